@@ -1,0 +1,120 @@
+# Every command of the house. `make help` lists them; .ci/run calls the same ones.
+
+PYTHON ?= python3
+VENV := $(CURDIR)/.venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
+MATURIN := VIRTUAL_ENV=$(VENV) PATH="$(BIN):$(PATH)" $(BIN)/maturin
+
+FUZZ_SECONDS ?= 60
+FUZZ_TARGETS = $(basename $(notdir $(wildcard fuzz/fuzz_targets/*.rs)))
+RUST_SOURCES := Cargo.toml $(wildcard Cargo.lock) $(shell find src -name '*.rs')
+
+# An environment of the caller must not decide what is built or tested here.
+unexport VIRTUAL_ENV CONDA_PREFIX PYTHONHOME PYTHONPATH
+export PYO3_PYTHON := $(BIN)/python
+
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+# Two installers at once would undo each other's work; cargo is parallel by itself.
+.NOTPARALLEL:
+
+.PHONY: help
+help: ## List the targets
+	@grep -E '^[a-z-]+:.* ## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.* ## (.*)/\1\t\2/' \
+		| awk -F '\t' '{ printf "make %-14s %s\n", $$1, $$2 }'
+
+.PHONY: demo
+demo: $(VENV)/.built ## Build, evaluate a small generated search log, print the result
+	$(BIN)/rankscope demo --once
+
+.PHONY: develop
+develop: $(VENV)/.built $(VENV)/.dev ## Create .venv with the pinned tools and the package, in release mode
+
+.PHONY: test
+test: develop ## Run all tests that need the package registries only
+	cargo test
+	$(BIN)/python -m pytest
+
+.PHONY: test-services
+test-services: ## Run the tests that need servers or a browser
+	@echo "No test needs a server or a browser yet."
+
+.PHONY: format
+format: develop ## Rewrite the sources in the house format
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+	cargo fmt
+
+.PHONY: lint
+lint: develop ## Check format, style, layers and the stub of the extension
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	cargo fmt --check
+	cargo clippy --all-targets -- -D warnings
+	cargo clippy --all-targets --features python -- -D warnings
+	$(BIN)/lint-imports
+	$(BIN)/stubtest rankscope._core
+
+.PHONY: types
+types: develop ## Check the types, strictly
+	$(BIN)/mypy
+
+.PHONY: docs
+docs: develop $(VENV)/.docs ## Build the documentation into site/, strictly
+	$(BIN)/mkdocs build --strict
+
+.PHONY: bench
+bench: develop ## Measure ours and the peers side by side, and write a dated record
+	$(BIN)/python benchmarks/run.py
+
+.PHONY: bench-small
+bench-small: develop ## Run the benchmark at a hundredth of its size, as a test that it works
+	$(BIN)/python benchmarks/run.py --small
+
+.PHONY: fuzz
+fuzz: ## Fuzz each target for FUZZ_SECONDS (60) seconds
+	@cargo +nightly fuzz --version || { \
+		echo "Expected a nightly toolchain with cargo-fuzz."; \
+		echo "Hint: rustup toolchain install nightly && cargo install cargo-fuzz"; \
+		exit 1; }
+	set -e; for target in $(FUZZ_TARGETS); do \
+		cargo +nightly fuzz run $$target -- -max_total_time=$(FUZZ_SECONDS); done
+
+.PHONY: wheel
+wheel: $(VENV)/.maturin ## Build the wheel and the source distribution into dist/
+	$(MATURIN) build --release --sdist --out dist
+
+.PHONY: clean
+clean: ## Remove everything that the other targets made
+	rm -rf $(VENV) build dist site target fuzz/target benchmarks/work
+	rm -rf .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache
+	rm -f python/rankscope/_core*.so python/rankscope/_core*.pyd
+	find python tests benchmarks docs -type d -name __pycache__ -prune -exec rm -rf {} +
+
+# Stamps: each step is done again only when what it was made from has changed.
+
+$(VENV)/.created:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
+		echo "Expected Python 3.11 or newer, found $$($(PYTHON) --version 2>&1)."; \
+		echo "Hint: name another one, as in make PYTHON=python3.12"; \
+		exit 1; }
+	$(PYTHON) -m venv --clear $(VENV)
+	$(PIP) install pip==26.3
+	@touch $@
+
+$(VENV)/.maturin: $(VENV)/.created pyproject.toml
+	$(PIP) install "$$(grep -oE 'maturin==[0-9.]+' pyproject.toml)"
+	@touch $@
+
+$(VENV)/.built: $(VENV)/.maturin $(RUST_SOURCES)
+	$(MATURIN) develop --release
+	@touch $@
+
+$(VENV)/.dev: $(VENV)/.created pyproject.toml
+	$(PIP) install --group dev
+	@touch $@
+
+$(VENV)/.docs: $(VENV)/.created pyproject.toml
+	$(PIP) install --group docs
+	@touch $@

@@ -1,0 +1,121 @@
+"""Every code block of the README and of the documentation runs, and prints what it says.
+
+On a page, from top to bottom and in one empty folder:
+
+- a block with a title, such as ```` ```text title="qrels.txt" ````, is written to that file;
+- a `python` block is a doctest where it has prompts, and is executed where it has none;
+- a `console` block runs each line after `$ ` and compares what follows with what is printed.
+
+Blocks of other languages (`sh` for what is to be typed once) are only shown.
+"""
+
+from __future__ import annotations
+
+import doctest
+import os
+import re
+import subprocess
+import sysconfig
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+FENCE = re.compile(
+    r"^(?P<indent> *)(?P<ticks>`{3,})(?P<language>[\w-]*)(?P<rest>[^\n`]*)\n"
+    r"(?P<code>.*?)^(?P=indent)(?P=ticks) *$",
+    flags=re.MULTILINE | re.DOTALL,
+)
+
+
+@dataclass(frozen=True)
+class Block:
+    """A fenced block of a page."""
+
+    language: str
+    title: str
+    code: str
+    line: int
+
+
+def read_blocks(text: str) -> list[Block]:
+    """The fenced blocks of a page, in its order."""
+    blocks = []
+    for match in FENCE.finditer(text):
+        title = re.search(r'title="([^"]+)"', match["rest"])
+        blocks.append(
+            Block(
+                language=match["language"],
+                title=title[1] if title else "",
+                code=re.sub(rf"^{match['indent']}", "", match["code"], flags=re.MULTILINE),
+                line=text.count("\n", 0, match.start()) + 2,
+            )
+        )
+    return blocks
+
+
+def run_python(block: Block, names: dict[str, object], page: str) -> None:
+    """Execute a block with the names that the page has defined so far."""
+    if ">>>" not in block.code:
+        exec(compile("\n" * (block.line - 1) + block.code, page, "exec"), names)  # noqa: S102
+        return
+    test = doctest.DocTestParser().get_doctest(block.code, {}, page, page, block.line - 1)
+    test.globs = names
+    report: list[str] = []
+    runner = doctest.DocTestRunner(optionflags=doctest.ELLIPSIS)
+    failed, _ = runner.run(test, out=report.append, clear_globs=False)
+    assert failed == 0, "".join(report)
+
+
+def run_console(block: Block, folder: Path) -> None:
+    """Run the commands of a block, and compare what they print with what the block shows."""
+    scripts = sysconfig.get_path("scripts")
+    environment = os.environ | {"PATH": f"{scripts}{os.pathsep}{os.environ['PATH']}"}
+    commands = re.split(r"^\$ ", block.code, flags=re.MULTILINE)
+    assert commands.pop(0) == "", "a console block begins with a command after '$ '"
+    shown = ""
+    for command in commands:
+        # A backslash at the end of a line continues the command; the rest is its output.
+        line = re.match(r"(?:[^\n]*\\\n)*[^\n]*", command)
+        assert line is not None
+        done = subprocess.run(
+            ["bash", "-c", line[0]],  # noqa: S607 - whichever bash the reader has
+            cwd=folder,
+            env=environment,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            check=False,
+        )
+        shown += f"$ {line[0]}\n{done.stdout}"
+    assert shown.rstrip("\n") == block.code.rstrip("\n")
+
+
+def test_the_pages_are_found() -> None:
+    assert ROOT / "docs" / "index.md" in PAGES
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_the_examples_of_a_page_run(
+    page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    names: dict[str, object] = {"__name__": "__page__"}
+    for block in read_blocks(page.read_text(encoding="utf-8")):
+        if block.title:
+            (tmp_path / block.title).write_text(block.code, encoding="utf-8")
+        elif block.language == "python":
+            run_python(block, names, page.name)
+        elif block.language == "console":
+            run_console(block, tmp_path)
+
+
+def test_a_block_that_prints_something_else_fails(tmp_path: Path) -> None:
+    text = "```python\n>>> 1 + 1\n3\n```\n\n- item\n\n  ```console\n  $ echo a\n  b\n  ```\n"
+    python, console = read_blocks(text)
+    with pytest.raises(AssertionError, match="Expected"):
+        run_python(python, {}, "page.md")
+    with pytest.raises(AssertionError):
+        run_console(console, tmp_path)

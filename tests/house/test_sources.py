@@ -1,0 +1,96 @@
+"""Rules that hold for every source file."""
+
+from __future__ import annotations
+
+import ast
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+PACKAGE = ROOT / "python" / "rankscope"
+MODULES = sorted(PACKAGE.rglob("*.py"))
+RUST = sorted((ROOT / "src").rglob("*.rs"))
+MOST_LINES = 600
+
+FORBIDDEN = {
+    # Paths of one machine. A path inside the repository has something before its first slash.
+    "a path of one machine": r"(?<![\w.*})-])/(?:work|home|root|Users)/",
+    # The brackets keep these patterns from finding themselves.
+    "a tool of one machine": r"\.l[i]brary\b",
+    "an assistant": r"(?i)\b(?:cl[a]ude|anthr[o]pic|ch[a]tgpt|c[o]pilot|c[o]dex)\b",
+}
+
+
+def tracked_texts() -> dict[str, str]:
+    """Every tracked file that is text, by its path."""
+    listed = subprocess.run(
+        ["git", "ls-files", "-z"],  # noqa: S607 - whichever git made the checkout
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout
+    texts = {}
+    for name in filter(None, listed.split("\0")):
+        path = ROOT / name
+        if path.is_file() and b"\0" not in (content := path.read_bytes()):
+            texts[name] = content.decode("utf-8", errors="replace")
+    return texts
+
+
+def imported_packages(module: Path) -> set[str]:
+    """The top-level packages that a module imports absolutely, anywhere in it."""
+    packages = set()
+    for node in ast.walk(ast.parse(module.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            packages |= {alias.name.partition(".")[0] for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.level == 0 and node.module:
+            packages.add(node.module.partition(".")[0])
+    return packages
+
+
+def test_there_are_sources() -> None:
+    assert MODULES
+    assert RUST
+
+
+@pytest.mark.parametrize("path", MODULES + RUST, ids=lambda path: str(path.relative_to(ROOT)))
+def test_a_module_fits_in_one_head(path: Path) -> None:
+    assert len(path.read_text(encoding="utf-8").splitlines()) <= MOST_LINES
+
+
+@pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(PACKAGE)))
+def test_a_module_is_named_after_its_idea(path: Path) -> None:
+    assert path.stem not in {"utils", "util", "helpers", "common", "misc", "legacy"}
+
+
+@pytest.mark.parametrize("layer", ["measures", "conventions"])
+def test_the_rows_need_the_standard_library_only(layer: str) -> None:
+    allowed = sys.stdlib_module_names | {"rankscope"}
+    foreign = {
+        str(module.relative_to(PACKAGE)): sorted(imported_packages(module) - allowed)
+        for module in (PACKAGE / layer).rglob("*.py")
+    }
+    assert {name: packages for name, packages in foreign.items() if packages} == {}
+
+
+def test_only_the_binding_may_be_unsafe() -> None:
+    unsafe = re.compile(r"\bunsafe\b(?!_code)")
+    found = {path.name for path in RUST if unsafe.search(path.read_text(encoding="utf-8"))}
+    assert found <= {"python.rs"}
+
+
+@pytest.mark.parametrize("what", FORBIDDEN)
+def test_no_tracked_file_names(what: str) -> None:
+    pattern = re.compile(FORBIDDEN[what])
+    found = [
+        f"{name}:{number}: {line.strip()[:120]}"
+        for name, text in tracked_texts().items()
+        for number, line in enumerate(text.splitlines(), start=1)
+        if pattern.search(line)
+    ]
+    assert found == []
