@@ -62,7 +62,7 @@ types: develop ## Check the types, strictly
 
 .PHONY: docs
 docs: develop $(VENV)/.docs ## Build the documentation into site/, strictly
-	$(BIN)/mkdocs build --strict
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 
 .PHONY: bench
 bench: develop ## Measure ours and the peers side by side, and write a dated record

@@ -1,0 +1,31 @@
+"""Turns the formulas of a page into MathML, so that no script is needed to read them."""
+
+from __future__ import annotations
+
+import html
+import re
+from typing import TYPE_CHECKING
+
+from latex2mathml.converter import convert
+
+if TYPE_CHECKING:
+    from mkdocs.config.defaults import MkDocsConfig
+    from mkdocs.structure.files import Files
+    from mkdocs.structure.pages import Page
+
+# What the Markdown extension arithmatex leaves: \( … \) in a span, \[ … \] in a div.
+FORMULA = re.compile(
+    r'<(?P<tag>span|div) class="arithmatex">\\[(\[](?P<latex>.*?)\\[)\]]</(?P=tag)>', re.DOTALL
+)
+
+
+def render(match: re.Match[str]) -> str:
+    """One formula as MathML, a block of its own where it was one in the text."""
+    latex = html.unescape(match["latex"]).strip()
+    display = "block" if match["tag"] == "div" else "inline"
+    return convert(latex, display=display)
+
+
+def on_page_content(html: str, *, page: Page, config: MkDocsConfig, files: Files) -> str:  # noqa: ARG001 - MkDocs passes them by name
+    """Replace the formulas of a page when its Markdown has become HTML."""
+    return FORMULA.sub(render, html)
