@@ -1,0 +1,214 @@
+//! What the core refuses: a stable code, what was expected and found, where, and how to mend it.
+
+use std::fmt;
+
+/// The branch of the error tree that an [`Error`] belongs to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// A measure's parameter outside its domain.
+    Measure,
+    /// A policy outside its domain, or one that refuses the data.
+    Policy,
+    /// Text or objects that are not of the format.
+    Format,
+    /// One document twice in a query.
+    Duplicate,
+    /// Nothing to evaluate.
+    Empty,
+    /// A named limit was reached.
+    Limit,
+    /// The operating system refused.
+    File,
+    /// The caller asked to stop.
+    Interrupted,
+}
+
+impl Kind {
+    /// The name under which the Python package looks up the class.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Measure => "measure",
+            Self::Policy => "policy",
+            Self::Format => "format",
+            Self::Duplicate => "duplicate",
+            Self::Empty => "empty",
+            Self::Limit => "limit",
+            Self::File => "file",
+            Self::Interrupted => "interrupted",
+        }
+    }
+}
+
+/// Where an error was found, as far as it is known.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Place {
+    /// File name, or the name of the argument.
+    pub file: Option<String>,
+    /// 1-based line or row.
+    pub line: Option<u64>,
+    /// 1-based column, in bytes.
+    pub column: Option<u64>,
+    /// The offending value, escaped and cut.
+    pub value: Option<String>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Fields {
+    kind: Kind,
+    code: &'static str,
+    message: String,
+    hint: String,
+    place: Place,
+}
+
+/// An error; one pointer wide, so that results stay small.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Error(Box<Fields>);
+
+/// The result of anything that can be refused.
+pub type Result<T> = std::result::Result<T, Error>;
+
+impl Error {
+    /// An error of a kind, with its stable code and what was expected and found.
+    #[must_use]
+    pub fn new(kind: Kind, code: &'static str, message: impl Into<String>) -> Self {
+        Self(Box::new(Fields {
+            kind,
+            code,
+            message: message.into(),
+            hint: String::new(),
+            place: Place::default(),
+        }))
+    }
+
+    /// Says how to mend it.
+    #[must_use]
+    pub fn hint(mut self, hint: impl Into<String>) -> Self {
+        self.0.hint = hint.into();
+        self
+    }
+
+    /// Says in which file, unless that is known already.
+    #[must_use]
+    pub fn file(mut self, file: &str) -> Self {
+        self.0.place.file.get_or_insert_with(|| file.to_owned());
+        self
+    }
+
+    /// Says at which 1-based line.
+    #[must_use]
+    pub fn line(mut self, line: u64) -> Self {
+        self.0.place.line = Some(line);
+        self
+    }
+
+    /// Says at which 1-based column.
+    #[must_use]
+    pub fn column(mut self, column: usize) -> Self {
+        self.0.place.column = Some(column as u64);
+        self
+    }
+
+    /// Keeps the offending bytes, escaped and cut.
+    #[must_use]
+    pub fn value(mut self, value: &[u8]) -> Self {
+        self.0.place.value = Some(show(value));
+        self
+    }
+
+    /// Moves the line down by the lines that came before the text it was found in.
+    #[must_use]
+    pub fn after_lines(mut self, lines: u64) -> Self {
+        if let Some(line) = &mut self.0.place.line {
+            *line += lines;
+        }
+        self
+    }
+
+    /// The branch of the tree.
+    #[must_use]
+    pub fn kind(&self) -> Kind {
+        self.0.kind
+    }
+
+    /// The stable code.
+    #[must_use]
+    pub fn code(&self) -> &'static str {
+        self.0.code
+    }
+
+    /// What was expected and found.
+    #[must_use]
+    pub fn message(&self) -> &str {
+        &self.0.message
+    }
+
+    /// How to mend it, or nothing.
+    #[must_use]
+    pub fn hint_text(&self) -> &str {
+        &self.0.hint
+    }
+
+    /// Where it was found.
+    #[must_use]
+    pub fn place(&self) -> &Place {
+        &self.0.place
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "{}: {}", self.0.code, self.0.message)
+    }
+}
+
+impl std::error::Error for Error {}
+
+const SHOWN: usize = 120;
+
+/// Bytes as a person may safely read them: escaped, and cut at 120 characters.
+#[must_use]
+pub fn show(bytes: &[u8]) -> String {
+    let cut = &bytes[..bytes.len().min(4 * SHOWN)];
+    let text = String::from_utf8_lossy(cut);
+    let mut shown = String::new();
+    for (count, character) in text.chars().enumerate() {
+        if count == SHOWN {
+            shown.push('…');
+            return shown;
+        }
+        if is_plain(character) {
+            shown.push(character);
+        } else {
+            shown.extend(character.escape_unicode());
+        }
+    }
+    shown
+}
+
+/// Control characters, and those that change the direction or hide, are shown escaped.
+fn is_plain(character: char) -> bool {
+    !(character.is_control()
+        || matches!(character,
+            '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{2069}'
+            | '\u{feff}' | '\u{fffd}' | '\u{a0}'))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shown_values_are_escaped_and_cut() {
+        assert_eq!(show(b"q1"), "q1");
+        assert_eq!(show("a\u{202e}b\u{0}".as_bytes()), "a\\u{202e}b\\u{0}");
+        assert_eq!(show(&[b'x'; 500]).chars().count(), SHOWN + 1);
+    }
+
+    #[test]
+    fn the_first_file_named_stays() {
+        let error = Error::new(Kind::Format, "field_count", "x").file("a").file("b");
+        assert_eq!(error.place().file.as_deref(), Some("a"));
+    }
+}

@@ -1,0 +1,19 @@
+//! Ranking evaluation at native speed: parsing, joining, ranking, and the arithmetic of measures.
+//!
+//! Data flows one way: [`source`] and [`blocks`] give text, [`trec`] gives lines, [`judgments`] and
+//! [`rankings`] hold columns, [`kernels`] turn one query into one value, [`evaluate`] runs them all.
+//! Nothing here knows Python, except for the optional module `python`.
+
+pub mod blocks;
+pub mod error;
+pub mod ids;
+pub mod join;
+pub mod judgments;
+pub mod log2;
+pub mod notes;
+pub mod number;
+pub mod rank;
+pub mod source;
+pub mod split;
+pub mod sum;
+pub mod trec;

@@ -1,0 +1,119 @@
+//! What was suspicious but legal: counted, with the place where it was first seen.
+
+/// A kind of suspicious input. The order is that in which they are reported.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(usize)]
+pub enum Note {
+    /// The text begins with a byte-order mark.
+    Bom,
+    /// Lines without fields.
+    BlankLines,
+    /// Lines that begin with `# `.
+    Comments,
+    /// Judgments below zero.
+    NegativeGrades,
+    /// Judgments given twice with the same grade.
+    DuplicateIdentical,
+    /// Documents given twice, resolved as the caller asked.
+    DuplicatesResolved,
+    /// Identifiers of one query or file that differ only by case or Unicode form.
+    EqualAfterNormalisation,
+    /// Identifiers that were typed integers.
+    IntegerIds,
+    /// Queries whose ranks contradict their scores; scores win.
+    RankScoreDisagree,
+    /// Queries whose ranks are not 1, 2, 3, …
+    RankIrregular,
+    /// More than one run tag.
+    MultipleTags,
+}
+
+const KINDS: usize = 11;
+
+/// The codes of the notes, in order.
+pub const CODES: [&str; KINDS] = [
+    "bom",
+    "blank_lines",
+    "comments",
+    "negative_rel",
+    "duplicate_identical",
+    "duplicates_resolved",
+    "ids_equal_after_normalisation",
+    "int_ids",
+    "rank_score_disagree",
+    "rank_irregular",
+    "multiple_tags",
+];
+
+/// A place in a stream of blocks: the block and the 1-based line in it.
+pub type BlockLine = (u64, u64);
+
+/// How often each kind was seen, and first where.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Notes {
+    entries: [Option<(u64, BlockLine)>; KINDS],
+}
+
+impl Notes {
+    /// Counts one more, seen at a place.
+    pub fn add(&mut self, note: Note, place: BlockLine) {
+        self.entries[note as usize] =
+            Some(combine(self.entries[note as usize], Some((1, place))).unwrap_or((1, place)));
+    }
+
+    /// Adds what was seen elsewhere in the same stream.
+    pub fn merge(&mut self, other: &Self) {
+        for (mine, theirs) in self.entries.iter_mut().zip(other.entries) {
+            *mine = combine(*mine, theirs);
+        }
+    }
+
+    /// Makes lines of blocks into lines of the stream.
+    pub fn resolve(&mut self, lines: &Lines) {
+        for (_, place) in self.entries.iter_mut().flatten() {
+            *place = (0, lines.before(place.0) + place.1);
+        }
+    }
+
+    /// Code, count and first line of each kind that was seen; line 0 means that it has none.
+    pub fn iter(&self) -> impl Iterator<Item = (&'static str, u64, u64)> {
+        CODES
+            .into_iter()
+            .zip(self.entries)
+            .filter_map(|(code, entry)| entry.map(|(count, (_, line))| (code, count, line)))
+    }
+}
+
+fn combine(
+    left: Option<(u64, BlockLine)>,
+    right: Option<(u64, BlockLine)>,
+) -> Option<(u64, BlockLine)> {
+    match (left, right) {
+        (Some((a, first)), Some((b, second))) => Some((a + b, first.min(second))),
+        (one, other) => one.or(other),
+    }
+}
+
+/// How many lines each block of a stream has.
+#[derive(Clone, Debug, Default)]
+pub struct Lines {
+    counts: Vec<u64>,
+}
+
+impl Lines {
+    /// Records the lines of a block.
+    #[allow(clippy::cast_possible_truncation)] // blocks are counted from 0, in memory
+    pub fn set(&mut self, block: u64, lines: u64) {
+        let block = block as usize;
+        if self.counts.len() <= block {
+            self.counts.resize(block + 1, 0);
+        }
+        self.counts[block] = lines;
+    }
+
+    /// The lines in all blocks before one.
+    #[must_use]
+    pub fn before(&self, block: u64) -> u64 {
+        self.counts.iter().zip(0..block).map(|(lines, _)| lines).sum()
+    }
+}

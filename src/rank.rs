@@ -1,0 +1,265 @@
+//! Orders the documents of one query by score, and equal scores by a named policy.
+
+use crate::trec::Row;
+
+/// What decides between documents of equal score.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Ties {
+    /// Largest identifier first, by bytes: `trec_eval`.
+    #[default]
+    DocId,
+    /// Smallest identifier first, by bytes.
+    DocIdAscending,
+    /// The order of the input.
+    Input,
+    /// Best grade first, then largest identifier; unjudged counts as grade 0.
+    Best,
+    /// Worst grade first, then largest identifier; unjudged counts as grade 0.
+    Worst,
+}
+
+/// A retrieved document that is judged: its row, and its grade.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Hit {
+    /// Index into the rows.
+    pub row: u32,
+    /// Its grade.
+    pub grade: f64,
+}
+
+/// The judged documents of a ranked list.
+#[derive(Clone, Debug, Default)]
+pub struct Ranked {
+    /// 1-based ranks, ascending.
+    pub ranks: Vec<u32>,
+    /// The grades at these ranks.
+    pub grades: Vec<f64>,
+    /// Whether any of them shares its score with another document.
+    pub is_tied: bool,
+    places: Vec<(u32, f64)>,
+    order: Vec<u32>,
+}
+
+/// Hits up to this many are ranked by counting what stands before them, which needs no sort.
+const COUNTED_HITS: usize = 48;
+
+impl Ranked {
+    /// Ranks the hits of a list; `hits` are in the order of their rows.
+    pub fn rank(&mut self, rows: &[Row<'_>], is_sorted: bool, hits: &[Hit], ties: Ties) {
+        self.places.clear();
+        self.is_tied = false;
+        if is_sorted {
+            self.rank_sorted(rows, hits, ties);
+        } else if hits.len() <= COUNTED_HITS && !matches!(ties, Ties::Best | Ties::Worst) {
+            self.rank_by_counting(rows, hits, ties);
+        } else {
+            self.rank_by_sorting(rows, hits, ties);
+        }
+        if !self.places.is_sorted_by_key(|place| place.0) {
+            self.places.sort_unstable_by_key(|place| place.0);
+        }
+        self.ranks.clear();
+        self.grades.clear();
+        self.ranks.extend(self.places.iter().map(|place| place.0));
+        self.grades.extend(self.places.iter().map(|place| place.1));
+    }
+
+    /// Only runs of equal scores that hold a hit need an order.
+    #[allow(clippy::cast_possible_truncation, clippy::float_cmp)] // rows are counted in 32 bits
+    fn rank_sorted(&mut self, rows: &[Row<'_>], hits: &[Hit], ties: Ties) {
+        let mut rest = hits;
+        while let Some(&first) = rest.first() {
+            let row = first.row as usize;
+            let score = rows[row].score;
+            let same = |row: &Row<'_>| row.score == score;
+            let before = rows[..row].iter().rev().take_while(|row| same(row)).count();
+            let after = rows[row..].iter().take_while(|row| same(row)).count();
+            let (start, end) = (row - before, row + after);
+            let inside = rest.iter().take_while(|hit| (hit.row as usize) < end).count();
+            let (tied, later) = rest.split_at(inside);
+            rest = later;
+            if end - start == 1 {
+                self.places.push((start as u32 + 1, first.grade));
+                continue;
+            }
+            self.is_tied = true;
+            self.order.clear();
+            self.order.extend(start as u32..end as u32);
+            sort_tied(&mut self.order, rows, tied, ties);
+            self.place_ordered(start, tied);
+        }
+    }
+
+    /// Gives each hit the rank at which `self.order` has its row, after `start` others.
+    #[allow(clippy::cast_possible_truncation)] // rows are counted in 32 bits
+    fn place_ordered(&mut self, start: usize, hits: &[Hit]) {
+        if hits.len() == 1 {
+            let at = self.order.iter().position(|&row| row == hits[0].row).unwrap_or(0);
+            self.places.push(((start + at) as u32 + 1, hits[0].grade));
+            return;
+        }
+        for (at, row) in self.order.iter().enumerate() {
+            if let Ok(index) = hits.binary_search_by_key(row, |hit| hit.row) {
+                self.places.push(((start + at) as u32 + 1, hits[index].grade));
+            }
+        }
+    }
+
+    #[allow(clippy::cast_possible_truncation, clippy::float_cmp)] // rows are counted in 32 bits
+    fn rank_by_counting(&mut self, rows: &[Row<'_>], hits: &[Hit], ties: Ties) {
+        for hit in hits {
+            let this = &rows[hit.row as usize];
+            let above = rows.iter().filter(|row| row.score > this.score).count();
+            let equal = rows.iter().filter(|row| row.score == this.score).count();
+            let mut before = 0;
+            if equal > 1 {
+                self.is_tied = true;
+                before = rows
+                    .iter()
+                    .enumerate()
+                    .filter(|(index, row)| {
+                        row.score == this.score
+                            && match ties {
+                                Ties::DocIdAscending => row.doc < this.doc,
+                                Ties::Input => *index < hit.row as usize,
+                                _ => row.doc > this.doc,
+                            }
+                    })
+                    .count();
+            }
+            self.places.push(((above + before) as u32 + 1, hit.grade));
+        }
+    }
+
+    fn rank_by_sorting(&mut self, rows: &[Row<'_>], hits: &[Hit], ties: Ties) {
+        let mut order = std::mem::take(&mut self.order);
+        self.is_tied = sort(&mut order, rows, false, hits, ties);
+        self.order = order;
+        self.place_ordered(0, hits);
+    }
+}
+
+/// Puts the rows of a list in rank order; says whether a hit shares its score with another.
+#[allow(clippy::cast_possible_truncation, clippy::float_cmp)] // rows are counted in 32 bits
+pub fn sort(
+    order: &mut Vec<u32>,
+    rows: &[Row<'_>],
+    is_sorted: bool,
+    hits: &[Hit],
+    ties: Ties,
+) -> bool {
+    order.clear();
+    if is_sorted {
+        order.extend(0..rows.len() as u32);
+    } else {
+        let mut keyed: Vec<(u64, u32)> =
+            rows.iter().zip(0..).map(|(row, index)| (descending_bits(row.score), index)).collect();
+        keyed.sort_unstable();
+        order.extend(keyed.iter().map(|&(_, index)| index));
+    }
+    let is_hit = |row: u32| hits.binary_search_by_key(&row, |hit| hit.row).is_ok();
+    let mut is_tied = false;
+    for run in order.chunk_by_mut(|&a, &b| rows[a as usize].score == rows[b as usize].score) {
+        if run.len() > 1 {
+            is_tied = is_tied || run.iter().any(|&row| is_hit(row));
+            sort_tied(run, rows, hits, ties);
+        }
+    }
+    is_tied
+}
+
+/// Orders rows of equal score, which are in input order.
+fn sort_tied(run: &mut [u32], rows: &[Row<'_>], hits: &[Hit], ties: Ties) {
+    let doc = |row: u32| rows[row as usize].doc;
+    let grade = |row: u32| {
+        hits.binary_search_by_key(&row, |hit| hit.row).map_or(0.0, |index| hits[index].grade)
+    };
+    match ties {
+        Ties::Input => {}
+        Ties::DocId => run.sort_unstable_by(|&a, &b| doc(b).cmp(doc(a))),
+        Ties::DocIdAscending => run.sort_unstable_by(|&a, &b| doc(a).cmp(doc(b))),
+        Ties::Best => run.sort_by(|&a, &b| {
+            grade(b).total_cmp(&grade(a)).then_with(|| doc(b).cmp(doc(a)))
+        }),
+        Ties::Worst => run.sort_by(|&a, &b| {
+            grade(a).total_cmp(&grade(b)).then_with(|| doc(b).cmp(doc(a)))
+        }),
+    }
+}
+
+/// Integers that ascend where scores descend; 0.0 and -0.0 are one score.
+fn descending_bits(score: f64) -> u64 {
+    let bits = (score + 0.0).to_bits();
+    if bits >> 63 == 0 { !bits & !(1 << 63) } else { bits }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    const POLICIES: [Ties; 5] =
+        [Ties::DocId, Ties::DocIdAscending, Ties::Input, Ties::Best, Ties::Worst];
+
+    /// The definition: sort all rows by every key at once.
+    fn plainly(rows: &[Row<'_>], grades: &[Option<f64>], ties: Ties) -> Vec<(u32, f64)> {
+        let mut order: Vec<usize> = (0..rows.len()).collect();
+        let grade = |row: usize| grades[row].unwrap_or(0.0);
+        order.sort_by(|&a, &b| {
+            let by_score = rows[b].score.partial_cmp(&rows[a].score).unwrap();
+            by_score.then_with(|| match ties {
+                Ties::DocId => rows[b].doc.cmp(rows[a].doc),
+                Ties::DocIdAscending => rows[a].doc.cmp(rows[b].doc),
+                Ties::Input => a.cmp(&b),
+                Ties::Best => grade(b).total_cmp(&grade(a)).then(rows[b].doc.cmp(rows[a].doc)),
+                Ties::Worst => grade(a).total_cmp(&grade(b)).then(rows[b].doc.cmp(rows[a].doc)),
+            })
+        });
+        (1..).zip(order).filter_map(|(rank, row)| grades[row].map(|grade| (rank, grade))).collect()
+    }
+
+    proptest! {
+        #[test]
+        fn every_way_of_ranking_gives_the_same_ranks(
+            list in prop::collection::vec((-3i8..3, prop::option::of(0u8..3)), 1..80),
+            sorted in any::<bool>(),
+            policy in 0usize..5,
+        ) {
+            let ties = POLICIES[policy];
+            let mut list = list;
+            if sorted {
+                list.sort_by_key(|entry| -entry.0);
+            }
+            let names: Vec<String> = (0..list.len()).map(|i| format!("d{}", i * 37 % 101)).collect();
+            let rows: Vec<Row> = names
+                .iter()
+                .zip(&list)
+                .map(|(doc, &(score, _))| Row { doc: doc.as_bytes(), score: f64::from(score), line: 1 })
+                .collect();
+            let grades: Vec<Option<f64>> = list.iter().map(|entry| entry.1.map(f64::from)).collect();
+            let hits: Vec<Hit> = (0..)
+                .zip(&grades)
+                .filter_map(|(row, grade)| grade.map(|grade| Hit { row, grade }))
+                .collect();
+            let expected = plainly(&rows, &grades, ties);
+            let is_sorted = rows.is_sorted_by(|a, b| a.score >= b.score);
+            let mut ranked = Ranked::default();
+            let found = |ranked: &Ranked| -> Vec<(u32, f64)> {
+                ranked.ranks.iter().copied().zip(ranked.grades.iter().copied()).collect()
+            };
+            ranked.rank(&rows, is_sorted, &hits, ties);
+            let tied = ranked.is_tied;
+            prop_assert_eq!(found(&ranked), expected.clone());
+            ranked.rank(&rows, false, &hits, ties);
+            prop_assert_eq!(found(&ranked), expected.clone());
+            prop_assert_eq!(ranked.is_tied, tied);
+            let mut order = Vec::new();
+            prop_assert_eq!(sort(&mut order, &rows, is_sorted, &hits, ties), tied);
+            let of_order: Vec<(u32, f64)> = (1..)
+                .zip(&order)
+                .filter_map(|(rank, &row)| grades[row as usize].map(|grade| (rank, grade)))
+                .collect();
+            prop_assert_eq!(of_order, expected);
+        }
+    }
+}

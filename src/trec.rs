@@ -1,0 +1,459 @@
+//! The text of qrels and run files, line by line: fields told by spaces and tabs, and nothing else.
+//!
+//! A block goes through three steps: its blanks are found ([`Tape`]), its bytes are checked, and its
+//! lines are cut into fields. A block in which every field is followed by exactly one blank is cut by
+//! counting blanks; any other one line by line.
+
+use crate::error::{Error, Kind, Result, show};
+use crate::notes::{Note, Notes};
+use crate::number::{self, NotANumber};
+use crate::split::Tape;
+
+/// The longest identifier, in bytes.
+const MAX_ID: usize = 4096;
+/// The most documents of one query.
+const MAX_GROUP: usize = 10_000_000;
+
+/// One retrieved document.
+#[derive(Clone, Copy, Debug)]
+pub struct Row<'a> {
+    /// Its identifier.
+    pub doc: &'a [u8],
+    /// What the ranker gave it.
+    pub score: f64,
+    /// The 1-based line it stands in, counted from the start of the block.
+    pub line: u32,
+}
+
+/// Adjacent lines of one query, in the order of the file.
+#[derive(Debug, Default)]
+pub struct List<'a> {
+    /// The query's identifier.
+    pub query: &'a [u8],
+    /// Its documents.
+    pub rows: Vec<Row<'a>>,
+    /// Whether no score is above the one before it.
+    pub is_sorted: bool,
+}
+
+/// How scores are read.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ScoreType {
+    /// As double precision numbers.
+    #[default]
+    Float64,
+    /// Rounded to single precision, as `trec_eval` 9 does.
+    Float32,
+}
+
+impl ScoreType {
+    /// The score as it is compared.
+    #[inline]
+    #[must_use]
+    #[allow(clippy::cast_possible_truncation)] // rounding is what is asked for
+    pub fn round(self, score: f64) -> f64 {
+        match self {
+            Self::Float64 => score,
+            Self::Float32 => f64::from(score as f32),
+        }
+    }
+}
+
+/// What is kept of a run besides its lists.
+#[derive(Clone, Debug, Default)]
+pub struct RunNotes {
+    /// Suspicious but legal input.
+    pub notes: Notes,
+    /// The first run tag seen.
+    pub tag: Vec<u8>,
+}
+
+impl RunNotes {
+    /// Adds what was seen in other blocks of the same run.
+    pub fn merge(&mut self, other: &Self) {
+        self.notes.merge(&other.notes);
+        if self.tag.is_empty() {
+            self.tag.clone_from(&other.tag);
+        } else if !other.tag.is_empty() && self.tag != other.tag {
+            self.notes.add(Note::MultipleTags, (0, 1));
+        }
+    }
+}
+
+/// Reads a block of qrels; calls `each` with query, document, grade and line.
+///
+/// # Errors
+/// Where the block is not qrels, with lines counted from the start of the block.
+pub fn read_qrels<'a>(
+    text: &'a [u8],
+    block: u64,
+    tape: &mut Tape,
+    notes: &mut Notes,
+    mut each: impl FnMut(&'a [u8], &'a [u8], f64, u64) -> Result<()>,
+) -> Result<u64> {
+    each_line(text, block, tape, notes, "query 0 document grade", |notes, line, fields| {
+        let [query, _, doc, grade] = fields;
+        let grade = number::parse(grade).map_err(|mistake| {
+            name_number_mistake("rel", "grade", mistake, grade).line(line).column(column(text, grade))
+        })?;
+        check_length(doc).and_then(|()| check_length(query)).map_err(|error| error.line(line))?;
+        if grade < 0.0 {
+            notes.add(Note::NegativeGrades, (block, line));
+        }
+        // -0.0 is the grade 0.
+        each(query, doc, grade + 0.0, line)
+    })
+}
+
+/// Reads a block of a run; calls `each` with the list of each stretch of lines of one query.
+///
+/// # Errors
+/// Where the block is not a run, with lines counted from the start of the block.
+#[allow(clippy::cast_possible_truncation)] // a block has fewer than 2^32 lines
+pub fn read_run<'a>(
+    text: &'a [u8],
+    block: u64,
+    tape: &mut Tape,
+    score_type: ScoreType,
+    seen: &mut RunNotes,
+    mut each: impl FnMut(&mut List<'a>) -> Result<()>,
+) -> Result<u64> {
+    let mut list = List { query: b"", rows: Vec::with_capacity(1024), is_sorted: true };
+    let mut ranks = Ranks::default();
+    let mut last_score = f64::INFINITY;
+    let RunNotes { notes, tag: first_tag } = seen;
+    let names = "query Q0 document rank score tag";
+    let lines = each_line(text, block, tape, notes, names, |notes, line, fields| {
+        let [query, _, doc, rank, score, tag] = fields;
+        let value = number::parse(score).map_err(|mistake| {
+            name_number_mistake("score", "score", mistake, score)
+                .line(line)
+                .column(column(text, score))
+        })?;
+        let score = score_type.round(value);
+        if score.is_infinite() {
+            return Err(name_number_mistake("score", "score", NotANumber::Overflow, fields[4])
+                .line(line)
+                .column(column(text, fields[4])));
+        }
+        if query != list.query {
+            if !list.rows.is_empty() {
+                ranks.note(notes, block, &list);
+                each(&mut list)?;
+            }
+            check_length(query).map_err(|error| error.line(line))?;
+            list.query = query;
+            list.rows.clear();
+            list.is_sorted = true;
+            last_score = f64::INFINITY;
+            ranks = Ranks::default();
+        }
+        if tag != first_tag.as_slice() {
+            if first_tag.is_empty() {
+                first_tag.extend_from_slice(tag);
+            } else {
+                notes.add(Note::MultipleTags, (block, line));
+            }
+        }
+        check_length(doc).map_err(|error| error.line(line))?;
+        ranks.see(rank, score, last_score);
+        list.is_sorted &= score <= last_score;
+        last_score = score;
+        list.rows.push(Row { doc, score, line: line as u32 });
+        if list.rows.len() > MAX_GROUP {
+            return Err(too_many_rows().line(line));
+        }
+        Ok(())
+    })?;
+    if !list.rows.is_empty() {
+        ranks.note(notes, block, &list);
+        each(&mut list)?;
+    }
+    Ok(lines)
+}
+
+/// The error for more documents of one query than the limit.
+#[must_use]
+pub fn too_many_rows() -> Error {
+    Error::new(
+        Kind::Limit,
+        "max_group",
+        format!("expected at most {MAX_GROUP} documents of one query, found more"),
+    )
+}
+
+/// Follows the rank column of one query. Ranks order nothing; they are only held against scores.
+#[derive(Default)]
+struct Ranks {
+    last: u64,
+    sum: u64,
+    largest: u64,
+    disagree: bool,
+    irregular: bool,
+}
+
+impl Ranks {
+    #[inline]
+    fn see(&mut self, field: &[u8], score: f64, last_score: f64) {
+        let Some(rank) = parse_rank(field) else {
+            self.irregular = true;
+            return;
+        };
+        if self.sum > 0 {
+            self.disagree |= (rank > self.last && score > last_score)
+                || (rank < self.last && score < last_score);
+        }
+        self.irregular |= rank == 0;
+        self.last = rank;
+        self.sum += rank;
+        self.largest = self.largest.max(rank);
+    }
+
+    fn note(&self, notes: &mut Notes, block: u64, list: &List<'_>) {
+        let count = list.rows.len() as u64;
+        let place = (block, u64::from(list.rows[0].line));
+        if self.disagree {
+            notes.add(Note::RankScoreDisagree, place);
+        }
+        if self.irregular || self.largest != count || self.sum != count * (count + 1) / 2 {
+            notes.add(Note::RankIrregular, place);
+        }
+    }
+}
+
+#[inline]
+fn parse_rank(field: &[u8]) -> Option<u64> {
+    if field.len() > 9 {
+        return None;
+    }
+    field.iter().try_fold(0_u64, |rank, &byte| {
+        let digit = byte.wrapping_sub(b'0');
+        (digit < 10).then(|| rank * 10 + u64::from(digit))
+    })
+}
+
+/// Cuts a block into lines of `N` fields; gives the number of lines.
+#[inline]
+fn each_line<'a, const N: usize>(
+    text: &'a [u8],
+    block: u64,
+    tape: &mut Tape,
+    notes: &mut Notes,
+    names: &str,
+    mut each: impl FnMut(&mut Notes, u64, [&'a [u8]; N]) -> Result<()>,
+) -> Result<u64> {
+    tape.scan(text);
+    // Lines before one with forbidden bytes are read first, so that the earliest mistake is named.
+    let (end, trouble) = match check_bytes(text, tape) {
+        None => (text.len(), None),
+        Some((line_start, error)) => (line_start, Some(error)),
+    };
+    let is_regular = tape.is_regular && !tape.has_controls;
+    let mut start = 0;
+    let mut line = 0;
+    let mut blank = 0;
+    for at in 0..=tape.newlines.len() {
+        let stop = tape.newlines.get(at).map_or(text.len(), |&newline| newline as usize);
+        if start >= end {
+            break;
+        }
+        line += 1;
+        if is_regular
+            && let Some(ends) = tape.blanks.get(blank..).and_then(|rest| rest.first_chunk::<N>())
+            && ends[N - 1] as usize == stop
+        {
+            blank += N;
+            let mut from = start;
+            let fields: [&[u8]; N] = std::array::from_fn(|index| {
+                let field = &text[from..ends[index] as usize];
+                from = ends[index] as usize + 1;
+                field
+            });
+            start = stop + 1;
+            if fields[0] == b"#" {
+                notes.add(Note::Comments, (block, line));
+            } else {
+                each(notes, line, fields)?;
+            }
+            continue;
+        }
+        while tape.blanks.get(blank).is_some_and(|&position| position as usize <= stop) {
+            blank += 1;
+        }
+        let bytes = &text[start..stop];
+        let bytes = bytes.strip_suffix(b"\r").unwrap_or(bytes);
+        let mut fields: [&[u8]; N] = [b""; N];
+        let count = split_line(bytes, &mut fields);
+        if count == 0 {
+            notes.add(Note::BlankLines, (block, line));
+        } else if fields[0] == b"#" && bytes[0] == b'#' {
+            notes.add(Note::Comments, (block, line));
+        } else if count == N {
+            each(notes, line, fields)?;
+        } else {
+            let is_cut = stop == text.len();
+            return Err(name_field_mistake(bytes, count, N, names, is_cut).line(line));
+        }
+        start = stop + 1;
+    }
+    trouble.map_or(Ok(line), Err)
+}
+
+fn is_blank(byte: u8) -> bool {
+    byte == b' ' || byte == b'\t'
+}
+
+fn fields_of(line: &[u8]) -> impl Iterator<Item = &[u8]> {
+    line.split(|&byte| is_blank(byte)).filter(|field| !field.is_empty())
+}
+
+/// Puts the first fields of a line into an array; counts them all.
+fn split_line<'a>(line: &'a [u8], fields: &mut [&'a [u8]]) -> usize {
+    let mut count = 0;
+    for field in fields_of(line) {
+        if let Some(place) = fields.get_mut(count) {
+            *place = field;
+        }
+        count += 1;
+    }
+    count
+}
+
+/// The start of the first line with forbidden bytes, and what is wrong with it.
+fn check_bytes(text: &[u8], tape: &Tape) -> Option<(usize, Error)> {
+    let mut trouble: Option<(usize, Error)> = None;
+    let mut found = |at: usize, error: Error| {
+        if trouble.as_ref().is_none_or(|&(earlier, _)| at < earlier) {
+            trouble = Some((at, error));
+        }
+    };
+    if !tape.is_ascii
+        && let Err(error) = std::str::from_utf8(text)
+    {
+        let at = error.valid_up_to();
+        let error = Error::new(
+            Kind::Format,
+            "encoding",
+            format!("expected UTF-8, found the byte 0x{:02x}", text[at]),
+        );
+        found(at, error.hint("convert the file, or say encoding=\"latin-1\" if it is that"));
+    }
+    if tape.has_controls {
+        if let Some(at) = memchr::memchr(0, text) {
+            let error = Error::new(Kind::Format, "nul_byte", "expected text, found a NUL byte");
+            found(at, error.hint("the file is damaged or not text"));
+        }
+        let lone = memchr::memchr_iter(b'\r', text)
+            .find(|&at| text.get(at + 1).is_some_and(|&byte| byte != b'\n'));
+        if let Some(at) = lone {
+            let error = Error::new(
+                Kind::Format,
+                "line_ending",
+                "expected lines ended by LF or CRLF, found a lone CR",
+            );
+            found(at, error.hint("convert the line ends: tr '\\r' '\\n'"));
+        }
+    }
+    let (at, error) = trouble?;
+    let line_start = memchr::memrchr(b'\n', &text[..at]).map_or(0, |newline| newline + 1);
+    let line = memchr::memchr_iter(b'\n', &text[..at]).count() as u64 + 1;
+    Some((line_start, error.line(line).column(at - line_start + 1)))
+}
+
+/// The 1-based column of a field, which is a part of the text.
+fn column(text: &[u8], field: &[u8]) -> usize {
+    let at = field.as_ptr().addr() - text.as_ptr().addr();
+    at - memchr::memrchr(b'\n', &text[..at]).map_or(0, |newline| newline + 1) + 1
+}
+
+fn check_length(id: &[u8]) -> Result<()> {
+    if id.len() <= MAX_ID {
+        return Ok(());
+    }
+    Err(id_too_long(id))
+}
+
+/// The error for an identifier over the limit.
+fn id_too_long(id: &[u8]) -> Error {
+    Error::new(
+        Kind::Limit,
+        "id_length",
+        format!("expected ids of at most {MAX_ID} bytes, found one of {}", id.len()),
+    )
+    .value(id)
+}
+
+/// The error for an identifier that no format could hold, if it is one.
+///
+/// # Errors
+/// Where the identifier is too long or has a NUL byte.
+pub fn check_id(id: &[u8]) -> Result<()> {
+    if memchr::memchr(0, id).is_some() {
+        return Err(Error::new(Kind::Format, "nul_byte", "expected an id without NUL bytes")
+            .value(id));
+    }
+    check_length(id)
+}
+
+/// The error for a field that is not a number; `code` and `what` name the field.
+#[must_use]
+pub fn name_number_mistake(code: &str, what: &str, mistake: NotANumber, field: &[u8]) -> Error {
+    let is_score = code == "score";
+    let shown = show(field);
+    let (code, message, hint) = match mistake {
+        NotANumber::Nan => (
+            if is_score { "score_nan" } else { "rel_not_number" },
+            format!("expected a finite {what}, found `{shown}`"),
+            "NaN has no place in an order: drop the document or give it a score",
+        ),
+        NotANumber::Infinite | NotANumber::Overflow => (
+            if is_score { "score_overflow" } else { "rel_out_of_range" },
+            format!("expected a finite {what}, found `{shown}`"),
+            "only numbers that double precision can hold are accepted",
+        ),
+        NotANumber::DecimalComma => (
+            if is_score { "score_not_number" } else { "rel_not_number" },
+            format!("expected a {what}, found `{shown}`"),
+            "write the decimal point as `.`, not `,`",
+        ),
+        NotANumber::Text => (
+            if is_score { "score_not_number" } else { "rel_not_number" },
+            format!("expected a {what}, found `{shown}`"),
+            "a document id with a blank in it shifts the columns",
+        ),
+    };
+    Error::new(Kind::Format, code, message).hint(hint).value(field)
+}
+
+fn name_field_mistake(line: &[u8], found: usize, wanted: usize, names: &str, is_cut: bool) -> Error {
+    let fields: Vec<&[u8]> = fields_of(line).take(8).collect();
+    let is_number = |index: usize| fields.get(index).is_some_and(|field| number::parse(field).is_ok());
+    let (code, hint) = match (wanted, found) {
+        (6, 4) => ("looks_like_qrels", "these are four columns, as qrels have: are the files swapped?"),
+        (4, 6) => ("looks_like_run", "these are six columns, as runs have: are the files swapped?"),
+        (4, 5) if is_number(4) && !is_number(3) => (
+            "unsupported_format",
+            "preference and judgment-group qrels are not read: keep query, 0, document, grade",
+        ),
+        (6, 3) => (
+            "field_count",
+            "MS MARCO's three columns (query document rank) need scores: \
+             awk '{print $1, \"Q0\", $2, $3, -$3, \"run\"}'",
+        ),
+        (6, 5) => ("field_count", "the run tag may be missing: append one to every line"),
+        _ if is_cut && found < wanted => ("field_count", "the file ends in this line: is it cut off?"),
+        _ if found == 1 && line.contains(&b',') => {
+            ("field_count", "columns are told by blanks or tabs, not by commas")
+        }
+        _ if found > wanted => ("field_count", "a document id with a blank in it shifts the columns"),
+        _ => ("field_count", "columns are told by blanks or tabs"),
+    };
+    let fields = if found == 1 { "field" } else { "fields" };
+    Error::new(
+        Kind::Format,
+        code,
+        format!("expected {wanted} fields ({names}), found {found} {fields}"),
+    )
+    .hint(hint)
+    .value(line)
+}
