@@ -1,0 +1,1 @@
+"""Seeded stand-ins for public test collections, written as TREC files."""
