@@ -1,0 +1,3 @@
+"""Ours and the peers side by side: what is measured, how, and the records."""
+
+from __future__ import annotations

@@ -9,8 +9,8 @@ import time
 class Stopwatch:
     """Time consecutive steps, from creation on.
 
-    The steps are `import`, `load` and `evaluate`; a tool that reads and evaluates in one call
-    has no `load`. The total is that from input to values: all steps but the import.
+    The steps are `load` and `evaluate`; a tool that reads and evaluates in one call has no `load`.
+    Imports, and input that the caller is said to hold already, come before the creation.
     """
 
     def __init__(self) -> None:
@@ -27,16 +27,10 @@ class Stopwatch:
         self._seconds[step] = now - self._started
         self._started = now
 
-    def restart(self) -> None:
-        """Begin the next step now, so that what was done since the last one is not counted."""
-        self._started = time.perf_counter()
-
     def report(self, means: dict[str, float]) -> None:
         """Print the seconds and the means as one line of JSON.
 
         Args:
             means: Mean of each measure, by its canonical name.
         """
-        steps = {step: took for step, took in self._seconds.items() if step != "import"}
-        seconds = {**self._seconds, "total": sum(steps.values())}
-        print(json.dumps({"seconds": seconds, "means": means}))
+        print(json.dumps({"seconds": self._seconds, "means": means}))

@@ -1,0 +1,64 @@
+"""The Python environment of each tool: ours from `make develop`, a peer's made on demand."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import venv
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+PEERS = ROOT / "benchmarks" / "peers"
+WORK = ROOT / "benchmarks" / "work"
+PREFIX = "env-"
+
+
+def interpreter(name: str) -> Path:
+    """Find the interpreter of an environment; a peer's is made first where it is missing or stale.
+
+    Args:
+        name: `ours`, or `env-` and the name of a peer.
+
+    Returns:
+        Path of the interpreter.
+
+    Raises:
+        SystemExit: The environment of ours was not made yet.
+    """
+    if name == "ours":
+        ours = ROOT / ".venv" / "bin" / "python"
+        if not ours.exists():
+            raise SystemExit(f"Expected our environment, found no {ours}.\nHint: make develop")
+        return ours
+    return _peer_interpreter(name.removeprefix(PREFIX))
+
+
+def installed_packages(python: Path) -> dict[str, str]:
+    """List the packages of an environment.
+
+    Args:
+        python: Its interpreter.
+
+    Returns:
+        Versions by package name.
+    """
+    listing = (
+        "import importlib.metadata as m; "
+        "print(*sorted({d.name + '==' + d.version for d in m.distributions()}), sep='\\n')"
+    )
+    lines = subprocess.check_output([python, "-c", listing], text=True).split()
+    return dict(line.split("==") for line in lines)
+
+
+def _peer_interpreter(peer: str) -> Path:
+    folder = WORK / (PREFIX + peer)
+    python, stamp = folder / "bin" / "python", folder / "installed.txt"
+    requirements = PEERS / peer / "requirements.txt"
+    wanted = f"{sys.version}\n{requirements.read_text(encoding='utf-8')}"
+    if not stamp.exists() or stamp.read_text(encoding="utf-8") != wanted:
+        print(f"Making the environment of {peer} …", file=sys.stderr)
+        venv.create(folder, clear=True, with_pip=True)
+        install = ["-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
+        subprocess.run([python, *install, "--requirement", requirements], check=True)
+        stamp.write_text(wanted, encoding="utf-8")
+    return python

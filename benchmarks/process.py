@@ -1,0 +1,59 @@
+"""Run one process, and say what it cost."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+# The kernel counts the largest resident set in bytes on macOS, in units of 1,024 elsewhere.
+PEAK_UNIT = 1 if sys.platform == "darwin" else 1024
+
+
+@dataclass(frozen=True, slots=True)
+class Finished:
+    """A process that ended well.
+
+    Args:
+        wall: Seconds from before it was started until it was gone.
+        peak: Largest resident memory in MB (10⁶ bytes). A process starts with that of the
+            one which starts it, so that nothing smaller than the runner can be seen.
+        output: Its standard output.
+    """
+
+    wall: float
+    peak: float
+    output: str
+
+
+def run_process(command: list[str], folder: Path) -> Finished:
+    """Run a command to its end.
+
+    Args:
+        command: The program and its arguments.
+        folder: Where it runs.
+
+    Returns:
+        What it cost and what it printed.
+
+    Raises:
+        SystemExit: It ended with an error; its messages are shown above.
+    """
+    with tempfile.TemporaryFile("w+", encoding="utf-8") as output:
+        started = time.perf_counter()
+        process = subprocess.Popen(command, stdout=output, cwd=folder)
+        # Unlike getrusage, this tells the memory of this one process.
+        _, status, usage = os.wait4(process.pid, 0)
+        wall = time.perf_counter() - started
+        process.returncode = os.waitstatus_to_exitcode(status)
+        if process.returncode:
+            raise SystemExit(f"Exit status {process.returncode} of {' '.join(command)}")
+        output.seek(0)
+        return Finished(wall, usage.ru_maxrss * PEAK_UNIT / 1e6, output.read())
