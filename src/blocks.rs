@@ -3,14 +3,17 @@
 //! A block holds every adjacent line of its queries, so blocks can be parsed and evaluated by any
 //! thread, and nothing but one block a thread is ever in memory.
 
-use memchr::{memchr, memrchr};
+use memchr::{memchr, memchr_iter, memrchr};
 
 use crate::error::{Error, Kind, Result};
 use crate::source::Source;
+use crate::trec::too_many_rows;
 
 /// Small enough for a core's second-level cache with all that is made of it.
 const BLOCK: usize = 384 << 10;
 const MAX_LINE: usize = 1 << 20;
+/// Positions in a block are 32-bit numbers.
+const MAX_BLOCK: usize = 1 << 30;
 
 /// The text of some adjacent lines, and its place in the stream.
 #[derive(Debug, Default)]
@@ -77,10 +80,16 @@ impl Blocks {
         self.source.consumed()
     }
 
+    /// How many blocks were handed out.
+    #[must_use]
+    pub fn count(&self) -> u64 {
+        self.next
+    }
+
     /// Puts the next lines into a block; says whether there were any.
     ///
     /// # Errors
-    /// Where reading fails, or a line is longer than 1 MiB.
+    /// Where reading fails, or a line is longer than 1 MiB; lines are counted from the start of the block.
     pub fn next(&mut self, block: &mut Block) -> Result<bool> {
         block.length = self.carry.len();
         let mut size = self.size.max(2 * self.carry.len());
@@ -104,6 +113,9 @@ impl Blocks {
                 block.number = self.next;
                 self.next += 1;
                 return Ok(cut > 0);
+            }
+            if size > MAX_BLOCK {
+                return Err(too_many_rows().file(self.source.name()));
             }
             size *= 2;
             block.buffer.resize(size, 0);
@@ -153,7 +165,8 @@ fn check_last_line(text: &[u8]) -> Result<()> {
     if text.len() - start <= MAX_LINE {
         return Ok(());
     }
-    Err(line_too_long())
+    let before = memchr_iter(b'\n', &text[..start]).count() as u64;
+    Err(line_too_long().line(before + 1))
 }
 
 /// The error for a line over the limit.

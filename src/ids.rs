@@ -1,11 +1,20 @@
 //! Identifiers: bytes that are UTF-8, never numbers, kept end to end in one arena.
 
 use std::hash::{BuildHasher, Hasher};
+use std::sync::LazyLock;
 
 /// How the core hashes identifiers: seeded anew in each process, so that nobody can prepare
 /// identifiers that collide. No result depends on the seed.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct IdHasher(foldhash::fast::RandomState);
+
+static SEEDED: LazyLock<foldhash::fast::RandomState> = LazyLock::new(Default::default);
+
+impl Default for IdHasher {
+    fn default() -> Self {
+        Self(SEEDED.clone())
+    }
+}
 
 impl IdHasher {
     /// The hash of an identifier.

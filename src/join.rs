@@ -1,7 +1,7 @@
 //! Matches the retrieved documents of one query to its judgments, and refuses documents given twice.
 
 use crate::error::{Error, Kind, Result, show};
-use crate::ids::{Slots, insert};
+use crate::ids::{IdHasher, Slots, insert};
 use crate::judgments::{Duplicates, Judgments};
 use crate::rank::Hit;
 use crate::trec::{List, Row};
@@ -9,6 +9,7 @@ use crate::trec::{List, Row};
 /// Working memory for one list at a time.
 #[derive(Debug, Default)]
 pub struct Joiner {
+    hasher: IdHasher,
     seen: Slots,
     /// The judged documents of the last list, in the order of its rows.
     pub hits: Vec<Hit>,
@@ -35,7 +36,7 @@ impl Joiner {
         let judged = query.map(|query| judgments.of_query(query));
         let slots = self.seen.as_mut_slice();
         for (index, row) in list.rows.iter().enumerate() {
-            let hash = judgments.hash(row.doc);
+            let hash = self.hasher.hash(row.doc);
             let same = insert(slots, hash, index, |other| list.rows[other].doc == row.doc);
             if let Some(earlier) = same {
                 if duplicates == Duplicates::Error {
@@ -50,6 +51,22 @@ impl Joiner {
         Ok(())
     }
 
+    /// Refuses a list with a document that occurs twice.
+    ///
+    /// # Errors
+    /// Where there is one.
+    pub fn check_distinct(&mut self, list: &List<'_>) -> Result<()> {
+        self.seen.reset(list.rows.len());
+        let slots = self.seen.as_mut_slice();
+        for (index, row) in list.rows.iter().enumerate() {
+            let hash = self.hasher.hash(row.doc);
+            if let Some(earlier) = insert(slots, hash, index, |other| list.rows[other].doc == row.doc) {
+                return Err(retrieved_twice(list.query, &list.rows[earlier], row));
+            }
+        }
+        Ok(())
+    }
+
     /// Joins a list whose documents are known to differ.
     #[allow(clippy::cast_possible_truncation)] // rows are counted in 32 bits
     pub fn join_distinct(&mut self, judgments: &Judgments, query: usize, rows: &[Row<'_>]) {
@@ -57,7 +74,7 @@ impl Joiner {
         self.dropped = 0;
         self.hits.clear();
         for (index, row) in rows.iter().enumerate() {
-            if let Some(grade) = judged.find_document(row.doc, judgments.hash(row.doc)) {
+            if let Some(grade) = judged.find_document(row.doc, self.hasher.hash(row.doc)) {
                 self.hits.push(Hit { row: index as u32, grade });
             }
         }
@@ -73,7 +90,7 @@ impl Joiner {
         self.seen.reset(list.rows.len());
         let mut kept: Vec<Row<'_>> = Vec::with_capacity(list.rows.len());
         for &row in &list.rows {
-            let hash = judgments.hash(row.doc);
+            let hash = self.hasher.hash(row.doc);
             let slots = self.seen.as_mut_slice();
             match insert(slots, hash, kept.len(), |other| kept[other].doc == row.doc) {
                 None => kept.push(row),
@@ -105,6 +122,6 @@ fn retrieved_twice(query: &[u8], earlier: &Row<'_>, later: &Row<'_>) -> Error {
         ),
     )
     .hint("keep one of them, or say duplicates=\"first\" or \"max\"")
-    .line(u64::from(later.line))
+    .line(later.line)
     .value(later.doc)
 }

@@ -91,13 +91,6 @@ impl Judgments {
         self.queries.find(query)
     }
 
-    /// The hash under which [`Judgments::find_document`] looks a document up.
-    #[inline]
-    #[must_use]
-    pub fn hash(&self, doc: &[u8]) -> u64 {
-        self.hasher.hash(doc)
-    }
-
     /// The judged documents of one query, ready for many look-ups.
     #[inline]
     #[must_use]
@@ -150,7 +143,7 @@ pub struct JudgedQuery<'a> {
 }
 
 impl JudgedQuery<'_> {
-    /// The grade of a document with its hash, if it is judged.
+    /// The grade of a document with its [`IdHasher`] hash, if it is judged.
     #[inline]
     #[must_use]
     pub fn find_document(&self, doc: &[u8], hash: u64) -> Option<f64> {

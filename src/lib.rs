@@ -6,14 +6,18 @@
 
 pub mod blocks;
 pub mod error;
+pub mod evaluate;
 pub mod ids;
 pub mod join;
 pub mod judgments;
+pub mod kernels;
 pub mod log2;
 pub mod notes;
 pub mod number;
 pub mod rank;
+pub mod run;
 pub mod source;
 pub mod split;
+pub mod stream;
 pub mod sum;
 pub mod trec;

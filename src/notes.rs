@@ -57,8 +57,15 @@ pub struct Notes {
 impl Notes {
     /// Counts one more, seen at a place.
     pub fn add(&mut self, note: Note, place: BlockLine) {
-        self.entries[note as usize] =
-            Some(combine(self.entries[note as usize], Some((1, place))).unwrap_or((1, place)));
+        self.add_many(note, 1, place);
+    }
+
+    /// Counts some more, first seen at a place.
+    pub fn add_many(&mut self, note: Note, count: u64, place: BlockLine) {
+        if count > 0 {
+            let entry = &mut self.entries[note as usize];
+            *entry = combine(*entry, Some((count, place)));
+        }
     }
 
     /// Adds what was seen elsewhere in the same stream.

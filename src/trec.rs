@@ -5,7 +5,7 @@
 //! counting blanks; any other one line by line.
 
 use crate::error::{Error, Kind, Result, show};
-use crate::notes::{Note, Notes};
+use crate::notes::{BlockLine, Lines, Note, Notes};
 use crate::number::{self, NotANumber};
 use crate::split::Tape;
 
@@ -21,8 +21,8 @@ pub struct Row<'a> {
     pub doc: &'a [u8],
     /// What the ranker gave it.
     pub score: f64,
-    /// The 1-based line it stands in, counted from the start of the block.
-    pub line: u32,
+    /// The 1-based line it stands in.
+    pub line: u64,
 }
 
 /// Adjacent lines of one query, in the order of the file.
@@ -34,6 +34,22 @@ pub struct List<'a> {
     pub rows: Vec<Row<'a>>,
     /// Whether no score is above the one before it.
     pub is_sorted: bool,
+    /// What the rank column says.
+    pub ranks: Ranks,
+}
+
+impl List<'_> {
+    /// Whether all of several documents have one score.
+    #[must_use]
+    #[allow(clippy::float_cmp)] // ties are equal scores, not close ones
+    pub fn is_flat(&self) -> bool {
+        match (self.rows.first(), self.rows.last()) {
+            (Some(first), Some(last)) => {
+                self.is_sorted && self.rows.len() > 1 && first.score == last.score
+            }
+            _ => false,
+        }
+    }
 }
 
 /// How scores are read.
@@ -64,18 +80,58 @@ impl ScoreType {
 pub struct RunNotes {
     /// Suspicious but legal input.
     pub notes: Notes,
-    /// The first run tag seen.
-    pub tag: Vec<u8>,
+    /// The run tags.
+    pub tags: Tags,
 }
 
 impl RunNotes {
     /// Adds what was seen in other blocks of the same run.
     pub fn merge(&mut self, other: &Self) {
         self.notes.merge(&other.notes);
-        if self.tag.is_empty() {
-            self.tag.clone_from(&other.tag);
-        } else if !other.tag.is_empty() && self.tag != other.tag {
-            self.notes.add(Note::MultipleTags, (0, 1));
+        for (tag, place) in &other.tags.seen {
+            self.tags.find(tag, *place);
+        }
+    }
+
+    /// All notes, once the whole run was seen, with lines of the stream.
+    #[must_use]
+    pub fn finish(mut self, lines: &Lines) -> Notes {
+        let tags = &mut self.tags.seen;
+        tags.sort_unstable_by_key(|&(_, place)| place);
+        if let Some(&(_, place)) = tags.get(1) {
+            self.notes.add_many(Note::MultipleTags, tags.len() as u64, place);
+        }
+        self.notes.resolve(lines);
+        self.notes
+    }
+}
+
+/// The run tags, each with the place where it was first seen.
+#[derive(Clone, Debug, Default)]
+pub struct Tags {
+    seen: Vec<(Vec<u8>, BlockLine)>,
+    last: usize,
+}
+
+/// Run tags after these are not told apart.
+const MAX_TAGS: usize = 16;
+
+impl Tags {
+    #[inline]
+    fn see(&mut self, tag: &[u8], place: BlockLine) {
+        if self.seen.get(self.last).is_none_or(|(last, _)| last != tag) {
+            self.find(tag, place);
+        }
+    }
+
+    #[cold]
+    fn find(&mut self, tag: &[u8], place: BlockLine) {
+        if let Some(at) = self.seen.iter().position(|(known, _)| known == tag) {
+            self.last = at;
+            self.seen[at].1 = self.seen[at].1.min(place);
+        } else if self.seen.len() < MAX_TAGS {
+            self.last = self.seen.len();
+            self.seen.push((tag.to_vec(), place));
         }
     }
 }
@@ -109,7 +165,6 @@ pub fn read_qrels<'a>(
 ///
 /// # Errors
 /// Where the block is not a run, with lines counted from the start of the block.
-#[allow(clippy::cast_possible_truncation)] // a block has fewer than 2^32 lines
 pub fn read_run<'a>(
     text: &'a [u8],
     block: u64,
@@ -118,10 +173,9 @@ pub fn read_run<'a>(
     seen: &mut RunNotes,
     mut each: impl FnMut(&mut List<'a>) -> Result<()>,
 ) -> Result<u64> {
-    let mut list = List { query: b"", rows: Vec::with_capacity(1024), is_sorted: true };
-    let mut ranks = Ranks::default();
+    let mut list = List { rows: Vec::with_capacity(1024), is_sorted: true, ..List::default() };
     let mut last_score = f64::INFINITY;
-    let RunNotes { notes, tag: first_tag } = seen;
+    let RunNotes { notes, tags } = seen;
     let names = "query Q0 document rank score tag";
     let lines = each_line(text, block, tape, notes, names, |notes, line, fields| {
         let [query, _, doc, rank, score, tag] = fields;
@@ -138,7 +192,6 @@ pub fn read_run<'a>(
         }
         if query != list.query {
             if !list.rows.is_empty() {
-                ranks.note(notes, block, &list);
                 each(&mut list)?;
             }
             check_length(query).map_err(|error| error.line(line))?;
@@ -146,27 +199,20 @@ pub fn read_run<'a>(
             list.rows.clear();
             list.is_sorted = true;
             last_score = f64::INFINITY;
-            ranks = Ranks::default();
+            list.ranks = Ranks::default();
         }
-        if tag != first_tag.as_slice() {
-            if first_tag.is_empty() {
-                first_tag.extend_from_slice(tag);
-            } else {
-                notes.add(Note::MultipleTags, (block, line));
-            }
-        }
+        tags.see(tag, (block, line));
         check_length(doc).map_err(|error| error.line(line))?;
-        ranks.see(rank, score, last_score);
+        list.ranks.see(rank, score, last_score);
         list.is_sorted &= score <= last_score;
         last_score = score;
-        list.rows.push(Row { doc, score, line: line as u32 });
+        list.rows.push(Row { doc, score, line });
         if list.rows.len() > MAX_GROUP {
             return Err(too_many_rows().line(line));
         }
         Ok(())
     })?;
     if !list.rows.is_empty() {
-        ranks.note(notes, block, &list);
         each(&mut list)?;
     }
     Ok(lines)
@@ -183,8 +229,9 @@ pub fn too_many_rows() -> Error {
 }
 
 /// Follows the rank column of one query. Ranks order nothing; they are only held against scores.
-#[derive(Default)]
-struct Ranks {
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Ranks {
+    count: u64,
     last: u64,
     sum: u64,
     largest: u64,
@@ -195,11 +242,12 @@ struct Ranks {
 impl Ranks {
     #[inline]
     fn see(&mut self, field: &[u8], score: f64, last_score: f64) {
+        self.count += 1;
         let Some(rank) = parse_rank(field) else {
             self.irregular = true;
             return;
         };
-        if self.sum > 0 {
+        if self.count > 1 {
             self.disagree |= (rank > self.last && score > last_score)
                 || (rank < self.last && score < last_score);
         }
@@ -209,9 +257,18 @@ impl Ranks {
         self.largest = self.largest.max(rank);
     }
 
-    fn note(&self, notes: &mut Notes, block: u64, list: &List<'_>) {
-        let count = list.rows.len() as u64;
-        let place = (block, u64::from(list.rows[0].line));
+    /// Takes in what another stretch of the same query says.
+    pub fn merge(&mut self, other: &Self) {
+        self.count += other.count;
+        self.sum += other.sum;
+        self.largest = self.largest.max(other.largest);
+        self.disagree |= other.disagree;
+        self.irregular |= other.irregular;
+    }
+
+    /// Notes what is odd about the ranks of a query that is first seen at `place`.
+    pub fn note(&self, notes: &mut Notes, place: BlockLine) {
+        let count = self.count;
         if self.disagree {
             notes.add(Note::RankScoreDisagree, place);
         }

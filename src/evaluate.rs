@@ -1,0 +1,468 @@
+//! One pass per query over all measures, and the means at the end.
+
+use crate::error::{Error, Kind, Result, show};
+use crate::join::Joiner;
+use crate::judgments::{Duplicates, Judgments};
+use crate::kernels::{Kernel, Query};
+use crate::notes::Notes;
+use crate::rank::{Hit, Ranked, Ties};
+use crate::sum::ExactSum;
+use crate::trec::{List, ScoreType};
+
+/// How the values of queries become one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mean {
+    /// Their arithmetic mean.
+    Arithmetic,
+    /// Their sum.
+    Sum,
+    /// Their geometric mean, values below [`GEOMETRIC_FLOOR`] taken as that.
+    Geometric,
+}
+
+/// `trec_eval`'s smallest value in a geometric mean.
+pub const GEOMETRIC_FLOOR: f64 = 0.000_01;
+
+/// The value of a query for which a measure is undefined.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Empty {
+    /// 0.
+    #[default]
+    Zero,
+    /// 1.
+    One,
+    /// None; the query is left out of the mean.
+    Skip,
+    /// NaN, and so is the mean.
+    Nan,
+    /// It is refused.
+    Error,
+}
+
+/// What becomes of a judged query that is not in the run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Missing {
+    /// It counts as an empty list.
+    #[default]
+    Zero,
+    /// It is left out.
+    Skip,
+    /// It is refused.
+    Error,
+}
+
+/// What becomes of negative grades.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Negative {
+    /// They have no gain.
+    #[default]
+    Nonrelevant,
+    /// Their gain is what the gain function makes of them.
+    Gain,
+    /// They are refused.
+    Error,
+}
+
+/// What becomes of retrieved documents without a judgment.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Unjudged {
+    /// They have no gain.
+    #[default]
+    Nonrelevant,
+    /// They leave the list, as do those with a negative grade.
+    Remove,
+}
+
+/// The choices that change values.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Policy {
+    /// What decides between equal scores.
+    pub ties: Ties,
+    /// The value where a measure is undefined.
+    pub empty: Empty,
+    /// Judged queries that are not in the run.
+    pub missing: Missing,
+    /// Negative grades.
+    pub negative: Negative,
+    /// Retrieved documents without a judgment.
+    pub unjudged: Unjudged,
+}
+
+/// A measure to evaluate.
+pub struct Measure {
+    /// Its name, for messages.
+    pub name: String,
+    /// What it computes.
+    pub kernel: Box<dyn Kernel>,
+    /// Whether it sees judged documents only.
+    pub judged_only: bool,
+    /// How its values become one.
+    pub mean: Mean,
+}
+
+/// What to evaluate, and how.
+pub struct Plan {
+    /// The measures.
+    pub measures: Vec<Measure>,
+    /// The cutoffs at which unjudged documents are counted, `usize::MAX` for whole lists.
+    pub cutoffs: Vec<usize>,
+    /// The choices that change values.
+    pub policy: Policy,
+    /// What to do with documents given twice.
+    pub duplicates: Duplicates,
+    /// How scores are read.
+    pub score_type: ScoreType,
+}
+
+impl Plan {
+    /// Refuses judgments that a measure or the policy has no answer for.
+    ///
+    /// # Errors
+    /// Where there are such judgments.
+    pub fn check(&self, judgments: &Judgments) -> Result<()> {
+        let grades = judgments.grades();
+        if self.policy.negative == Negative::Error
+            && let Some(grade) = grades.first().filter(|&&grade| grade < 0.0)
+        {
+            return Err(Error::new(
+                Kind::Policy,
+                "negative_gain",
+                format!("expected grades of 0 and more, as negative=\"error\" says, found {grade}"),
+            )
+            .hint("say negative=\"nonrelevant\" to give them no gain"));
+        }
+        self.measures.iter().try_for_each(|measure| measure.kernel.check(grades))
+    }
+}
+
+/// What one query's list came to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Seen {
+    query: u32,
+    is_tied: bool,
+}
+
+/// Evaluates lists one after another, with memory of its own; several may share a plan.
+pub struct Scorer<'a> {
+    plan: &'a Plan,
+    judgments: &'a Judgments,
+    joiner: Joiner,
+    ranked: Ranked,
+    condensed: Condensed,
+    seen: Vec<Seen>,
+    values: Vec<f64>,
+    /// Retrieved and unjudged documents at each cutoff.
+    at_cutoffs: Vec<(u64, u64)>,
+    flat: u64,
+    /// Documents dropped because they were given twice.
+    pub dropped: u64,
+}
+
+impl<'a> Scorer<'a> {
+    /// A scorer that has seen nothing.
+    #[must_use]
+    pub fn new(plan: &'a Plan, judgments: &'a Judgments) -> Self {
+        Self {
+            plan,
+            judgments,
+            joiner: Joiner::default(),
+            ranked: Ranked::default(),
+            condensed: Condensed::default(),
+            seen: Vec::new(),
+            values: Vec::new(),
+            at_cutoffs: vec![(0, 0); plan.cutoffs.len()],
+            flat: 0,
+            dropped: 0,
+        }
+    }
+
+    /// Whether it has evaluated nothing.
+    #[must_use]
+    pub fn is_unused(&self) -> bool {
+        self.seen.is_empty()
+    }
+
+    /// Evaluates a list, or only checks it where its query is not judged.
+    ///
+    /// # Errors
+    /// Where a document occurs twice.
+    pub fn score(&mut self, query: Option<usize>, list: &mut List<'_>) -> Result<()> {
+        self.joiner.join(self.judgments, query, list, self.plan.duplicates)?;
+        self.dropped += self.joiner.dropped;
+        if let Some(query) = query {
+            self.score_joined(query, list);
+        }
+        Ok(())
+    }
+
+    /// Evaluates a list whose documents are known to differ.
+    pub fn score_distinct(&mut self, query: usize, list: &List<'_>) {
+        self.joiner.join_distinct(self.judgments, query, &list.rows);
+        self.score_joined(query, list);
+    }
+
+    /// Evaluates a list by its hits, found by the caller, in the order of their rows.
+    pub fn score_hits(&mut self, query: usize, list: &List<'_>, hits: &[Hit]) {
+        self.joiner.hits.clear();
+        self.joiner.hits.extend_from_slice(hits);
+        self.score_joined(query, list);
+    }
+
+    fn score_joined(&mut self, query: usize, list: &List<'_>) {
+        self.ranked.rank(&list.rows, list.is_sorted, &self.joiner.hits, self.plan.policy.ties);
+        self.flat += u64::from(list.is_flat());
+        let ranked = std::mem::take(&mut self.ranked);
+        self.score_ranked(query, &ranked.ranks, &ranked.grades, list.rows.len(), ranked.is_tied);
+        self.ranked = ranked;
+    }
+
+    /// Evaluates a list by the ranks and grades of its judged documents.
+    #[allow(clippy::cast_possible_truncation)] // queries are counted in 32 bits by the builder
+    pub fn score_ranked(
+        &mut self,
+        query: usize,
+        ranks: &[u32],
+        grades: &[f64],
+        retrieved: usize,
+        is_tied: bool,
+    ) {
+        let whole = Query { ranks, grades, retrieved, ideal: self.judgments.ideal(query) };
+        for (&k, count) in self.plan.cutoffs.iter().zip(&mut self.at_cutoffs) {
+            let judged = ranks.partition_point(|&rank| rank as usize <= k);
+            let shown = k.min(retrieved);
+            count.0 += shown as u64;
+            count.1 += (shown - judged) as u64;
+        }
+        self.seen.push(Seen { query: query as u32, is_tied });
+        append_values(self.plan, &whole, &mut self.condensed, &mut self.values);
+    }
+}
+
+/// Appends the value of every measure for one query.
+fn append_values(plan: &Plan, whole: &Query<'_>, condensed: &mut Condensed, values: &mut Vec<f64>) {
+    let condense_all = plan.policy.unjudged == Unjudged::Remove;
+    let is_condensed = |measure: &Measure| measure.judged_only || condense_all;
+    if plan.measures.iter().any(is_condensed) {
+        condensed.fill(whole);
+    }
+    let condensed = condensed.view(whole.ideal);
+    values.extend(plan.measures.iter().map(|measure| {
+        measure.kernel.value(if is_condensed(measure) { &condensed } else { whole })
+    }));
+}
+
+/// A list without the documents that are unjudged or have a negative grade.
+#[derive(Default)]
+struct Condensed {
+    ranks: Vec<u32>,
+    grades: Vec<f64>,
+}
+
+impl Condensed {
+    fn fill(&mut self, query: &Query<'_>) {
+        self.grades.clear();
+        self.grades.extend(query.grades.iter().filter(|&&grade| grade >= 0.0));
+        self.ranks.clear();
+        self.ranks.extend((1..).take(self.grades.len()));
+    }
+
+    fn view<'a>(&'a self, ideal: &'a [f64]) -> Query<'a> {
+        Query { ranks: &self.ranks, grades: &self.grades, retrieved: self.ranks.len(), ideal }
+    }
+}
+
+/// How many queries and documents there were of each kind.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// Judged queries.
+    pub queries: u64,
+    /// Those whose values entered the means, as far as the measures are defined for them.
+    pub evaluated: u64,
+    /// Those without a document of a grade above 0.
+    pub empty: u64,
+    /// Those that are not in the run.
+    pub missing: u64,
+    /// Queries of the run that are not judged.
+    pub run_only: u64,
+    /// Queries in which a judged document shares its score with another.
+    pub tied: u64,
+    /// By cutoff: documents retrieved, and those of them that are unjudged.
+    pub at_cutoffs: Vec<(u64, u64)>,
+}
+
+/// The values of all measures.
+#[derive(Clone, Debug, Default)]
+pub struct Evaluation {
+    /// By measure, then by query in the order of the judgments; NaN where there is none.
+    pub values: Vec<Vec<f64>>,
+    /// By measure.
+    pub means: Vec<f64>,
+    /// By measure: how many queries the mean is over.
+    pub denominators: Vec<u64>,
+    /// Of queries and documents.
+    pub counts: Counts,
+    /// By query, whether it is in the run.
+    pub is_present: Vec<bool>,
+    /// Suspicious but legal things in the run.
+    pub notes: Notes,
+    /// Queries of two and more documents that all have one score.
+    pub flat: u64,
+}
+
+/// Puts together what scorers saw.
+///
+/// # Errors
+/// Where the policy refuses a query, or a value is beyond double precision.
+pub fn finish(plan: &Plan, judgments: &Judgments, scorers: Vec<Scorer<'_>>) -> Result<Evaluation> {
+    let queries = judgments.queries().len();
+    let measures = plan.measures.len();
+    let mut made = Evaluation {
+        values: vec![vec![f64::NAN; queries]; measures],
+        is_present: vec![false; queries],
+        ..Evaluation::default()
+    };
+    made.counts.queries = queries as u64;
+    made.counts.at_cutoffs = vec![(0, 0); plan.cutoffs.len()];
+    for scorer in scorers {
+        for (at, seen) in scorer.seen.iter().enumerate() {
+            let query = seen.query as usize;
+            made.is_present[query] = true;
+            made.counts.tied += u64::from(seen.is_tied);
+            let values = &scorer.values[at * measures..(at + 1) * measures];
+            for (column, &value) in made.values.iter_mut().zip(values) {
+                column[query] = value;
+            }
+        }
+        for (sum, part) in made.counts.at_cutoffs.iter_mut().zip(&scorer.at_cutoffs) {
+            *sum = (sum.0 + part.0, sum.1 + part.1);
+        }
+        made.flat += scorer.flat;
+    }
+    let is_empty = |query: &usize| judgments.ideal(*query).first().is_none_or(|&grade| grade <= 0.0);
+    made.counts.empty = (0..queries).filter(is_empty).count() as u64;
+    made.counts.missing = made.is_present.iter().filter(|&&is_present| !is_present).count() as u64;
+    made.fill_missing(plan, judgments)?;
+    for (column, measure) in plan.measures.iter().enumerate() {
+        made.apply_empty(column, measure, plan.policy, judgments)?;
+        let (mean, count) = average(&made.values[column], measure.mean, |query| made.takes_part(plan, query, column));
+        made.means.push(mean);
+        made.denominators.push(count);
+    }
+    let left_out = if plan.policy.missing == Missing::Skip { made.counts.missing } else { 0 };
+    made.counts.evaluated = made.counts.queries - left_out;
+    Ok(made)
+}
+
+impl Evaluation {
+    fn fill_missing(&mut self, plan: &Plan, judgments: &Judgments) -> Result<()> {
+        let mut row = Vec::with_capacity(plan.measures.len());
+        for query in (0..self.is_present.len()).filter(|&query| !self.is_present[query]) {
+            match plan.policy.missing {
+                Missing::Skip => return Ok(()),
+                Missing::Error => {
+                    let id = judgments.queries().get(query);
+                    return Err(Error::new(
+                        Kind::Policy,
+                        "missing_query",
+                        format!(
+                            "expected every judged query in the run, as missing=\"error\" says, \
+                             found no document of `{}` and {} others",
+                            show(id),
+                            self.counts.missing - 1
+                        ),
+                    )
+                    .hint("say missing=\"zero\" or \"skip\"")
+                    .value(id));
+                }
+                Missing::Zero => {
+                    let nothing =
+                        Query { ranks: &[], grades: &[], retrieved: 0, ideal: judgments.ideal(query) };
+                    row.clear();
+                    append_values(plan, &nothing, &mut Condensed::default(), &mut row);
+                    for (column, &value) in self.values.iter_mut().zip(&row) {
+                        column[query] = value;
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn apply_empty(
+        &mut self,
+        column: usize,
+        measure: &Measure,
+        policy: Policy,
+        judgments: &Judgments,
+    ) -> Result<()> {
+        let is_left_out = |is_present: bool| !is_present && policy.missing == Missing::Skip;
+        for (query, value) in self.values[column].iter_mut().enumerate() {
+            if value.is_infinite() {
+                return Err(overflow(&measure.name, judgments.queries().get(query)));
+            }
+            if !value.is_nan() || is_left_out(self.is_present[query]) {
+                continue;
+            }
+            match policy.empty {
+                Empty::Zero => *value = 0.0,
+                Empty::One => *value = 1.0,
+                Empty::Skip | Empty::Nan => {}
+                Empty::Error => {
+                    let id = judgments.queries().get(query);
+                    return Err(Error::new(
+                        Kind::Policy,
+                        "empty_query",
+                        format!(
+                            "expected relevant documents for every query, as empty=\"error\" says, \
+                             but {} is undefined for query `{}`",
+                            measure.name,
+                            show(id)
+                        ),
+                    )
+                    .hint("say empty=\"zero\" or \"skip\"")
+                    .value(id));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether a query enters the mean of a measure.
+    fn takes_part(&self, plan: &Plan, query: usize, column: usize) -> bool {
+        let is_left_out = !self.is_present[query] && plan.policy.missing == Missing::Skip;
+        let is_skipped = plan.policy.empty == Empty::Skip && self.values[column][query].is_nan();
+        !is_left_out && !is_skipped
+    }
+}
+
+fn overflow(measure: &str, query: &[u8]) -> Error {
+    Error::new(
+        Kind::Measure,
+        "gain_overflow",
+        format!("expected a finite {measure}, but the gains of query `{}` overflow", show(query)),
+    )
+    .hint("map the grades to smaller ones")
+    .value(query)
+}
+
+#[allow(clippy::cast_precision_loss)] // queries stay far below 2^53
+fn average(values: &[f64], mean: Mean, takes_part: impl Fn(usize) -> bool) -> (f64, u64) {
+    let mut sum = ExactSum::default();
+    let mut count = 0_u64;
+    for (_, &value) in values.iter().enumerate().filter(|(query, _)| takes_part(*query)) {
+        count += 1;
+        sum.add(if mean == Mean::Geometric { floored(value).ln() } else { value });
+    }
+    let value = match mean {
+        Mean::Sum => sum.value(),
+        _ if count == 0 => f64::NAN,
+        Mean::Arithmetic => sum.value() / count as f64,
+        Mean::Geometric => (sum.value() / count as f64).exp(),
+    };
+    (value, count)
+}
+
+/// NaN stays NaN, where `f64::max` would drop it.
+fn floored(value: f64) -> f64 {
+    if value < GEOMETRIC_FLOOR { GEOMETRIC_FLOOR } else { value }
+}

@@ -1,0 +1,145 @@
+//! Measures of a user who reads from the top and may stop at each document.
+
+use super::gain::exp2;
+use super::{Kernel, Params, Query};
+use crate::error::{Error, Kind, Result};
+
+fn check_largest(grades: &[f64], max_grade: f64) -> Result<()> {
+    match grades.last() {
+        Some(&grade) if grade > max_grade => Err(Error::new(
+            Kind::Measure,
+            "grade_above_max",
+            format!("expected grades of at most max_grade={max_grade}, found {grade}"),
+        )
+        .hint(format!("say max_grade={grade} in the measure"))),
+        _ => Ok(()),
+    }
+}
+
+/// Expected reciprocal rank: Chapelle, Metzler, Zhang and Grinspan, *Expected reciprocal rank for
+/// graded relevance*, 2009.
+pub(super) struct Err {
+    k: usize,
+    max_grade: f64,
+}
+
+impl Err {
+    pub(super) fn new(params: &Params) -> Self {
+        Self { k: params.cutoff(), max_grade: params.max_grade }
+    }
+}
+
+impl Kernel for Err {
+    fn value(&self, query: &Query<'_>) -> f64 {
+        if query.ideal.first().is_none_or(|&grade| grade <= 0.0) {
+            return f64::NAN;
+        }
+        let all = exp2(self.max_grade);
+        let mut reads_on = 1.0;
+        let mut sum = 0.0;
+        for (rank, grade) in query.top(self.k).filter(|&(_, grade)| grade > 0.0) {
+            let stops = (exp2(grade) - 1.0) / all;
+            sum += reads_on * stops / f64::from(rank);
+            reads_on *= 1.0 - stops;
+        }
+        sum
+    }
+
+    fn check(&self, grades: &[f64]) -> Result<()> {
+        check_largest(grades, self.max_grade)
+    }
+}
+
+/// Rank-biased precision: Moffat and Zobel, *Rank-biased precision for measurement of retrieval
+/// effectiveness*, 2008.
+pub(super) struct Rbp {
+    k: usize,
+    p: f64,
+    rel: f64,
+    /// The largest grade, where gains are shares of it.
+    graded: Option<f64>,
+}
+
+impl Rbp {
+    pub(super) fn new(params: &Params) -> Self {
+        Self {
+            k: params.cutoff(),
+            p: params.p,
+            rel: params.least_relevant(),
+            graded: params.graded.then_some(params.max_grade),
+        }
+    }
+
+    fn gain(&self, grade: f64) -> f64 {
+        match self.graded {
+            None => f64::from(u8::from(grade >= self.rel)),
+            Some(max_grade) => grade.max(0.0) / max_grade,
+        }
+    }
+}
+
+impl Kernel for Rbp {
+    fn value(&self, query: &Query<'_>) -> f64 {
+        if query.ideal.first().is_none_or(|&grade| self.gain(grade) <= 0.0) {
+            return f64::NAN;
+        }
+        let mut weights = Weights::new(self.p);
+        let sum = query.top(self.k).fold(0.0, |sum, (rank, grade)| {
+            sum + self.gain(grade) * weights.at(rank as usize)
+        });
+        sum * (1.0 - self.p)
+    }
+
+    fn check(&self, grades: &[f64]) -> Result<()> {
+        self.graded.map_or(Ok(()), |max_grade| check_largest(grades, max_grade))
+    }
+}
+
+/// How much RBP could still rise if all that is unjudged or below the list were relevant.
+pub(super) struct RbpResidual {
+    k: usize,
+    p: f64,
+}
+
+impl RbpResidual {
+    pub(super) fn new(params: &Params) -> Self {
+        Self { k: params.cutoff(), p: params.p }
+    }
+}
+
+impl Kernel for RbpResidual {
+    fn value(&self, query: &Query<'_>) -> f64 {
+        let depth = self.k.min(query.retrieved);
+        let mut weights = Weights::new(self.p);
+        let mut judged = query.ranks.iter().map(|&rank| rank as usize).peekable();
+        let mut unjudged = 0.0;
+        for rank in 1..=depth {
+            if judged.next_if_eq(&rank).is_none() {
+                unjudged += weights.at(rank);
+            }
+        }
+        weights.at(depth + 1) + (1.0 - self.p) * unjudged
+    }
+}
+
+/// 1, p, p², … by repeated multiplication.
+struct Weights {
+    p: f64,
+    rank: usize,
+    weight: f64,
+}
+
+impl Weights {
+    fn new(p: f64) -> Self {
+        Self { p, rank: 1, weight: 1.0 }
+    }
+
+    /// The weight of a rank not before the last one asked for.
+    fn at(&mut self, rank: usize) -> f64 {
+        while self.rank < rank {
+            self.weight *= self.p;
+            self.rank += 1;
+        }
+        self.weight
+    }
+}

@@ -1,0 +1,49 @@
+//! Counts of documents and queries.
+
+use super::{Kernel, Params, Query, real};
+
+/// Retrieved documents; with a smallest relevant grade, only those that are relevant.
+pub(super) struct NumRet {
+    rel: Option<f64>,
+}
+
+impl NumRet {
+    pub(super) fn new(params: &Params) -> Self {
+        Self { rel: params.rel }
+    }
+}
+
+impl Kernel for NumRet {
+    fn value(&self, query: &Query<'_>) -> f64 {
+        match self.rel {
+            None => real(query.retrieved),
+            Some(rel) => real(query.relevant_ranks(usize::MAX, rel).count()),
+        }
+    }
+}
+
+/// Relevant documents, retrieved or not.
+pub(super) struct NumRel {
+    rel: f64,
+}
+
+impl NumRel {
+    pub(super) fn new(params: &Params) -> Self {
+        Self { rel: params.least_relevant() }
+    }
+}
+
+impl Kernel for NumRel {
+    fn value(&self, query: &Query<'_>) -> f64 {
+        real(query.relevant(self.rel))
+    }
+}
+
+/// One a query.
+pub(super) struct NumQ;
+
+impl Kernel for NumQ {
+    fn value(&self, _query: &Query<'_>) -> f64 {
+        1.0
+    }
+}

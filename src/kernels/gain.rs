@@ -1,0 +1,224 @@
+//! Cumulated gain: CG, DCG, IDCG and nDCG under every gain, discount and ideal.
+//!
+//! Järvelin and Kekäläinen, *Cumulated gain-based evaluation of IR techniques*, 2002. Terms are
+//! divisions, added in rank order, so that values equal those of `trec_eval` to the last bit.
+
+use super::{Kernel, Params, Query, real};
+use crate::error::{Error, Kind, Result};
+use crate::log2::log2;
+
+/// The gain of a grade.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Gain {
+    /// The grade itself.
+    Linear,
+    /// 2^grade − 1.
+    Exp2,
+    /// By grade; pairs of grade and gain, grades ascending.
+    Table(Vec<(f64, f64)>),
+}
+
+impl Gain {
+    fn of(&self, grade: f64) -> f64 {
+        match self {
+            Self::Linear => grade,
+            Self::Exp2 => exp2(grade) - 1.0,
+            Self::Table(pairs) => pairs
+                .binary_search_by(|pair| pair.0.total_cmp(&grade))
+                .map_or(0.0, |index| pairs[index].1),
+        }
+    }
+}
+
+/// 2 to a power, exact for integers.
+pub(super) fn exp2(power: f64) -> f64 {
+    if power.fract() == 0.0 && (-1022.0..=1023.0).contains(&power) {
+        #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // a biased exponent
+        return f64::from_bits(((power + 1023.0) as u64) << 52);
+    }
+    power.exp2()
+}
+
+/// What a rank divides its gain by.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Discount {
+    /// log2(rank + 1).
+    Log2,
+    /// The logarithm of rank + 1 to a base.
+    Log(f64),
+    /// max(1, logarithm of the rank to a base): Järvelin and Kekäläinen's own.
+    JarvelinKekalainen(f64),
+    /// The rank.
+    Reciprocal,
+    /// rank + 1.
+    Linear,
+    /// The rank to a power.
+    Zipf(f64),
+    /// Weights by rank, multiplied; ranks after the last have none.
+    Table(Vec<f64>),
+}
+
+impl Discount {
+    fn apply(&self, gain: f64, rank: usize) -> f64 {
+        match self {
+            Self::Log2 => gain / log2(rank + 1),
+            Self::Log(base) => gain / (log2(rank + 1) / log2_of(*base)),
+            Self::JarvelinKekalainen(base) => gain / (log2(rank) / log2_of(*base)).max(1.0),
+            Self::Reciprocal => gain / real(rank),
+            Self::Linear => gain / real(rank + 1),
+            Self::Zipf(power) => gain / real(rank).powf(*power),
+            Self::Table(weights) => weights.get(rank - 1).map_or(0.0, |weight| gain * weight),
+        }
+    }
+}
+
+#[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // a positive integer
+fn log2_of(base: f64) -> f64 {
+    if base.fract() == 0.0 && (1.0..1e15).contains(&base) { log2(base as usize) } else { base.log2() }
+}
+
+/// Which documents the ideal order is made of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ideal {
+    /// All judged documents of the query.
+    Judged,
+    /// The retrieved ones.
+    Retrieved,
+}
+
+/// Gains and discounts of the first `k`.
+struct Gains {
+    k: usize,
+    gain: Gain,
+    discount: Discount,
+    ideal: Ideal,
+    negative_gain: bool,
+}
+
+impl Gains {
+    fn new(params: &Params) -> Self {
+        Self {
+            k: params.cutoff(),
+            gain: params.gain.clone(),
+            discount: params.discount.clone(),
+            ideal: params.ideal,
+            negative_gain: params.negative_gain,
+        }
+    }
+
+    fn of(&self, grade: f64) -> f64 {
+        if grade < 0.0 && !self.negative_gain { 0.0 } else { self.gain.of(grade) }
+    }
+
+    fn cumulated(&self, query: &Query<'_>) -> f64 {
+        query.top(self.k).fold(0.0, |sum, (_, grade)| sum + self.of(grade))
+    }
+
+    #[allow(clippy::float_cmp)] // no gain is no term
+    fn discounted(&self, query: &Query<'_>) -> f64 {
+        query.top(self.k).fold(0.0, |sum, (rank, grade)| match self.of(grade) {
+            0.0 => sum,
+            gain => sum + self.discount.apply(gain, rank as usize),
+        })
+    }
+
+    fn ideal(&self, query: &Query<'_>) -> f64 {
+        let grades = match self.ideal {
+            Ideal::Judged => query.ideal,
+            Ideal::Retrieved => query.grades,
+        };
+        // Linear and exponential gains of grades largest first are largest first already.
+        if self.ideal == Ideal::Judged && !matches!(self.gain, Gain::Table(_)) {
+            return self.discount_best(grades.iter().map(|&grade| self.of(grade)));
+        }
+        let mut gains: Vec<f64> = grades.iter().map(|&grade| self.of(grade)).collect();
+        gains.sort_unstable_by(|a, b| b.total_cmp(a));
+        self.discount_best(gains.into_iter())
+    }
+
+    /// The best order's sum; `gains` are largest first.
+    fn discount_best(&self, gains: impl Iterator<Item = f64>) -> f64 {
+        let positive = gains.take_while(|&gain| gain > 0.0).take(self.k);
+        positive.zip(1..).fold(0.0, |sum, (gain, rank)| sum + self.discount.apply(gain, rank))
+    }
+
+    fn check(&self, grades: &[f64]) -> Result<()> {
+        let counted = grades.iter().filter(|&&grade| grade >= 0.0 || self.negative_gain);
+        for &grade in counted {
+            if let Gain::Table(pairs) = &self.gain
+                && pairs.binary_search_by(|pair| pair.0.total_cmp(&grade)).is_err()
+            {
+                let known: Vec<String> = pairs.iter().map(|pair| pair.0.to_string()).collect();
+                return Err(Error::new(
+                    Kind::Measure,
+                    "gain_missing",
+                    format!("expected a gain for every grade, found none for {grade}"),
+                )
+                .hint(format!("the table has gains for {}", known.join(", "))));
+            }
+            if self.gain.of(grade).is_infinite() {
+                return Err(Error::new(
+                    Kind::Measure,
+                    "gain_overflow",
+                    format!("expected a finite gain, but 2^{grade} - 1 is beyond double precision"),
+                )
+                .hint("use gain=\"linear\", or map the grades to smaller ones"));
+            }
+        }
+        Ok(())
+    }
+}
+
+macro_rules! gain_kernel {
+    ($(#[$doc:meta])* $name:ident, |$gains:ident, $query:ident| $value:expr) => {
+        $(#[$doc])*
+        pub(super) struct $name(Gains);
+
+        impl $name {
+            pub(super) fn new(params: &Params) -> Self {
+                Self(Gains::new(params))
+            }
+        }
+
+        impl Kernel for $name {
+            fn value(&self, $query: &Query<'_>) -> f64 {
+                let $gains = &self.0;
+                $value
+            }
+
+            fn check(&self, grades: &[f64]) -> Result<()> {
+                self.0.check(grades)
+            }
+        }
+    };
+}
+
+gain_kernel!(
+    /// The sum of gains.
+    Cg,
+    |gains, query| gains.cumulated(query)
+);
+gain_kernel!(
+    /// The sum of discounted gains.
+    Dcg,
+    |gains, query| gains.discounted(query)
+);
+gain_kernel!(
+    /// The sum of discounted gains in the best order.
+    Idcg,
+    |gains, query| gains.ideal(query)
+);
+gain_kernel!(
+    /// The sum of discounted gains over that of the best order.
+    Ndcg,
+    |gains, query| normalise(gains.discounted(query), gains.ideal(query))
+);
+
+fn normalise(sum: f64, ideal: f64) -> f64 {
+    if ideal > 0.0 {
+        // An infinite ideal is an overflow, which must not pass for an undefined value.
+        if ideal.is_infinite() { ideal } else { sum / ideal }
+    } else {
+        f64::NAN
+    }
+}

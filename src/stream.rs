@@ -1,0 +1,309 @@
+//! Evaluates a run while reading it, on several threads, holding one block a thread.
+//!
+//! Blocks end where the query changes, so a query is complete when its block is. If a query comes
+//! back in a later block, the run is read again into memory, where rows may come in any order; both
+//! ways give the same values and the same errors.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::thread;
+
+use crate::blocks::{Block, Blocks};
+use crate::error::{Error, Kind, Result, show};
+use crate::evaluate::{Evaluation, Plan, Scorer, finish};
+use crate::ids::{Arena, Ids};
+use crate::judgments::Judgments;
+use crate::notes::{Lines, Note, Notes};
+use crate::run::{Run, no_rows};
+use crate::source::Input;
+use crate::split::Tape;
+use crate::trec::{self, List, RunNotes};
+
+/// Told how many bytes were read; may stop the work.
+pub type Watch<'a> = &'a mut dyn FnMut(u64) -> Result<()>;
+
+/// Inputs smaller than this are not worth a thread.
+const SMALL: u64 = 1 << 20;
+/// Fewer rows in memory than this are not worth a thread.
+const FEW_ROWS: usize = 100_000;
+
+/// Evaluates a run from a source.
+///
+/// # Errors
+/// Where the source cannot be read, is not a run, or the plan refuses it.
+pub fn evaluate(
+    plan: &Plan,
+    judgments: &Judgments,
+    input: &Input,
+    threads: usize,
+    watch: Watch<'_>,
+) -> Result<Evaluation> {
+    plan.check(judgments)?;
+    if input.is_rereadable() {
+        let threads = if input.size().is_some_and(|size| size < SMALL) { 1 } else { threads };
+        if let Some(evaluation) = evaluate_grouped(plan, judgments, input, threads, watch)? {
+            return Ok(evaluation);
+        }
+    }
+    let run = Run::read(input, plan.score_type, plan.duplicates, watch)?;
+    evaluate_run(plan, judgments, &run, threads, watch).map_err(|error| error.file(&input.name()))
+}
+
+/// Evaluates a run that is in memory.
+///
+/// # Errors
+/// Where the plan refuses it.
+pub fn evaluate_run(
+    plan: &Plan,
+    judgments: &Judgments,
+    run: &Run,
+    threads: usize,
+    watch: Watch<'_>,
+) -> Result<Evaluation> {
+    plan.check(judgments)?;
+    let queries = run.queries().len();
+    let threads = if run.rows() < FEW_ROWS { 1 } else { threads.min(queries) };
+    let next = Mutex::new(0..queries);
+    let stop = AtomicBool::new(false);
+    let work = |watch: Watch<'_>| {
+        let mut scorer = Scorer::new(plan, judgments);
+        let mut list = List::default();
+        while !stop.load(Ordering::Relaxed) {
+            let query = next.lock().unwrap_or_else(PoisonError::into_inner).next();
+            let Some(query) = query else { break };
+            run.fill(query, &mut list);
+            let judged = judgments.find_query(list.query);
+            let outcome = scorer.score(judged, &mut list).and_then(|()| watch(0));
+            if let Err(error) = outcome {
+                stop.store(true, Ordering::Relaxed);
+                return Err(error);
+            }
+        }
+        Ok(scorer)
+    };
+    let outcomes = on_threads(threads, watch, work);
+    let mut errors = Vec::new();
+    let mut scorers = Vec::new();
+    for outcome in outcomes {
+        match outcome {
+            Ok(scorer) => scorers.push(scorer),
+            Err(error) => errors.push(error),
+        }
+    }
+    if let Some(error) = errors.into_iter().min_by_key(|error| error.place().line) {
+        return Err(error);
+    }
+    let dropped = scorers.iter().map(|scorer| scorer.dropped).sum();
+    let mut run_only = Ids::default();
+    for query in run.queries().iter().filter(|query| judgments.find_query(query).is_none()) {
+        run_only.number(query);
+    }
+    let mut evaluation = finish_run(plan, judgments, scorers, run_only.texts())?;
+    evaluation.notes.merge(run.notes());
+    evaluation.notes.add_many(Note::DuplicatesResolved, dropped, (0, 0));
+    Ok(evaluation)
+}
+
+/// Runs the same work on the calling thread, which alone watches, and on others beside it.
+fn on_threads<T: Send>(
+    threads: usize,
+    watch: Watch<'_>,
+    work: impl Fn(Watch<'_>) -> T + Sync,
+) -> Vec<T> {
+    let work = &work;
+    thread::scope(|scope| {
+        let others: Vec<_> =
+            (1..threads).map(|_| scope.spawn(move || work(&mut |_| Ok(())))).collect();
+        let mut outcomes = vec![work(watch)];
+        for other in others {
+            match other.join() {
+                Ok(outcome) => outcomes.push(outcome),
+                Err(panic) => std::panic::resume_unwind(panic),
+            }
+        }
+        outcomes
+    })
+}
+
+/// What all threads share while a run streams past.
+struct Shared<'a> {
+    plan: &'a Plan,
+    judgments: &'a Judgments,
+    blocks: Mutex<Blocks>,
+    /// By judged query, whether its list was seen.
+    is_seen: Vec<AtomicBool>,
+    run_only: Mutex<Ids>,
+    comes_back: AtomicBool,
+    stop: AtomicBool,
+}
+
+/// What one thread made of its blocks.
+struct Part<'a> {
+    scorer: Scorer<'a>,
+    notes: RunNotes,
+    lines: Vec<(u64, u64)>,
+    /// The block in which it stopped, and why.
+    error: Option<(u64, Error)>,
+}
+
+/// Evaluates a run whose queries' rows are adjacent; nothing if they are not.
+fn evaluate_grouped(
+    plan: &Plan,
+    judgments: &Judgments,
+    input: &Input,
+    threads: usize,
+    watch: Watch<'_>,
+) -> Result<Option<Evaluation>> {
+    let name = input.name();
+    let blocks = Blocks::new(input.open()?)?;
+    let had_bom = blocks.had_bom;
+    let shared = Shared {
+        plan,
+        judgments,
+        blocks: Mutex::new(blocks),
+        is_seen: (0..judgments.queries().len()).map(|_| AtomicBool::new(false)).collect(),
+        run_only: Mutex::default(),
+        comes_back: AtomicBool::new(false),
+        stop: AtomicBool::new(false),
+    };
+    let parts = on_threads(threads, watch, |watch| shared.work(watch));
+    if shared.comes_back.load(Ordering::Relaxed) {
+        return Ok(None);
+    }
+    let mut lines = Lines::default();
+    let mut notes = RunNotes::default();
+    if had_bom {
+        notes.notes.add(Note::Bom, (0, 1));
+    }
+    let mut scorers = Vec::with_capacity(parts.len());
+    let mut first_error: Option<(u64, Error)> = None;
+    for part in parts {
+        for (block, count) in part.lines {
+            lines.set(block, count);
+        }
+        notes.merge(&part.notes);
+        scorers.push(part.scorer);
+        if let Some((block, error)) = part.error
+            && first_error.as_ref().is_none_or(|&(first, _)| block < first)
+        {
+            first_error = Some((block, error));
+        }
+    }
+    if let Some((block, error)) = first_error {
+        return Err(error.after_lines(lines.before(block)).file(&name));
+    }
+    let dropped = scorers.iter().map(|scorer| scorer.dropped).sum();
+    let run_only = shared.run_only.into_inner().unwrap_or_else(PoisonError::into_inner);
+    let mut evaluation = finish_run(plan, judgments, scorers, run_only.texts())
+        .map_err(|error| error.file(&name))?;
+    evaluation.notes.merge(&notes.finish(&lines));
+    evaluation.notes.add_many(Note::DuplicatesResolved, dropped, (0, 0));
+    Ok(Some(evaluation))
+}
+
+impl<'a> Shared<'a> {
+    fn work(&self, watch: Watch<'_>) -> Part<'a> {
+        let mut part = Part {
+            scorer: Scorer::new(self.plan, self.judgments),
+            notes: RunNotes::default(),
+            lines: Vec::new(),
+            error: None,
+        };
+        let mut block = Block::default();
+        let mut tape = Tape::default();
+        while !self.stop.load(Ordering::Relaxed) {
+            let (outcome, number, consumed) = {
+                let mut blocks = self.blocks.lock().unwrap_or_else(PoisonError::into_inner);
+                let number = blocks.count();
+                (blocks.next(&mut block), number, blocks.consumed())
+            };
+            let outcome = outcome.and_then(|is_there| {
+                watch(consumed)?;
+                if is_there { self.read(&block, &mut tape, &mut part).map(Some) } else { Ok(None) }
+            });
+            match outcome {
+                Ok(Some(lines)) => part.lines.push((number, lines)),
+                Ok(None) => break,
+                Err(error) => {
+                    part.error = Some((number, error));
+                    self.stop.store(true, Ordering::Relaxed);
+                }
+            }
+        }
+        part
+    }
+
+    fn read(&self, block: &Block, tape: &mut Tape, part: &mut Part<'a>) -> Result<u64> {
+        let Part { scorer, notes, .. } = part;
+        let mut odd_ranks = Notes::default();
+        let each = |list: &mut List<'_>| {
+            let judged = self.judgments.find_query(list.query);
+            if !self.is_new(judged, list.query) {
+                self.comes_back.store(true, Ordering::Relaxed);
+                self.stop.store(true, Ordering::Relaxed);
+                return Ok(());
+            }
+            list.ranks.note(&mut odd_ranks, (block.number, list.rows[0].line));
+            scorer.score(judged, list)
+        };
+        let score_type = self.plan.score_type;
+        let lines = trec::read_run(block.text(), block.number, tape, score_type, notes, each);
+        notes.notes.merge(&odd_ranks);
+        lines
+    }
+
+    /// Whether a query is seen for the first time.
+    fn is_new(&self, judged: Option<usize>, query: &[u8]) -> bool {
+        if let Some(query) = judged {
+            return !self.is_seen[query].swap(true, Ordering::Relaxed);
+        }
+        let mut run_only = self.run_only.lock().unwrap_or_else(PoisonError::into_inner);
+        let count = run_only.texts().len();
+        run_only.number(query) == count
+    }
+}
+
+/// Puts scorers together, and refuses a run that has nothing to do with the judgments.
+fn finish_run(
+    plan: &Plan,
+    judgments: &Judgments,
+    scorers: Vec<Scorer<'_>>,
+    run_only: &Arena,
+) -> Result<Evaluation> {
+    let is_any_common = scorers.iter().any(|scorer| !scorer.is_unused());
+    if !is_any_common {
+        return Err(if run_only.is_empty() { no_rows() } else { nothing_common(judgments, run_only) });
+    }
+    let mut evaluation = finish(plan, judgments, scorers)?;
+    evaluation.counts.run_only = run_only.len() as u64;
+    Ok(evaluation)
+}
+
+fn nothing_common(judgments: &Judgments, run_only: &Arena) -> Error {
+    let sample = |ids: &Arena| {
+        let shown: Vec<String> = ids.iter().take(3).map(|id| format!("`{}`", show(id))).collect();
+        shown.join(", ")
+    };
+    let bare = |id: &[u8]| {
+        let digits = id.iter().take_while(|&&byte| byte == b'0').count();
+        id[digits..].to_vec()
+    };
+    let bared: Vec<Vec<u8>> = judgments.queries().iter().take(1000).map(bare).collect();
+    let is_padded = run_only.iter().take(1000).any(|id| bared.contains(&bare(id)));
+    let hint = if is_padded {
+        "the ids differ by leading zeros: ids are text, so write them alike"
+    } else {
+        "do both files belong to one collection?"
+    };
+    Error::new(
+        Kind::Format,
+        "no_common_queries",
+        format!(
+            "expected queries that are both judged and in the run, found none: judged are {}, \
+             in the run are {}",
+            sample(judgments.queries()),
+            sample(run_only)
+        ),
+    )
+    .hint(hint)
+}
