@@ -1,0 +1,150 @@
+"""The names of measures, here and in other tools, as the rows of the table give them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+
+from rankscope.measures import spelling
+from rankscope.measures.table import TABLE, measure
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import Literal, TypeAlias
+
+    from rankscope.measures.domains import Value
+    from rankscope.measures.spec import Measure, Name, Row
+
+    Tool: TypeAlias = Literal["trec_eval", "ir_measures", "ranx", "sklearn"]
+
+TOOLS: tuple[Tool, ...] = ("trec_eval", "ir_measures", "ranx", "sklearn")
+EXAMPLES = {"k": 10, "recall": 0.1, "p": 0.9}
+
+
+@dataclass(frozen=True, slots=True)
+class Spelling:
+    """One way to write a measure.
+
+    Args:
+        text: The name, or what stands before the value in it.
+        measure: What it means.
+        takes: The parameter whose value follows the text, or an empty string.
+    """
+
+    text: str
+    measure: Measure
+    takes: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Translation:
+    """A measure of another tool, and ours.
+
+    Args:
+        theirs: Its name there, with an example for its cutoff.
+        ours: The canonical name here, for the same example.
+        note: How theirs differs; empty where the two are the same.
+    """
+
+    theirs: str
+    ours: str
+    note: str
+
+
+def names_in(row: Row, tool: Tool) -> tuple[Name, ...]:
+    """List the names that a tool has for the measure of a row."""
+    names: dict[Tool, tuple[Name, ...]] = {
+        "trec_eval": row.trec_eval,
+        "ir_measures": row.ir_measures,
+        "ranx": row.ranx,
+        "sklearn": row.sklearn,
+    }
+    return names[tool]
+
+
+def translations(tool: Tool) -> list[Translation]:
+    """List what a tool calls the measures, for those who come from there.
+
+    Examples:
+        >>> [f"{line.theirs} is {line.ours}" for line in translations("trec_eval")][:2]
+        ['ndcg is nDCG', 'ndcg_cut_10 is nDCG@10']
+    """
+    lines = []
+    for row in TABLE.values():
+        for name in names_in(row, tool):
+            stem, takes = _split(name)
+            ours = measure(row.name)(**name.settings)
+            if takes:
+                ours = ours(**{takes: EXAMPLES[takes]})
+            theirs = stem + _their_number(tool, takes, EXAMPLES[takes]) if takes else name.text
+            lines.append(Translation(theirs, ours.name, name.note))
+    return lines
+
+
+def name_in(ours: Measure, tool: Tool) -> str | None:
+    """Say what a tool calls a measure, or `None` where it has no name for it.
+
+    Examples:
+        >>> from rankscope.measures import nDCG
+        >>> name_in(nDCG @ 10, "trec_eval"), name_in(nDCG(gain="exp2") @ 10, "ranx")
+        ('ndcg_cut_10', 'ndcg_burges@10')
+        >>> name_in(nDCG(gain="exp2") @ 10, "trec_eval") is None
+        True
+    """
+    for name in names_in(ours.row, tool):
+        text = _write(ours, tool, name)
+        if text is not None:
+            return text
+    return None
+
+
+def _write(ours: Measure, tool: Tool, name: Name) -> str | None:
+    left: dict[str, Value] = ours.settings
+    beside = {key: left.pop(key) for key in name.takes if key in left}
+    if any(callable(value) for value in beside.values()):
+        return None
+    if tool == "ir_measures":
+        return ours.name if not left else None
+    stem, takes = _split(name)
+    value = left.pop(takes, None)
+    if takes and not isinstance(value, int | float):
+        return None
+    level = left.pop("rel", None) if tool == "ranx" and "rel" not in name.settings else None
+    if measure(ours.row.name)(**name.settings).settings != left:
+        return None
+    text = stem + _their_number(tool, takes, value) if isinstance(value, int | float) else name.text
+    if beside:
+        text += f"({', '.join(f'{key}={spelling.literal(beside[key])}' for key in beside)})"
+    return text if level is None else f"{text}-l{spelling.literal(level)}"
+
+
+def _split(name: Name) -> tuple[str, str]:
+    stem, _, rest = name.text.partition("{")
+    return stem, rest.rstrip("}")
+
+
+def _their_number(tool: Tool, takes: str, value: float) -> str:
+    if tool == "trec_eval" and takes == "recall":
+        return f"{value:.2f}"
+    text = spelling.literal(value)
+    return text.removeprefix("0") if takes == "p" else text  # ranx writes 0.9 as rbp.9
+
+
+@cache
+def spellings() -> tuple[Spelling, ...]:
+    """List every way to write a measure, each once."""
+    return tuple(dict.fromkeys(_all_spellings()))
+
+
+def _all_spellings() -> Iterator[Spelling]:
+    for row in TABLE.values():
+        for text in (row.name, *row.aliases):
+            yield Spelling(text, measure(row.name))
+        for tool in ("ir_measures", "trec_eval", "ranx"):
+            for name in names_in(row, tool):
+                meant = measure(row.name)(**name.settings)
+                stem, takes = _split(name)
+                yield Spelling(stem, meant, takes)
+                if tool == "trec_eval" and takes:
+                    yield Spelling(stem.removesuffix("_") + ".", meant, takes)

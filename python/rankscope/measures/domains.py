@@ -1,0 +1,181 @@
+"""What a parameter of a measure accepts, and the one form in which each value is kept."""
+
+from __future__ import annotations
+
+import math
+import operator
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import TypeAlias
+
+    GainTable: TypeAlias = tuple[tuple[float, float], ...]
+    Weights: TypeAlias = tuple[float, ...]
+    Curve: TypeAlias = Callable[[float], float] | Callable[[int], float]
+    Value: TypeAlias = bool | float | str | GainTable | Weights | Curve | None
+
+GAINS = ("linear", "exp2")
+DISCOUNTS = ("log2", "log", "jk", "reciprocal", "linear", "zipf")
+IDEALS = ("judged", "retrieved")
+
+LARGEST_CUTOFF = 10**100
+LARGEST_DIVISOR = 2**53
+LARGEST_EXPONENT = 1023
+
+
+@dataclass(frozen=True, slots=True)
+class Domain:
+    """The values that a parameter takes.
+
+    Args:
+        expected: The values in words, as errors and the documentation print them.
+        read: Turns a value into the form in which it is kept, or raises `ValueError`.
+        choices: The words among the values, for suggestions.
+    """
+
+    expected: str
+    read: Callable[[object], Value]
+    choices: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        return self.expected
+
+
+def _is_flag(value: object) -> bool:
+    # By name, so that numpy's bool is known without importing numpy.
+    return type(value).__name__ in {"bool", "bool_"}
+
+
+def _number(value: object) -> float:
+    if _is_flag(value) or isinstance(value, str | bytes) or not hasattr(value, "__float__"):
+        raise ValueError
+    try:
+        number = float(value)
+    except (TypeError, OverflowError):
+        raise ValueError from None
+    if not math.isfinite(number):
+        raise ValueError
+    return number + 0.0  # -0.0 and 0.0 are one value, with one name
+
+
+def _between(low: float, high: float, *, open_ends: bool = False) -> Callable[[object], Value]:
+    def read(value: object) -> float:
+        number = _number(value)
+        if number < low or number > high or (open_ends and number in {low, high}):
+            raise ValueError
+        return number
+
+    return read
+
+
+def _integer_up_to(limit: int) -> Callable[[object], Value]:
+    def read(value: object) -> int | None:
+        if value is None:
+            return None
+        if _is_flag(value):
+            raise ValueError
+        try:
+            number = operator.index(value)  # type: ignore[arg-type]  # it answers for any object
+        except TypeError:
+            raise ValueError from None
+        if not 1 <= number <= limit:
+            raise ValueError
+        return number
+
+    return read
+
+
+def _read_flag(value: object) -> bool:
+    if not _is_flag(value):
+        raise ValueError
+    return bool(value)
+
+
+def _read_optional_level(value: object) -> float | None:
+    return None if value is None else _level(value)
+
+
+def _level(value: object) -> float:
+    number = _number(value)
+    if number < 0:
+        raise ValueError
+    return number
+
+
+def _word(words: tuple[str, ...]) -> Callable[[object], Value]:
+    def read(value: object) -> str:
+        if not isinstance(value, str) or value not in words:
+            raise ValueError
+        return str(value)
+
+    return read
+
+
+def _read_gain(value: object) -> str | GainTable | Curve:
+    if isinstance(value, str):
+        if value not in GAINS:
+            raise ValueError
+        return str(value)
+    if isinstance(value, Mapping):
+        pairs = sorted((_number(grade), _number(gain)) for grade, gain in value.items())
+        if not pairs or len({grade for grade, _ in pairs}) < len(pairs):
+            raise ValueError
+        return tuple(pairs)
+    if callable(value):
+        return value
+    return tuple((float(grade), gain) for grade, gain in enumerate(_numbers(value)))
+
+
+def _read_discount(value: object) -> str | Weights | Curve:
+    if isinstance(value, str):
+        if value not in DISCOUNTS:
+            raise ValueError
+        return str(value)
+    if callable(value):
+        return value
+    weights = _numbers(value)
+    if min(weights) < 0:
+        raise ValueError
+    return weights
+
+
+def _numbers(value: object) -> tuple[float, ...]:
+    # A set has no order and bytes are text: neither can be meant as a table.
+    ordered = hasattr(value, "__iter__") and hasattr(value, "__getitem__")
+    if not ordered or isinstance(value, bytes | Mapping):
+        raise ValueError
+    numbers = tuple(_number(item) for item in value)  # type: ignore[attr-defined]  # see ordered
+    if not numbers:
+        raise ValueError
+    return numbers
+
+
+CUTOFF = Domain("a positive integer", _integer_up_to(LARGEST_CUTOFF))
+DIVISOR = Domain("a positive integer up to 2**53", _integer_up_to(LARGEST_DIVISOR))
+LEVEL = Domain("a number, 0 or more", _level)
+OPTIONAL_LEVEL = Domain("a number, 0 or more, or None", _read_optional_level)
+FLAG = Domain("True or False", _read_flag)
+PROBABILITY = Domain("a number between 0 and 1, both excluded", _between(0, 1, open_ends=True))
+FRACTION = Domain("a number from 0 to 1", _between(0, 1))
+POSITIVE = Domain("a positive number", _between(0, math.inf, open_ends=True))
+BASE = Domain("a number above 1", _between(1, math.inf, open_ends=True))
+TOP_GRADE = Domain(
+    f"a positive number up to {LARGEST_EXPONENT}",
+    lambda value: _between(0, LARGEST_EXPONENT)(POSITIVE.read(value)),
+)
+IDEAL = Domain('"judged" or "retrieved"', _word(IDEALS), IDEALS)
+GAIN = Domain(
+    '"linear", "exp2", a table (a list by grade or a mapping from grade to gain) or a function '
+    "of the grade",
+    _read_gain,
+    GAINS,
+)
+DISCOUNT = Domain(
+    '"log2", "log", "jk", "reciprocal", "linear", "zipf", a table (a list by rank of weights, '
+    "0 or more) or a function of the rank",
+    _read_discount,
+    DISCOUNTS,
+)

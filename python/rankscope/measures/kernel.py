@@ -1,0 +1,131 @@
+"""What the core is asked for: the name of a kernel and plain values for its parameters."""
+
+from __future__ import annotations
+
+import math
+
+from rankscope.errors import MeasureError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Iterable
+    from typing import TypeAlias
+
+    from rankscope.measures.spec import Measure, Parameter
+
+    Shape: TypeAlias = dict[str, str | float | list[float]]
+    Param: TypeAlias = bool | float | str | list[list[float]] | Shape | None
+
+LONGEST_LIST = 2**63 - 1
+SHAPES = {"log": "base", "jk": "base", "zipf": "s"}
+
+
+def kernel_spec(
+    measure: Measure, grades: Collection[float] | None, depth: int | None
+) -> tuple[str, dict[str, Param]]:
+    """Say what the core has to compute for a measure; see `Measure.kernel_spec`."""
+    values = measure.parameters
+    params: dict[str, Param] = {}
+    for parameter in measure.row.parameters:
+        name, value = parameter.name, values[parameter.name]
+        if parameter.required and value is None:
+            raise _missing(measure, parameter)
+        if name in {"judged_only", "base", "s"}:
+            continue  # a flag beside the kernel, and parts of the discount
+        if name == "k":
+            params[name] = None if measure.k is None else min(measure.k, LONGEST_LIST)
+        elif name == "gain":
+            params[name] = _gain(measure, grades)
+        elif name == "discount":
+            params[name] = _discount(measure, depth)
+        elif value is None or isinstance(value, bool | float | str):
+            params[name] = value
+    return measure.row.kernel, params
+
+
+def _gain(measure: Measure, grades: Collection[float] | None) -> str | list[list[float]]:
+    gain = measure.parameters["gain"]
+    if isinstance(gain, str):
+        return gain
+    if isinstance(gain, tuple):
+        return [list(pair) for pair in gain if isinstance(pair, tuple)]
+    if not callable(gain):
+        raise TypeError(gain)
+    if grades is None:
+        raise MeasureError(
+            f"{measure}: a gain function needs the grades that are present",
+            hint="pass grades=… to kernel_spec",
+            code="bad_parameter",
+        )
+    present = sorted({float(grade) for grade in grades})
+    gains = _tabulate(measure, "gain", gain, present)
+    return [list(pair) for pair in zip(present, gains, strict=True)]
+
+
+def _discount(measure: Measure, depth: int | None) -> Shape:
+    values = measure.parameters
+    discount = values["discount"]
+    if isinstance(discount, str):
+        shape: Shape = {"kind": discount}
+        value = values[SHAPES[discount]] if discount in SHAPES else None
+        return shape | {SHAPES[discount]: value} if isinstance(value, float) else shape
+    ranks = range(1, _ranks_needed(measure, depth) + 1)
+    if callable(discount):
+        weights = _tabulate(measure, "discount", discount, ranks)
+    else:
+        given = discount if isinstance(discount, tuple) else ()
+        weights = [weight for weight in given if isinstance(weight, float)][: len(ranks)]
+    if len(weights) < len(ranks):
+        raise MeasureError(
+            f"{measure}: expected a discount for each of {len(ranks)} ranks, found {len(weights)}",
+            hint=f"write {measure.row.name}(discount=…) @ {len(weights)}, or give more weights",
+            code="bad_parameter",
+        )
+    if weights and min(weights) < 0:
+        raise MeasureError(
+            f"{measure}: expected discounts of 0 or more, found {min(weights)!r}",
+            hint="a discount is the weight of a rank",
+            code="bad_parameter",
+        )
+    return {"kind": "table", "weights": weights}
+
+
+def _ranks_needed(measure: Measure, depth: int | None) -> int:
+    lengths = [length for length in (measure.k, depth) if length is not None]
+    if lengths:
+        return min(lengths)
+    raise MeasureError(
+        f"{measure}: a discount by table or function needs a cutoff",
+        hint=f"write {measure.row.name}(discount=…) @ 10",
+        code="bad_parameter",
+    )
+
+
+def _tabulate(
+    measure: Measure, name: str, function: Callable[..., float], points: Iterable[float]
+) -> list[float]:
+    table = []
+    for point in points:
+        value = function(point)
+        try:
+            number = float(value)
+        except (TypeError, ValueError, OverflowError):
+            number = math.nan
+        if not math.isfinite(number):
+            raise MeasureError(
+                f"{measure}: expected {name}({point!r}) to be a finite number, found {value!r}",
+                hint=f"mend the function given as {name}",
+                code="bad_parameter",
+            )
+        table.append(number)
+    return table
+
+
+def _missing(measure: Measure, parameter: Parameter) -> MeasureError:
+    row = measure.row
+    example = 0.1 if parameter.name == "recall" else 10
+    hint = f"write {row.name}@{example}"
+    if row.uncut:
+        hint += f", or {row.uncut} for the whole list"
+    what = "a cutoff" if parameter.name == "k" else parameter.name
+    return MeasureError(f"{measure} needs {what}", hint=hint, code="bad_parameter")

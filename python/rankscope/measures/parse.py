@@ -1,0 +1,274 @@
+"""Reads a measure from text: our names, and those of ir_measures, trec_eval and ranx."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import cache
+
+from rankscope.errors import MeasureError
+from rankscope.measures import compat, spelling
+from rankscope.measures.spec import Measure
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from rankscope.measures.compat import Spelling
+
+LONGEST_NUMBER = 200
+
+HEAD = r"\s*([^\s(@]*)\s*"
+LEVEL = r"(.*\S)-l(\d+(?:\.\d+)?)\s*"
+INTEGER = r"[-+]?\d+"
+NUMBER = r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?"
+TOKEN = rf"\s*({NUMBER}|[^\W\d]\w*|'[^']*'|\"[^\"]*\"|\S|$)"
+WORDS = {"True": True, "False": False, "None": None}
+
+
+def parse(text: str | Measure) -> Measure:
+    """Read a measure.
+
+    The grammar is that of ir_measures: a name, parameters in brackets, a cutoff after `@`. The
+    names of trec_eval and ranx are understood too, and small and capital letters are told apart
+    only where it matters.
+
+    Args:
+        text: The measure as text; a measure is returned as it is.
+
+    Returns:
+        The measure; for every measure `m` without functions, `parse(str(m)) == m`.
+
+    Raises:
+        MeasureError: There is no such measure, or a parameter is outside its domain.
+
+    Examples:
+        >>> parse("nDCG(gain='exp2') @ 10")
+        nDCG(dcg='exp-log2')@10
+        >>> parse("ndcg_cut_10"), parse("ndcg_burges@10"), parse("recip_rank")
+        (nDCG@10, nDCG(dcg='exp-log2')@10, RR)
+    """
+    if isinstance(text, Measure):
+        return text
+    if not isinstance(text, str):
+        raise MeasureError(
+            f"expected a measure or its name, found {spelling.quote(text)}",
+            hint='write nDCG @ 10 or "nDCG@10"',
+            code="unknown_measure",
+        )
+    level = re.fullmatch(LEVEL, text)
+    written = _read_call(level[1] if level else text)
+    measure = _resolve(written)
+    measure = measure(**written.settings) if written.settings else measure
+    if written.at is not None:
+        measure @= written.at
+    return measure(rel=float(level[2])) if level else measure
+
+
+@dataclass(frozen=True, slots=True)
+class _Call:
+    """A measure as it is written, before its name is looked up."""
+
+    text: str
+    head: str
+    settings: dict[str, object]
+    at: float | None
+
+
+def _read_call(text: str) -> _Call:
+    found = re.match(HEAD, text)
+    head = found[1] if found else ""
+    reader = _Reader(text, found.end() if found else 0)
+    settings: dict[str, object] = {}
+    if reader.take("("):
+        while not reader.take(")"):
+            name = reader.word()
+            reader.expect("=")
+            if name in settings:
+                raise _broken(text, f"{name} is given twice")
+            settings[name] = reader.value()
+            if not reader.take(","):
+                reader.expect(")")
+                break
+    at = _number_after_at(text, reader.rest()) if reader.take("@") else None
+    if at is None and reader.rest():
+        raise _broken(text, f"expected '(', '@' or the end, found {reader.rest()!r}")
+    return _Call(text, head, settings, at)
+
+
+def _number_after_at(text: str, found: str) -> float:
+    if not re.fullmatch(NUMBER, found):
+        raise _broken(text, f"expected a number after '@', found {found!r}")
+    return _number(text, found)
+
+
+def _number(text: str, number: str) -> float:
+    if len(number) > LONGEST_NUMBER:
+        raise _broken(text, f"expected a number, found one of {len(number)} digits")
+    return int(number) if re.fullmatch(INTEGER, number) else float(number)
+
+
+class _Reader:
+    """Reads tokens and values of the part of a name that stands in brackets."""
+
+    def __init__(self, text: str, place: int) -> None:
+        self.text = text
+        self.place = place
+
+    def rest(self) -> str:
+        return self.text[self.place :].strip()
+
+    def peek(self) -> str:
+        found = re.compile(TOKEN).match(self.text, self.place)
+        return found[1] if found else ""
+
+    def next(self) -> str:
+        found = re.compile(TOKEN).match(self.text, self.place)
+        if not found:
+            return ""
+        self.place = found.end()
+        return found[1]
+
+    def take(self, mark: str) -> bool:
+        is_next = self.peek() == mark
+        if is_next:
+            self.next()
+        return is_next
+
+    def expect(self, mark: str) -> None:
+        if not self.take(mark):
+            raise _broken(self.text, f"expected {mark!r}, found {self.rest()!r}")
+
+    def word(self) -> str:
+        if not self.peek().isidentifier():
+            raise _broken(self.text, f"expected the name of a parameter, found {self.rest()!r}")
+        return self.next()
+
+    def value(self) -> object:
+        token = self.peek()
+        if token == "<":
+            raise MeasureError(
+                f"{spelling.quote(self.text)}: a function cannot be read from text",
+                hint="make the measure in Python, or give the function as a table",
+                code="bad_parameter",
+            )
+        if token == "[":
+            return self._list()
+        if token == "{":
+            return self._mapping()
+        if token[:1] in {"'", '"'} and len(token) > 1:
+            return self.next()[1:-1]
+        if token in WORDS:
+            return WORDS[self.next()]
+        if re.fullmatch(NUMBER, token):
+            return _number(self.text, self.next())
+        hint = f"put it in quotes: '{token}'" if token.isidentifier() else ""
+        raise _broken(self.text, f"expected a value, found {self.rest()!r}", hint)
+
+    def _list(self) -> list[object]:
+        self.expect("[")
+        values: list[object] = []
+        while not self.take("]"):
+            values.append(self.value())
+            if not self.take(","):
+                self.expect("]")
+                break
+        return values
+
+    def _mapping(self) -> dict[object, object]:
+        self.expect("{")
+        values: dict[object, object] = {}
+        while not self.take("}"):
+            key = self._key()
+            if key in values:
+                raise _broken(self.text, f"{key!r} is given twice")
+            self.expect(":")
+            values[key] = self.value()
+            if not self.take(","):
+                self.expect("}")
+                break
+        return values
+
+    def _key(self) -> float:
+        if not re.fullmatch(NUMBER, self.peek()):
+            raise _broken(self.text, f"expected a grade, found {self.rest()!r}")
+        return _number(self.text, self.next())
+
+
+@cache
+def _table(fold: Callable[[str], str]) -> dict[tuple[str, bool], tuple[Spelling, ...]]:
+    # Keyed by the text and by whether a value follows it.
+    table: dict[tuple[str, bool], tuple[Spelling, ...]] = {}
+    for way in compat.spellings():
+        key = fold(way.text), bool(way.takes)
+        met = table.get(key, ())
+        if all((way.measure, way.takes) != (other.measure, other.takes) for other in met):
+            table[key] = (*met, way)
+    return table
+
+
+def _resolve(written: _Call) -> Measure:
+    for fold in (str, str.casefold):
+        for ways, number in _candidates(written, _table(fold), fold(written.head)):
+            if len(ways) > 1:
+                raise _ambiguous(written, ways)
+            measure = ways[0].measure
+            if not number:
+                return measure
+            if written.at is not None:
+                raise _broken(written.text, f"{ways[0].takes} is given twice")
+            return measure(**{ways[0].takes: _number(written.text, number)})
+    raise _unknown(written)
+
+
+def _candidates(
+    written: _Call, table: dict[tuple[str, bool], tuple[Spelling, ...]], head: str
+) -> list[tuple[tuple[Spelling, ...], str]]:
+    found = []
+    if written.at is not None and (f"{head}@", True) in table:
+        found.append((table[f"{head}@", True], ""))
+    if (head, False) in table:
+        found.append((table[head, False], ""))
+    for end in range(len(head) - 1, 0, -1):
+        if (head[:end], True) in table and re.fullmatch(NUMBER, head[end:]):
+            found.append((table[head[:end], True], head[end:]))
+    return found
+
+
+def _ambiguous(written: _Call, ways: tuple[Spelling, ...]) -> MeasureError:
+    meanings = " or ".join(f"{way.text} ({way.measure})" for way in ways)
+    return MeasureError(
+        f"{spelling.quote(written.text)} may be {meanings}",
+        hint="small and capital letters matter in this name",
+        code="unknown_measure",
+        value=written.text[: spelling.LONGEST_QUOTE],
+    )
+
+
+def _unknown(written: _Call) -> MeasureError:
+    from difflib import get_close_matches  # slow to load, and only errors need it
+
+    names = {way.text.casefold().rstrip("@_."): way for way in reversed(compat.spellings())}
+    head = re.sub(r"[_.]?\d*\.?\d*$", "", written.head.casefold())
+    hint = "`rankscope measures` lists them"
+    for close in get_close_matches(head, names, n=1):
+        way = names[close]
+        name = way.measure.row.name
+        takes_at = written.at is not None and way.measure.row.at == "k"
+        hint = f"did you mean '{name}@{spelling.literal(written.at)}'?" if takes_at else ""
+        hint = hint or f"did you mean '{way.measure}'?"
+    return MeasureError(
+        f"unknown measure {spelling.quote(written.text)}",
+        hint=hint,
+        code="unknown_measure",
+        value=written.text[: spelling.LONGEST_QUOTE],
+    )
+
+
+def _broken(text: str, problem: str, hint: str = "") -> MeasureError:
+    return MeasureError(
+        f"{spelling.quote(text)}: {problem[: 2 * spelling.LONGEST_QUOTE]}",
+        hint=hint or "measures look like nDCG@10, P(rel=2)@5 or ndcg_cut_10",
+        code="bad_parameter",
+        value=text[: spelling.LONGEST_QUOTE],
+    )

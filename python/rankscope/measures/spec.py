@@ -1,0 +1,316 @@
+"""A measure is one row of the table; a `Measure` is a row with values for its parameters."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from rankscope.errors import MeasureError
+from rankscope.measures import kernel, spelling
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping
+    from typing import Literal
+
+    from rankscope.measures.domains import Domain, Value
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """One parameter of a measure.
+
+    Args:
+        name: Its name in calls and in canonical names.
+        domain: The values it takes.
+        default: The value it has when none is given.
+        meaning: What it says, in one sentence.
+        required: Whether a value must be given before the measure has values.
+        only_with: Another parameter and the values of it that this one belongs to.
+    """
+
+    name: str
+    domain: Domain
+    default: Value
+    meaning: str
+    required: bool = False
+    only_with: tuple[str, tuple[Value, ...]] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Name:
+    """What another tool calls a measure.
+
+    Args:
+        text: The name; `{k}` stands for the value of parameter `k`.
+        settings: The parameter values that the name implies.
+        takes: The parameters that may be written beside the name.
+        note: How theirs differs from ours; empty where they are the same.
+    """
+
+    text: str
+    settings: Mapping[str, object] = field(default_factory=dict)
+    takes: tuple[str, ...] = ()
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """A worked example of a measure on one query.
+
+    Args:
+        measure: The measure, as text.
+        ranking: The grades in rank order, `None` where the document is unjudged.
+        not_retrieved: The grades of the judged documents that are not in the list.
+        formula: The computation, with the numbers of this example, as Python reads it.
+        value: What it comes to, rounded to four places.
+    """
+
+    measure: str
+    ranking: tuple[float | None, ...]
+    not_retrieved: tuple[float, ...]
+    formula: str
+    value: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Row:
+    """All that is known of a measure; its object, its names, its page and its tests derive from it.
+
+    Args:
+        name: The name, as it is printed.
+        kernel: The computation behind it.
+        level: `query` where each query has a value.
+        parameters: The parameters, in the order in which names print them.
+        at: The parameter that `@` sets, or an empty string.
+        formula: The definition as LaTeX.
+        definition: The definition in one sentence.
+        undefined: Where it has no value, in one sentence; empty where it always has one.
+        value_range: The least and the greatest value with the default parameters.
+        mean: How values of queries are summed up.
+        ties: Whether the expected value over the orders of tied documents has a closed form.
+        references: Where the definition comes from.
+        aliases: Other names that mean the same.
+        trec_eval: Its names in trec_eval.
+        ir_measures: Its names in ir_measures.
+        ranx: Its names in ranx.
+        sklearn: Its names in scikit-learn.
+        properties: What holds for it with the default parameters, as `PROPERTIES` explains.
+        uncut: The measure that says the same of the whole list, where the cutoff is required.
+        example: A worked example.
+    """
+
+    name: str
+    kernel: str
+    level: Literal["query"] = "query"
+    parameters: tuple[Parameter, ...]
+    at: str = ""
+    formula: str
+    definition: str
+    undefined: str = ""
+    value_range: tuple[float, float]
+    mean: Literal["mean", "sum", "geometric"] = "mean"
+    ties: Literal["exact", "unavailable"]
+    references: tuple[str, ...]
+    aliases: tuple[str, ...] = ()
+    trec_eval: tuple[Name, ...] = ()
+    ir_measures: tuple[Name, ...] = ()
+    ranx: tuple[Name, ...] = ()
+    sklearn: tuple[Name, ...] = ()
+    properties: frozenset[str] = frozenset()
+    uncut: str = ""
+    example: Example
+
+    def parameter(self, name: str) -> Parameter:
+        """Find a parameter by name.
+
+        Raises:
+            MeasureError: The measure has no such parameter.
+        """
+        for parameter in self.parameters:
+            if parameter.name == name:
+                return parameter
+        names = [parameter.name for parameter in self.parameters]
+        message = f"{self.name} has no parameter {name!r}"
+        hint = f"its parameters are {', '.join(names)}" if names else "it has no parameters"
+        raise MeasureError(message, hint=_closest(name, names) or hint, code="bad_parameter")
+
+
+PROPERTIES = {
+    "swap_monotone": "Moving a document above one of a lower grade never lowers the value.",
+    "perfect_is_one": "The relevant documents alone, best first, cut nowhere, have the value 1.",
+    "cutoff_local": "The documents below the cutoff do not matter.",
+    "bounded": "The value is between 0 and 1.",
+    "order_free": "The order of the documents does not matter.",
+    "binary": "Grades matter only as far as they reach `rel` or not.",
+}
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Measure:
+    """A measure with its parameter values: `nDCG @ 10`, `nDCG(gain="exp2") @ 10`.
+
+    Immutable and hashable; two measures are equal when they are of one row and have the same
+    values. `measure @ value` sets the cutoff (of `IPrec`, the recall), `measure(name=value)` sets
+    parameters.
+
+    Args:
+        row: The row of the table.
+        values: A value for each parameter of the row, in its order.
+
+    Examples:
+        >>> from rankscope.measures import RBP, P, nDCG
+        >>> nDCG @ 10
+        nDCG@10
+        >>> nDCG(gain="exp2") @ 10, P(rel=2) @ 5, RBP(p=0.9)
+        (nDCG(dcg='exp-log2')@10, P(rel=2)@5, RBP(p=0.9))
+        >>> (nDCG @ 10).kernel_spec()
+        ('ndcg', {'k': 10, 'gain': 'linear', 'discount': {'kind': 'log2'}, 'ideal': 'judged'})
+    """
+
+    row: Row
+    values: tuple[Value, ...]
+
+    @property
+    def name(self) -> str:
+        """The canonical name, which `parse` turns back into an equal measure."""
+        return spelling.canonical_name(self)
+
+    @property
+    def plain_name(self) -> str:
+        """The name as an identifier, such as `ndcg_10`, for the columns of tables."""
+        return spelling.plain_name(self)
+
+    @property
+    def parameters(self) -> dict[str, Value]:
+        """The value of each parameter, in the order of the row."""
+        names = (parameter.name for parameter in self.row.parameters)
+        return dict(zip(names, self.values, strict=True))
+
+    @property
+    def settings(self) -> dict[str, Value]:
+        """The parameters whose values are not the defaults."""
+        pairs = zip(self.row.parameters, self.values, strict=True)
+        return {
+            parameter.name: value
+            for parameter, value in pairs
+            if type(value) is not type(parameter.default) or value != parameter.default
+        }
+
+    @property
+    def k(self) -> int | None:
+        """The cutoff, or `None` for the whole list."""
+        k = self.parameters.get("k")
+        return k if isinstance(k, int) else None
+
+    @property
+    def judged_only(self) -> bool:
+        """Whether unjudged documents are removed from the list first."""
+        return self.parameters.get("judged_only") is True
+
+    def kernel_spec(
+        self, *, grades: Collection[float] | None = None, depth: int | None = None
+    ) -> tuple[str, dict[str, kernel.Param]]:
+        """Say what the core has to compute: the name of a kernel and plain parameters.
+
+        Args:
+            grades: The grades present, over which a gain function is tabulated.
+            depth: The length of the longest list or ideal, up to which a discount function or
+                table is needed.
+
+        Raises:
+            MeasureError: A required parameter has no value, a function gave no finite number, or
+                a discount table is shorter than the cutoff.
+        """
+        return kernel.kernel_spec(self, grades, depth)
+
+    def __call__(self, **settings: object) -> Measure:
+        """Set parameters by name.
+
+        Raises:
+            MeasureError: There is no such parameter, or the value is outside its domain.
+        """
+        given = spelling.from_ir_measures(self.row, settings)
+        merged = self.parameters | {name: _read(self.row, name, given[name]) for name in given}
+        _check_company(self.row, merged, given)
+        return Measure(self.row, tuple(merged.values()))
+
+    def __matmul__(self, value: float) -> Measure:
+        """Set the cutoff, or what else `@` stands for in this measure.
+
+        Raises:
+            MeasureError: The measure takes no cutoff, or the value is outside its domain.
+        """
+        if not self.row.at:
+            message = f"{self.row.name} takes no cutoff, found @{value!r}"
+            raise MeasureError(message, hint=f"write {self.name}", code="bad_parameter")
+        if value is None:  # which would mean "no cutoff" as a parameter
+            raise _outside(self.row, self.row.parameter(self.row.at), value)
+        return self(**{self.row.at: value})
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Measure):
+            return NotImplemented
+        return self.row.name == other.row.name and self.values == other.values
+
+    def __hash__(self) -> int:
+        return hash((self.row.name, self.values))
+
+    def __repr__(self) -> str:
+        return self.name
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return _rebuild, (self.row.name, self.values)
+
+
+def default_measure(row: Row) -> Measure:
+    """Make the measure of a row with the default value of each parameter."""
+    return Measure(row, tuple(parameter.default for parameter in row.parameters))
+
+
+def _rebuild(name: str, values: tuple[Value, ...]) -> Measure:
+    # The table is made of this module's records, so it cannot be imported above.
+    from rankscope.measures.table import TABLE
+
+    return Measure(TABLE[name], values)
+
+
+def _read(row: Row, name: str, value: object) -> Value:
+    parameter = row.parameter(name)
+    try:
+        return parameter.domain.read(value)
+    except (ValueError, TypeError):
+        raise _outside(row, parameter, value) from None
+
+
+def _check_company(row: Row, values: dict[str, Value], given: Mapping[str, object]) -> None:
+    for parameter in row.parameters:
+        if parameter.only_with is None:
+            continue
+        companion, allowed = parameter.only_with
+        if values[companion] in allowed:
+            continue
+        if parameter.name in given or values[parameter.name] != parameter.default:
+            wanted = " or ".join(f"{companion}={value!r}" for value in allowed)
+            raise MeasureError(
+                f"{row.name}: {parameter.name} belongs to {wanted}, "
+                f"found {companion}={values[companion]!r}",
+                hint=f"leave {parameter.name} out, or add {companion}={allowed[0]!r}",
+                code="bad_parameter",
+            )
+
+
+def _outside(row: Row, parameter: Parameter, value: object) -> MeasureError:
+    shown = spelling.quote(value)
+    message = f"{row.name}: expected {parameter.name} to be {parameter.domain}, found {shown}"
+    hint = _closest(value, parameter.domain.choices) if isinstance(value, str) else ""
+    if parameter.name == "k":
+        hint = f"write {row.name}@10, or leave the cutoff out for the whole list"
+        if parameter.required:
+            hint = f"write {row.name}@10"
+    return MeasureError(message, hint=hint, code="bad_parameter", value=shown)
+
+
+def _closest(word: str, words: Collection[str]) -> str:
+    from difflib import get_close_matches  # slow to load, and only errors need it
+
+    return "".join(f"did you mean {match!r}?" for match in get_close_matches(word, words, n=1))

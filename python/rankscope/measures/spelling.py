@@ -1,0 +1,134 @@
+"""How a measure is written: its canonical name, its name as an identifier, its values as text."""
+
+from __future__ import annotations
+
+from rankscope.errors import MeasureError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from rankscope.measures.domains import GainTable, Value, Weights
+    from rankscope.measures.spec import Measure, Row
+
+LONGEST_QUOTE = 120
+LONGEST_INTEGER = 2**53
+
+IR_GAINS = {"log2": "linear", "exp-log2": "exp2"}
+IR_NAMES = {"cutoff": "k", "gains": "gain"}
+
+
+def canonical_name(measure: Measure) -> str:
+    """Write a measure as `nDCG(dcg='exp-log2')@10`, with what is not the default only."""
+    settings = measure.settings
+    at = settings.pop(measure.row.at, None)
+    if _is_in_ir_measures(measure):
+        settings = _to_ir_measures(settings)
+    inner = ", ".join(f"{name}={literal(value)}" for name, value in settings.items())
+    call = f"{measure.row.name}({inner})" if inner else measure.row.name
+    return call if at is None else f"{call}@{literal(at)}"
+
+
+def plain_name(measure: Measure) -> str:
+    """Write a measure as `ndcg_10_gain_exp2`: small letters, digits and underscores."""
+    settings = measure.settings
+    at = settings.pop(measure.row.at, None)
+    parts = [measure.row.name.lower()]
+    if at is not None:
+        parts.append(_plain(at))
+    for name, value in settings.items():
+        parts += [name] if value is True else [name, _plain(value)]
+    return "_".join(parts)
+
+
+def literal(value: Value) -> str:
+    """Write a value as the parser reads it; of a function, its name in angle brackets."""
+    if callable(value):
+        return f"<{function_name(value)}>"
+    if isinstance(value, tuple):
+        return _table(value)
+    if isinstance(value, float) and value.is_integer() and abs(value) < LONGEST_INTEGER:
+        return str(int(value))
+    return repr(value)
+
+
+def quote(value: object) -> str:
+    """Show a value in an error, cut where it is long."""
+    try:
+        text = repr(value)
+    except ValueError:  # Python refuses to print integers of thousands of digits
+        text = f"a very large {type(value).__name__}"
+    return text if len(text) <= LONGEST_QUOTE else f"{text[:LONGEST_QUOTE]}…"
+
+
+def function_name(function: object) -> str:
+    """Name a function without the brackets that Python puts around `lambda`."""
+    return str(getattr(function, "__name__", type(function).__name__)).strip("<>")
+
+
+def from_ir_measures(row: Row, settings: Mapping[str, object]) -> dict[str, object]:
+    """Read the parameter names of ir_measures as ours; other names are left as they are.
+
+    Raises:
+        MeasureError: `dcg` has no such value, or the gain or discount is given twice.
+    """
+    if not row.ir_measures:
+        return dict(settings)
+    ours: dict[str, object] = {}
+    for name, value in settings.items():
+        said: dict[str, object] = {IR_NAMES.get(name, name): value}
+        if name == "dcg" and any(parameter.name == "gain" for parameter in row.parameters):
+            said = {"gain": _gain_of_dcg(row, value), "discount": "log2"}
+        for twice in said.keys() & ours.keys():
+            raise MeasureError(
+                f"{row.name}: {twice} is given twice, found {', '.join(settings)}",
+                hint=f"say {twice} once",
+                code="bad_parameter",
+            )
+        ours |= said
+    return ours
+
+
+def _gain_of_dcg(row: Row, value: object) -> str:
+    if isinstance(value, str) and value in IR_GAINS:
+        return IR_GAINS[value]
+    expected = " or ".join(repr(dcg) for dcg in IR_GAINS)
+    raise MeasureError(
+        f"{row.name}: expected dcg to be {expected}, found {quote(value)}",
+        hint="other gains and discounts are gain=… and discount=…",
+        code="bad_parameter",
+    )
+
+
+def _is_in_ir_measures(measure: Measure) -> bool:
+    takes = {parameter for name in measure.row.ir_measures for parameter in name.takes}
+    return measure.settings.keys() <= takes
+
+
+def _to_ir_measures(settings: dict[str, Value]) -> dict[str, Value]:
+    gain = settings.get("gain")
+    if gain is None or callable(gain):
+        return settings
+    theirs: dict[str, Value] = {name: dcg for dcg, name in IR_GAINS.items()}
+    name, value = ("dcg", theirs[gain]) if isinstance(gain, str) else ("gains", gain)
+    return {name: value} | {key: other for key, other in settings.items() if key != "gain"}
+
+
+def _table(table: GainTable | Weights) -> str:
+    if isinstance(table[0], tuple):
+        pairs = (pair for pair in table if isinstance(pair, tuple))
+        return f"{{{', '.join(f'{literal(grade)}: {literal(gain)}' for grade, gain in pairs)}}}"
+    return f"[{', '.join(literal(weight) for weight in table)}]"
+
+
+def _plain(value: Value) -> str:
+    # `0.1` becomes `0p1` and `-1` becomes `m1`, so that no two names meet.
+    if isinstance(value, tuple):
+        items = (
+            item for entry in value for item in (entry if isinstance(entry, tuple) else [entry])
+        )
+        return "_".join(_plain(item) for item in items)
+    if isinstance(value, str) or callable(value):
+        word = value if isinstance(value, str) else function_name(value)
+        return "".join(letter if letter.isalnum() else "_" for letter in word)
+    return literal(value).lower().replace(".", "p").replace("-", "m").replace("+", "")

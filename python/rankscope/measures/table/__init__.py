@@ -1,0 +1,19 @@
+"""Every measure as one row, in the order in which they are listed."""
+
+from __future__ import annotations
+
+from rankscope.measures.spec import Measure, Row, default_measure
+from rankscope.measures.table import binary, cascade, count, gain, judged, sets
+
+FAMILIES = (gain, binary, sets, judged, cascade, count)
+
+TABLE: dict[str, Row] = {row.name: row for family in FAMILIES for row in family.ROWS}
+
+
+def measure(name: str) -> Measure:
+    """Make the measure of a row, every parameter at its default.
+
+    Args:
+        name: The name of the row, exactly.
+    """
+    return default_measure(TABLE[name])

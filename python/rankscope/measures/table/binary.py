@@ -1,0 +1,238 @@
+"""Where the relevant documents stand: a grade counts only as relevant or not."""
+
+from __future__ import annotations
+
+from rankscope.measures import domains
+from rankscope.measures.spec import Example, Name, Parameter, Row
+from rankscope.measures.table.parameters import BETA, JUDGED_ONLY, K, REL, REQUIRED_K
+
+RECALL = Parameter(
+    "recall", domains.FRACTION, None, "The share of the relevant documents found.", required=True
+)
+
+NO_RELEVANT = "Undefined where no judged document is relevant."
+TREC_BOOK = (
+    "Buckley and Voorhees, Retrieval system evaluation, in: TREC: Experiment and Evaluation in "
+    "Information Retrieval, MIT Press 2005"
+)
+CLEVERDON = "Cleverdon, The Cranfield tests on index language devices, Aslib Proceedings 19, 1967"
+RIJSBERGEN = "van Rijsbergen, Information Retrieval, 2nd edition, Butterworths 1979, chapter 7"
+TAKES = ("k", "rel", "judged_only")
+
+ROWS = (
+    Row(
+        name="AP",
+        kernel="ap",
+        parameters=(K, REL, JUDGED_ONLY),
+        at="k",
+        formula=r"\mathrm{AP@}k = \frac{1}{R} \sum_{r=1}^{k} b_r\, \mathrm{P@}r",
+        definition="The mean over all relevant documents of the precision at their ranks, 0 for "
+        "those not in the list.",
+        undefined=NO_RELEVANT,
+        value_range=(0, 1),
+        ties="exact",
+        references=(TREC_BOOK,),
+        aliases=("MAP",),
+        trec_eval=(Name("map"), Name("map_cut_{k}")),
+        ir_measures=(Name("AP", takes=TAKES),),
+        ranx=(Name("map"), Name("map@{k}")),
+        sklearn=(
+            Name(
+                "average_precision_score",
+                note="Documents of one score count as one step of the curve.",
+            ),
+        ),
+        properties=frozenset(
+            {"swap_monotone", "perfect_is_one", "cutoff_local", "bounded", "binary"}
+        ),
+        example=Example(
+            "AP",
+            ranking=(1, 0, 2, None, 1),
+            not_retrieved=(1,),
+            formula="(1/1 + 2/3 + 3/5) / 4",
+            value=0.5667,
+        ),
+    ),
+    Row(
+        name="GMAP",
+        kernel="ap",
+        parameters=(K, REL, JUDGED_ONLY),
+        at="k",
+        formula=r"\mathrm{GMAP} = \exp \left( \frac{1}{n} \sum_{q=1}^{n} "
+        r"\log \max(\mathrm{AP}_q, 10^{-5}) \right)",
+        definition="The geometric mean of average precision over queries, with values below "
+        "0.00001 raised to it.",
+        undefined=NO_RELEVANT,
+        value_range=(0, 1),
+        mean="geometric",
+        ties="exact",
+        references=("Robertson, On GMAP: and other transformations, CIKM 2006",),
+        trec_eval=(Name("gm_map"),),
+        properties=frozenset(
+            {"swap_monotone", "perfect_is_one", "cutoff_local", "bounded", "binary"}
+        ),
+        example=Example(
+            "GMAP",
+            ranking=(1, None, 1),
+            not_retrieved=(),
+            formula="exp(log((1/1 + 2/3) / 2))",
+            value=0.8333,
+        ),
+    ),
+    Row(
+        name="RR",
+        kernel="rr",
+        parameters=(K, REL, JUDGED_ONLY),
+        at="k",
+        formula=r"\mathrm{RR@}k = \frac{1}{\min \{ r \le k : b_r = 1 \}}",
+        definition="One divided by the rank of the first relevant document, 0 where there is none.",
+        undefined=NO_RELEVANT,
+        value_range=(0, 1),
+        ties="exact",
+        references=(
+            "Kantor and Voorhees, The TREC-5 confusion track, Information Retrieval 2, 2000",
+        ),
+        aliases=("MRR",),
+        trec_eval=(Name("recip_rank"),),
+        ir_measures=(Name("RR", takes=TAKES),),
+        ranx=(Name("mrr"), Name("mrr@{k}")),
+        properties=frozenset(
+            {"swap_monotone", "perfect_is_one", "cutoff_local", "bounded", "binary"}
+        ),
+        example=Example("RR", ranking=(0, None, 1), not_retrieved=(), formula="1/3", value=0.3333),
+    ),
+    Row(
+        name="P",
+        kernel="precision",
+        parameters=(REQUIRED_K, REL, JUDGED_ONLY),
+        at="k",
+        formula=r"\mathrm{P@}k = \frac{1}{k} \sum_{r=1}^{k} b_r",
+        definition="The share of the first k ranks that hold a relevant document; a shorter list "
+        "is filled up with documents that are not.",
+        undefined=NO_RELEVANT,
+        value_range=(0, 1),
+        ties="exact",
+        references=(CLEVERDON,),
+        aliases=("Precision",),
+        trec_eval=(Name("P_{k}"),),
+        ir_measures=(Name("P", takes=TAKES),),
+        ranx=(Name("precision@{k}"),),
+        properties=frozenset({"swap_monotone", "cutoff_local", "bounded", "binary"}),
+        uncut="SetP",
+        example=Example(
+            "P@5", ranking=(1, 0, 2, None), not_retrieved=(1,), formula="2/5", value=0.4
+        ),
+    ),
+    Row(
+        name="R",
+        kernel="recall",
+        parameters=(REQUIRED_K, REL, JUDGED_ONLY),
+        at="k",
+        formula=r"\mathrm{R@}k = \frac{1}{R} \sum_{r=1}^{k} b_r",
+        definition="The share of the relevant documents that are among the first k.",
+        undefined=NO_RELEVANT,
+        value_range=(0, 1),
+        ties="exact",
+        references=(CLEVERDON,),
+        aliases=("Recall",),
+        trec_eval=(Name("recall_{k}"),),
+        ir_measures=(Name("R", takes=TAKES),),
+        ranx=(Name("recall@{k}"),),
+        properties=frozenset({"swap_monotone", "cutoff_local", "bounded", "binary"}),
+        uncut="SetR",
+        example=Example("R@3", ranking=(1, 0, 2, 1), not_retrieved=(1,), formula="2/4", value=0.5),
+    ),
+    Row(
+        name="Rprec",
+        kernel="rprec",
+        parameters=(REL, JUDGED_ONLY),
+        formula=r"\mathrm{Rprec} = \frac{1}{R} \sum_{r=1}^{R} b_r",
+        definition="The precision at the rank which is the number of relevant documents.",
+        undefined=NO_RELEVANT,
+        value_range=(0, 1),
+        ties="exact",
+        references=(TREC_BOOK,),
+        aliases=("RPrec",),
+        trec_eval=(Name("Rprec"),),
+        ir_measures=(Name("Rprec", takes=("rel", "judged_only")),),
+        ranx=(Name("r-precision"),),
+        properties=frozenset({"swap_monotone", "perfect_is_one", "bounded", "binary"}),
+        example=Example(
+            "Rprec", ranking=(1, 0, 2, 1), not_retrieved=(), formula="2/3", value=0.6667
+        ),
+    ),
+    Row(
+        name="Success",
+        kernel="success",
+        parameters=(REQUIRED_K, REL, JUDGED_ONLY),
+        at="k",
+        formula=r"\mathrm{Success@}k = \max_{r \le k} b_r",
+        definition="1 where a relevant document is among the first k, 0 elsewhere.",
+        undefined=NO_RELEVANT,
+        value_range=(0, 1),
+        ties="exact",
+        references=(TREC_BOOK,),
+        aliases=("HitRate", "Hit"),
+        trec_eval=(Name("success_{k}"),),
+        ir_measures=(Name("Success", takes=TAKES),),
+        ranx=(Name("hit_rate@{k}"),),
+        properties=frozenset({"swap_monotone", "cutoff_local", "bounded", "binary"}),
+        example=Example(
+            "Success@3", ranking=(0, None, 1, 0), not_retrieved=(), formula="1", value=1.0
+        ),
+    ),
+    Row(
+        name="F",
+        kernel="f",
+        parameters=(REQUIRED_K, REL, BETA, JUDGED_ONLY),
+        at="k",
+        formula=r"\mathrm{F@}k = \frac{(1 + \beta^2)\, \mathrm{P@}k \cdot \mathrm{R@}k}"
+        r"{\beta^2\, \mathrm{P@}k + \mathrm{R@}k}",
+        definition="The weighted harmonic mean of precision and recall at the cutoff, 0 where both "
+        "are 0.",
+        undefined=NO_RELEVANT,
+        value_range=(0, 1),
+        ties="exact",
+        references=(RIJSBERGEN,),
+        aliases=("F1",),
+        ranx=(Name("f1@{k}"),),
+        properties=frozenset({"swap_monotone", "cutoff_local", "bounded", "binary"}),
+        uncut="SetF",
+        example=Example(
+            "F@4",
+            ranking=(1, 0, 2, None),
+            not_retrieved=(1,),
+            formula="2 * (2/4) * (2/3) / (2/4 + 2/3)",
+            value=0.5714,
+        ),
+    ),
+    Row(
+        name="IPrec",
+        kernel="iprec",
+        parameters=(RECALL, REL, JUDGED_ONLY),
+        at="recall",
+        formula=r"\mathrm{IPrec@}x = \max \left\{ \mathrm{P@}r : R\, \mathrm{R@}r \ge "
+        r"\lfloor x R + 0.9 \rfloor \right\}",
+        definition="The highest precision at any rank by which that share of the relevant "
+        "documents has been found, 0 where it is not found.",
+        undefined=NO_RELEVANT,
+        value_range=(0, 1),
+        ties="unavailable",
+        references=(TREC_BOOK,),
+        trec_eval=(
+            Name(
+                "iprec_at_recall_{recall}",
+                note="As in version 9; version 10 rounds the number of documents to the nearest.",
+            ),
+        ),
+        ir_measures=(Name("IPrec", takes=("recall", "rel", "judged_only")),),
+        properties=frozenset({"swap_monotone", "perfect_is_one", "bounded", "binary"}),
+        example=Example(
+            "IPrec@0.5",
+            ranking=(1, 0, 2, None, 1),
+            not_retrieved=(1,),
+            formula="max(2/3, 3/5)",
+            value=0.6667,
+        ),
+    ),
+)

@@ -1,0 +1,133 @@
+"""A user who reads from the top and may stop at each document."""
+
+from __future__ import annotations
+
+from rankscope.measures import domains
+from rankscope.measures.spec import Example, Name, Parameter, Row
+from rankscope.measures.table.parameters import JUDGED_ONLY, K
+
+P = Parameter("p", domains.PROBABILITY, 0.8, "The probability of reading on to the next rank.")
+GRADED = Parameter(
+    "graded",
+    domains.FLAG,
+    False,  # noqa: FBT003 - the default value of the parameter itself
+    "Whether the gain is the share of max_grade instead of relevant or not.",
+)
+REL = Parameter(
+    "rel",
+    domains.LEVEL,
+    1.0,
+    "The smallest grade that is relevant.",
+    only_with=("graded", (False,)),
+)
+MAX_GRADE = Parameter(
+    "max_grade", domains.TOP_GRADE, 4.0, "The top of the scale; a larger grade is an error."
+)
+MAX_GRADE_WHERE_GRADED = Parameter(
+    "max_grade",
+    domains.TOP_GRADE,
+    4.0,
+    "The top of the scale; a larger grade is an error.",
+    only_with=("graded", (True,)),
+)
+
+MOFFAT = (
+    "Moffat and Zobel, Rank-biased precision for measurement of retrieval effectiveness, "
+    "ACM Transactions on Information Systems 27(1), 2008"
+)
+
+ROWS = (
+    Row(
+        name="ERR",
+        kernel="err",
+        parameters=(K, MAX_GRADE, JUDGED_ONLY),
+        at="k",
+        formula=r"\mathrm{ERR@}k = \sum_{r=1}^{k} \frac{s_r}{r} \prod_{i=1}^{r-1} (1 - s_i), "
+        r"\quad s_r = \frac{2^{g_r} - 1}{2^{g_{\max}}}",
+        definition="The expected reciprocal of the rank at which a user stops who is satisfied by "
+        "each document with a probability that its grade gives.",
+        undefined="Undefined where no judged document has a grade above 0.",
+        value_range=(0, 1),
+        ties="unavailable",
+        references=(
+            "Chapelle, Metzler, Zhang and Grinspan, Expected reciprocal rank for graded "
+            "relevance, CIKM 2009",
+        ),
+        ir_measures=(Name("ERR", takes=("k",)),),
+        properties=frozenset({"swap_monotone", "cutoff_local", "bounded"}),
+        example=Example(
+            "ERR@3",
+            ranking=(2, 0, 3, 4),
+            not_retrieved=(),
+            formula="(2**2 - 1)/2**4 / 1 + (1 - (2**2 - 1)/2**4) * (2**3 - 1)/2**4 / 3",
+            value=0.306,
+        ),
+    ),
+    Row(
+        name="RBP",
+        kernel="rbp",
+        parameters=(K, P, REL, GRADED, MAX_GRADE_WHERE_GRADED, JUDGED_ONLY),
+        at="k",
+        formula=r"\mathrm{RBP@}k = (1 - p) \sum_{r=1}^{k} b_r\, p^{r-1}",
+        definition="The expected rate of relevant documents for a user who goes from each document "
+        "to the next with probability p.",
+        undefined="Undefined where no judged document is relevant; with graded=True, where none "
+        "has a grade above 0.",
+        value_range=(0, 1),
+        ties="exact",
+        references=(MOFFAT,),
+        trec_eval=(
+            Name(
+                "rbp",
+                {"p": 0.9},
+                note="The same for grades 0 and 1; it rescales other grades.",
+            ),
+        ),
+        ir_measures=(
+            Name(
+                "RBP",
+                takes=("k", "p", "rel"),
+                note="Without rel it asks for graded gains, which no provider of it has.",
+            ),
+        ),
+        ranx=(
+            Name("rbp{p}", note="The same for grades 0 and 1; other grades count unscaled there."),
+        ),
+        properties=frozenset({"swap_monotone", "cutoff_local", "bounded", "binary"}),
+        example=Example(
+            "RBP(p=0.5)",
+            ranking=(1, None, 1, 0),
+            not_retrieved=(),
+            formula="(1 - 0.5) * (1 + 0.5**2)",
+            value=0.625,
+        ),
+    ),
+    Row(
+        name="RBPResidual",
+        kernel="rbp_residual",
+        parameters=(K, P),
+        at="k",
+        formula=r"p^{n} + (1 - p) \sum_{r \le n\, :\, g_r \ \mathrm{unknown}} p^{r-1}, "
+        r"\quad n = \min(k, |\mathrm{retrieved}|)",
+        definition="How much RBP could still rise if every unjudged document, and every rank below "
+        "the list or cutoff, were relevant.",
+        value_range=(0, 1),
+        ties="exact",
+        references=(MOFFAT,),
+        trec_eval=(
+            Name(
+                "rbp_resid",
+                {"p": 0.9},
+                note="It is 0 where every retrieved document is judged.",
+            ),
+        ),
+        properties=frozenset({"cutoff_local", "bounded"}),
+        example=Example(
+            "RBPResidual(p=0.5)",
+            ranking=(1, None, 0, None),
+            not_retrieved=(),
+            formula="0.5**4 + (1 - 0.5) * (0.5 + 0.5**3)",
+            value=0.375,
+        ),
+    ),
+)

@@ -1,0 +1,65 @@
+"""Counts of documents and queries; over queries they add up."""
+
+from __future__ import annotations
+
+from rankscope.measures import domains
+from rankscope.measures.spec import Example, Name, Parameter, Row
+from rankscope.measures.table.parameters import REL
+
+OPTIONAL_REL = Parameter(
+    "rel",
+    domains.OPTIONAL_LEVEL,
+    None,
+    "The smallest grade that counts; all documents count where it is not given.",
+)
+
+ROWS = (
+    Row(
+        name="NumRet",
+        kernel="num_ret",
+        parameters=(OPTIONAL_REL,),
+        formula=r"\mathrm{NumRet} = |\mathrm{retrieved}|",
+        definition="The number of retrieved documents; with rel, of the relevant ones among them.",
+        value_range=(0, float("inf")),
+        mean="sum",
+        ties="exact",
+        references=("trec_eval, measures num_ret and num_rel_ret",),
+        trec_eval=(Name("num_ret"), Name("num_rel_ret", {"rel": 1})),
+        ir_measures=(Name("NumRet", takes=("rel",)), Name("NumRelRet", {"rel": 1})),
+        ranx=(Name("hits", {"rel": 1}, note="Over queries it is a mean there, and a sum here."),),
+        properties=frozenset({"swap_monotone", "order_free"}),
+        example=Example("NumRet", ranking=(1, None, 0), not_retrieved=(1,), formula="3", value=3.0),
+    ),
+    Row(
+        name="NumRel",
+        kernel="num_rel",
+        parameters=(REL,),
+        formula=r"\mathrm{NumRel} = R",
+        definition="The number of judged documents that are relevant, retrieved or not.",
+        value_range=(0, float("inf")),
+        mean="sum",
+        ties="exact",
+        references=("trec_eval, measure num_rel",),
+        trec_eval=(Name("num_rel"),),
+        ir_measures=(Name("NumRel", takes=("rel",)),),
+        properties=frozenset({"swap_monotone", "order_free", "binary"}),
+        example=Example(
+            "NumRel", ranking=(1, None, 0), not_retrieved=(1,), formula="1 + 1", value=2.0
+        ),
+    ),
+    Row(
+        name="NumQ",
+        kernel="num_q",
+        parameters=(),
+        formula=r"\mathrm{NumQ} = 1",
+        definition="One for each query, so that the sum is the number of queries.",
+        value_range=(1, 1),
+        mean="sum",
+        ties="exact",
+        references=("trec_eval, measure num_q",),
+        trec_eval=(Name("num_q"),),
+        ir_measures=(Name("NumQ"),),
+        properties=frozenset({"swap_monotone", "bounded", "order_free", "binary"}),
+        example=Example("NumQ", ranking=(1, None, 0), not_retrieved=(), formula="1", value=1.0),
+    ),
+)

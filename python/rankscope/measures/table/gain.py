@@ -1,0 +1,134 @@
+"""Cumulated gain: every document adds the gain of its grade, discounted by its rank."""
+
+from __future__ import annotations
+
+from rankscope.measures.spec import Example, Name, Row
+from rankscope.measures.table.parameters import BASE, DISCOUNT, GAIN, IDEAL, JUDGED_ONLY, K, S
+
+JARVELIN = (
+    "Järvelin and Kekäläinen, Cumulated gain-based evaluation of IR techniques, "
+    "ACM Transactions on Information Systems 20(4), 2002"
+)
+BURGES = "Burges et al., Learning to rank using gradient descent, ICML 2005 (gain 2^grade - 1)"
+
+ROWS = (
+    Row(
+        name="nDCG",
+        kernel="ndcg",
+        parameters=(K, GAIN, DISCOUNT, BASE, S, IDEAL, JUDGED_ONLY),
+        at="k",
+        formula=r"\mathrm{nDCG@}k = \frac{\sum_{r=1}^{k} G(g_r)\, d(r)}"
+        r"{\sum_{r=1}^{k} G(g^{*}_r)\, d(r)}, \quad d(r) = \frac{1}{\log_2 (r + 1)}",
+        definition="The discounted gain of the list, divided by that of the ideal list, which has "
+        "the judged documents in the best order.",
+        undefined="Undefined where no judged document has a gain above 0.",
+        value_range=(0, 1),
+        ties="exact",
+        references=(JARVELIN, BURGES),
+        aliases=("NDCG",),
+        trec_eval=(Name("ndcg"), Name("ndcg_cut_{k}")),
+        ir_measures=(
+            Name(
+                "nDCG",
+                takes=("k", "gain", "judged_only"),
+                note="Its gains leave grades that they do not name as they are; here a grade "
+                "without a gain is an error.",
+            ),
+        ),
+        ranx=(
+            Name("ndcg", note="Its -l drops grades below a level; it has no counterpart."),
+            Name("ndcg@{k}"),
+            Name("ndcg_burges", {"gain": "exp2"}),
+            Name("ndcg_burges@{k}", {"gain": "exp2"}),
+        ),
+        sklearn=(
+            Name(
+                "ndcg_score",
+                {"ideal": "retrieved"},
+                takes=("k",),
+                note='Ties count as their expected value: ties="average".',
+            ),
+        ),
+        properties=frozenset({"swap_monotone", "perfect_is_one", "cutoff_local", "bounded"}),
+        example=Example(
+            "nDCG@3",
+            ranking=(3, None, 2, 0),
+            not_retrieved=(1,),
+            formula="(3/log2(2) + 2/log2(4)) / (3/log2(2) + 2/log2(3) + 1/log2(4))",
+            value=0.84,
+        ),
+    ),
+    Row(
+        name="DCG",
+        kernel="dcg",
+        parameters=(K, GAIN, DISCOUNT, BASE, S, JUDGED_ONLY),
+        at="k",
+        formula=r"\mathrm{DCG@}k = \sum_{r=1}^{k} G(g_r)\, d(r)",
+        definition="The sum of the gains in the list, each discounted by its rank.",
+        value_range=(0, float("inf")),
+        ties="exact",
+        references=(JARVELIN, BURGES),
+        trec_eval=(Name("dcg"),),
+        ranx=(
+            Name("dcg"),
+            Name("dcg@{k}"),
+            Name("dcg_burges", {"gain": "exp2"}),
+            Name("dcg_burges@{k}", {"gain": "exp2"}),
+        ),
+        sklearn=(
+            Name(
+                "dcg_score",
+                takes=("k", "discount", "base"),
+                note='Ties count as their expected value: ties="average".',
+            ),
+        ),
+        properties=frozenset({"swap_monotone", "cutoff_local"}),
+        example=Example(
+            "DCG@3",
+            ranking=(3, None, 2, 0),
+            not_retrieved=(1,),
+            formula="3/log2(2) + 2/log2(4)",
+            value=4.0,
+        ),
+    ),
+    Row(
+        name="IDCG",
+        kernel="idcg",
+        parameters=(K, GAIN, DISCOUNT, BASE, S, IDEAL),
+        at="k",
+        formula=r"\mathrm{IDCG@}k = \sum_{r=1}^{k} G(g^{*}_r)\, d(r)",
+        definition="The discounted gain of the ideal list, which has the judged documents in the "
+        "best order.",
+        value_range=(0, float("inf")),
+        ties="exact",
+        references=(JARVELIN, BURGES),
+        trec_eval=(Name("ideal_dcg"),),
+        properties=frozenset({"swap_monotone", "cutoff_local", "order_free"}),
+        example=Example(
+            "IDCG@3",
+            ranking=(3, None, 2, 0),
+            not_retrieved=(1,),
+            formula="3/log2(2) + 2/log2(3) + 1/log2(4)",
+            value=4.7619,
+        ),
+    ),
+    Row(
+        name="CG",
+        kernel="cg",
+        parameters=(K, GAIN, JUDGED_ONLY),
+        at="k",
+        formula=r"\mathrm{CG@}k = \sum_{r=1}^{k} G(g_r)",
+        definition="The sum of the gains in the list, wherever they stand.",
+        value_range=(0, float("inf")),
+        ties="exact",
+        references=(JARVELIN,),
+        properties=frozenset({"swap_monotone", "cutoff_local"}),
+        example=Example(
+            "CG@3",
+            ranking=(3, None, 2, 0),
+            not_retrieved=(1,),
+            formula="3 + 2",
+            value=5.0,
+        ),
+    ),
+)

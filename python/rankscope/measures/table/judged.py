@@ -1,0 +1,108 @@
+"""Measures made for incomplete judgments: they tell "judged not relevant" from "not judged"."""
+
+from __future__ import annotations
+
+from rankscope.measures.spec import Example, Name, Row
+from rankscope.measures.table.binary import NO_RELEVANT
+from rankscope.measures.table.parameters import K, REL
+
+BUCKLEY = (
+    "Buckley and Voorhees, Retrieval evaluation with incomplete information, SIGIR 2004; "
+    "the denominator min(R, N) is that of trec_eval"
+)
+
+ROWS = (
+    Row(
+        name="Bpref",
+        kernel="bpref",
+        parameters=(REL,),
+        formula=r"\mathrm{Bpref} = \frac{1}{R} \sum_{r\, :\, b_r = 1} "
+        r"\left( 1 - \frac{\min(n_r, R)}{\min(N, R)} \right)",
+        definition="How seldom a document judged not relevant stands above a relevant one; "
+        "unjudged documents do not count.",
+        undefined=NO_RELEVANT,
+        value_range=(0, 1),
+        ties="unavailable",
+        references=(BUCKLEY,),
+        aliases=("BPref",),
+        trec_eval=(Name("bpref"),),
+        ir_measures=(Name("Bpref", takes=("rel",)),),
+        ranx=(Name("bpref", note="It is NaN where nothing is judged not relevant."),),
+        properties=frozenset({"swap_monotone", "perfect_is_one", "bounded", "binary"}),
+        example=Example(
+            "Bpref",
+            ranking=(1, 0, None, 1, 0),
+            not_retrieved=(1,),
+            formula="(1 + (1 - 1/2)) / 3",
+            value=0.5,
+        ),
+    ),
+    Row(
+        name="GMBpref",
+        kernel="bpref",
+        parameters=(REL,),
+        formula=r"\mathrm{GMBpref} = \exp \left( \frac{1}{n} \sum_{q=1}^{n} "
+        r"\log \max(\mathrm{Bpref}_q, 10^{-5}) \right)",
+        definition="The geometric mean of Bpref over queries, with values below 0.00001 raised to "
+        "it.",
+        undefined=NO_RELEVANT,
+        value_range=(0, 1),
+        mean="geometric",
+        ties="unavailable",
+        references=(BUCKLEY,),
+        trec_eval=(Name("gm_bpref"),),
+        properties=frozenset({"swap_monotone", "perfect_is_one", "bounded", "binary"}),
+        example=Example(
+            "GMBpref",
+            ranking=(1, 0, None, 1, 0),
+            not_retrieved=(1,),
+            formula="exp(log((1 + (1 - 1/2)) / 3))",
+            value=0.5,
+        ),
+    ),
+    Row(
+        name="infAP",
+        kernel="infap",
+        parameters=(REL,),
+        formula=r"\mathrm{infAP} = \frac{1}{R} \sum_{r\, :\, b_r = 1} \left( \frac{1}{r} + "
+        r"\frac{r - 1}{r} \cdot \frac{p_r}{r - 1} \cdot "
+        r"\frac{m_r + \epsilon}{m_r + n_r + 2 \epsilon} \right)",
+        definition="Average precision, with the precision at each relevant document inferred from "
+        "the judged documents above it.",
+        undefined=NO_RELEVANT,
+        value_range=(0, 1),
+        ties="unavailable",
+        references=(
+            "Yilmaz and Aslam, Estimating average precision with incomplete and imperfect "
+            "judgments, CIKM 2006; grades below 0 mean pooled and not judged, as in trec_eval",
+        ),
+        trec_eval=(Name("infAP"),),
+        ir_measures=(Name("infAP", takes=("rel",)),),
+        properties=frozenset({"bounded", "binary"}),
+        example=Example(
+            "infAP",
+            ranking=(1, None, 0, 1),
+            not_retrieved=(),
+            formula="(1 + (1/4 + (3/4) * (2/3) * ((1 + 0.00001) / (1 + 1 + 2 * 0.00001)))) / 2",
+            value=0.75,
+        ),
+    ),
+    Row(
+        name="Judged",
+        kernel="judged",
+        parameters=(K,),
+        at="k",
+        formula=r"\mathrm{Judged@}k = \frac{|\{ r \le k : g_r \ \mathrm{is\ known} \}|}"
+        r"{\min(k, |\mathrm{retrieved}|)}",
+        definition="The share of the first k retrieved documents that are judged, 0 for an empty "
+        "list.",
+        value_range=(0, 1),
+        ties="exact",
+        references=("ir_measures, measure Judged",),
+        ir_measures=(Name("Judged", takes=("k",)),),
+        properties=frozenset({"cutoff_local", "bounded"}),
+        example=Example(
+            "Judged@4", ranking=(1, None, 0), not_retrieved=(), formula="2/3", value=0.6667
+        ),
+    ),
+)

@@ -1,0 +1,107 @@
+"""The retrieved documents as a set, in whatever order."""
+
+from __future__ import annotations
+
+from rankscope.measures.spec import Example, Name, Row
+from rankscope.measures.table.binary import CLEVERDON, NO_RELEVANT, RIJSBERGEN
+from rankscope.measures.table.parameters import BETA, JUDGED_ONLY, REL
+
+ROWS = (
+    Row(
+        name="SetP",
+        kernel="set_precision",
+        parameters=(REL, JUDGED_ONLY),
+        formula=r"\mathrm{SetP} = \frac{|\mathrm{relevant} \cap \mathrm{retrieved}|}"
+        r"{|\mathrm{retrieved}|}",
+        definition="The share of the retrieved documents that are relevant, 0 where nothing was "
+        "retrieved.",
+        undefined=NO_RELEVANT,
+        value_range=(0, 1),
+        ties="exact",
+        references=(CLEVERDON,),
+        trec_eval=(Name("set_P"),),
+        ir_measures=(Name("SetP", takes=("rel", "judged_only")),),
+        ranx=(Name("precision"),),
+        properties=frozenset(
+            {"swap_monotone", "perfect_is_one", "bounded", "order_free", "binary"}
+        ),
+        example=Example(
+            "SetP", ranking=(1, 0, None, 2), not_retrieved=(1,), formula="2/4", value=0.5
+        ),
+    ),
+    Row(
+        name="SetR",
+        kernel="set_recall",
+        parameters=(REL,),
+        formula=r"\mathrm{SetR} = \frac{|\mathrm{relevant} \cap \mathrm{retrieved}|}"
+        r"{|\mathrm{relevant}|}",
+        definition="The share of the relevant documents that were retrieved.",
+        undefined=NO_RELEVANT,
+        value_range=(0, 1),
+        ties="exact",
+        references=(CLEVERDON,),
+        trec_eval=(Name("set_recall"),),
+        ir_measures=(Name("SetR", takes=("rel",)),),
+        ranx=(Name("recall"),),
+        properties=frozenset(
+            {"swap_monotone", "perfect_is_one", "bounded", "order_free", "binary"}
+        ),
+        example=Example(
+            "SetR", ranking=(1, 0, None, 2), not_retrieved=(1,), formula="2/3", value=0.6667
+        ),
+    ),
+    Row(
+        name="SetF",
+        kernel="set_f",
+        parameters=(REL, BETA, JUDGED_ONLY),
+        formula=r"\mathrm{SetF} = \frac{(1 + \beta^2)\, \mathrm{SetP} \cdot \mathrm{SetR}}"
+        r"{\beta^2\, \mathrm{SetP} + \mathrm{SetR}}",
+        definition="The weighted harmonic mean of set precision and set recall, 0 where both are 0.",
+        undefined=NO_RELEVANT,
+        value_range=(0, 1),
+        ties="exact",
+        references=(RIJSBERGEN,),
+        trec_eval=(Name("set_F", note="Its parameter is the square of beta."),),
+        ir_measures=(
+            Name(
+                "SetF",
+                takes=("rel", "beta", "judged_only"),
+                note="It hands beta to trec_eval, which takes it for the square of beta.",
+            ),
+        ),
+        ranx=(Name("f1"),),
+        properties=frozenset(
+            {"swap_monotone", "perfect_is_one", "bounded", "order_free", "binary"}
+        ),
+        example=Example(
+            "SetF",
+            ranking=(1, 0, None, 2),
+            not_retrieved=(1,),
+            formula="2 * (2/4) * (2/3) / (2/4 + 2/3)",
+            value=0.5714,
+        ),
+    ),
+    Row(
+        name="SetAP",
+        kernel="set_ap",
+        parameters=(REL, JUDGED_ONLY),
+        formula=r"\mathrm{SetAP} = \mathrm{SetP} \cdot \mathrm{SetR}",
+        definition="Set precision times set recall.",
+        undefined=NO_RELEVANT,
+        value_range=(0, 1),
+        ties="exact",
+        references=("trec_eval, measure set_map",),
+        trec_eval=(Name("set_map"),),
+        ir_measures=(Name("SetAP", takes=("rel", "judged_only")),),
+        properties=frozenset(
+            {"swap_monotone", "perfect_is_one", "bounded", "order_free", "binary"}
+        ),
+        example=Example(
+            "SetAP",
+            ranking=(1, 0, None, 2),
+            not_retrieved=(1,),
+            formula="(2/4) * (2/3)",
+            value=0.3333,
+        ),
+    ),
+)
