@@ -145,24 +145,24 @@ class _Reader:
         return self.next()
 
     def value(self) -> object:
-        token = self.peek()
-        if token == "<":
+        found = self.peek()
+        if found == "<":
             raise MeasureError(
                 f"{spelling.quote(self.text)}: a function cannot be read from text",
                 hint="make the measure in Python, or give the function as a table",
                 code="bad_parameter",
             )
-        if token == "[":
+        if found == "[":
             return self._list()
-        if token == "{":
+        if found == "{":
             return self._mapping()
-        if token[:1] in {"'", '"'} and len(token) > 1:
+        if found[:1] in {"'", '"'} and len(found) > 1:
             return self.next()[1:-1]
-        if token in WORDS:
+        if found in WORDS:
             return WORDS[self.next()]
-        if re.fullmatch(NUMBER, token):
+        if re.fullmatch(NUMBER, found):
             return _number(self.text, self.next())
-        hint = f"put it in quotes: '{token}'" if token.isidentifier() else ""
+        hint = f"put it in quotes: '{found}'" if found.isidentifier() else ""
         raise _broken(self.text, f"expected a value, found {self.rest()!r}", hint)
 
     def _list(self) -> list[object]:
@@ -229,10 +229,12 @@ def _candidates(
         found.append((table[f"{head}@", True], ""))
     if (head, False) in table:
         found.append((table[head, False], ""))
-    for end in range(len(head) - 1, 0, -1):
-        if (head[:end], True) in table and re.fullmatch(NUMBER, head[end:]):
-            found.append((table[head[:end], True], head[end:]))
-    return found
+    splits = [(head[:end], head[end:]) for end in range(len(head) - 1, 0, -1)]
+    return found + [
+        (table[stem, True], number)
+        for stem, number in splits
+        if (stem, True) in table and re.fullmatch(NUMBER, number)
+    ]
 
 
 def _ambiguous(written: _Call, ways: tuple[Spelling, ...]) -> MeasureError:
@@ -246,7 +248,7 @@ def _ambiguous(written: _Call, ways: tuple[Spelling, ...]) -> MeasureError:
 
 
 def _unknown(written: _Call) -> MeasureError:
-    from difflib import get_close_matches  # slow to load, and only errors need it
+    from difflib import get_close_matches  # noqa: PLC0415 - slow to load; only errors need it
 
     names = {way.text.casefold().rstrip("@_."): way for way in reversed(compat.spellings())}
     head = re.sub(r"[_.]?\d*\.?\d*$", "", written.head.casefold())

@@ -268,8 +268,7 @@ def default_measure(row: Row) -> Measure:
 
 
 def _rebuild(name: str, values: tuple[Value, ...]) -> Measure:
-    # The table is made of this module's records, so it cannot be imported above.
-    from rankscope.measures.table import TABLE
+    from rankscope.measures.table import TABLE  # noqa: PLC0415 - it is made of the records above
 
     return Measure(TABLE[name], values)
 
@@ -311,6 +310,6 @@ def _outside(row: Row, parameter: Parameter, value: object) -> MeasureError:
 
 
 def _closest(word: str, words: Collection[str]) -> str:
-    from difflib import get_close_matches  # slow to load, and only errors need it
+    from difflib import get_close_matches  # noqa: PLC0415 - slow to load; only errors need it
 
     return "".join(f"did you mean {match!r}?" for match in get_close_matches(word, words, n=1))

@@ -115,19 +115,18 @@ def _to_ir_measures(settings: dict[str, Value]) -> dict[str, Value]:
 
 
 def _table(table: GainTable | Weights) -> str:
-    if isinstance(table[0], tuple):
-        pairs = (pair for pair in table if isinstance(pair, tuple))
-        return f"{{{', '.join(f'{literal(grade)}: {literal(gain)}' for grade, gain in pairs)}}}"
-    return f"[{', '.join(literal(weight) for weight in table)}]"
+    entries = [
+        f"{literal(entry[0])}: {literal(entry[1])}" if isinstance(entry, tuple) else literal(entry)
+        for entry in table
+    ]
+    inner = ", ".join(entries)
+    return f"{{{inner}}}" if isinstance(table[0], tuple) else f"[{inner}]"
 
 
 def _plain(value: Value) -> str:
     # `0.1` becomes `0p1` and `-1` becomes `m1`, so that no two names meet.
     if isinstance(value, tuple):
-        items = (
-            item for entry in value for item in (entry if isinstance(entry, tuple) else [entry])
-        )
-        return "_".join(_plain(item) for item in items)
+        return "_".join(_plain(item) for item in value)
     if isinstance(value, str) or callable(value):
         word = value if isinstance(value, str) else function_name(value)
         return "".join(letter if letter.isalnum() else "_" for letter in word)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from rankscope.measures import domains
 from rankscope.measures.spec import Example, Name, Parameter, Row
-from rankscope.measures.table.parameters import BETA, JUDGED_ONLY, K, REL, REQUIRED_K
+from rankscope.measures.table.parameters import BETA, JUDGED_ONLY, REL, REQUIRED_K, K
 
 RECALL = Parameter(
     "recall", domains.FRACTION, None, "The share of the relevant documents found.", required=True
@@ -90,7 +90,7 @@ ROWS = (
         value_range=(0, 1),
         ties="exact",
         references=(
-            "Kantor and Voorhees, The TREC-5 confusion track, Information Retrieval 2, 2000",
+            "Kantor and Voorhees, The TREC-5 confusion track, Information Retrieval, 2000",
         ),
         aliases=("MRR",),
         trec_eval=(Name("recip_rank"),),

@@ -10,7 +10,7 @@ P = Parameter("p", domains.PROBABILITY, 0.8, "The probability of reading on to t
 GRADED = Parameter(
     "graded",
     domains.FLAG,
-    False,  # noqa: FBT003 - the default value of the parameter itself
+    False,
     "Whether the gain is the share of max_grade instead of relevant or not.",
 )
 REL = Parameter(
@@ -50,8 +50,10 @@ ROWS = (
         value_range=(0, 1),
         ties="unavailable",
         references=(
-            "Chapelle, Metzler, Zhang and Grinspan, Expected reciprocal rank for graded "
-            "relevance, CIKM 2009",
+            (
+                "Chapelle, Metzler, Zhang and Grinspan, Expected reciprocal rank for graded "
+                "relevance, CIKM 2009"
+            ),
         ),
         ir_measures=(Name("ERR", takes=("k",)),),
         properties=frozenset({"swap_monotone", "cutoff_local", "bounded"}),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from rankscope.measures.spec import Example, Name, Row
 from rankscope.measures.table.binary import NO_RELEVANT
-from rankscope.measures.table.parameters import K, REL
+from rankscope.measures.table.parameters import REL, K
 
 BUCKLEY = (
     "Buckley and Voorhees, Retrieval evaluation with incomplete information, SIGIR 2004; "
@@ -73,8 +73,10 @@ ROWS = (
         value_range=(0, 1),
         ties="unavailable",
         references=(
-            "Yilmaz and Aslam, Estimating average precision with incomplete and imperfect "
-            "judgments, CIKM 2006; grades below 0 mean pooled and not judged, as in trec_eval",
+            (
+                "Yilmaz and Aslam, Estimating average precision with incomplete and imperfect "
+                "judgments, CIKM 2006; grades below 0 mean pooled and not judged, as in trec_eval"
+            ),
         ),
         trec_eval=(Name("infAP"),),
         ir_measures=(Name("infAP", takes=("rel",)),),

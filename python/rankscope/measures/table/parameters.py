@@ -14,7 +14,7 @@ BETA = Parameter("beta", domains.POSITIVE, 1.0, "How much more recall counts tha
 JUDGED_ONLY = Parameter(
     "judged_only",
     domains.FLAG,
-    False,  # noqa: FBT003 - the default value of the parameter itself
+    False,
     "Whether unjudged documents are removed from the list first.",
 )
 GAIN = Parameter("gain", domains.GAIN, "linear", "The gain of a grade.")

@@ -56,7 +56,8 @@ ROWS = (
         parameters=(REL, BETA, JUDGED_ONLY),
         formula=r"\mathrm{SetF} = \frac{(1 + \beta^2)\, \mathrm{SetP} \cdot \mathrm{SetR}}"
         r"{\beta^2\, \mathrm{SetP} + \mathrm{SetR}}",
-        definition="The weighted harmonic mean of set precision and set recall, 0 where both are 0.",
+        definition="The weighted harmonic mean of set precision and set recall, 0 where both "
+        "are 0.",
         undefined=NO_RELEVANT,
         value_range=(0, 1),
         ties="exact",
