@@ -1,0 +1,74 @@
+"""Where the relevant documents stand: a grade counts only as relevant or not."""
+
+from __future__ import annotations
+
+import math
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from rankscope.reference.query import Query
+
+
+def ap(query: Query, *, k: int | None, rel: float) -> float:
+    """Average the precision at the ranks of the relevant documents."""
+    total = 0.0
+    for found, rank in enumerate(query.relevant_ranks(rel, k), start=1):
+        total += found / rank
+    return share(total, query.relevant(rel))
+
+
+def rr(query: Query, *, k: int | None, rel: float) -> float:
+    """Divide 1 by the rank of the first relevant document."""
+    if query.relevant(rel) == 0:
+        return math.nan
+    ranks = query.relevant_ranks(rel, k)
+    return 1 / ranks[0] if ranks else 0.0
+
+
+def precision(query: Query, *, k: int, rel: float) -> float:
+    """Divide the relevant documents among the first `k` by `k`."""
+    return len(query.relevant_ranks(rel, k)) / k if query.relevant(rel) else math.nan
+
+
+def recall(query: Query, *, k: int, rel: float) -> float:
+    """Divide the relevant documents among the first `k` by all relevant ones."""
+    return share(len(query.relevant_ranks(rel, k)), query.relevant(rel))
+
+
+def rprec(query: Query, *, rel: float) -> float:
+    """Take the precision at the number of relevant documents."""
+    relevant = query.relevant(rel)
+    return share(len(query.relevant_ranks(rel, relevant)), relevant)
+
+
+def success(query: Query, *, k: int, rel: float) -> float:
+    """Say 1 if there is a relevant document among the first `k`, else 0."""
+    return float(bool(query.relevant_ranks(rel, k))) if query.relevant(rel) else math.nan
+
+
+def f(query: Query, *, k: int, rel: float, beta: float) -> float:
+    """Take the weighted harmonic mean of precision and recall."""
+    return harmonic(precision(query, k=k, rel=rel), recall(query, k=k, rel=rel), beta)
+
+
+def iprec(query: Query, *, recall: float, rel: float) -> float:
+    """Take the best precision at any rank by which enough relevant documents are found."""
+    relevant = query.relevant(rel)
+    if relevant == 0:
+        return math.nan
+    enough = int(recall * relevant + 0.9)  # as trec_eval 9 rounds it
+    found = enumerate(query.relevant_ranks(rel), start=1)
+    return max((count / rank for count, rank in found if count >= enough), default=0.0)
+
+
+def share(part: float, relevant: int) -> float:
+    """Divide by the number of relevant documents; undefined where there is none."""
+    return part / relevant if relevant else math.nan
+
+
+def harmonic(precision: float, recall: float, beta: float) -> float:
+    """Weigh precision and recall; 0 where both are 0."""
+    weight = beta * beta
+    if precision + recall == 0:
+        return 0.0
+    return (1 + weight) * precision * recall / (weight * precision + recall)

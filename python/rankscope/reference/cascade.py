@@ -1,0 +1,54 @@
+"""A user who reads from the top and may stop at each document."""
+
+from __future__ import annotations
+
+import math
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from rankscope.reference.query import Query
+
+
+def err(query: Query, *, k: int | None, max_grade: float) -> float:
+    """Add up the reciprocal ranks, each by the probability that the user stops there."""
+    if max(query.judged, default=0) <= 0:
+        return math.nan
+    reads_on = 1.0
+    total = 0.0
+    for rank, grade in enumerate(query.ranking[:k], start=1):
+        if grade is not None and grade > 0:
+            stops = (math.exp2(grade) - 1) / math.exp2(max_grade)
+            total += reads_on * stops / rank
+            reads_on *= 1 - stops
+    return total
+
+
+def rbp(
+    query: Query, *, k: int | None, p: float, rel: float, graded: bool, max_grade: float
+) -> float:
+    """Add up the gains, each by the probability that the user reads as far."""
+
+    def gain(grade: float | None) -> float:
+        if grade is None:
+            return 0.0
+        return max(grade, 0) / max_grade if graded else float(grade >= rel)
+
+    if max(map(gain, query.judged), default=0) <= 0:
+        return math.nan
+    weight = 1.0
+    total = 0.0
+    for grade in query.ranking[:k]:
+        total += gain(grade) * weight
+        weight *= p
+    return total * (1 - p)
+
+
+def rbp_residual(query: Query, *, k: int | None, p: float) -> float:
+    """Add up what unjudged documents and the ranks below the list could still contribute."""
+    weight = 1.0
+    unjudged = 0.0
+    for grade in query.ranking[:k]:
+        if grade is None:
+            unjudged += weight
+        weight *= p
+    return weight + (1 - p) * unjudged

@@ -1,0 +1,22 @@
+"""Counts of documents and queries."""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from rankscope.reference.query import Query
+
+
+def num_ret(query: Query, *, rel: float | None) -> float:
+    """Count the retrieved documents, or the relevant ones among them."""
+    return float(len(query.ranking) if rel is None else len(query.relevant_ranks(rel)))
+
+
+def num_rel(query: Query, *, rel: float) -> float:
+    """Count the relevant documents."""
+    return float(query.relevant(rel))
+
+
+def num_q(query: Query) -> float:  # noqa: ARG001 - every query counts as one, whatever it is
+    """Count the query."""
+    return 1.0

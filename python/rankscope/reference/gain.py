@@ -1,0 +1,82 @@
+"""Cumulated gain: every document adds the gain of its grade, discounted by its rank."""
+
+from __future__ import annotations
+
+import math
+
+from rankscope.reference.logarithm import log2
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from typing import TypeAlias
+
+    from rankscope.reference.query import Query
+
+    Gain: TypeAlias = str | Sequence[Sequence[float]]
+    Discount: TypeAlias = Mapping[str, str | float | Sequence[float]]
+
+
+def cg(query: Query, *, k: int | None, gain: Gain) -> float:
+    """Add up the gains of the first `k` documents."""
+    total = 0.0
+    for grade in query.ranking[:k]:
+        total += gain_of(query, grade, gain)
+    return total
+
+
+def dcg(query: Query, *, k: int | None, gain: Gain, discount: Discount) -> float:
+    """Add up the discounted gains of the first `k` documents."""
+    total = 0.0
+    for rank, grade in enumerate(query.ranking[:k], start=1):
+        value = gain_of(query, grade, gain)
+        if value != 0:
+            total += discounted(value, rank, discount)
+    return total
+
+
+def idcg(query: Query, *, k: int | None, gain: Gain, discount: Discount, ideal: str) -> float:
+    """Add up the discounted gains of the first `k` documents of the ideal list."""
+    grades = query.judged if ideal == "judged" else query.ranking
+    gains = sorted((gain_of(query, grade, gain) for grade in grades), reverse=True)
+    positive = [value for value in gains if value > 0]
+    total = 0.0
+    for rank, value in enumerate(positive[:k], start=1):
+        total += discounted(value, rank, discount)
+    return total
+
+
+def ndcg(query: Query, *, k: int | None, gain: Gain, discount: Discount, ideal: str) -> float:
+    """Divide the discounted gain of the list by that of the ideal list."""
+    best = idcg(query, k=k, gain=gain, discount=discount, ideal=ideal)
+    return dcg(query, k=k, gain=gain, discount=discount) / best if best > 0 else math.nan
+
+
+def gain_of(query: Query, grade: float | None, gain: Gain) -> float:
+    """Turn a grade into its gain; unjudged documents have none."""
+    if grade is None or (grade < 0 and not query.negative_gain):
+        return 0.0
+    if isinstance(gain, str):
+        return grade if gain == "linear" else math.exp2(grade) - 1
+    table = {pair[0]: pair[1] for pair in gain}
+    return table[grade]
+
+
+def discounted(gain: float, rank: int, discount: Discount) -> float:
+    """Discount a gain by its rank."""
+    match discount:
+        case {"kind": "log2"}:
+            return gain / log2(rank + 1)
+        case {"kind": "log", "base": float(base)}:
+            return gain / (log2(rank + 1) / log2(base))
+        case {"kind": "jk", "base": float(base)}:
+            return gain / max(1.0, log2(rank) / log2(base))
+        case {"kind": "reciprocal"}:
+            return gain / rank
+        case {"kind": "linear"}:
+            return gain / (rank + 1)
+        case {"kind": "zipf", "s": float(power)}:
+            return gain / math.pow(rank, power)
+        case {"kind": "table", "weights": [*weights]}:
+            return gain * weights[rank - 1]
+    raise ValueError(discount)

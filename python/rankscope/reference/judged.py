@@ -1,0 +1,62 @@
+"""Measures made for incomplete judgments: they tell "judged not relevant" from "not judged".
+
+A negative grade is "in the pool, not judged", as in trec_eval: neither relevant nor judged
+not relevant.
+"""
+
+from __future__ import annotations
+
+from rankscope.reference.binary import share
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from rankscope.reference.query import Query
+
+SMOOTHING = 0.000_01
+
+
+def bpref(query: Query, *, rel: float) -> float:
+    """Average how few documents judged not relevant stand above each relevant one."""
+    relevant = query.relevant(rel)
+    nonrelevant = query.relevant(0) - relevant
+    above = 0
+    total = 0.0
+    for grade in query.ranking:
+        if grade is None or grade < 0:
+            continue
+        if grade < rel:
+            above += 1
+        elif above == 0:
+            total += 1
+        else:
+            total += 1 - min(above, relevant) / min(nonrelevant, relevant)
+    return share(total, relevant)
+
+
+def infap(query: Query, *, rel: float) -> float:
+    """Average the precision inferred at the ranks of the relevant documents."""
+    found = nonrelevant = pooled = 0
+    total = 0.0
+    for above, grade in enumerate(query.ranking):
+        if grade is None:
+            continue
+        if grade < 0:
+            pooled += 1
+        elif grade < rel:
+            nonrelevant += 1
+        else:
+            rank = above + 1
+            if above == 0:
+                total += 1
+            else:
+                in_pool = (found + nonrelevant + pooled) / above
+                in_judged = (found + SMOOTHING) / (found + nonrelevant + 2 * SMOOTHING)
+                total += 1 / rank + (above / rank) * in_pool * in_judged
+            found += 1
+    return share(total, query.relevant(rel))
+
+
+def judged(query: Query, *, k: int | None) -> float:
+    """Divide the judged documents among the first `k` by the number of documents there."""
+    shown = query.ranking[:k]
+    return sum(grade is not None for grade in shown) / len(shown) if shown else 0.0
