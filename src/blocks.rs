@@ -131,9 +131,13 @@ fn check_is_text(head: &[u8]) -> Result<()> {
         trimmed.len() >= word.len() && trimmed[..word.len()].eq_ignore_ascii_case(word)
     };
     if opens(b"<!doctype") || opens(b"<html") || opens(b"<?xml") {
-        return Err(Error::new(Kind::Format, "looks_like_html", "expected lines of text, found a web page")
-            .hint("the download may have failed: open the file and look")
-            .line(1));
+        return Err(Error::new(
+            Kind::Format,
+            "looks_like_html",
+            "expected lines of text, found a web page",
+        )
+        .hint("the download may have failed: open the file and look")
+        .line(1));
     }
     if head.starts_with(b"\xff\xfe") || head.starts_with(b"\xfe\xff") {
         return Err(Error::new(Kind::Format, "encoding", "expected UTF-8, found UTF-16")
@@ -181,7 +185,9 @@ fn line_too_long() -> Error {
 
 /// Where the last query of the text begins, or 0 where it is the only one.
 fn last_change(text: &[u8]) -> usize {
-    let Some(last_newline) = memrchr(b'\n', text) else { return 0 };
+    let Some(last_newline) = memrchr(b'\n', text) else {
+        return 0;
+    };
     let line_start = |end: usize| memrchr(b'\n', &text[..end]).map_or(0, |at| at + 1);
     let mut start = line_start(last_newline);
     let last_query = first_field(&text[start..last_newline]);

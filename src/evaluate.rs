@@ -338,13 +338,16 @@ pub fn finish(plan: &Plan, judgments: &Judgments, scorers: Vec<Scorer<'_>>) -> R
         }
         made.flat += scorer.flat;
     }
-    let is_empty = |query: &usize| judgments.ideal(*query).first().is_none_or(|&grade| grade <= 0.0);
+    let is_empty =
+        |query: &usize| judgments.ideal(*query).first().is_none_or(|&grade| grade <= 0.0);
     made.counts.empty = (0..queries).filter(is_empty).count() as u64;
     made.counts.missing = made.is_present.iter().filter(|&&is_present| !is_present).count() as u64;
     made.fill_missing(plan, judgments)?;
     for (column, measure) in plan.measures.iter().enumerate() {
         made.apply_empty(column, measure, plan.policy, judgments)?;
-        let (mean, count) = average(&made.values[column], measure.mean, |query| made.takes_part(plan, query, column));
+        let (mean, count) = average(&made.values[column], measure.mean, |query| {
+            made.takes_part(plan, query, column)
+        });
         made.means.push(mean);
         made.denominators.push(count);
     }
@@ -375,8 +378,12 @@ impl Evaluation {
                     .value(id));
                 }
                 Missing::Zero => {
-                    let nothing =
-                        Query { ranks: &[], grades: &[], retrieved: 0, ideal: judgments.ideal(query) };
+                    let nothing = Query {
+                        ranks: &[],
+                        grades: &[],
+                        retrieved: 0,
+                        ideal: judgments.ideal(query),
+                    };
                     row.clear();
                     append_values(plan, &nothing, &mut Condensed::default(), &mut row);
                     for (column, &value) in self.values.iter_mut().zip(&row) {

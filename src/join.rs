@@ -60,7 +60,9 @@ impl Joiner {
         let slots = self.seen.as_mut_slice();
         for (index, row) in list.rows.iter().enumerate() {
             let hash = self.hasher.hash(row.doc);
-            if let Some(earlier) = insert(slots, hash, index, |other| list.rows[other].doc == row.doc) {
+            if let Some(earlier) =
+                insert(slots, hash, index, |other| list.rows[other].doc == row.doc)
+            {
                 return Err(retrieved_twice(list.query, &list.rows[earlier], row));
             }
         }

@@ -48,11 +48,15 @@ struct Entry {
 }
 
 impl Judgments {
-    /// Reads qrels.
+    /// Reads qrels; `watch` is told how many bytes were read, and may stop it.
     ///
     /// # Errors
     /// Where the input cannot be read or is not qrels.
-    pub fn read(input: &Input, duplicates: Duplicates) -> Result<Self> {
+    pub fn read(
+        input: &Input,
+        duplicates: Duplicates,
+        watch: &mut dyn FnMut(u64) -> Result<()>,
+    ) -> Result<Self> {
         let name = input.name();
         let mut blocks = Blocks::new(input.open()?)?;
         let mut builder = Builder::default();
@@ -64,7 +68,7 @@ impl Judgments {
         if blocks.had_bom {
             notes.add(Note::Bom, (0, 1));
         }
-        while blocks.next(&mut block)? {
+        while blocks.next(&mut block).map_err(|error| error.after_lines(before))? {
             let number = block.number;
             let add = |query: &[u8], doc: &[u8], grade: f64, line: u64| {
                 builder.add(query, doc, grade, before + line)
@@ -73,6 +77,7 @@ impl Judgments {
                 .map_err(|error| error.after_lines(before).file(&name))?;
             lines.set(number, count);
             before += count;
+            watch(blocks.consumed())?;
         }
         notes.resolve(&lines);
         builder.finish(duplicates, notes).map_err(|error| error.file(&name))
@@ -180,12 +185,14 @@ impl Builder {
     /// # Errors
     /// Where there are more than 2^32 judgments.
     pub fn add(&mut self, query: &[u8], doc: &[u8], grade: f64, line: u64) -> Result<()> {
-        let is_last =
-            self.queries.texts().len() > self.last_query && self.queries.texts().get(self.last_query) == query;
+        let is_last = self.queries.texts().len() > self.last_query
+            && self.queries.texts().get(self.last_query) == query;
         if !is_last {
             self.add_query(query);
         }
-        let (Ok(text), Ok(query)) = (u32::try_from(self.rows.len()), u32::try_from(self.last_query)) else {
+        let (Ok(text), Ok(query)) =
+            (u32::try_from(self.rows.len()), u32::try_from(self.last_query))
+        else {
             return Err(Error::new(Kind::Limit, "memory", "expected fewer than 2^32 judgments"));
         };
         self.texts.push(doc);
@@ -260,7 +267,12 @@ impl Judgments {
             if duplicates == Duplicates::Error {
                 let earlier = rows.iter().find(|&other| self.texts.get(other.text as usize) == doc);
                 let query = self.queries.texts().get(query);
-                return Err(judged_twice(query, doc, (earlier.map_or(0, |row| row.line), grade), row));
+                return Err(judged_twice(
+                    query,
+                    doc,
+                    (earlier.map_or(0, |row| row.line), grade),
+                    row,
+                ));
             }
             notes.add(Note::DuplicatesResolved, (0, row.line));
             if duplicates == Duplicates::Max {

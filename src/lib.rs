@@ -14,7 +14,10 @@ pub mod kernels;
 pub mod log2;
 pub mod notes;
 pub mod number;
+#[cfg(feature = "python")]
+pub mod python;
 pub mod rank;
+pub mod rankings;
 pub mod run;
 pub mod source;
 pub mod split;

@@ -178,12 +178,12 @@ fn sort_tied(run: &mut [u32], rows: &[Row<'_>], hits: &[Hit], ties: Ties) {
         Ties::Input => {}
         Ties::DocId => run.sort_unstable_by(|&a, &b| doc(b).cmp(doc(a))),
         Ties::DocIdAscending => run.sort_unstable_by(|&a, &b| doc(a).cmp(doc(b))),
-        Ties::Best => run.sort_by(|&a, &b| {
-            grade(b).total_cmp(&grade(a)).then_with(|| doc(b).cmp(doc(a)))
-        }),
-        Ties::Worst => run.sort_by(|&a, &b| {
-            grade(a).total_cmp(&grade(b)).then_with(|| doc(b).cmp(doc(a)))
-        }),
+        Ties::Best => {
+            run.sort_by(|&a, &b| grade(b).total_cmp(&grade(a)).then_with(|| doc(b).cmp(doc(a))))
+        }
+        Ties::Worst => {
+            run.sort_by(|&a, &b| grade(a).total_cmp(&grade(b)).then_with(|| doc(b).cmp(doc(a))))
+        }
     }
 }
 

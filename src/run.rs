@@ -49,7 +49,8 @@ impl Run {
         let mut run = Self::default();
         let mut notes = RunNotes::default();
         let mut lines = Lines::default();
-        let (mut block, mut tape, mut joiner) = (Block::default(), Tape::default(), Joiner::default());
+        let (mut block, mut tape, mut joiner) =
+            (Block::default(), Tape::default(), Joiner::default());
         let mut before = 0;
         if blocks.had_bom {
             notes.notes.add(Note::Bom, (0, 1));
@@ -74,14 +75,37 @@ impl Run {
 
     /// Adds adjacent rows of one query, whose lines follow `lines_before` others.
     pub fn add(&mut self, list: &List<'_>, lines_before: u64) {
-        let query = self.queries.number(list.query);
-        let start = self.scores.len();
+        self.add_query(list.query);
         for row in &list.rows {
             self.docs.push(row.doc);
             self.scores.push(row.score);
             self.lines.push(lines_before + row.line);
         }
-        self.stretches.push(Stretch { query, start, end: self.scores.len(), ranks: list.ranks });
+        if let Some(last) = self.stretches.last_mut() {
+            last.end = self.scores.len();
+            last.ranks = list.ranks;
+        }
+    }
+
+    /// Adds one row; those of one query are best added one after another.
+    pub fn add_row(&mut self, query: &[u8], row: &Row<'_>) {
+        let is_last = |last: &Stretch| self.queries.texts().get(last.query) == query;
+        if !self.stretches.last().is_some_and(is_last) {
+            self.add_query(query);
+        }
+        self.docs.push(row.doc);
+        self.scores.push(row.score);
+        self.lines.push(row.line);
+        if let Some(last) = self.stretches.last_mut() {
+            last.end = self.scores.len();
+        }
+    }
+
+    /// Names a query, so that it is known even if nothing was retrieved for it.
+    pub fn add_query(&mut self, query: &[u8]) {
+        let query = self.queries.number(query);
+        let start = self.scores.len();
+        self.stretches.push(Stretch { query, start, end: start, ranks: Ranks::default() });
     }
 
     /// Brings the rows of each query together.

@@ -94,7 +94,8 @@ impl Input {
                 }
                 if facts.is_file() {
                     let file = file.try_clone().map_err(|error| refuse(&error))?;
-                    watched = Some(Watched { file, size: facts.len(), modified: facts.modified().ok() });
+                    watched =
+                        Some(Watched { file, size: facts.len(), modified: facts.modified().ok() });
                 }
                 Box::new(file)
             }
@@ -214,7 +215,9 @@ impl Source {
     }
 
     fn check_unchanged(&self) -> Result<()> {
-        let Some(watched) = &self.watched else { return Ok(()) };
+        let Some(watched) = &self.watched else {
+            return Ok(());
+        };
         let facts = watched.file.metadata().map_err(|error| refuse(&error).file(&self.name))?;
         let is_same = facts.len() == watched.size
             && facts.modified().ok() == watched.modified
@@ -225,7 +228,10 @@ impl Source {
         Err(Error::new(
             Kind::File,
             "changed_while_reading",
-            format!("expected {} bytes throughout, but the file changed while it was read", watched.size),
+            format!(
+                "expected {} bytes throughout, but the file changed while it was read",
+                watched.size
+            ),
         )
         .hint("read it again once nobody writes to it")
         .file(&self.name))
@@ -251,7 +257,9 @@ impl Source {
 fn refuse(error: &io::Error) -> Error {
     let (message, hint) = match error.kind() {
         io::ErrorKind::NotFound => ("no such file".to_owned(), "check the path"),
-        io::ErrorKind::PermissionDenied => ("no permission to read it".to_owned(), "check its mode and owner"),
+        io::ErrorKind::PermissionDenied => {
+            ("no permission to read it".to_owned(), "check its mode and owner")
+        }
         _ => (error.to_string(), ""),
     };
     Error::new(Kind::File, "io", message).hint(hint)
@@ -285,12 +293,16 @@ impl<R: BufRead> GzipMembers<R> {
 impl<R: BufRead> Read for GzipMembers<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         loop {
-            let Some(member) = &mut self.member else { return Ok(0) };
+            let Some(member) = &mut self.member else {
+                return Ok(0);
+            };
             let count = member.read(buffer)?;
             if count > 0 || buffer.is_empty() {
                 return Ok(count);
             }
-            let Some(decoder) = self.member.take() else { return Ok(0) };
+            let Some(decoder) = self.member.take() else {
+                return Ok(0);
+            };
             let mut rest = decoder.into_inner();
             if rest.fill_buf()?.is_empty() {
                 return Ok(0);
@@ -321,7 +333,8 @@ impl<R: Read> Read for FromLatin1<R> {
         if self.spare.is_empty() {
             let mut latin = [0; READ];
             let count = self.inner.read(&mut latin)?;
-            self.spare = latin[..count].iter().map(|&byte| char::from(byte)).collect::<String>().into();
+            self.spare =
+                latin[..count].iter().map(|&byte| char::from(byte)).collect::<String>().into();
         }
         let count = buffer.len().min(self.spare.len());
         buffer[..count].copy_from_slice(&self.spare[..count]);

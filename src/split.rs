@@ -42,9 +42,8 @@ impl Tape {
     fn scan_chunk(&mut self, chunk: [u8; 64], start: usize, seen: &mut Seen) {
         let bytes = u8x64::new(chunk);
         let newline_bytes = bytes.simd_eq(u8x64::splat(b'\n'));
-        let blank_bytes = bytes.simd_eq(u8x64::splat(b' '))
-            | bytes.simd_eq(u8x64::splat(b'\t'))
-            | newline_bytes;
+        let blank_bytes =
+            bytes.simd_eq(u8x64::splat(b' ')) | bytes.simd_eq(u8x64::splat(b'\t')) | newline_bytes;
         let low_bytes = bytes.saturating_sub(u8x64::splat(b' ')).simd_eq(u8x64::splat(0));
         let blanks = blank_bytes.to_bitmask();
         seen.adjacent |= blanks & ((blanks << 1) | seen.previous);

@@ -264,7 +264,10 @@ impl<'a> Shared<'a> {
 }
 
 /// Puts scorers together, and refuses a run that has nothing to do with the judgments.
-fn finish_run(
+///
+/// # Errors
+/// Where there is no query in common, or the policy refuses one.
+pub fn finish_run(
     plan: &Plan,
     judgments: &Judgments,
     scorers: Vec<Scorer<'_>>,
@@ -272,7 +275,11 @@ fn finish_run(
 ) -> Result<Evaluation> {
     let is_any_common = scorers.iter().any(|scorer| !scorer.is_unused());
     if !is_any_common {
-        return Err(if run_only.is_empty() { no_rows() } else { nothing_common(judgments, run_only) });
+        return Err(if run_only.is_empty() {
+            no_rows()
+        } else {
+            nothing_common(judgments, run_only)
+        });
     }
     let mut evaluation = finish(plan, judgments, scorers)?;
     evaluation.counts.run_only = run_only.len() as u64;

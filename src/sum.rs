@@ -32,13 +32,7 @@ pub struct ExactSum {
 
 impl Default for ExactSum {
     fn default() -> Self {
-        Self {
-            digits: [0; DIGITS],
-            pending: 0,
-            nan: 0,
-            positive_infinity: 0,
-            negative_infinity: 0,
-        }
+        Self { digits: [0; DIGITS], pending: 0, nan: 0, positive_infinity: 0, negative_infinity: 0 }
     }
 }
 

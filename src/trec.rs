@@ -150,7 +150,9 @@ pub fn read_qrels<'a>(
     each_line(text, block, tape, notes, "query 0 document grade", |notes, line, fields| {
         let [query, _, doc, grade] = fields;
         let grade = number::parse(grade).map_err(|mistake| {
-            name_number_mistake("rel", "grade", mistake, grade).line(line).column(column(text, grade))
+            name_number_mistake("rel", "grade", mistake, grade)
+                .line(line)
+                .column(column(text, grade))
         })?;
         check_length(doc).and_then(|()| check_length(query)).map_err(|error| error.line(line))?;
         if grade < 0.0 {
@@ -177,7 +179,7 @@ pub fn read_run<'a>(
     let mut last_score = f64::INFINITY;
     let RunNotes { notes, tags } = seen;
     let names = "query Q0 document rank score tag";
-    let lines = each_line(text, block, tape, notes, names, |notes, line, fields| {
+    let lines = each_line(text, block, tape, notes, names, |_, line, fields| {
         let [query, _, doc, rank, score, tag] = fields;
         let value = number::parse(score).map_err(|mistake| {
             name_number_mistake("score", "score", mistake, score)
@@ -207,7 +209,7 @@ pub fn read_run<'a>(
         list.is_sorted &= score <= last_score;
         last_score = score;
         list.rows.push(Row { doc, score, line });
-        if list.rows.len() > MAX_GROUP {
+        if is_too_long(list.rows.len()) {
             return Err(too_many_rows().line(line));
         }
         Ok(())
@@ -216,6 +218,12 @@ pub fn read_run<'a>(
         each(&mut list)?;
     }
     Ok(lines)
+}
+
+/// Whether a list has more documents than the limit.
+#[must_use]
+pub fn is_too_long(rows: usize) -> bool {
+    rows > MAX_GROUP
 }
 
 /// The error for more documents of one query than the limit.
@@ -446,8 +454,9 @@ fn id_too_long(id: &[u8]) -> Error {
 /// Where the identifier is too long or has a NUL byte.
 pub fn check_id(id: &[u8]) -> Result<()> {
     if memchr::memchr(0, id).is_some() {
-        return Err(Error::new(Kind::Format, "nul_byte", "expected an id without NUL bytes")
-            .value(id));
+        return Err(
+            Error::new(Kind::Format, "nul_byte", "expected an id without NUL bytes").value(id)
+        );
     }
     check_length(id)
 }
@@ -482,11 +491,20 @@ pub fn name_number_mistake(code: &str, what: &str, mistake: NotANumber, field: &
     Error::new(Kind::Format, code, message).hint(hint).value(field)
 }
 
-fn name_field_mistake(line: &[u8], found: usize, wanted: usize, names: &str, is_cut: bool) -> Error {
+fn name_field_mistake(
+    line: &[u8],
+    found: usize,
+    wanted: usize,
+    names: &str,
+    is_cut: bool,
+) -> Error {
     let fields: Vec<&[u8]> = fields_of(line).take(8).collect();
-    let is_number = |index: usize| fields.get(index).is_some_and(|field| number::parse(field).is_ok());
+    let is_number =
+        |index: usize| fields.get(index).is_some_and(|field| number::parse(field).is_ok());
     let (code, hint) = match (wanted, found) {
-        (6, 4) => ("looks_like_qrels", "these are four columns, as qrels have: are the files swapped?"),
+        (6, 4) => {
+            ("looks_like_qrels", "these are four columns, as qrels have: are the files swapped?")
+        }
         (4, 6) => ("looks_like_run", "these are six columns, as runs have: are the files swapped?"),
         (4, 5) if is_number(4) && !is_number(3) => (
             "unsupported_format",
@@ -498,11 +516,15 @@ fn name_field_mistake(line: &[u8], found: usize, wanted: usize, names: &str, is_
              awk '{print $1, \"Q0\", $2, $3, -$3, \"run\"}'",
         ),
         (6, 5) => ("field_count", "the run tag may be missing: append one to every line"),
-        _ if is_cut && found < wanted => ("field_count", "the file ends in this line: is it cut off?"),
+        _ if is_cut && found < wanted => {
+            ("field_count", "the file ends in this line: is it cut off?")
+        }
         _ if found == 1 && line.contains(&b',') => {
             ("field_count", "columns are told by blanks or tabs, not by commas")
         }
-        _ if found > wanted => ("field_count", "a document id with a blank in it shifts the columns"),
+        _ if found > wanted => {
+            ("field_count", "a document id with a blank in it shifts the columns")
+        }
         _ => ("field_count", "columns are told by blanks or tabs"),
     };
     let fields = if found == 1 { "field" } else { "fields" };

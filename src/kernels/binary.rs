@@ -121,6 +121,8 @@ impl Kernel for Iprec {
         let precisions = (1..)
             .zip(query.relevant_ranks(usize::MAX, self.rel))
             .map(|(found, rank)| (found, real(found) / f64::from(rank)));
-        precisions.filter(|&(found, _)| found >= least).fold(0.0, |best, (_, value)| value.max(best))
+        precisions
+            .filter(|&(found, _)| found >= least)
+            .fold(0.0, |best, (_, value)| value.max(best))
     }
 }

@@ -84,9 +84,9 @@ impl Kernel for Rbp {
             return f64::NAN;
         }
         let mut weights = Weights::new(self.p);
-        let sum = query.top(self.k).fold(0.0, |sum, (rank, grade)| {
-            sum + self.gain(grade) * weights.at(rank as usize)
-        });
+        let sum = query
+            .top(self.k)
+            .fold(0.0, |sum, (rank, grade)| sum + self.gain(grade) * weights.at(rank as usize));
         sum * (1.0 - self.p)
     }
 

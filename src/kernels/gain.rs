@@ -74,7 +74,11 @@ impl Discount {
 
 #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // a positive integer
 fn log2_of(base: f64) -> f64 {
-    if base.fract() == 0.0 && (1.0..1e15).contains(&base) { log2(base as usize) } else { base.log2() }
+    if base.fract() == 0.0 && (1.0..1e15).contains(&base) {
+        log2(base as usize)
+    } else {
+        base.log2()
+    }
 }
 
 /// Which documents the ideal order is made of.

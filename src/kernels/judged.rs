@@ -73,8 +73,8 @@ impl Kernel for InfAp {
             } else {
                 let (rank, above) = (f64::from(rank), f64::from(rank - 1));
                 let pooled = real(found + nonrelevant + unjudged);
-                let estimate = (real(found) + SMOOTHING)
-                    / (real(found) + real(nonrelevant) + 2.0 * SMOOTHING);
+                let estimate =
+                    (real(found) + SMOOTHING) / (real(found) + real(nonrelevant) + 2.0 * SMOOTHING);
                 sum += 1.0 / rank + (above / rank) * (pooled / above) * estimate;
                 found += 1;
             }

@@ -1,0 +1,466 @@
+//! What Python sees of the core, as the module `rankscope._core`.
+
+#![allow(missing_docs)] // `_core.pyi` documents what Python sees
+
+mod choices;
+mod column;
+mod objects;
+mod watch;
+
+use std::borrow::Cow;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use pyo3::exceptions::{PyKeyError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyDict};
+
+use self::choices::choose;
+use self::column::{Column, Data, Raw};
+use self::objects::{Number, each_row, entries, read_id, read_number, with_list};
+use self::watch::Watch;
+use crate::error::{Error, Kind, show};
+use crate::evaluate::{self, Mean, Measure, Scorer};
+use crate::ids::{Arena, Ids};
+use crate::judgments;
+use crate::notes::{Note, Notes};
+use crate::source::{Encoding, Input, Origin};
+use crate::trec::{List, Row};
+use crate::{kernels, rankings, run, stream};
+
+#[pymodule]
+mod _core {
+    use pyo3::prelude::*;
+
+    #[pymodule_export]
+    use super::{
+        Column, Evaluation, Judgments, Plan, Rankings, Run, evaluate_dict, evaluate_path,
+        evaluate_run, fsum, log2,
+    };
+
+    #[pymodule_init]
+    fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        module.add("__version__", env!("CARGO_PKG_VERSION"))?;
+        let kernels = crate::kernels::TABLE.map(|(name, _)| name);
+        module.add("KERNELS", pyo3::types::PyTuple::new(module.py(), kernels)?)
+    }
+}
+
+fn to_python(py: Python<'_>, error: &Error) -> PyErr {
+    let make = || {
+        let place = error.place();
+        py.import("rankscope.errors")?.getattr("from_core")?.call1((
+            error.kind().name(),
+            error.message(),
+            error.hint_text(),
+            error.code(),
+            (&place.file, place.line, place.column, &place.value),
+        ))
+    };
+    make().map_or_else(|raised| raised, PyErr::from_value)
+}
+
+#[derive(FromPyObject)]
+enum Source {
+    #[pyo3(transparent)]
+    Bytes(Vec<u8>),
+    #[pyo3(transparent)]
+    Path(Option<PathBuf>),
+}
+
+fn input(source: Source, encoding: &str) -> PyResult<Input> {
+    let origin = match source {
+        Source::Bytes(bytes) => Origin::Bytes(bytes.into()),
+        Source::Path(Some(path)) => Origin::Path(path),
+        Source::Path(None) => Origin::Stdin,
+    };
+    let encoding = choose(encoding, &[("utf-8", Encoding::Utf8), ("latin-1", Encoding::Latin1)])?;
+    Ok(Input { origin, encoding })
+}
+
+type NoteRows = Vec<(&'static str, u64, u64)>;
+
+/// The judgments of many queries.
+#[pyclass(frozen, module = "rankscope._core")]
+pub struct Judgments(Arc<judgments::Judgments>);
+
+#[pymethods]
+impl Judgments {
+    #[staticmethod]
+    fn from_path(
+        py: Python<'_>,
+        source: Source,
+        encoding: &str,
+        duplicates: &str,
+        progress: Option<Py<PyAny>>,
+    ) -> PyResult<Self> {
+        let input = input(source, encoding)?;
+        let duplicates = choices::duplicates(duplicates)?;
+        let read = Watch::new(progress)
+            .run(py, |watch| judgments::Judgments::read(&input, duplicates, watch))?;
+        Ok(Self(Arc::new(read)))
+    }
+
+    /// From a mapping of query to a mapping of document to grade.
+    #[staticmethod]
+    fn from_dict(qrels: &Bound<'_, PyAny>, duplicates: &str) -> PyResult<Self> {
+        let py = qrels.py();
+        let mut notes = Notes::default();
+        let mut builder = judgments::Builder::default();
+        let mut line = 0;
+        for (query, docs) in entries(qrels, "qrels", "a mapping of query to its documents")? {
+            py.check_signals()?;
+            let query = read_id(&query, "qrels", &mut notes)?;
+            let place = format!("qrels[{:?}]", show(&query));
+            builder.add_query(&query);
+            for (doc, grade) in entries(&docs, &place, "a mapping of document to grade")? {
+                line += 1;
+                let doc = read_id(&doc, &place, &mut notes)?;
+                let place = || format!("{place}[{:?}]", show(&doc));
+                let grade = read_number(&grade, Number::Grade, place)?;
+                note_negative(grade, line, &mut notes);
+                builder.add(&query, &doc, grade, line).map_err(|error| to_python(py, &error))?;
+            }
+        }
+        Self::finish(py, builder, duplicates, notes)
+    }
+
+    /// From rows of query, document and grade.
+    #[staticmethod]
+    fn from_rows(rows: &Bound<'_, PyAny>, duplicates: &str) -> PyResult<Self> {
+        let py = rows.py();
+        let mut notes = Notes::default();
+        let mut builder = judgments::Builder::default();
+        each_row(rows, "qrels", &mut notes, Number::Grade, |query, doc, grade, line, notes| {
+            note_negative(grade, line, notes);
+            builder.add(query, doc, grade, line).map_err(|error| to_python(py, &error))
+        })?;
+        Self::finish(py, builder, duplicates, notes)
+    }
+
+    /// The identifiers of the queries, in first-seen order.
+    fn query_ids(&self) -> Vec<Cow<'_, str>> {
+        texts(self.0.queries())
+    }
+
+    fn find(&self, query: &str) -> Option<usize> {
+        self.0.find_query(query.as_bytes())
+    }
+
+    /// The different grades, ascending.
+    fn grades(&self) -> Vec<f64> {
+        self.0.grades().to_vec()
+    }
+
+    fn notes(&self) -> NoteRows {
+        self.0.notes().iter().collect()
+    }
+}
+
+impl Judgments {
+    fn finish(
+        py: Python<'_>,
+        builder: judgments::Builder,
+        duplicates: &str,
+        notes: Notes,
+    ) -> PyResult<Self> {
+        let made = builder.finish(choices::duplicates(duplicates)?, notes);
+        Ok(Self(Arc::new(made.map_err(|error| to_python(py, &error.file("qrels")))?)))
+    }
+}
+
+fn note_negative(grade: f64, line: u64, notes: &mut Notes) {
+    if grade < 0.0 {
+        notes.add(Note::NegativeGrades, (0, line));
+    }
+}
+
+fn texts(arena: &Arena) -> Vec<Cow<'_, str>> {
+    arena.iter().map(String::from_utf8_lossy).collect()
+}
+
+/// What to evaluate, and how.
+#[pyclass(frozen, module = "rankscope._core")]
+pub struct Plan(evaluate::Plan);
+
+#[derive(FromPyObject)]
+struct MeasureRow<'py>(String, String, Bound<'py, PyDict>, bool, String);
+
+#[pymethods]
+impl Plan {
+    #[new]
+    fn new(
+        measures: Vec<MeasureRow<'_>>,
+        policy: &Bound<'_, PyDict>,
+        duplicates: &str,
+        score_type: &str,
+        cutoffs: Vec<Option<usize>>,
+    ) -> PyResult<Self> {
+        let py = policy.py();
+        let policy = choices::read_policy(policy)?;
+        let measures =
+            measures.into_iter().map(|MeasureRow(name, kernel, params, judged_only, mean)| {
+                let params = choices::read_params(&params, policy.negative)?;
+                let kernel =
+                    kernels::make(&kernel, &params).map_err(|error| to_python(py, &error))?;
+                let means = [
+                    ("mean", Mean::Arithmetic),
+                    ("sum", Mean::Sum),
+                    ("geometric", Mean::Geometric),
+                ];
+                Ok(Measure { name, kernel, judged_only, mean: choose(&mean, &means)? })
+            });
+        Ok(Self(evaluate::Plan {
+            measures: measures.collect::<PyResult<_>>()?,
+            cutoffs: cutoffs.into_iter().map(|k| k.unwrap_or(usize::MAX)).collect(),
+            policy,
+            duplicates: choices::duplicates(duplicates)?,
+            score_type: choices::score_type(score_type)?,
+        }))
+    }
+}
+
+/// A run held in memory.
+#[pyclass(frozen, module = "rankscope._core")]
+pub struct Run(run::Run);
+
+#[pymethods]
+impl Run {
+    #[staticmethod]
+    fn from_path(
+        py: Python<'_>,
+        source: Source,
+        encoding: &str,
+        score_type: &str,
+        duplicates: &str,
+        progress: Option<Py<PyAny>>,
+    ) -> PyResult<Self> {
+        let input = input(source, encoding)?;
+        let (score_type, duplicates) =
+            (choices::score_type(score_type)?, choices::duplicates(duplicates)?);
+        let work = |watch: stream::Watch<'_>| run::Run::read(&input, score_type, duplicates, watch);
+        Watch::new(progress).run(py, work).map(Self)
+    }
+
+    /// From a mapping of query to a mapping of document to score.
+    #[staticmethod]
+    fn from_dict(lists: &Bound<'_, PyAny>, score_type: &str) -> PyResult<Self> {
+        let score_type = choices::score_type(score_type)?;
+        let mut notes = Notes::default();
+        let mut run = run::Run::default();
+        for (query, docs) in entries(lists, "run", "a mapping of query to its documents")? {
+            lists.py().check_signals()?;
+            let query = read_id(&query, "run", &mut notes)?;
+            with_list(&query, &docs, score_type, &mut notes, |list, _| run.add(list, 0))?;
+        }
+        Self::finish(lists.py(), run, notes)
+    }
+
+    /// From rows of query, document and score.
+    #[staticmethod]
+    fn from_rows(rows: &Bound<'_, PyAny>, score_type: &str) -> PyResult<Self> {
+        let score_type = choices::score_type(score_type)?;
+        let mut notes = Notes::default();
+        let mut run = run::Run::default();
+        each_row(rows, "run", &mut notes, Number::Score, |query, doc, score, line, _| {
+            run.add_row(query, &Row { doc, score: score_type.round(score), line });
+            Ok(())
+        })?;
+        Self::finish(rows.py(), run, notes)
+    }
+}
+
+impl Run {
+    fn finish(py: Python<'_>, run: run::Run, notes: Notes) -> PyResult<Self> {
+        run.finish(notes).map(Self).map_err(|error| to_python(py, &error.file("run")))
+    }
+}
+
+/// Evaluates a run while reading it.
+#[pyfunction]
+fn evaluate_path(
+    py: Python<'_>,
+    judgments: &Judgments,
+    plan: &Plan,
+    source: Source,
+    encoding: &str,
+    threads: usize,
+    progress: Option<Py<PyAny>>,
+) -> PyResult<Evaluation> {
+    let input = input(source, encoding)?;
+    let work =
+        |watch: stream::Watch<'_>| stream::evaluate(&plan.0, &judgments.0, &input, threads, watch);
+    Watch::new(progress).run(py, work).map(Evaluation)
+}
+
+/// Evaluates a run held in memory.
+#[pyfunction]
+fn evaluate_run(
+    py: Python<'_>,
+    judgments: &Judgments,
+    plan: &Plan,
+    run: &Run,
+    threads: usize,
+) -> PyResult<Evaluation> {
+    let work = |watch: stream::Watch<'_>| {
+        stream::evaluate_run(&plan.0, &judgments.0, &run.0, threads, watch)
+            .map_err(|error| error.file("run"))
+    };
+    Watch::new(None).run(py, work).map(Evaluation)
+}
+
+/// Evaluates a mapping of query to a mapping of document to score, list by list where they lie.
+#[pyfunction]
+fn evaluate_dict(
+    judgments: &Judgments,
+    plan: &Plan,
+    lists: &Bound<'_, PyAny>,
+) -> PyResult<Evaluation> {
+    let py = lists.py();
+    let (judgments, plan) = (&judgments.0, &plan.0);
+    let refuse = |error: Error| to_python(py, &error.file("run"));
+    plan.check(judgments).map_err(refuse)?;
+    let mut scorer = Scorer::new(plan, judgments);
+    let mut notes = Notes::default();
+    let mut queries = Ids::default();
+    let mut run_only = Ids::default();
+    for (query, docs) in entries(lists, "run", "a mapping of query to its documents")? {
+        py.check_signals()?;
+        let query = read_id(&query, "run", &mut notes)?;
+        if queries.number(&query) + 1 < queries.texts().len() {
+            let message = format!("expected each query once, found `{}` again", show(&query));
+            return Err(refuse(Error::new(Kind::Duplicate, "duplicate_query", message)));
+        }
+        let judged = judgments.find_query(&query);
+        if judged.is_none() {
+            run_only.number(&query);
+        }
+        let score = |list: &mut List<'_>, is_distinct: bool| match judged {
+            Some(judged) if is_distinct => {
+                scorer.score_distinct(judged, list);
+                Ok(())
+            }
+            _ if is_distinct => Ok(()),
+            _ => scorer.score(judged, list),
+        };
+        with_list(&query, &docs, plan.score_type, &mut notes, score)?.map_err(refuse)?;
+    }
+    let dropped = scorer.dropped;
+    let mut made =
+        stream::finish_run(plan, judgments, vec![scorer], run_only.texts()).map_err(refuse)?;
+    made.notes.merge(&notes);
+    made.notes.add_many(Note::DuplicatesResolved, dropped, (0, 0));
+    Ok(Evaluation(made))
+}
+
+/// The values of all measures.
+#[pyclass(frozen, module = "rankscope._core")]
+pub struct Evaluation(evaluate::Evaluation);
+
+#[pymethods]
+impl Evaluation {
+    fn values(&self, measure: usize) -> PyResult<Column> {
+        let values = self.0.values.get(measure).cloned();
+        values
+            .map(|values| Column(Data::Values(values)))
+            .ok_or_else(|| PyKeyError::new_err(measure))
+    }
+
+    fn means(&self) -> Vec<f64> {
+        self.0.means.clone()
+    }
+
+    fn denominators(&self) -> Vec<u64> {
+        self.0.denominators.clone()
+    }
+
+    /// queries, evaluated, empty, missing, `run_only`, tied, flat.
+    fn counts(&self) -> [u64; 7] {
+        let counts = &self.0.counts;
+        [
+            counts.queries,
+            counts.evaluated,
+            counts.empty,
+            counts.missing,
+            counts.run_only,
+            counts.tied,
+            self.0.flat,
+        ]
+    }
+
+    /// Retrieved and unjudged documents by cutoff.
+    fn at_cutoffs(&self) -> Vec<(u64, u64)> {
+        self.0.counts.at_cutoffs.clone()
+    }
+
+    fn is_present<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
+        let bytes: Vec<u8> =
+            self.0.is_present.iter().map(|&is_present| u8::from(is_present)).collect();
+        PyBytes::new(py, &bytes)
+    }
+
+    fn notes(&self) -> NoteRows {
+        self.0.notes.iter().collect()
+    }
+}
+
+/// A run joined with its judgments, in rank order.
+#[pyclass(frozen, module = "rankscope._core")]
+pub struct Rankings(Arc<rankings::Rankings>);
+
+#[pymethods]
+impl Rankings {
+    #[new]
+    fn new(
+        py: Python<'_>,
+        judgments: &Judgments,
+        run: &Run,
+        ties: &str,
+        duplicates: &str,
+    ) -> PyResult<Self> {
+        let (ties, duplicates) = (choices::ties(ties)?, choices::duplicates(duplicates)?);
+        let judgments = Arc::clone(&judgments.0);
+        let made = py.detach(|| rankings::Rankings::new(judgments, &run.0, ties, duplicates));
+        made.map(|made| Self(Arc::new(made))).map_err(|error| to_python(py, &error.file("run")))
+    }
+
+    fn evaluate(&self, py: Python<'_>, plan: &Plan) -> PyResult<Evaluation> {
+        py.detach(|| self.0.evaluate(&plan.0))
+            .map(Evaluation)
+            .map_err(|error| to_python(py, &error))
+    }
+
+    fn column(&self, name: &str) -> PyResult<Column> {
+        let of: fn(&rankings::Rankings) -> Raw = match name {
+            "offsets" => |made| Raw::of(made.offsets(), "q"),
+            "relevance" => |made| Raw::of(made.relevance(), "d"),
+            "scores" => |made| Raw::of(made.scores(), "d"),
+            "doc_codes" => |made| Raw::of(made.codes(), "I"),
+            "ideal_offsets" => |made| Raw::of(made.judgments().offsets(), "q"),
+            "ideal" => |made| Raw::of(made.judgments().all_ideals(), "d"),
+            other => return Err(PyKeyError::new_err(other.to_owned())),
+        };
+        Ok(Column(Data::OfRankings(Arc::clone(&self.0), of)))
+    }
+
+    fn docs(&self) -> Vec<Cow<'_, str>> {
+        texts(self.0.docs())
+    }
+}
+
+/// The sum of numbers, rounded once, as `math.fsum`.
+#[pyfunction]
+fn fsum(values: Vec<f64>) -> f64 {
+    let mut sum = crate::sum::ExactSum::default();
+    values.into_iter().for_each(|value| sum.add(value));
+    sum.value()
+}
+
+/// log2 of a positive integer, correctly rounded.
+#[pyfunction]
+fn log2(integer: usize) -> PyResult<f64> {
+    if integer == 0 {
+        return Err(PyValueError::new_err("log2 of 0"));
+    }
+    Ok(crate::log2::log2(integer))
+}

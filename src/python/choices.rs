@@ -1,0 +1,118 @@
+//! Choices that Python makes by name: measures with their parameters, and policies.
+
+use pyo3::exceptions::{PyKeyError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyString};
+
+use crate::evaluate::{Empty, Missing, Negative, Policy, Unjudged};
+use crate::judgments::Duplicates;
+use crate::kernels::{Discount, Gain, Ideal, Params};
+use crate::rank::Ties;
+use crate::trec::ScoreType;
+
+pub(super) fn choose<T: Copy>(name: &str, known: &[(&str, T)]) -> PyResult<T> {
+    let found = known.iter().find(|(known, _)| *known == name);
+    found.map(|&(_, value)| value).ok_or_else(|| PyValueError::new_err(name.to_owned()))
+}
+
+pub(super) fn duplicates(name: &str) -> PyResult<Duplicates> {
+    choose(
+        name,
+        &[("error", Duplicates::Error), ("first", Duplicates::First), ("max", Duplicates::Max)],
+    )
+}
+
+pub(super) fn score_type(name: &str) -> PyResult<ScoreType> {
+    choose(name, &[("float64", ScoreType::Float64), ("float32", ScoreType::Float32)])
+}
+
+pub(super) fn ties(name: &str) -> PyResult<Ties> {
+    let known = [
+        ("doc_id", Ties::DocId),
+        ("doc_id_asc", Ties::DocIdAscending),
+        ("input", Ties::Input),
+        ("best", Ties::Best),
+        ("worst", Ties::Worst),
+    ];
+    choose(name, &known)
+}
+
+pub(super) fn read_policy(fields: &Bound<'_, PyDict>) -> PyResult<Policy> {
+    let field = |name: &str| -> PyResult<String> { require(fields, name)?.extract() };
+    let empties = [
+        ("zero", Empty::Zero),
+        ("one", Empty::One),
+        ("skip", Empty::Skip),
+        ("nan", Empty::Nan),
+        ("error", Empty::Error),
+    ];
+    let missing = [("zero", Missing::Zero), ("skip", Missing::Skip), ("error", Missing::Error)];
+    let negative = [
+        ("nonrelevant", Negative::Nonrelevant),
+        ("gain", Negative::Gain),
+        ("error", Negative::Error),
+    ];
+    let unjudged = [("nonrelevant", Unjudged::Nonrelevant), ("remove", Unjudged::Remove)];
+    Ok(Policy {
+        ties: ties(&field("ties")?)?,
+        empty: choose(&field("empty")?, &empties)?,
+        missing: choose(&field("missing")?, &missing)?,
+        negative: choose(&field("negative")?, &negative)?,
+        unjudged: choose(&field("unjudged")?, &unjudged)?,
+    })
+}
+
+pub(super) fn require<'py>(fields: &Bound<'py, PyDict>, name: &str) -> PyResult<Bound<'py, PyAny>> {
+    fields.get_item(name)?.ok_or_else(|| PyKeyError::new_err(name.to_owned()))
+}
+
+pub(super) fn read_params(fields: &Bound<'_, PyDict>, negative: Negative) -> PyResult<Params> {
+    let mut params = Params { negative_gain: negative == Negative::Gain, ..Params::default() };
+    for (name, value) in fields {
+        if value.is_none() {
+            continue;
+        }
+        match name.extract::<String>()?.as_str() {
+            // A cutoff beyond any list is none.
+            "k" => params.k = value.extract().ok(),
+            "rel" => params.rel = Some(value.extract()?),
+            "beta" => params.beta = value.extract()?,
+            "p" => params.p = value.extract()?,
+            "recall" => params.recall = value.extract()?,
+            "max_grade" => params.max_grade = value.extract()?,
+            "graded" => params.graded = value.extract()?,
+            "gain" => params.gain = read_gain(&value)?,
+            "discount" => params.discount = read_discount(value.cast::<PyDict>()?)?,
+            "ideal" => {
+                let known = [("judged", Ideal::Judged), ("retrieved", Ideal::Retrieved)];
+                params.ideal = choose(&value.extract::<String>()?, &known)?;
+            }
+            other => return Err(PyKeyError::new_err(other.to_owned())),
+        }
+    }
+    Ok(params)
+}
+
+pub(super) fn read_gain(value: &Bound<'_, PyAny>) -> PyResult<Gain> {
+    if let Ok(name) = value.cast::<PyString>() {
+        return choose(name.to_str()?, &[("linear", 0), ("exp2", 1)])
+            .map(|which| if which == 0 { Gain::Linear } else { Gain::Exp2 });
+    }
+    let mut pairs: Vec<(f64, f64)> = value.extract()?;
+    pairs.sort_by(|a, b| a.0.total_cmp(&b.0));
+    Ok(Gain::Table(pairs))
+}
+
+pub(super) fn read_discount(fields: &Bound<'_, PyDict>) -> PyResult<Discount> {
+    let number = |name: &str| -> PyResult<f64> { require(fields, name)?.extract() };
+    Ok(match require(fields, "kind")?.extract::<String>()?.as_str() {
+        "log2" => Discount::Log2,
+        "log" => Discount::Log(number("base")?),
+        "jk" => Discount::JarvelinKekalainen(number("base")?),
+        "reciprocal" => Discount::Reciprocal,
+        "linear" => Discount::Linear,
+        "zipf" => Discount::Zipf(number("s")?),
+        "table" => Discount::Table(require(fields, "weights")?.extract()?),
+        other => return Err(PyValueError::new_err(other.to_owned())),
+    })
+}

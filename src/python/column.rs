@@ -1,0 +1,73 @@
+//! Columns of numbers that Python reads where they lie.
+
+#![allow(unsafe_code)] // the buffer protocol is made of pointers
+
+use std::ffi::c_int;
+use std::sync::Arc;
+
+use pyo3::exceptions::PyBufferError;
+use pyo3::ffi;
+use pyo3::prelude::*;
+
+use crate::rankings;
+
+/// The memory of a column, as the buffer protocol wants it.
+pub(super) struct Raw {
+    start: *const u8,
+    bytes: usize,
+    typecode: &'static str,
+}
+
+impl Raw {
+    pub(super) fn of<T>(values: &[T], typecode: &'static str) -> Self {
+        Self { start: values.as_ptr().cast(), bytes: size_of_val(values), typecode }
+    }
+}
+
+/// Numbers that Python reads in place.
+#[pyclass(frozen, module = "rankscope._core")]
+pub struct Column(pub(super) Data);
+
+pub(super) enum Data {
+    Values(Vec<f64>),
+    OfRankings(Arc<rankings::Rankings>, fn(&rankings::Rankings) -> Raw),
+}
+
+impl Column {
+    fn raw(&self) -> Raw {
+        match &self.0 {
+            Data::Values(values) => Raw::of(values, "d"),
+            Data::OfRankings(rankings, of) => of(rankings),
+        }
+    }
+}
+
+#[pymethods]
+impl Column {
+    /// The code of its numbers, as in the module `array`.
+    #[getter]
+    fn typecode(&self) -> &'static str {
+        self.raw().typecode
+    }
+
+    unsafe fn __getbuffer__(
+        slf: Bound<'_, Self>,
+        view: *mut ffi::Py_buffer,
+        flags: c_int,
+    ) -> PyResult<()> {
+        let raw = slf.get().raw();
+        let length = isize::try_from(raw.bytes).map_err(PyBufferError::new_err)?;
+        // SAFETY: the view keeps `slf`, and so the memory, which is never written, alive.
+        let filled = unsafe {
+            ffi::PyBuffer_FillInfo(
+                view,
+                slf.as_ptr(),
+                raw.start.cast_mut().cast(),
+                length,
+                1,
+                flags,
+            )
+        };
+        if filled == 0 { Ok(()) } else { Err(PyErr::fetch(slf.py())) }
+    }
+}

@@ -1,0 +1,264 @@
+//! Reads Python's mappings, rows, identifiers and numbers.
+//!
+//! Plain dicts of plain text and floats are read where they lie, through the C API. Anything else
+//! takes a slower way, which also says what is wrong with it.
+
+#![allow(unsafe_code)] // it reads Python's own memory
+
+use std::borrow::Cow;
+
+use pyo3::ffi;
+use pyo3::prelude::*;
+use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyString};
+
+use super::to_python;
+use crate::error::{Error, Kind, show};
+use crate::notes::{Note, Notes};
+use crate::number::NotANumber;
+use crate::trec::{self, List, Row, ScoreType};
+
+pub(super) type Entries<'py> = Vec<(Bound<'py, PyAny>, Bound<'py, PyAny>)>;
+
+/// The entries of a mapping, held so that nothing can change them meanwhile.
+pub(super) fn entries<'py>(
+    object: &Bound<'py, PyAny>,
+    place: &str,
+    wanted: &str,
+) -> PyResult<Entries<'py>> {
+    if let Ok(dict) = object.cast_exact::<PyDict>() {
+        return Ok(dict.iter().collect());
+    }
+    if !object.hasattr("keys")? || !object.hasattr("items")? || object.hasattr("columns")? {
+        let found = object.get_type().name()?;
+        let error =
+            Error::new(Kind::Format, "not_a_mapping", format!("expected {wanted}, found {found}"))
+                .hint("give a dict of dicts, or rows of (query, document, number)")
+                .file(place);
+        return Err(to_python(object.py(), &error));
+    }
+    object.call_method0("items")?.try_iter()?.map(|entry| entry?.extract()).collect()
+}
+
+/// Calls `take` with the list that a mapping of document to score is, and whether its documents
+/// are known to differ.
+pub(super) fn with_list<T>(
+    query: &[u8],
+    docs: &Bound<'_, PyAny>,
+    score_type: ScoreType,
+    notes: &mut Notes,
+    take: impl FnOnce(&mut List<'_>, bool) -> T,
+) -> PyResult<T> {
+    let mut list = List { query, is_sorted: true, ..List::default() };
+    if let Ok(dict) = docs.cast_exact::<PyDict>()
+        // SAFETY: nothing runs between here and the end of `take` that could change the dict.
+        && unsafe { fill_in_place(dict, score_type, &mut list) }
+    {
+        return Ok(take(&mut list, true));
+    }
+    let place = format!("run[{:?}]", show(query));
+    let entries = entries(docs, &place, "a mapping of document to score")?;
+    let mut ids = Vec::with_capacity(entries.len());
+    let mut scores = Vec::with_capacity(entries.len());
+    for (doc, score) in &entries {
+        let doc = read_id(doc, &place, notes)?;
+        let score = read_number(score, Number::Score, || format!("{place}[{:?}]", show(&doc)))?;
+        scores.push(score_type.round(score));
+        ids.push(doc);
+    }
+    let rows = ids.iter().zip(&scores).zip(1..);
+    list.rows = rows.map(|((doc, &score), line)| Row { doc, score, line }).collect();
+    list.is_sorted = scores.is_sorted_by(|above, below| above >= below);
+    Ok(take(&mut list, false))
+}
+
+/// Fills a list from a dict of plain `str` to plain `float`; gives up on anything else.
+///
+/// # Safety
+/// The dict must not change while the list is in use.
+pub(super) unsafe fn fill_in_place<'a>(
+    dict: &'a Bound<'_, PyDict>,
+    score_type: ScoreType,
+    list: &mut List<'a>,
+) -> bool {
+    list.rows.clear();
+    list.rows.reserve(dict.len());
+    let mut last = f64::INFINITY;
+    let (mut at, mut key, mut value) = (0, std::ptr::null_mut(), std::ptr::null_mut());
+    // SAFETY: key and value are borrowed from the dict, which the caller keeps as it is; the text of
+    // a str lives as long as the str.
+    unsafe {
+        while ffi::PyDict_Next(dict.as_ptr(), &raw mut at, &raw mut key, &raw mut value) != 0 {
+            if ffi::PyUnicode_CheckExact(key) == 0 || ffi::PyFloat_CheckExact(value) == 0 {
+                return false;
+            }
+            let mut length = 0;
+            let text = ffi::PyUnicode_AsUTF8AndSize(key, &raw mut length);
+            if text.is_null() {
+                ffi::PyErr_Clear();
+                return false;
+            }
+            let doc = std::slice::from_raw_parts(text.cast::<u8>(), length.cast_unsigned());
+            let score = score_type.round(ffi::PyFloat_AsDouble(value));
+            if !score.is_finite() || trec::check_id(doc).is_err() {
+                return false;
+            }
+            list.is_sorted &= score <= last;
+            last = score;
+            list.rows.push(Row { doc, score, line: 0 });
+        }
+    }
+    !trec::is_too_long(list.rows.len())
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Number {
+    Grade,
+    Score,
+}
+
+/// Calls `each` with query, document, number and 1-based position of every row.
+pub(super) fn each_row(
+    rows: &Bound<'_, PyAny>,
+    name: &str,
+    notes: &mut Notes,
+    kind: Number,
+    mut each: impl FnMut(&[u8], &[u8], f64, u64, &mut Notes) -> PyResult<()>,
+) -> PyResult<()> {
+    let py = rows.py();
+    let last = if kind == Number::Grade { "grade" } else { "score" };
+    for (row, line) in rows.try_iter()?.zip(1..) {
+        let row = row?;
+        if line % 4096 == 0 {
+            py.check_signals()?;
+        }
+        // ir_measures' Qrel has a fourth field, the iteration, which says nothing of relevance.
+        let length = if row.is_instance_of::<PyString>() { 0 } else { row.len().unwrap_or(0) };
+        if length != 3 && !(length == 4 && row.hasattr("relevance")?) {
+            let message = format!(
+                "expected rows of query, document and {last}, found {}",
+                row.get_type().name()?
+            );
+            let error = Error::new(Kind::Format, "row_shape", message)
+                .hint("a row is a tuple of three; a file is named by its path")
+                .file(name)
+                .line(line);
+            return Err(to_python(py, &error));
+        }
+        let (query, doc, number) = (row.get_item(0)?, row.get_item(1)?, row.get_item(2)?);
+        let place = || format!("{name}, row {line}");
+        let query = read_id(&query, name, notes).map_err(|raised| at_line(py, raised, line))?;
+        let doc = read_id(&doc, name, notes).map_err(|raised| at_line(py, raised, line))?;
+        let number = read_number(&number, kind, place)?;
+        each(&query, &doc, number, line, notes)?;
+    }
+    Ok(())
+}
+
+pub(super) fn at_line(py: Python<'_>, raised: PyErr, line: u64) -> PyErr {
+    match raised.value(py).setattr("line", line) {
+        Ok(()) => raised,
+        Err(other) => other,
+    }
+}
+
+/// The bytes of an identifier: a text as it is, a typed integer as its decimal text.
+pub(super) fn read_id<'a>(
+    id: &'a Bound<'_, PyAny>,
+    place: &str,
+    notes: &mut Notes,
+) -> PyResult<Cow<'a, [u8]>> {
+    let py = id.py();
+    let refuse = |error: Error| to_python(py, &error.file(place));
+    if let Ok(text) = id.cast::<PyString>() {
+        let text = text.to_str().map_err(|_| {
+            let shown = id.repr().map_or_else(|_| String::new(), |text| text.to_string());
+            refuse(
+                Error::new(Kind::Format, "surrogate", "expected text, found a lone surrogate")
+                    .hint("decode the id with errors=\"strict\" where it comes from")
+                    .value(shown.as_bytes()),
+            )
+        })?;
+        trec::check_id(text.as_bytes()).map_err(refuse)?;
+        return Ok(Cow::Borrowed(text.as_bytes()));
+    }
+    if let Some(integer) = as_integer(id)? {
+        notes.add(Note::IntegerIds, (0, 0));
+        return Ok(Cow::Owned(integer.str()?.to_str()?.as_bytes().to_vec()));
+    }
+    let shown = id.repr().map_or_else(|_| String::new(), |text| text.to_string());
+    Err(refuse(
+        Error::new(
+            Kind::Format,
+            "id_type",
+            format!("expected an id of type str or int, found {}", id.get_type().name()?),
+        )
+        .hint("ids are text; floats and missing values cannot be")
+        .value(shown.as_bytes()),
+    ))
+}
+
+/// The integer that an object is, of Python's or any other type, but not a truth value.
+pub(super) fn as_integer<'py>(object: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, PyAny>>> {
+    if object.is_instance_of::<PyBool>() {
+        return Ok(None);
+    }
+    if object.is_instance_of::<PyInt>() {
+        return Ok(Some(object.clone()));
+    }
+    if object.is_instance_of::<PyFloat>() || !object.hasattr("__index__")? {
+        return Ok(None);
+    }
+    // Arrays have the method too, and refuse unless they hold one integer.
+    Ok(object.call_method0("__index__").ok())
+}
+
+/// A grade or score of any type that is a number without doubt.
+pub(super) fn read_number(
+    object: &Bound<'_, PyAny>,
+    kind: Number,
+    place: impl Fn() -> String,
+) -> PyResult<f64> {
+    let py = object.py();
+    let (code, what) = match kind {
+        Number::Grade => ("rel", "grade"),
+        Number::Score => ("score", "score"),
+    };
+    let refuse = |mistake: NotANumber| {
+        let shown = object.repr().map_or_else(|_| String::new(), |text| text.to_string());
+        let error = trec::name_number_mistake(code, what, mistake, shown.as_bytes());
+        to_python(py, &error.hint("").file(&place()))
+    };
+    let value = if let Ok(float) = object.cast::<PyFloat>() {
+        float.value()
+    } else if let Some(integer) = as_integer(object)? {
+        exactly(&integer).ok_or_else(|| refuse(NotANumber::Overflow))?
+    } else if is_real_scalar(object)? {
+        exactly(object).ok_or_else(|| refuse(NotANumber::Overflow))?
+    } else {
+        return Err(refuse(NotANumber::Text));
+    };
+    match value {
+        value if value.is_nan() => Err(refuse(NotANumber::Nan)),
+        value if value.is_infinite() => Err(refuse(NotANumber::Infinite)),
+        // -0.0 is 0.
+        value => Ok(value + 0.0),
+    }
+}
+
+/// Whether an object is one number of an array library's real type.
+pub(super) fn is_real_scalar(object: &Bound<'_, PyAny>) -> PyResult<bool> {
+    let Ok(dtype) = object.getattr("dtype") else {
+        return Ok(false);
+    };
+    let is_scalar =
+        object.getattr("shape").is_ok_and(|shape| shape.len().is_ok_and(|length| length == 0));
+    let kind = dtype.getattr("kind").and_then(|kind| kind.extract::<String>()).unwrap_or_default();
+    Ok(is_scalar && matches!(kind.as_str(), "f" | "i" | "u"))
+}
+
+/// The double that a number equals; none where it would be rounded.
+pub(super) fn exactly(number: &Bound<'_, PyAny>) -> Option<f64> {
+    let value: f64 = number.call_method0("__float__").ok()?.extract().ok()?;
+    let is_exact = value.is_nan() || number.eq(value).unwrap_or(false);
+    is_exact.then_some(value)
+}
