@@ -9,6 +9,13 @@ if TYPE_CHECKING:
     from benchmarks.workloads import Target
 
 UNITS = {"peak": " MB"}
+NAMES = {
+    "wall": "process time",
+    "inside": "time inside",
+    "load": "time to load",
+    "evaluate": "time to evaluate",
+    "peak": "peak memory",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,12 +49,12 @@ def judge(target: Target, medians: dict[str, dict[str, float]]) -> Verdict:
     """
     base = medians[target.less][target.figure] if target.less else 0.0
     number = medians[target.of][target.figure] - base
-    what = f"{target.figure} of {target.of}"
+    what = f"{NAMES[target.figure]} of {target.of}"
     unit = UNITS.get(target.figure, " s")
     if target.over:
         over_figure = target.over_figure or target.figure
         number /= medians[target.over][over_figure] - base
-        what += f" / {over_figure} of {target.over}"
+        what += f" / {NAMES[over_figure]} of {target.over}"
         unit = "×"
     if target.less:
         what += f", less {target.less}"
