@@ -103,18 +103,19 @@ def read_workloads(*, small: bool) -> list[Workload]:
 
 
 def _cut(workload: Workload) -> Workload:
-    corpus = workload.corpus
+    about, corpus = workload.about, workload.corpus
     if corpus is not None:
         queries = max(FEWEST_QUERIES, corpus.queries // SMALL_DIVISOR)
         judgments = corpus.judgments * queries // corpus.queries
         corpus = replace(corpus, queries=queries, judgments=judgments)
+        about += f"; cut to {queries} queries"
     kept = [
         contender
         for contender in workload.contenders
         if placeholders(contender.command) <= SMALL_ENVIRONMENTS
     ]
     # Targets hold for the full size only.
-    return replace(workload, corpus=corpus, contenders=kept, targets=[])
+    return replace(workload, about=about, corpus=corpus, contenders=kept, targets=[])
 
 
 def placeholders(command: str) -> set[str]:
