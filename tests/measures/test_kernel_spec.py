@@ -1,0 +1,104 @@
+"""What the core is asked for."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+from rankscope.errors import MeasureError
+from rankscope.measures import AP, ERR, RBP, F, IPrec, Measure, NumQ, NumRet, P, Success, nDCG
+
+
+@pytest.mark.parametrize(
+    ("measure", "kernel", "params"),
+    [
+        (
+            nDCG @ 10,
+            "ndcg",
+            {"k": 10, "gain": "linear", "discount": {"kind": "log2"}, "ideal": "judged"},
+        ),
+        (
+            nDCG(gain={1: 3, 0: 0}, discount="jk", ideal="retrieved"),
+            "ndcg",
+            {
+                "k": None,
+                "gain": [[0.0, 0.0], [1.0, 3.0]],
+                "discount": {"kind": "jk", "base": 2.0},
+                "ideal": "retrieved",
+            },
+        ),
+        (AP, "ap", {"k": None, "rel": 1.0}),
+        (AP(judged_only=True, rel=2) @ 5, "ap", {"k": 5, "rel": 2.0}),
+        (P @ 5, "precision", {"k": 5, "rel": 1.0}),
+        (F(beta=2) @ 5, "f", {"k": 5, "rel": 1.0, "beta": 2.0}),
+        (IPrec @ 0, "iprec", {"recall": 0.0, "rel": 1.0}),
+        (ERR @ 20, "err", {"k": 20, "max_grade": 4.0}),
+        (
+            RBP(graded=True, max_grade=3),
+            "rbp",
+            {"k": None, "p": 0.8, "rel": 1.0, "graded": True, "max_grade": 3.0},
+        ),
+        (NumRet, "num_ret", {"rel": None}),
+        (NumQ, "num_q", {}),
+    ],
+)
+def test_a_measure_names_its_kernel_and_all_parameters(
+    measure: Measure, kernel: str, params: dict[str, object]
+) -> None:
+    assert measure.kernel_spec() == (kernel, params)
+
+
+@pytest.mark.parametrize(
+    ("settings", "shape"),
+    [
+        ({"discount": "log", "base": 3}, {"kind": "log", "base": 3.0}),
+        ({"discount": "zipf", "s": 2}, {"kind": "zipf", "s": 2.0}),
+        ({"discount": "reciprocal"}, {"kind": "reciprocal"}),
+        ({"discount": "linear"}, {"kind": "linear"}),
+        ({"discount": [1, 0.5, 0.25]}, {"kind": "table", "weights": [1.0, 0.5]}),
+        ({"discount": lambda rank: 1 / rank}, {"kind": "table", "weights": [1.0, 0.5]}),
+    ],
+)
+def test_a_discount_is_a_shape(settings: dict[str, object], shape: dict[str, object]) -> None:
+    _, params = (nDCG(**settings) @ 2).kernel_spec()
+    assert params["discount"] == shape
+
+
+def test_a_gain_function_is_tabulated_over_the_grades() -> None:
+    measure = nDCG(gain=lambda grade: grade**2) @ 10
+    _, params = measure.kernel_spec(grades=[2, 0, 2, 3])
+    assert params["gain"] == [[0.0, 0.0], [2.0, 4.0], [3.0, 9.0]]
+
+
+def test_a_discount_function_is_tabulated_as_far_as_it_is_needed() -> None:
+    measure = nDCG(discount=lambda rank: 1 / rank)
+    assert measure.kernel_spec(depth=2)[1]["discount"] == {"kind": "table", "weights": [1.0, 0.5]}
+    assert (measure @ 10**18).kernel_spec(depth=1)[1]["discount"] == {
+        "kind": "table",
+        "weights": [1.0],
+    }
+
+
+def test_a_cutoff_beyond_every_list_fits_the_core() -> None:
+    assert (nDCG @ 10**20).kernel_spec()[1]["k"] == 2**63 - 1
+
+
+@pytest.mark.parametrize(
+    ("measure", "expected", "hint"),
+    [
+        (P, "P needs a cutoff", "write P@10, or SetP for the whole list"),
+        (Success, "Success needs a cutoff", "write Success@10"),
+        (IPrec, "IPrec needs recall", "write IPrec@0.1"),
+        (nDCG(discount=[1, 0.5]) @ 3, "for each of 3 ranks, found 2", "@ 2"),
+        (nDCG(discount=[1, 0.5]), "needs a cutoff", "@ 10"),
+        (nDCG(discount=lambda rank: 1 / rank), "needs a cutoff", "@ 10"),
+        (nDCG(discount=lambda rank: -rank) @ 3, "0 or more, found -3.0", ""),
+        (nDCG(discount=lambda _: math.inf) @ 3, "to be a finite number", ""),
+        (nDCG(discount=lambda _: "x") @ 3, "to be a finite number", ""),
+        (nDCG(gain=lambda grade: grade), "needs the grades", "grades="),
+    ],
+)
+def test_what_is_missing_is_asked_for(measure: Measure, expected: str, hint: str) -> None:
+    with pytest.raises(MeasureError, match=expected) as caught:
+        measure.kernel_spec()
+    assert hint in caught.value.hint

@@ -1,0 +1,166 @@
+"""A measure is immutable, hashable, picklable, and knows its parameters."""
+
+from __future__ import annotations
+
+import copy
+import dataclasses
+import pickle
+
+import numpy as np
+import pytest
+from rankscope.errors import MeasureError
+from rankscope.measures import (
+    AP,
+    DCG,
+    ERR,
+    RBP,
+    RR,
+    F,
+    IPrec,
+    Measure,
+    NumRelRet,
+    NumRet,
+    P,
+    SetF,
+    nDCG,
+)
+
+
+def square(grade: float) -> float:
+    return grade * grade
+
+
+@pytest.mark.parametrize(
+    ("measure", "name", "plain_name"),
+    [
+        (nDCG @ 10, "nDCG@10", "ndcg_10"),
+        (nDCG, "nDCG", "ndcg"),
+        (nDCG(gain="exp2") @ 10, "nDCG(dcg='exp-log2')@10", "ndcg_10_gain_exp2"),
+        (nDCG(gain={1: 3, 0: 0}) @ 10, "nDCG(gains={0: 0, 1: 3})@10", "ndcg_10_gain_0_0_1_3"),
+        (nDCG(gain=[0, 3]) @ 10, "nDCG(gains={0: 0, 1: 3})@10", "ndcg_10_gain_0_0_1_3"),
+        (
+            nDCG(gain="exp2", discount="log", base=3),
+            "nDCG(gain='exp2', discount='log', base=3)",
+            "ndcg_gain_exp2_discount_log_base_3",
+        ),
+        (DCG(gain="exp2") @ 5, "DCG(gain='exp2')@5", "dcg_5_gain_exp2"),
+        (nDCG(ideal="retrieved") @ 3, "nDCG(ideal='retrieved')@3", "ndcg_3_ideal_retrieved"),
+        (nDCG(discount=[1, 0.5]) @ 2, "nDCG(discount=[1, 0.5])@2", "ndcg_2_discount_1_0p5"),
+        (nDCG(gain=square) @ 2, "nDCG(gain=<square>)@2", "ndcg_2_gain_square"),
+        (P(rel=2) @ 5, "P(rel=2)@5", "p_5_rel_2"),
+        (RBP(p=0.9), "RBP(p=0.9)", "rbp_p_0p9"),
+        (RBP(p=0.8), "RBP", "rbp"),
+        (IPrec @ 0.1, "IPrec@0.1", "iprec_0p1"),
+        (SetF(beta=0.5), "SetF(beta=0.5)", "setf_beta_0p5"),
+        (AP(judged_only=True) @ 100, "AP(judged_only=True)@100", "ap_100_judged_only"),
+        (NumRelRet, "NumRet(rel=1)", "numret_rel_1"),
+        (RR @ np.int64(10), "RR@10", "rr_10"),
+        (P(rel=np.float32(2)) @ 5, "P(rel=2)@5", "p_5_rel_2"),
+        (nDCG @ 10**20, "nDCG@100000000000000000000", "ndcg_100000000000000000000"),
+    ],
+)
+def test_a_measure_is_printed_with_what_is_not_the_default(
+    measure: Measure, name: str, plain_name: str
+) -> None:
+    assert (measure.name, str(measure), repr(measure)) == (name, name, name)
+    assert measure.plain_name == plain_name
+
+
+def test_what_one_tool_says_two_ways_is_one_measure() -> None:
+    assert nDCG(dcg="exp-log2") @ 10 == nDCG(gain="exp2") @ 10 == nDCG(gain="exp2", cutoff=10)
+    assert nDCG(gains={0: 0, 1: 1}) == nDCG(gain=[0, 1])
+    assert NumRet(rel=1) == NumRelRet
+    assert len({nDCG @ 10, nDCG(k=10), nDCG @ 10 @ 10}) == 1
+
+
+def test_a_measure_is_not_equal_to_its_name() -> None:
+    assert nDCG @ 10 != "nDCG@10"
+    assert nDCG != nDCG @ 10
+    assert AP != RR
+
+
+def test_the_default_said_aloud_is_the_default() -> None:
+    assert nDCG(gain="linear", discount="log2", ideal="judged") == nDCG
+    assert P(rel=1) == P
+
+
+@pytest.mark.parametrize(
+    "measure",
+    [
+        nDCG @ 10,
+        nDCG(gain={0: 0, 2: 5}),
+        nDCG(discount=[1, 0.5]) @ 2,
+        nDCG(gain=square),
+        RBP(p=0.5),
+    ],
+)
+def test_a_measure_survives_pickling_and_copying(measure: Measure) -> None:
+    again = [pickle.loads(pickle.dumps(measure)), copy.copy(measure), copy.deepcopy(measure)]  # noqa: S301
+    assert again == [measure] * 3
+    assert {hash(other) for other in again} == {hash(measure)}
+
+
+def test_a_measure_cannot_be_changed() -> None:
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        nDCG.values = ()  # type: ignore[misc]
+
+
+def test_properties_say_what_was_given() -> None:
+    measure = nDCG(gain="exp2", judged_only=True) @ 10
+    assert measure.k == 10
+    assert measure.judged_only
+    assert measure.row.name == "nDCG"
+    assert measure.parameters["gain"] == "exp2"
+    assert measure.settings == {"k": 10, "gain": "exp2", "judged_only": True}
+    assert (IPrec @ 0.5).k is None
+
+
+@pytest.mark.parametrize("k", [0, -1, 2.5, 10.0, True, np.True_, "10", "all", None, [10], b"1"])
+def test_a_cutoff_is_a_positive_integer(k: object) -> None:
+    with pytest.raises(MeasureError, match="expected k to be a positive integer") as caught:
+        nDCG @ k  # type: ignore[operator]
+    assert caught.value.code == "bad_parameter"
+    assert "nDCG@10" in caught.value.hint
+
+
+@pytest.mark.parametrize(
+    ("make", "expected", "hint"),
+    [
+        (lambda: nDCG(gain="exp"), "expected gain to be", "did you mean 'exp2'?"),
+        (lambda: nDCG(discount="logg"), "expected discount to be", "did you mean 'log'?"),
+        (lambda: nDCG(idael="judged"), "no parameter 'idael'", "did you mean 'ideal'?"),
+        (lambda: nDCG(ideal="perfect"), "'judged' or 'retrieved'|\"judged\"", ""),
+        (lambda: nDCG(base=3), "base belongs to discount='log'", "discount='log'"),
+        (lambda: nDCG(discount="zipf", base=3), "base belongs to", "leave base out"),
+        (lambda: nDCG(discount="log", s=2), "s belongs to discount='zipf'", ""),
+        (lambda: nDCG(discount="log", base=1), "a number above 1", ""),
+        (lambda: nDCG(discount=[]), "expected discount", ""),
+        (lambda: nDCG(discount=[1, -1]), "expected discount", ""),
+        (lambda: nDCG(gain={}), "expected gain", ""),
+        (lambda: nDCG(gain=[0, float("nan")]), "expected gain", ""),
+        (lambda: nDCG(gain={1, 2}), "expected gain", ""),
+        (lambda: nDCG(dcg="log"), "dcg to be 'log2' or 'exp-log2'", ""),
+        (lambda: nDCG(dcg="log2", gain="exp2"), "gain is given twice", ""),
+        (lambda: nDCG(rel=2), "nDCG has no parameter 'rel'", "its parameters are"),
+        (lambda: P(rel=-1), "a number, 0 or more", ""),
+        (lambda: P(rel="2"), "a number, 0 or more", ""),
+        (lambda: P(rel=True), "a number, 0 or more", ""),
+        (lambda: P(rel=float("inf")), "a number, 0 or more", ""),
+        (lambda: AP(judged_only=1), "True or False", ""),
+        (lambda: RBP(p=1), "between 0 and 1, both excluded", ""),
+        (lambda: RBP(max_grade=3), "max_grade belongs to graded=True", "graded=True"),
+        (lambda: RBP(graded=True, rel=2), "rel belongs to graded=False", ""),
+        (lambda: ERR(max_grade=0), "a positive number up to 1023", ""),
+        (lambda: F(beta=0), "a positive number", ""),
+        (lambda: IPrec @ 1.1, "expected recall to be a number from 0 to 1", ""),
+        (lambda: SetF @ 10, "SetF takes no cutoff, found @10", "write SetF"),
+        (lambda: nDCG @ 10**5000, "found a very large int", ""),
+        (lambda: nDCG(gain="x" * 1000), "…", ""),
+    ],
+)
+def test_a_parameter_outside_its_domain_is_refused(make: object, expected: str, hint: str) -> None:
+    assert callable(make)
+    with pytest.raises(MeasureError, match=expected) as caught:
+        make()
+    assert caught.value.code == "bad_parameter"
+    assert hint in caught.value.hint

@@ -1,0 +1,204 @@
+"""Measures are read from text: our names and those of other tools."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from rankscope.errors import MeasureError
+from rankscope.measures import nDCG, parse
+
+SAME = {
+    # ir_measures
+    "nDCG@10": "nDCG@10",
+    " nDCG @ 10 ": "nDCG@10",
+    "NDCG@10": "nDCG@10",
+    "nDCG(cutoff=10)": "nDCG@10",
+    "nDCG(dcg='log2')@10": "nDCG@10",
+    "nDCG(dcg='exp-log2')@10": "nDCG(dcg='exp-log2')@10",
+    'nDCG(dcg="exp-log2",judged_only=True)@10': "nDCG(dcg='exp-log2', judged_only=True)@10",
+    "nDCG(gains={0:0,1:3,})@10": "nDCG(gains={0: 0, 1: 3})@10",
+    "nDCG(gain=[0, 1, 3,])@10": "nDCG(gains={0: 0, 1: 1, 2: 3})@10",
+    "nDCG()": "nDCG",
+    "AP": "AP",
+    "MAP@100": "AP@100",
+    "AP(rel=2)@10": "AP(rel=2)@10",
+    "RR": "RR",
+    "MRR@10": "RR@10",
+    "P(rel=2)@5": "P(rel=2)@5",
+    "Precision@5": "P@5",
+    "R@1000": "R@1000",
+    "Recall@1000": "R@1000",
+    "Rprec": "Rprec",
+    "RPrec(rel=2)": "Rprec(rel=2)",
+    "Success@5": "Success@5",
+    "IPrec@0.1": "IPrec@0.1",
+    "IPrec(rel=2)@.5": "IPrec(rel=2)@0.5",
+    "IPrec(recall=0.2)": "IPrec@0.2",
+    "Bpref": "Bpref",
+    "BPref(rel=2)": "Bpref(rel=2)",
+    "infAP": "infAP",
+    "ERR@20": "ERR@20",
+    "RBP(p=0.9)": "RBP(p=0.9)",
+    "RBP(p=0.8, rel=1)": "RBP",
+    "Judged@10": "Judged@10",
+    "SetP": "SetP",
+    "SetF(beta=0.5)": "SetF(beta=0.5)",
+    "NumQ": "NumQ",
+    "NumRel(rel=2)": "NumRel(rel=2)",
+    "NumRet": "NumRet",
+    "NumRet(rel=None)": "NumRet",
+    "NumRelRet": "NumRet(rel=1)",
+    # trec_eval
+    "ndcg": "nDCG",
+    "ndcg_cut_10": "nDCG@10",
+    "ndcg_cut.10": "nDCG@10",
+    "map": "AP",
+    "map_cut_10": "AP@10",
+    "gm_map": "GMAP",
+    "gm_bpref": "GMBpref",
+    "P_5": "P@5",
+    "P.5": "P@5",
+    "recall_100": "R@100",
+    "recip_rank": "RR",
+    "iprec_at_recall_0.10": "IPrec@0.1",
+    "iprec_at_recall.0.10": "IPrec@0.1",
+    "Rprec ": "Rprec",
+    "set_P": "SetP",
+    "set_recall": "SetR",
+    "set_F": "SetF",
+    "set_map": "SetAP",
+    "success_5": "Success@5",
+    "bpref": "Bpref",
+    "num_rel_ret": "NumRet(rel=1)",
+    "num_ret": "NumRet",
+    "num_rel": "NumRel",
+    "num_q": "NumQ",
+    "dcg": "DCG",
+    "ideal_dcg": "IDCG",
+    "rbp": "RBP(p=0.9)",
+    "rbp_resid": "RBPResidual(p=0.9)",
+    # ranx
+    "ndcg@10": "nDCG@10",
+    "ndcg_burges@10": "nDCG(dcg='exp-log2')@10",
+    "ndcg_burges": "nDCG(dcg='exp-log2')",
+    "dcg@10": "DCG@10",
+    "dcg_burges@10": "DCG(gain='exp2')@10",
+    "mrr": "RR",
+    "mrr@10": "RR@10",
+    "map@100": "AP@100",
+    "precision": "SetP",
+    "precision@5": "P@5",
+    "recall": "SetR",
+    "recall@5": "R@5",
+    "f1": "SetF",
+    "f1@10": "F@10",
+    "hit_rate@10": "Success@10",
+    "hits": "NumRet(rel=1)",
+    "r-precision": "Rprec",
+    "rbp.80": "RBP",
+    "rbp.95": "RBP(p=0.95)",
+    "precision@5-l2": "P(rel=2)@5",
+    "map-l2": "AP(rel=2)",
+    "r-precision-l2": "Rprec(rel=2)",
+    # any case, where it does not matter
+    "p@5": "P@5",
+    "NDCG_CUT_10": "nDCG@10",
+    "infap": "infAP",
+    "PRECISION@5": "P@5",
+    "err@20": "ERR@20",
+    "HitRate@10": "Success@10",
+    "setf(beta=2)": "SetF(beta=2)",
+}
+
+
+@pytest.mark.parametrize("text", SAME)
+def test_a_name_is_read(text: str) -> None:
+    measure = parse(text)
+    assert str(measure) == SAME[text]
+    assert parse(str(measure)) == measure
+
+
+def test_a_measure_is_returned_as_it_is() -> None:
+    assert parse(nDCG @ 10) == nDCG @ 10
+
+
+@pytest.mark.parametrize(
+    ("text", "expected", "hint"),
+    [
+        ("ndcg@", "expected a number after '@', found ''", "nDCG@10"),
+        ("ndcg@-1", "expected k to be a positive integer, found -1", "nDCG@10"),
+        ("ndcg@0", "expected k to be a positive integer, found 0", "nDCG@10"),
+        ("ndcg@1e3", "expected k to be a positive integer, found 1000.0", "nDCG@10"),
+        ("ndcg@ten", "expected a number after '@', found 'ten'", ""),
+        ("nDCG@10@5", "expected a number after '@', found '10@5'", ""),
+        ("P_2.5", r"expected k to be a positive integer up to 2\*\*53, found 2.5", "P@10"),
+        ("P_5@10", "k is given twice", ""),
+        ("nDCG(k=5)x", "expected '\\(', '@' or the end, found 'x'", ""),
+        ("nDCG(", "expected the name of a parameter, found ''", ""),
+        ("nDCG(10)", "expected the name of a parameter, found '10\\)'", ""),
+        ("nDCG(k)", "expected '=', found '\\)'", ""),
+        ("nDCG(k=", "expected a value, found ''", ""),
+        ("nDCG(k=5", "expected '\\)', found ''", ""),
+        ("nDCG(k=5 gain='exp2')", "expected '\\)', found", ""),
+        ("nDCG(k=5, k=6)", "k is given twice", ""),
+        ("nDCG(gain=exp2)", "expected a value, found 'exp2\\)'", "put it in quotes: 'exp2'"),
+        ("nDCG(gain='exp2)", "expected a value", ""),
+        ("nDCG(gain=<square>)", "a function cannot be read from text", "table"),
+        ("nDCG(gains={0: 0, 0: 1})", "0 is given twice", ""),
+        ("nDCG(gains={'a': 0})", "expected a grade", ""),
+        ("nDCG(gains={0 0})", "expected ':', found", ""),
+        ("nDCG(discount=[1 2])", "expected '\\]', found", ""),
+        ("nDCG(x=__import__('os'))", "expected a value", ""),
+        ("ndcg@10-l2", "nDCG has no parameter 'rel'", ""),
+        ("nDCG@" + "9" * 5000, "expected a number, found one of 5000 digits", ""),
+    ],
+)
+def test_text_that_is_no_measure_says_where(text: str, expected: str, hint: str) -> None:
+    with pytest.raises(MeasureError, match=expected) as caught:
+        parse(text)
+    assert caught.value.code == "bad_parameter"
+    assert hint in caught.value.hint
+
+
+@pytest.mark.parametrize(
+    ("text", "hint"),
+    [
+        ("ndgc@10", "did you mean 'nDCG@10'?"),
+        ("nDGC", "did you mean 'nDCG'?"),
+        ("recip_rnak", "did you mean 'RR'?"),
+        ("ndcg_ct_10", "did you mean 'nDCG'?"),
+        ("Sucess@5", "did you mean 'Success@5'?"),
+        ("", "`rankscope measures` lists them"),
+        ("11pt_avg", "`rankscope measures` lists them"),
+        ("🙂", "`rankscope measures` lists them"),
+    ],
+)
+def test_an_unknown_name_says_what_was_meant(text: str, hint: str) -> None:
+    with pytest.raises(MeasureError, match="unknown measure") as caught:
+        parse(text)
+    assert caught.value.code == "unknown_measure"
+    assert caught.value.hint == hint
+
+
+@pytest.mark.parametrize("text", ["PRECISION", "RECALL"])
+def test_letters_of_any_case_are_refused_where_they_would_be_a_guess(text: str) -> None:
+    with pytest.raises(MeasureError, match=r"may be .* or ") as caught:
+        parse(text)
+    assert caught.value.hint == "small and capital letters matter in this name"
+
+
+@pytest.mark.parametrize("value", [None, 10, b"nDCG", ["nDCG"]])
+def test_what_is_not_text_is_refused(value: object) -> None:
+    with pytest.raises(MeasureError, match="expected a measure or its name"):
+        parse(value)  # type: ignore[arg-type]
+
+
+@given(st.text(max_size=40) | st.from_regex(r"[a-zA-Z_.]{1,10}(\([a-z=0-9,'\[{:<]*\)?)?(@.{0,5})?"))
+def test_any_text_is_a_measure_or_an_error(text: str) -> None:
+    try:
+        measure = parse(text)
+    except MeasureError as error:
+        assert error.code in {"unknown_measure", "bad_parameter"}  # noqa: PT017 - either outcome
+    else:
+        assert parse(str(measure)) == measure

@@ -1,0 +1,74 @@
+"""The table is complete, and the objects are those of the table."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+import rankscope.measures
+from rankscope.measures import TABLE, Measure, Row, parse
+from rankscope.measures.spec import PROPERTIES
+from rankscope.reference import KERNELS
+
+ROWS = list(TABLE.values())
+
+
+def objects() -> dict[str, Measure]:
+    public = vars(rankscope.measures).items()
+    return {name: value for name, value in public if isinstance(value, Measure)}
+
+
+def test_every_row_has_an_object_of_its_name() -> None:
+    assert {name: measure.name for name, measure in objects().items()} == {
+        **{name: name for name in TABLE},
+        "NumRelRet": "NumRet(rel=1)",
+    }
+
+
+@pytest.mark.parametrize("row", ROWS, ids=lambda row: row.name)
+def test_every_row_has_a_twin_that_takes_its_parameters(row: Row) -> None:
+    kernel, params = parse(row.example.measure).kernel_spec()
+    assert params.keys() == KERNELS[kernel].__annotations__.keys() - {"query", "return"}
+
+
+def test_every_twin_has_a_row() -> None:
+    assert {row.kernel for row in ROWS} == set(KERNELS)
+
+
+@pytest.mark.parametrize("row", ROWS, ids=lambda row: row.name)
+def test_every_row_says_all_that_is_known(row: Row) -> None:
+    assert row.formula
+    assert row.formula.count("{") == row.formula.count("}")
+    assert row.definition.endswith(".")
+    assert row.undefined == "" or row.undefined.endswith(".")
+    assert row.references
+    assert row.value_range[0] <= row.value_range[1]
+    assert row.properties <= PROPERTIES.keys()
+    assert not row.at or row.parameter(row.at)
+    assert not row.uncut or row.uncut in TABLE
+    assert all(parameter.meaning.endswith(".") for parameter in row.parameters)
+
+
+@pytest.mark.parametrize("row", ROWS, ids=lambda row: row.name)
+def test_every_default_is_in_its_domain(row: Row) -> None:
+    for parameter in row.parameters:
+        if not parameter.required:
+            assert parameter.domain.read(parameter.default) == parameter.default
+
+
+@pytest.mark.parametrize("row", ROWS, ids=lambda row: row.name)
+def test_bounded_rows_have_the_range_of_a_share(row: Row) -> None:
+    low, high = row.value_range
+    assert ("bounded" in row.properties) == (low >= 0 and high <= 1)
+
+
+def test_names_and_aliases_are_no_more_than_one_measure_each() -> None:
+    names = [name for row in ROWS for name in (row.name, *row.aliases)]
+    assert sorted(names) == sorted(set(names))
+
+
+def test_loading_the_table_loads_no_array_library_and_nothing_only_errors_need() -> None:
+    code = "import sys, rankscope.measures; print({'numpy', 'difflib'} & set(sys.modules))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "set()\n"

@@ -1,0 +1,169 @@
+"""The worked examples of the table, and values that others have published."""
+
+from __future__ import annotations
+
+import math
+from math import exp, log, log2
+
+import pytest
+from rankscope.measures import TABLE, Measure, Row, parse
+from rankscope.reference import Query, mean, value
+from rankscope.reference.gain import dcg, idcg
+
+ROWS = list(TABLE.values())
+Ranking = list[float | None]
+
+
+def evaluate(measure: Measure, ranking: Ranking, judged: list[float]) -> float:
+    kernel, params = measure.kernel_spec(grades=judged, depth=max(len(ranking), len(judged)))
+    return value(kernel, params, ranking, judged, judged_only=measure.judged_only)
+
+
+def of_example(row: Row) -> float:
+    example = row.example
+    found = [grade for grade in example.ranking if grade is not None]
+    measure = parse(example.measure)
+    one = evaluate(measure, list(example.ranking), [*found, *example.not_retrieved])
+    return mean([one], measure.row.mean)
+
+
+@pytest.mark.parametrize("row", ROWS, ids=lambda row: row.name)
+def test_the_example_of_a_row_is_its_formula(row: Row) -> None:
+    names = {"exp": exp, "log": log, "log2": log2, "max": max}
+    formula = eval(row.example.formula, {"__builtins__": {}}, names)  # noqa: S307 - our own text
+    assert of_example(row) == formula
+    assert round(formula, 4) == row.example.value
+
+
+@pytest.mark.parametrize("row", ROWS, ids=lambda row: row.name)
+def test_the_example_of_a_row_is_of_that_row(row: Row) -> None:
+    assert parse(row.example.measure).row == row
+    assert str(parse(row.example.measure)) == row.example.measure
+
+
+def test_cumulated_gain_is_that_of_jarvelin_and_kekalainen() -> None:
+    ranking = [3, 2, 3, 0, 0, 1, 2, 2, 3, 0]
+    ideal = [3, 3, 3, 2, 2, 2, 1, 1, 1, 1]
+    shape = {"kind": "jk", "base": 2.0}
+    listed = [dcg(Query(ranking, []), k=k, gain="linear", discount=shape) for k in range(1, 11)]
+    best = [
+        idcg(Query([], ideal), k=k, gain="linear", discount=shape, ideal="judged")
+        for k in range(1, 11)
+    ]
+    assert [round(total, 2) for total in listed] == [
+        3, 5, 6.89, 6.89, 6.89, 7.28, 7.99, 8.66, 9.61, 9.61
+    ]  # fmt: skip
+    assert [round(total, 2) for total in best] == [
+        3, 6, 7.89, 8.89, 9.75, 10.53, 10.88, 11.22, 11.53, 11.83
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("name", "ranking", "judged", "published"),
+    [
+        # The test cases of ir_measures for gdeval.
+        ("nDCG(dcg='exp-log2')@20", [0, 1, 2, 1, 0], [0, 1, 1, 2, 0], 0.6201),
+        ("nDCG(dcg='exp-log2')@2", [0, 1, 2, 1, 0], [0, 1, 1, 2, 0], 0.17377),
+        ("ERR@20", [0, 1, 2, 1, 0], [0, 1, 1, 2, 0], 0.10175),
+        ("ERR@2", [0, 1, 2, 1, 0], [0, 1, 1, 2, 0], 0.03125),
+        ("nDCG(dcg='exp-log2')@20", [None, 2, None, None], [1, 2, 2], 0.35099),
+        ("nDCG(dcg='exp-log2')@2", [None, 2, None, None], [1, 2, 2], 0.38685),
+        ("ERR@20", [None, 2, None, None], [1, 2, 2], 0.09375),
+        # trec_eval: 1.0 for a query without judged non-relevant documents above.
+        ("infAP", [-1, 2, -5, None], [2, -1, 0, -5], 0.75),
+        ("Bpref", [-1, 2, -5, None], [2, -1, 0, -5], 1.0),
+        ("AP", [-1, 2, -5, None], [2, -1, 0, -5], 0.5),
+        ("nDCG", [-1, 2, -5, None], [2, -1, 0, -5], 0.6309),
+        ("nDCG", [3, 2, 3, 0, 1, 2], [3, 2, 3, 0, 1, 2, 3, 2], 0.7562),
+        ("nDCG@3", [3, 2, 3, 0, 1, 2], [3, 2, 3, 0, 1, 2, 3, 2], 0.9013),
+        ("nDCG@5", [3, 2, 3, 0, 1, 2], [3, 2, 3, 0, 1, 2, 3, 2], 0.7659),
+        ("AP", [3, 2, 3, 0, 1, 2], [3, 2, 3, 0, 1, 2, 3, 2], 0.6619),
+        ("Bpref", [3, 2, 3, 0, 1, 2], [3, 2, 3, 0, 1, 2, 3, 2], 0.4286),
+        ("infAP", [3, 2, 3, 0, 1, 2], [3, 2, 3, 0, 1, 2, 3, 2], 0.6619),
+        ("nDCG", [None, -1, 1, 1], [1, 1, -1], 0.5706),
+        ("nDCG@3", [None, -1, 1, 1], [1, 1, -1], 0.3066),
+        ("AP", [None, -1, 1, 1], [1, 1, -1], 0.4167),
+        ("infAP", [None, -1, 1, 1], [1, 1, -1], 0.625),
+        ("RR", [None, -1, 1, 1], [1, 1, -1], 0.3333),
+        # trec_eval -J.
+        ("nDCG@3", [None, -1, 1, 2], [1, -1, 2], 0.19),
+        ("nDCG(judged_only=True)@3", [None, -1, 1, 2], [1, -1, 2], 0.8597),
+        ("AP(judged_only=True)", [None, -1, 1, 2], [1, -1, 2], 1.0),
+        # One list under the conventions of other libraries.
+        ("nDCG@3", [1, 0, 3, 2, None], [3, 2, 1, 0], 0.525),
+        ("nDCG@3", [0, 1, 3, 2, None], [3, 2, 1, 0], 0.4475),
+        ("nDCG(dcg='exp-log2')@3", [1, 0, 3, 2, None], [3, 2, 1, 0], 0.4791),
+        ("nDCG(dcg='exp-log2')@3", [0, 1, 3, 2, None], [3, 2, 1, 0], 0.4398),
+        ("nDCG(discount='jk')@3", [1, 0, 3, 2, None], [3, 2, 1, 0], 0.5137),
+        ("nDCG(gain='exp2', discount='jk')@3", [1, 0, 3, 2, None], [3, 2, 1, 0], 0.5095),
+        ("nDCG(discount='reciprocal')@3", [1, 0, 3, 2, None], [3, 2, 1, 0], 0.4615),
+        ("nDCG(discount='zipf')@3", [1, 0, 3, 2, None], [3, 2, 1, 0], 0.4615),
+        ("nDCG(gain='exp2', discount='reciprocal')@3", [1, 0, 3, 2, None], [3, 2, 1, 0], 0.3774),
+        ("RBP(p=0.9)", [1, 2, 3], [1, 2, 3], 0.271),
+    ],
+)
+def test_a_published_value_is_met(
+    name: str, ranking: Ranking, judged: list[float], published: float
+) -> None:
+    assert evaluate(parse(name), ranking, judged) == pytest.approx(published, abs=0.5e-4)
+
+
+@pytest.mark.parametrize("base", [2, 3, 2.5, math.e])
+def test_the_base_of_the_logarithm_cancels_in_ndcg(base: float) -> None:
+    ranking: Ranking = [1, 0, 3, 2, None]
+    with_base = evaluate(parse(f"nDCG(discount='log', base={base!r})@3"), ranking, [3, 2, 1, 0])
+    assert with_base == pytest.approx(evaluate(parse("nDCG@3"), ranking, [3, 2, 1, 0]), rel=1e-14)
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("DCG(discount='log', base=4)", 3 / (log2(2) / 2) + 1 / (log2(4) / 2)),
+        ("DCG(discount='jk', base=2)", 3 + 1 / log2(3)),
+        ("DCG(discount='reciprocal')", 3 / 1 + 1 / 3),
+        ("DCG(discount='linear')", 3 / 2 + 1 / 4),
+        ("DCG(discount='zipf', s=2)", 3 / 1**2 + 1 / 3**2),
+        ("DCG(discount=[1, 0.5, 0.25, 0])@4", 3 * 1 + 1 * 0.25),
+        ("DCG(gain=[0, 10, 20, 30])@1", 30),
+        ("DCG(gain='exp2')", (2**3 - 1) / log2(2) + (2**1 - 1) / log2(4)),
+        ("CG(gain='exp2')", 7 + 1),
+    ],
+)
+def test_each_discount_and_gain_is_its_formula(name: str, expected: float) -> None:
+    assert evaluate(parse(name), [3, None, 1, 0], [3, 1, 0, 2]) == expected
+
+
+def test_the_ideal_of_the_list_itself_leaves_out_what_was_not_retrieved() -> None:
+    ranking: Ranking = [1, None, 2]
+    judged = [1.0, 2.0, 3.0]
+    expected = (1 + 2 / log2(4)) / (2 + 1 / log2(3))
+    assert evaluate(parse("nDCG(ideal='retrieved')"), ranking, judged) == expected
+
+
+def test_negative_grades_have_a_gain_only_where_that_is_asked_for() -> None:
+    kernel, params = parse("DCG").kernel_spec()
+    assert value(kernel, params, [2, -1], [2, -1]) == 2
+    assert value(kernel, params, [2, -1], [2, -1], negative="gain") == 2 + -1 / log2(3)
+
+
+def test_a_grade_without_a_gain_is_an_error() -> None:
+    with pytest.raises(KeyError, match="3"):
+        evaluate(parse("DCG(gain=[0, 1, 2])"), [3], [3])
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("RBP(p=0.5, graded=True)", 0.5 * (2 / 4 + 0.5**2 * 4 / 4)),
+        ("RBP(p=0.5, graded=True, max_grade=8)@1", 0.5 * 2 / 8),
+        ("RBP(p=0.5, rel=3)", 0.5 * 0.5**2),
+        ("RBPResidual(p=0.5)@2", 0.5**2 + 0.5 * 0.5),
+        ("NumRet(rel=3)", 1),
+        ("F(beta=2)@2", 5 * (1 / 2) * (1 / 2) / (4 * (1 / 2) + 1 / 2)),
+        ("IPrec@0", 2 / 3),
+        ("Judged", 2 / 3),
+    ],
+)
+def test_each_parameter_is_its_formula(name: str, expected: float) -> None:
+    ranking: Ranking = [2, None, 4] if name != "IPrec@0" else [None, 2, 4]
+    assert evaluate(parse(name), ranking, [2, 4]) == pytest.approx(expected, rel=1e-15)
