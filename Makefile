@@ -66,11 +66,11 @@ docs: develop $(VENV)/.docs ## Build the documentation into site/, strictly
 
 .PHONY: bench
 bench: develop ## Measure ours and the peers side by side, and write a dated record
-	$(BIN)/python benchmarks/run.py
+	$(BIN)/python -m benchmarks
 
 .PHONY: bench-small
 bench-small: develop ## Run the benchmark at a hundredth of its size, as a test that it works
-	$(BIN)/python benchmarks/run.py --small
+	$(BIN)/python -m benchmarks --small
 
 .PHONY: fuzz
 fuzz: ## Fuzz each target for FUZZ_SECONDS (60) seconds

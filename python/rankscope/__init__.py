@@ -1,0 +1,115 @@
+"""Rankscope: how good are ranked lists, and why.
+
+Examples:
+    >>> import rankscope as rs
+    >>> from rankscope import AP, nDCG
+    >>> qrels = {"q1": {"d1": 2, "d2": 0, "d3": 1}}
+    >>> run = {"q1": {"d2": 0.9, "d1": 0.8, "d3": 0.7}}
+    >>> rs.evaluate(qrels, run, [nDCG @ 10, AP])["nDCG@10"]
+    0.6696...
+"""
+
+from __future__ import annotations
+
+from rankscope._core import __version__ as __version__
+from rankscope.api import Rankings as Rankings
+from rankscope.api import evaluate as evaluate
+from rankscope.api import read_qrels as read_qrels
+from rankscope.data import Diagnostic as Diagnostic
+from rankscope.data import Policy as Policy
+from rankscope.data.qrels import Qrels as Qrels
+from rankscope.errors import DuplicateError as DuplicateError
+from rankscope.errors import EmptyError as EmptyError
+from rankscope.errors import FileError as FileError
+from rankscope.errors import FormatError as FormatError
+from rankscope.errors import InputError as InputError
+from rankscope.errors import LimitError as LimitError
+from rankscope.errors import MeasureError as MeasureError
+from rankscope.errors import PolicyError as PolicyError
+from rankscope.errors import RankscopeError as RankscopeError
+from rankscope.errors import UsageError as UsageError
+from rankscope.measures import AP as AP
+from rankscope.measures import CG as CG
+from rankscope.measures import DCG as DCG
+from rankscope.measures import ERR as ERR
+from rankscope.measures import GMAP as GMAP
+from rankscope.measures import IDCG as IDCG
+from rankscope.measures import RBP as RBP
+from rankscope.measures import RR as RR
+from rankscope.measures import Bpref as Bpref
+from rankscope.measures import F as F
+from rankscope.measures import GMBpref as GMBpref
+from rankscope.measures import IPrec as IPrec
+from rankscope.measures import Judged as Judged
+from rankscope.measures import Measure as Measure
+from rankscope.measures import NumQ as NumQ
+from rankscope.measures import NumRel as NumRel
+from rankscope.measures import NumRelRet as NumRelRet
+from rankscope.measures import NumRet as NumRet
+from rankscope.measures import P as P
+from rankscope.measures import R as R
+from rankscope.measures import RBPResidual as RBPResidual
+from rankscope.measures import Rprec as Rprec
+from rankscope.measures import SetAP as SetAP
+from rankscope.measures import SetF as SetF
+from rankscope.measures import SetP as SetP
+from rankscope.measures import SetR as SetR
+from rankscope.measures import Success as Success
+from rankscope.measures import infAP as infAP
+from rankscope.measures import nDCG as nDCG
+from rankscope.measures import parse as parse
+from rankscope.results import Counts as Counts
+from rankscope.results import Evaluation as Evaluation
+
+__all__ = [
+    "AP",
+    "Bpref",
+    "CG",
+    "Counts",
+    "DCG",
+    "Diagnostic",
+    "DuplicateError",
+    "ERR",
+    "EmptyError",
+    "Evaluation",
+    "F",
+    "FileError",
+    "FormatError",
+    "GMAP",
+    "GMBpref",
+    "IDCG",
+    "IPrec",
+    "InputError",
+    "Judged",
+    "LimitError",
+    "Measure",
+    "MeasureError",
+    "NumQ",
+    "NumRel",
+    "NumRelRet",
+    "NumRet",
+    "P",
+    "Policy",
+    "PolicyError",
+    "Qrels",
+    "R",
+    "RBP",
+    "RBPResidual",
+    "RR",
+    "Rankings",
+    "RankscopeError",
+    "Rprec",
+    "SetAP",
+    "SetF",
+    "SetP",
+    "SetR",
+    "Success",
+    "UsageError",
+    "__version__",
+    "evaluate",
+    "infAP",
+    "nDCG",
+    "parse",
+    "read_qrels",
+    "rs",
+]

@@ -1,0 +1,101 @@
+"""The compiled core. Arguments are checked by the modules that call it."""
+
+from collections.abc import Callable
+from os import PathLike
+from typing import TypeAlias, final
+
+__version__: str
+KERNELS: tuple[str, ...]
+
+_Source: TypeAlias = str | bytes | PathLike[str] | None
+_Progress: TypeAlias = Callable[[int], None] | None
+_Notes: TypeAlias = list[tuple[str, int, int]]
+
+@final
+class Column:
+    """Numbers in the core's memory, read through the buffer protocol as bytes."""
+
+    @property
+    def typecode(self) -> str:
+        """The code of its numbers, as in the module `array`."""
+
+    def __buffer__(self, flags: int, /) -> memoryview: ...
+
+@final
+class Judgments:
+    """The judgments of many queries."""
+
+    @staticmethod
+    def from_path(
+        source: _Source, encoding: str, duplicates: str, progress: _Progress
+    ) -> Judgments: ...
+    @staticmethod
+    def from_dict(qrels: object, duplicates: str) -> Judgments: ...
+    @staticmethod
+    def from_rows(rows: object, duplicates: str) -> Judgments: ...
+    def query_ids(self) -> list[str]: ...
+    def find(self, query: str) -> int | None: ...
+    def grades(self) -> list[float]: ...
+    def notes(self) -> _Notes: ...
+
+@final
+class Plan:
+    """What to evaluate, and how."""
+
+    def __new__(
+        cls,
+        measures: list[tuple[str, str, dict[str, object], bool, str]],
+        policy: dict[str, str],
+        duplicates: str,
+        score_type: str,
+        cutoffs: list[int | None],
+    ) -> Plan: ...
+
+@final
+class Run:
+    """A run held in memory."""
+
+    @staticmethod
+    def from_path(
+        source: _Source, encoding: str, score_type: str, duplicates: str, progress: _Progress
+    ) -> Run: ...
+    @staticmethod
+    def from_dict(lists: object, score_type: str) -> Run: ...
+    @staticmethod
+    def from_rows(rows: object, score_type: str) -> Run: ...
+
+@final
+class Evaluation:
+    """The values of all measures, in the order of the plan and of the judged queries."""
+
+    def values(self, measure: int) -> Column: ...
+    def means(self) -> list[float]: ...
+    def denominators(self) -> list[int]: ...
+    def counts(self) -> list[int]: ...
+    def at_cutoffs(self) -> list[tuple[int, int]]: ...
+    def is_present(self) -> bytes: ...
+    def notes(self) -> _Notes: ...
+
+@final
+class Rankings:
+    """A run joined with its judgments, in rank order."""
+
+    def __new__(
+        cls, judgments: Judgments, run: Run, ties: str, duplicates: str
+    ) -> Rankings: ...
+    def evaluate(self, plan: Plan) -> Evaluation: ...
+    def column(self, name: str) -> Column: ...
+    def docs(self) -> list[str]: ...
+
+def evaluate_path(
+    judgments: Judgments,
+    plan: Plan,
+    source: _Source,
+    encoding: str,
+    threads: int,
+    progress: _Progress,
+) -> Evaluation: ...
+def evaluate_run(judgments: Judgments, plan: Plan, run: Run, threads: int) -> Evaluation: ...
+def evaluate_dict(judgments: Judgments, plan: Plan, lists: object) -> Evaluation: ...
+def fsum(values: list[float]) -> float: ...
+def log2(integer: int) -> float: ...

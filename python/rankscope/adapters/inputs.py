@@ -1,0 +1,96 @@
+"""Tells what an argument is: a file, a mapping, or rows."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+
+from rankscope.errors import FormatError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+    from typing import Literal, TypeAlias
+
+    Number: TypeAlias = float
+    Lists: TypeAlias = Mapping[str, Mapping[str, Number]]
+    Rows: TypeAlias = Iterable[tuple[str, str, Number]]
+    Path: TypeAlias = str | os.PathLike[str]
+    InputLike: TypeAlias = Path | bytes | Lists | Rows
+
+
+@dataclass(frozen=True, slots=True)
+class Input:
+    """Something to read, and what it is.
+
+    Args:
+        kind: `file` (a path, `-` for standard input, or bytes), `mapping` or `rows`.
+        value: The thing itself.
+        name: What messages call it.
+    """
+
+    kind: Literal["file", "mapping", "rows"]
+    value: object
+    name: str
+
+    @property
+    def is_stdin(self) -> bool:
+        """Whether it is standard input."""
+        return self.kind == "file" and self.value == "-"
+
+    @property
+    def source(self) -> str | bytes | os.PathLike[str] | None:
+        """What the core opens; nothing for standard input."""
+        if self.is_stdin:
+            return None
+        if isinstance(self.value, str | bytes | os.PathLike):
+            return self.value
+        raise TypeError(self.value)
+
+    @property
+    def size(self) -> int | None:
+        """The size of the file in bytes, where it has one."""
+        if isinstance(self.value, bytes):
+            return len(self.value)
+        if self.is_stdin or self.kind != "file":
+            return None
+        try:
+            return os.path.getsize(os.fspath(self.value)) or None  # type: ignore[call-overload]
+        except OSError:
+            return None  # reading it will say why
+
+
+def recognise(value: InputLike, role: str) -> Input:
+    """Tell what an argument is.
+
+    Args:
+        value: The argument.
+        role: `qrels` or `run`.
+
+    Raises:
+        FormatError: It is nothing that can be read.
+    """
+    if isinstance(value, str | os.PathLike):
+        name = "<stdin>" if value == "-" else os.fspath(value)
+        return Input("file", value, name)
+    if isinstance(value, bytes):
+        return Input("file", value, role)
+    if isinstance(value, dict) or (hasattr(value, "items") and not hasattr(value, "columns")):
+        return Input("mapping", value, role)
+    if _is_iterable_of_rows(value):
+        return Input("rows", value, role)
+    number = "grade" if role == "qrels" else "score"
+    raise FormatError(
+        f"expected {role} as a path, a dict of dicts, or rows of (query, document, {number}); "
+        f"found {type(value).__name__}",
+        hint="a path may be '-' for standard input; rows are tuples of three",
+        code="input_type",
+        file=role,
+    )
+
+
+def _is_iterable_of_rows(value: object) -> bool:
+    is_other = isinstance(value, set | frozenset | bytearray | memoryview)
+    # Frames, arrays and open files are iterables too, but not of rows.
+    is_other = is_other or any(hasattr(value, name) for name in ("columns", "dtype", "readline"))
+    return hasattr(value, "__iter__") and not is_other

@@ -1,0 +1,46 @@
+"""Reads judgments and runs into the core, whatever they come as."""
+
+from __future__ import annotations
+
+from rankscope import _core
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import TypeAlias
+
+    from rankscope.adapters.inputs import Input
+
+    Progress: TypeAlias = Callable[[int], None] | None
+
+
+def read_judgments(
+    given: Input, *, duplicates: str, encoding: str, progress: Progress = None
+) -> _core.Judgments:
+    """Read judgments.
+
+    Raises:
+        InputError: They are not of the format.
+        FileError: The file cannot be read.
+    """
+    if given.kind == "file":
+        return _core.Judgments.from_path(given.source, encoding, duplicates, progress)
+    if given.kind == "mapping":
+        return _core.Judgments.from_dict(given.value, duplicates)
+    return _core.Judgments.from_rows(given.value, duplicates)
+
+
+def read_run(
+    given: Input, *, duplicates: str, encoding: str, score_type: str, progress: Progress = None
+) -> _core.Run:
+    """Read a run into memory.
+
+    Raises:
+        InputError: It is not of the format.
+        FileError: The file cannot be read.
+    """
+    if given.kind == "file":
+        return _core.Run.from_path(given.source, encoding, score_type, duplicates, progress)
+    if given.kind == "mapping":
+        return _core.Run.from_dict(given.value, score_type)
+    return _core.Run.from_rows(given.value, score_type)

@@ -1,0 +1,6 @@
+"""What an evaluation is asked for and what it reports, besides numbers."""
+
+from __future__ import annotations
+
+from rankscope.data.diagnostics import Diagnostic as Diagnostic
+from rankscope.data.policy import Policy as Policy

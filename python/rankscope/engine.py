@@ -1,0 +1,277 @@
+"""Joins measures, policy and input into one call of the core, and its answer into a result."""
+
+from __future__ import annotations
+
+import os
+
+from rankscope import _core
+from rankscope.adapters import read_judgments, read_run, recognise
+from rankscope.data.diagnostics import describe
+from rankscope.data.policy import Policy, check_choice
+from rankscope.data.qrels import Qrels
+from rankscope.errors import FormatError, MeasureError, PolicyError, UsageError
+from rankscope.measures import Measure, parse
+from rankscope.results import Counts, Evaluation
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+    from typing import TypeAlias
+
+    from rankscope.adapters.inputs import Input, InputLike
+    from rankscope.data.diagnostics import Diagnostic
+
+    Progress: TypeAlias = Callable[[int, int | None], None] | None
+    Measures: TypeAlias = Measure | str | Iterable[Measure | str]
+
+DUPLICATES = ("error", "first", "max")
+SCORE_TYPES = ("float64", "float32")
+ENCODINGS = ("utf-8", "latin-1")
+
+
+def read_measures(given: Measures) -> tuple[list[Measure], int]:
+    """Read measures; give each once, and how many were given again.
+
+    Raises:
+        MeasureError: One is not known, or there is none.
+    """
+    if isinstance(given, Measure | str):
+        given = [given]
+    measures = [parse(one) if isinstance(one, str) else one for one in given]
+    for one in measures:
+        if not isinstance(one, Measure):
+            raise MeasureError(
+                f"expected a measure or its name, found {type(one).__name__}",
+                hint="write nDCG @ 10 or 'nDCG@10'",
+                code="unknown_measure",
+            )
+    once = list(dict.fromkeys(measures))
+    if not once:
+        raise MeasureError(
+            "expected at least one measure", hint="give [nDCG @ 10]", code="no_measures"
+        )
+    return once, len(measures) - len(once)
+
+
+def read_policy(given: Policy | str | None, default: Policy | None = None) -> Policy:
+    """Read a policy: a record, a text such as `empty=skip`, or none for the default.
+
+    Raises:
+        PolicyError: A field or a value is unknown.
+    """
+    if isinstance(given, Policy):
+        return given
+    if isinstance(given, str):
+        return Policy.parse(given, default)
+    if given is None:
+        return default or Policy()
+    raise PolicyError(
+        f"expected a Policy or text, found {type(given).__name__}",
+        hint="write Policy(empty='skip') or 'empty=skip'",
+        code="bad_policy",
+    )
+
+
+def refuse_one_stdin_for_both(qrels: InputLike, run: InputLike) -> None:
+    """Refuse to read judgments and run from the one standard input.
+
+    Raises:
+        UsageError: Both are `-`.
+    """
+    if isinstance(qrels, str) and isinstance(run, str) and qrels == run == "-":
+        raise UsageError(
+            "expected '-' for one input, found it for both",
+            hint="name a file for the other",
+            code="stdin_twice",
+        )
+
+
+def count_threads(given: int | None) -> int:
+    """Say how many threads to use: as many as asked for, or one a processor.
+
+    Raises:
+        UsageError: The number is not positive.
+    """
+    available = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    if given is None:
+        return available or 1
+    if isinstance(given, bool) or not isinstance(given, int) or given < 1:
+        raise UsageError(
+            f"expected threads to be 1 or more, found {given!r}",
+            hint="leave it out for one a processor",
+            code="bad_threads",
+        )
+    return min(given, 256)
+
+
+def load_qrels(
+    given: InputLike, *, duplicates: str, encoding: str, progress: Progress = None
+) -> Qrels:
+    """Read judgments.
+
+    Raises:
+        InputError: They are not of the format.
+        FileError: The file cannot be read.
+    """
+    check_choice("duplicates", duplicates, DUPLICATES)
+    check_choice("encoding", encoding, ENCODINGS)
+    found = recognise(given, "qrels")
+    watch = _watch(found, progress)
+    judgments = read_judgments(found, duplicates=duplicates, encoding=encoding, progress=watch)
+    return Qrels(judgments, found.name, duplicates)
+
+
+def load_run(
+    given: InputLike, *, duplicates: str, encoding: str, score_type: str
+) -> tuple[_core.Run, Input]:
+    """Read a run into memory, and say what it was.
+
+    Raises:
+        InputError: It is not of the format.
+        FileError: The file cannot be read.
+    """
+    check_choice("duplicates", duplicates, DUPLICATES)
+    check_choice("encoding", encoding, ENCODINGS)
+    check_choice("score_type", score_type, SCORE_TYPES)
+    found = recognise(given, "run")
+    run = read_run(found, duplicates=duplicates, encoding=encoding, score_type=score_type)
+    return run, found
+
+
+def evaluate_run(
+    qrels: Qrels,
+    run: InputLike,
+    measures: Measures,
+    policy: Policy,
+    *,
+    duplicates: str = "error",
+    score_type: str = "float64",
+    encoding: str = "utf-8",
+    threads: int | None = None,
+    strict: bool = False,
+    progress: Progress = None,
+) -> Evaluation:
+    """Evaluate a run; `rankscope.evaluate` says what the arguments mean.
+
+    Raises:
+        UsageError: A measure, the policy or another argument is not one.
+        InputError: The run is not of the format, or the policy refuses it.
+        FileError: The file cannot be read.
+    """
+    asked, repeated = read_measures(measures)
+    check_choice("duplicates", duplicates, DUPLICATES)
+    check_choice("score_type", score_type, SCORE_TYPES)
+    check_choice("encoding", encoding, ENCODINGS)
+    workers = count_threads(threads)
+    found = recognise(run, "run")
+    plan = make_plan(asked, policy, qrels.judgments, duplicates, score_type)
+    if found.kind == "file":
+        watch = _watch(found, progress)
+        answer = _core.evaluate_path(
+            qrels.judgments, plan, found.source, encoding, workers, watch
+        )
+    elif found.kind == "mapping":
+        answer = _core.evaluate_dict(qrels.judgments, plan, found.value)
+    else:
+        held = read_run(found, duplicates=duplicates, encoding=encoding, score_type=score_type)
+        answer = _core.evaluate_run(qrels.judgments, plan, held, workers)
+    evaluation = make_evaluation(asked, policy, qrels, found.name, duplicates, answer, repeated)
+    if strict:
+        refuse_diagnostics(evaluation.notes)
+    return evaluation
+
+
+def make_plan(
+    measures: list[Measure],
+    policy: Policy,
+    judgments: _core.Judgments,
+    duplicates: str,
+    score_type: str,
+) -> _core.Plan:
+    """Make what the core is asked for.
+
+    Raises:
+        MeasureError: A measure lacks a parameter, or its function gives no number.
+    """
+    grades = judgments.grades()
+    rows = []
+    for measure in measures:
+        kernel, params = measure.kernel_spec(grades=grades)
+        rows.append((measure.name, kernel, params, measure.judged_only, measure.row.mean))
+    return _core.Plan(rows, policy.to_dict(), duplicates, score_type, cutoffs_of(measures))
+
+
+def cutoffs_of(measures: list[Measure]) -> list[int | None]:
+    """Give the cutoffs of the measures, ascending; the whole list, as `None`, comes last."""
+    cutoffs = {measure.k for measure in measures}
+    return [*sorted(k for k in cutoffs if k is not None), *([None] if None in cutoffs else [])]
+
+
+def make_evaluation(
+    measures: list[Measure],
+    policy: Policy,
+    qrels: Qrels,
+    run_name: str,
+    duplicates: str,
+    answer: _core.Evaluation,
+    repeated: int = 0,
+) -> Evaluation:
+    """Make a result of the core's answer."""
+    queries, evaluated, empty, missing, run_only, tied, flat = answer.counts()
+    cutoffs = cutoffs_of(measures)
+    at_cutoffs = dict(zip(cutoffs, answer.at_cutoffs(), strict=True))
+    counts = Counts(
+        queries=queries,
+        evaluated=evaluated,
+        empty=empty,
+        missing=missing,
+        run_only=run_only,
+        tied=tied,
+        retrieved_at_k={k: retrieved for k, (retrieved, _) in at_cutoffs.items()},
+        unjudged_at_k={k: unjudged for k, (_, unjudged) in at_cutoffs.items()},
+    )
+    choices = policy.to_dict() | {"duplicates": qrels.duplicates}
+    notes = [
+        describe(code, count, choices, file=qrels.name, line=line)
+        for code, count, line in qrels.judgments.notes()
+    ]
+    choices["duplicates"] = duplicates
+    notes += [
+        describe(code, count, choices, file=run_name, line=line)
+        for code, count, line in answer.notes()
+    ]
+    deepest = cutoffs[-1]
+    shown, unjudged = at_cutoffs[deepest]
+    whole = {
+        "duplicate_measures": repeated,
+        "n_missing": missing,
+        "n_run_only": run_only,
+        "n_no_relevant": empty,
+        "tied_scores": flat,
+        "all_unjudged": unjudged if 0 < shown == unjudged else 0,
+    }
+    notes += [describe(code, count, choices) for code, count in whole.items() if count]
+    return Evaluation(measures, policy, counts, notes, qrels, answer)
+
+
+def refuse_diagnostics(notes: Iterable[Diagnostic]) -> None:
+    """Refuse anything suspicious, as `strict` asks.
+
+    Raises:
+        FormatError: There is something; the first is named.
+    """
+    for note in notes:
+        raise FormatError(
+            f"expected nothing suspicious, as strict says; {note.sentence}",
+            hint="mend the input, or leave strict out",
+            code=note.code,
+            file=note.file or None,
+            line=note.line or None,
+        )
+
+
+def _watch(found: Input, progress: Progress) -> Callable[[int], None] | None:
+    if progress is None:
+        return None
+    total = found.size
+    return lambda done: progress(done, total)

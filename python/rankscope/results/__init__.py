@@ -1,0 +1,6 @@
+"""What evaluations return: values, means, counts; nothing here computes."""
+
+from __future__ import annotations
+
+from rankscope.results.counts import Counts as Counts
+from rankscope.results.evaluation import Evaluation as Evaluation

@@ -1,0 +1,233 @@
+"""The result of an evaluation: means, values of queries, counts, and four ways out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from rankscope.errors import MeasureError
+from rankscope.measures import Measure, parse
+from rankscope.results import tables, text
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from typing import Literal
+
+    import numpy as np
+    import pandas as pd
+    import polars as pl
+    import pyarrow as pa
+    from numpy.typing import NDArray
+
+    from rankscope import _core
+    from rankscope.data.diagnostics import Diagnostic
+    from rankscope.data.policy import Policy
+    from rankscope.data.qrels import Qrels
+    from rankscope.results.counts import Counts
+
+
+class Evaluation(Mapping[str, float]):
+    """The values of measures for a run: a mapping of canonical name to mean.
+
+    Look-ups take measures, canonical names and aliases alike; iteration gives canonical names.
+
+    Examples:
+        >>> import rankscope as rs
+        >>> qrels = {"q1": {"d1": 1, "d2": 0}, "q2": {"d3": 2}}
+        >>> run = {"q1": {"d2": 0.9, "d1": 0.8}, "q2": {"d3": 0.5}}
+        >>> ev = rs.evaluate(qrels, run, [rs.nDCG @ 10, "RR"])
+        >>> ev["RR"]
+        0.75
+        >>> ev.per_query("mrr")
+        array([0.5, 1. ])
+        >>> ev.counts.queries
+        2
+        >>> print(ev)
+        measure  value   queries
+        nDCG@10  0.8155  2 of 2
+        RR       0.7500  2 of 2
+        policy: ties=doc_id,empty=zero,missing=zero,unjudged=nonrelevant,negative=nonrelevant
+    """
+
+    def __init__(
+        self,
+        measures: Sequence[Measure],
+        policy: Policy,
+        counts: Counts,
+        notes: Sequence[Diagnostic],
+        qrels: Qrels,
+        answer: _core.Evaluation,
+    ) -> None:
+        self._measures = tuple(measures)
+        self._index = {measure.name: index for index, measure in enumerate(measures)}
+        self._means = tuple(answer.means())
+        self._denominators = tuple(answer.denominators())
+        self._policy = policy
+        self._counts = counts
+        self._notes = tuple(notes)
+        self._qrels = qrels
+        self._answer = answer
+
+    @property
+    def measures(self) -> tuple[Measure, ...]:
+        """The measures, in the order in which they were asked for."""
+        return self._measures
+
+    @property
+    def policy(self) -> Policy:
+        """The policy under which the values were made."""
+        return self._policy
+
+    @property
+    def counts(self) -> Counts:
+        """How many queries and documents of each kind there were."""
+        return self._counts
+
+    @property
+    def denominators(self) -> dict[str, int]:
+        """How many queries the mean of each measure is over."""
+        return dict(zip(self._index, self._denominators, strict=True))
+
+    @property
+    def notes(self) -> tuple[Diagnostic, ...]:
+        """What was suspicious but legal, each with its code, a sentence and a place."""
+        return self._notes
+
+    @property
+    def diagnostics(self) -> dict[str, int]:
+        """What was suspicious but legal, counted by code."""
+        counted: dict[str, int] = {}
+        for note in self._notes:
+            counted[note.code] = counted.get(note.code, 0) + note.count
+        return counted
+
+    @property
+    def query_ids(self) -> list[str]:
+        """The judged queries, in the order in which the qrels first name them."""
+        return self._qrels.query_ids
+
+    def per_query(self, measure: Measure | str) -> NDArray[np.float64]:
+        """Give the value of each query.
+
+        Args:
+            measure: One of the measures evaluated.
+
+        Returns:
+            Read-only float64 array in the order of `query_ids`; NaN where the policy leaves a
+            query out.
+
+        Raises:
+            MeasureError: The measure was not evaluated.
+        """
+        import numpy as np  # noqa: PLC0415 - loads with the first array
+
+        column = self._answer.values(self._find(measure))
+        return np.frombuffer(column, dtype=np.float64)
+
+    def per_query_list(self, measure: Measure | str) -> list[float]:
+        """Give the value of each query as a list, without NumPy; see `per_query`.
+
+        Raises:
+            MeasureError: The measure was not evaluated.
+        """
+        return memoryview(self._answer.values(self._find(measure))).cast("d").tolist()
+
+    def to_dict(self, names: Literal["canonical", "plain"] = "canonical") -> tables.Rows:
+        """Give a mapping of query to measure to value.
+
+        Args:
+            names: `canonical` (`nDCG@10`) or `plain` (`ndcg_10`).
+        """
+        columns = self._columns(names)
+        values = zip(*columns.values(), strict=True)
+        keys = list(columns)
+        return {
+            query: dict(zip(keys, row, strict=True))
+            for query, row in zip(self.query_ids, values, strict=True)
+        }
+
+    def to_pandas(self, names: Literal["canonical", "plain"] = "canonical") -> pd.DataFrame:
+        """Give a pandas data frame: `query_id`, and one column a measure.
+
+        Raises:
+            UsageError: pandas is not installed.
+        """
+        return tables.to_pandas(self.query_ids, self._columns(names))
+
+    def to_polars(self, names: Literal["canonical", "plain"] = "canonical") -> pl.DataFrame:
+        """Give a Polars data frame: `query_id`, and one column a measure.
+
+        Raises:
+            UsageError: Polars is not installed.
+        """
+        return tables.to_polars(self.query_ids, self._columns(names))
+
+    def to_arrow(self, names: Literal["canonical", "plain"] = "canonical") -> pa.Table:
+        """Give an Arrow table: `query_id`, and one column a measure.
+
+        Raises:
+            UsageError: pyarrow is not installed.
+        """
+        return tables.to_arrow(self.query_ids, self._columns(names))
+
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
+        return self.to_arrow().__arrow_c_stream__(requested_schema)
+
+    def __getitem__(self, measure: Measure | str) -> float:
+        return self._means[self._find(measure)]
+
+    def __contains__(self, measure: object) -> bool:
+        if not isinstance(measure, Measure | str):
+            return False
+        try:
+            self._find(measure)
+        except KeyError:
+            return False
+        return True
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._index)
+
+    def __len__(self) -> int:
+        return len(self._index)
+
+    def __str__(self) -> str:
+        return text.render(self)
+
+    def __repr__(self) -> str:
+        return text.render(self)
+
+    def _repr_html_(self) -> str:
+        return text.render_html(self)
+
+    def _columns(self, names: Literal["canonical", "plain"]) -> dict[str, list[float]]:
+        return {
+            measure.plain_name if names == "plain" else measure.name: self.per_query_list(measure)
+            for measure in self._measures
+        }
+
+    def _find(self, measure: Measure | str) -> int:
+        name = measure.name if isinstance(measure, Measure) else measure
+        if name not in self._index and not isinstance(measure, Measure):
+            name = _canonical(measure)
+        if name in self._index:
+            return self._index[name]
+        raise NotEvaluatedError(measure, list(self._index))
+
+
+class NotEvaluatedError(MeasureError, KeyError):
+    """A measure was looked up that was not evaluated."""
+
+    def __init__(self, measure: Measure | str, evaluated: list[str]) -> None:
+        super().__init__(
+            f"expected one of the measures evaluated, found {measure}",
+            hint=f"there are {', '.join(evaluated)}",
+            code="not_evaluated",
+        )
+
+
+def _canonical(text: str) -> str:
+    try:
+        return parse(text).name
+    except MeasureError:
+        return text
