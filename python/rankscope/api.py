@@ -25,6 +25,7 @@ def read_qrels(
     *,
     duplicates: Literal["error", "first", "max"] = "error",
     encoding: Literal["utf-8", "latin-1"] = "utf-8",
+    progress: Progress = None,
 ) -> Qrels:
     """Read judgments once, to evaluate many runs against them.
 
@@ -32,6 +33,7 @@ def read_qrels(
         qrels: As `evaluate` takes it.
         duplicates: What becomes of a document judged twice with different grades.
         encoding: How a file is encoded.
+        progress: As in `evaluate`, for the judgments.
 
     Returns:
         Something that `evaluate` takes as `qrels`.
@@ -45,7 +47,7 @@ def read_qrels(
         >>> [evaluate(qrels, {"q1": run}, "RR")["RR"] for run in ({"d1": 2.0}, {"d2": 1.0})]
         [1.0, 0.0]
     """
-    return engine.load_qrels(qrels, duplicates=duplicates, encoding=encoding)
+    return engine.load_qrels(qrels, duplicates=duplicates, encoding=encoding, progress=progress)
 
 
 def evaluate(

@@ -50,6 +50,13 @@ def read_measures(given: Measures) -> tuple[list[Measure], int]:
         raise MeasureError(
             "expected at least one measure", hint="give [nDCG @ 10]", code="no_measures"
         )
+    names = {measure.name for measure in once}
+    if len(names) < len(once):
+        raise MeasureError(
+            "expected measures with different names, found two with one",
+            hint="give the functions that they are made of different names",
+            code="same_name",
+        )
     return once, len(measures) - len(once)
 
 
@@ -167,9 +174,7 @@ def evaluate_run(
     plan = make_plan(asked, policy, qrels.judgments, duplicates, score_type)
     if found.kind == "file":
         watch = _watch(found, progress)
-        answer = _core.evaluate_path(
-            qrels.judgments, plan, found.source, encoding, workers, watch
-        )
+        answer = _core.evaluate_path(qrels.judgments, plan, found.source, encoding, workers, watch)
     elif found.kind == "mapping":
         answer = _core.evaluate_dict(qrels.judgments, plan, found.value)
     else:
@@ -194,6 +199,8 @@ def make_plan(
         MeasureError: A measure lacks a parameter, or its function gives no number.
     """
     grades = judgments.grades()
+    if policy.negative != "gain":
+        grades = [grade for grade in grades if grade >= 0]
     rows = []
     for measure in measures:
         kernel, params = measure.kernel_spec(grades=grades)

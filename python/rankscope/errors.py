@@ -1,15 +1,15 @@
 """Every error that rankscope raises, as one tree.
 
-    RankscopeError
-    ├── UsageError          a call that cannot be meant (exit status 2)
-    │   ├── MeasureError    an unknown measure, or a parameter outside its domain
-    │   └── PolicyError     an unknown policy, or a value outside its domain
-    ├── InputError          data that cannot be read as what it should be (exit status 3)
-    │   ├── FormatError     text or objects that are not of the format
-    │   ├── DuplicateError  one document twice in a query
-    │   ├── EmptyError      nothing to evaluate
-    │   └── LimitError      a named limit was reached
-    └── FileError           the operating system refused (exit status 4)
+RankscopeError
+├── UsageError          a call that cannot be meant (exit status 2)
+│   ├── MeasureError    an unknown measure, or a parameter outside its domain
+│   └── PolicyError     an unknown policy, or a value outside its domain
+├── InputError          data that cannot be read as what it should be (exit status 3)
+│   ├── FormatError     text or objects that are not of the format
+│   ├── DuplicateError  one document twice in a query
+│   ├── EmptyError      nothing to evaluate
+│   └── LimitError      a named limit was reached
+└── FileError           the operating system refused (exit status 4)
 """
 
 from __future__ import annotations
@@ -28,8 +28,13 @@ class RankscopeError(Exception):
         value: The offending value, escaped and cut at 120 characters, or `None`.
 
     Examples:
-        >>> error = FormatError("expected 4 fields, found 3", hint="truncated?",
-        ...                     code="field_count", file="a.qrels", line=7)
+        >>> error = FormatError(
+        ...     "expected 4 fields, found 3",
+        ...     hint="truncated?",
+        ...     code="field_count",
+        ...     file="a.qrels",
+        ...     line=7,
+        ... )
         >>> print(error)
         a.qrels:7: expected 4 fields, found 3
         <BLANKLINE>
@@ -131,9 +136,7 @@ _CLASSES: dict[str, type[RankscopeError]] = {
 }
 
 
-def _rebuild(
-    kind: type[RankscopeError], message: str, state: dict[str, object]
-) -> RankscopeError:
+def _rebuild(kind: type[RankscopeError], message: str, state: dict[str, object]) -> RankscopeError:
     error = kind(message)
     error.__dict__.update(state)
     return error

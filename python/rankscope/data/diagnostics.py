@@ -5,26 +5,25 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 SENTENCES = {
-    "bom": "the text begins with a byte-order mark, which was dropped",
-    "blank_lines": "{count} blank {lines} passed over",
-    "comments": "{count} {lines} beginning with '# ' passed over as comments",
-    "negative_rel": "{count} judgments below 0 (negative={negative})",
-    "duplicate_identical": "{count} judgments given again with the same grade, counted once",
-    "duplicates_resolved": "{count} documents given twice, resolved by duplicates={duplicates!r}",
-    "ids_equal_after_normalisation": "{count} ids equal others but for case or Unicode form; "
-    "they are kept apart",
-    "int_ids": "{count} ids were integers and are read as their decimal text",
-    "rank_score_disagree": "in {count} queries the rank column contradicts the scores; scores win",
-    "rank_irregular": "in {count} queries the rank column is not 1, 2, 3, …; it orders nothing",
-    "multiple_tags": "{count} different run tags in one run",
-    "duplicate_measures": "{count} measures asked for twice, evaluated once",
-    "n_missing": "{count} judged queries are not in the run (missing={missing})",
-    "n_run_only": "{count} queries of the run are not judged and enter no mean",
-    "n_no_relevant": "{count} judged queries have no relevant document (empty={empty})",
-    "tied_scores": "in {count} queries all documents have one score, so only ties={ties} orders "
-    "them",
-    "all_unjudged": "none of the {count} documents retrieved for judged queries is judged",
-    "identical_runs": "{count} runs are the same file as another",
+    "bom": "a byte-order mark at the start, dropped: {count}",
+    "blank_lines": "blank lines, passed over: {count}",
+    "comments": "comment lines, which begin with '# ', passed over: {count}",
+    "negative_rel": "judgments below 0: {count} (negative={negative})",
+    "duplicate_identical": "judgments given again with the same grade, counted once: {count}",
+    "duplicates_resolved": "documents given twice: {count} (duplicates={duplicates})",
+    "ids_equal_after_normalisation": "ids that equal another but for case or Unicode form, kept "
+    "apart: {count}",
+    "int_ids": "ids that are integers, read as their decimal text: {count}",
+    "rank_score_disagree": "queries whose rank column contradicts the scores, which win: {count}",
+    "rank_irregular": "queries whose rank column is not 1, 2, 3, …; it orders nothing: {count}",
+    "multiple_tags": "different run tags in one run: {count}",
+    "duplicate_measures": "measures asked for again, evaluated once: {count}",
+    "n_missing": "judged queries that are not in the run: {count} (missing={missing})",
+    "n_run_only": "queries of the run that are not judged, and enter no mean: {count}",
+    "n_no_relevant": "judged queries without a relevant document: {count} (empty={empty})",
+    "tied_scores": "queries whose documents all have one score: {count} (ties={ties})",
+    "all_unjudged": "retrieved documents of judged queries, of which none is judged: {count}",
+    "identical_runs": "runs that are the same as one before: {count}",
 }
 """What each code says; the fields are the count and the choices of the evaluation."""
 
@@ -65,6 +64,5 @@ def describe(
         file: In which input.
         line: At which line first; 0 where lines mean nothing.
     """
-    lines = "line" if count == 1 else "lines"
-    sentence = SENTENCES[code].format(count=count, lines=lines, **choices)
+    sentence = SENTENCES[code].format(count=count, **choices)
     return Diagnostic(code, count, sentence, file, line)

@@ -1,0 +1,87 @@
+"""The command line: `rankscope eval`, `rankscope measures`, `rankscope demo`."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+from rankscope.cli.arguments import Parser
+from rankscope.cli.output import print_error, set_up_streams
+from rankscope.errors import RankscopeError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+INTERRUPTED = 130
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run a command.
+
+    Args:
+        arguments: The words after the program's name; those of the process where left out.
+
+    Returns:
+        The exit status: 0 ok, 1 a check failed, 2 usage, 3 bad input, 4 I/O.
+    """
+    words = sys.argv[1:] if arguments is None else list(arguments)
+    set_up_streams()
+    try:
+        status = _run(words)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        # Whoever read us has seen enough; what is still buffered has nowhere to go.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except KeyboardInterrupt:
+        return INTERRUPTED
+    except RankscopeError as error:
+        print_error(error, as_json="--json" in words)
+        return error.exit_status
+    return status
+
+
+def _run(words: list[str]) -> int:
+    parser = Parser(
+        prog="rankscope",
+        description="How good are ranked lists, and why: evaluation built around nDCG.",
+    )
+    parser.add_version()
+    commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
+    # A command's module loads when it is asked for, so that each starts as fast as it can.
+    wanted = next((word for word in words if not word.startswith("-")), None)
+    for name, summary in COMMANDS.items():
+        child = commands.add_parser(name, help=summary, description=summary)
+        if name == wanted:
+            _load(name).add_arguments(child)
+    options = parser.parse_args(words)
+    return _load(options.command).run(options)
+
+
+COMMANDS = {
+    "eval": "Evaluate one or many runs against judgments.",
+    "measures": "List the measures, or explain one.",
+    "demo": "Make a small search log with known facts, and evaluate it.",
+}
+
+
+def _load(name: str) -> Command:
+    from importlib import import_module  # noqa: PLC0415 - only the command asked for is loaded
+
+    module: Command = import_module(f"rankscope.cli.{name}")  # type: ignore[assignment]
+    return module
+
+
+if TYPE_CHECKING:
+    from argparse import ArgumentParser, Namespace
+    from typing import Protocol
+
+    class Command(Protocol):
+        """What the module of a command has."""
+
+        def add_arguments(self, parser: ArgumentParser) -> None:
+            """Say what the command takes."""
+
+        def run(self, options: Namespace) -> int:
+            """Do it, and give the exit status."""

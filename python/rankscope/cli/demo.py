@@ -1,0 +1,100 @@
+"""`rankscope demo`: a small search log with known facts, written to files and evaluated."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+
+import rankscope as rs
+from rankscope.cli.arguments import Once, OnceFlag
+from rankscope.cli.searchlog import SearchLog, make_search_log
+from rankscope.results.text import format_value
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from argparse import ArgumentParser, Namespace
+
+MEASURES = ("nDCG@10", "AP", "RR", "P@5", "R@20", "Judged@10")
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    """Say what the command takes."""
+    parser.add_argument("--once", action=OnceFlag, help="print the result, and end")
+    parser.add_argument("--seed", action=Once, type=int, default=1, help="of the search log")
+    parser.add_argument(
+        "--keep",
+        action=Once,
+        metavar="FOLDER",
+        help="where to leave the files; nowhere if left out",
+    )
+
+
+def run(options: Namespace) -> int:
+    """Make the log, evaluate both runs, and say what was found."""
+    log = make_search_log(options.seed)
+    if options.keep is not None:
+        _show(log, Path(options.keep))
+        return 0
+    with tempfile.TemporaryDirectory(prefix="rankscope-demo-") as folder:
+        _show(log, Path(folder))
+    return 0
+
+
+def _show(log: SearchLog, folder: Path) -> None:
+    paths = write_files(log, folder)
+    qrels = rs.read_qrels(paths["qrels.txt"])
+    old, new = (rs.evaluate(qrels, paths[name], MEASURES) for name in ("old.run", "new.run"))
+    facts = log.facts
+    print(
+        f"A search log of {facts.queries} judged queries, ranked by two rankers (seed made it).\n"
+    )
+    print("$ rankscope eval qrels.txt old.run new.run\n")
+    print(f"{'measure':<10} {'old':>8} {'new':>8} {'change':>8}")
+    for name in old:
+        change = new[name] - old[name]
+        print(
+            f"{name:<10} {format_value(old[name]):>8} {format_value(new[name]):>8} {change:>+8.4f}"
+        )
+    counts = new.counts
+    print("\nWhat the means are made of          planted  found")
+    for label, planted, found in (
+        ("judged queries", facts.queries, counts.queries),
+        ("without a relevant document", facts.empty, counts.empty),
+        ("not in the run", facts.missing, counts.missing),
+        ("in the run, but not judged", facts.run_only, counts.run_only),
+    ):
+        print(f"  {label:<32} {planted:>8} {found:>6}")
+    shown, unjudged = counts.retrieved_at_k[10], counts.unjudged_at_k[10]
+    print(f"  {'unjudged in the top 10':<32} {'':>8} {unjudged / shown:>6.0%}")
+    print("\nnDCG@10 by country, the first part of the query id:")
+    print(f"{'country':<10} {'old':>8} {'new':>8} {'change':>8}")
+    before, after = mean_by_country(old), mean_by_country(new)
+    for country, value in before.items():
+        change = after[country] - value
+        mark = "  <- planted: its best documents were moved down" * (country == facts.worse_country)
+        print(f"{country:<10} {value:>8.4f} {after[country]:>8.4f} {change:>+8.4f}{mark}")
+    print(f"\npolicy: {new.policy}")
+    for note in new.notes:
+        print(f"note: {note.sentence}")
+
+
+def mean_by_country(evaluation: rs.Evaluation) -> dict[str, float]:
+    """Average nDCG@10 over the queries of each country."""
+    values: dict[str, list[float]] = {}
+    pairs = zip(evaluation.query_ids, evaluation.per_query_list("nDCG@10"), strict=True)
+    for query, value in pairs:
+        values.setdefault(query.partition("-")[0], []).append(value)
+    return {country: sum(of) / len(of) for country, of in sorted(values.items())}
+
+
+def write_files(log: SearchLog, folder: Path) -> dict[str, Path]:
+    """Write the log as TREC files, and give their paths by name."""
+    folder.mkdir(parents=True, exist_ok=True)
+    texts = {
+        "qrels.txt": [f"{query} 0 {doc} {grade}" for query, doc, grade in log.qrels],
+        "old.run": [f"{query} Q0 {doc} 1 {score} old" for query, doc, score in log.old],
+        "new.run": [f"{query} Q0 {doc} 1 {score} new" for query, doc, score in log.new],
+    }
+    for name, lines in texts.items():
+        (folder / name).write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return {name: folder / name for name in texts}

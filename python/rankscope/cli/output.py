@@ -1,0 +1,81 @@
+"""What goes to standard output and standard error, the same bytes in every locale."""
+
+from __future__ import annotations
+
+import sys
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+    from typing import TextIO
+
+    from rankscope.data import Diagnostic
+    from rankscope.errors import RankscopeError
+
+
+def set_up_streams() -> None:
+    """Write UTF-8 and plain line ends everywhere; show what cannot be written escaped."""
+    for stream in (sys.stdout, sys.stderr):
+        reconfigure = getattr(stream, "reconfigure", None)
+        if reconfigure is not None:
+            reconfigure(encoding="utf-8", errors="backslashreplace", newline="\n")
+
+
+def show(text: str) -> str:
+    r"""Write a text on one line: what is not printable is escaped.
+
+    Examples:
+        >>> print(show("a\tb\u202e"))
+        a\tb\u202e
+    """
+    if text.isprintable():
+        return text
+    return "".join(
+        character if character.isprintable() else character.encode("unicode_escape").decode()
+        for character in text
+    )
+
+
+def print_notes(notes: Iterable[Diagnostic]) -> None:
+    """Print what was suspicious to standard error, a line each."""
+    for note in notes:
+        print(f"note: {show(str(note))}", file=sys.stderr)
+
+
+def print_error(error: RankscopeError, *, as_json: bool) -> None:
+    """Print an error: a line and a hint, and where JSON was asked for a document as well."""
+    print(f"rankscope: error: {show(error.summary)} [{error.code}]", file=sys.stderr)
+    if error.hint:
+        print(f"Hint: {error.hint}", file=sys.stderr)
+    if as_json:
+        fields = {
+            "code": error.code,
+            "message": error.message,
+            "hint": error.hint,
+            "file": error.file,
+            "line": error.line,
+            "column": error.column,
+            "value": error.value,
+        }
+        print_json({"error": fields})
+
+
+def print_json(document: Mapping[str, object]) -> None:
+    """Print one JSON document; it has no NaN."""
+    import json  # noqa: PLC0415 - only where JSON is asked for
+
+    json.dump(document, sys.stdout, allow_nan=False, indent=2)
+    sys.stdout.write("\n")
+
+
+def print_csv(rows: Iterable[Iterable[str | float]], stream: TextIO | None = None) -> None:
+    """Print rows as CSV; a text that a spreadsheet would run as a formula is quoted with '."""
+    import csv  # noqa: PLC0415 - only where CSV is asked for
+
+    writer = csv.writer(stream or sys.stdout, lineterminator="\n")
+    for row in rows:
+        writer.writerow([_defuse(cell) if isinstance(cell, str) else cell for cell in row])
+
+
+def _defuse(text: str) -> str:
+    return f"'{text}" if text.startswith(("=", "+", "-", "@", "\t", "\r")) else text
