@@ -10,7 +10,7 @@ use crate::source::Source;
 use crate::trec::too_many_rows;
 
 /// Small enough for a core's second-level cache with all that is made of it.
-const BLOCK: usize = 384 << 10;
+const BLOCK: usize = 128 << 10;
 const MAX_LINE: usize = 1 << 20;
 /// Positions in a block are 32-bit numbers.
 const MAX_BLOCK: usize = 1 << 30;

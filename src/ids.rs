@@ -27,6 +27,28 @@ impl IdHasher {
     }
 }
 
+/// Whether two identifiers are the same. Most have fewer than 16 bytes, for which calling the C
+/// library costs more than comparing them.
+#[inline]
+#[must_use]
+pub fn is_same(left: &[u8], right: &[u8]) -> bool {
+    if left.len() != right.len() {
+        return false;
+    }
+    match left.len() {
+        8..=16 => both_ends::<8>(left, right),
+        4..8 => both_ends::<4>(left, right),
+        _ => left == right,
+    }
+}
+
+/// Compares the first and the last `N` bytes, which overlap where there are fewer than twice `N`.
+#[inline]
+fn both_ends<const N: usize>(left: &[u8], right: &[u8]) -> bool {
+    left.first_chunk::<N>() == right.first_chunk::<N>()
+        && left.last_chunk::<N>() == right.last_chunk::<N>()
+}
+
 /// Texts end to end, and where each one ends.
 #[derive(Clone, Debug, Default)]
 pub struct Arena {

@@ -1,7 +1,7 @@
 //! Matches the retrieved documents of one query to its judgments, and refuses documents given twice.
 
 use crate::error::{Error, Kind, Result, show};
-use crate::ids::{IdHasher, Slots, insert};
+use crate::ids::{IdHasher, Slots, insert, is_same};
 use crate::judgments::{Duplicates, Judgments};
 use crate::rank::Hit;
 use crate::trec::{List, Row};
@@ -37,7 +37,7 @@ impl Joiner {
         let slots = self.seen.as_mut_slice();
         for (index, row) in list.rows.iter().enumerate() {
             let hash = self.hasher.hash(row.doc);
-            let same = insert(slots, hash, index, |other| list.rows[other].doc == row.doc);
+            let same = insert(slots, hash, index, |other| is_same(list.rows[other].doc, row.doc));
             if let Some(earlier) = same {
                 if duplicates == Duplicates::Error {
                     return Err(retrieved_twice(list.query, &list.rows[earlier], row));

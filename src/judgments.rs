@@ -35,6 +35,9 @@ pub struct Judgments {
     /// Each query's table of documents, one after another.
     slots: Vec<u64>,
     slot_offsets: Vec<usize>,
+    /// For each query a set of 64 hash classes that have a judged document: most documents of a
+    /// long list are told unjudged by one bit.
+    classes: Vec<u64>,
     hasher: IdHasher,
     grades: Vec<f64>,
     notes: Notes,
@@ -103,6 +106,7 @@ impl Judgments {
         JudgedQuery {
             entries: &self.entries[self.offsets[query]..self.offsets[query + 1]],
             slots: &self.slots[self.slot_offsets[query]..self.slot_offsets[query + 1]],
+            classes: self.classes[query],
             texts: &self.texts,
         }
     }
@@ -144,7 +148,13 @@ impl Judgments {
 pub struct JudgedQuery<'a> {
     entries: &'a [Entry],
     slots: &'a [u64],
+    classes: u64,
     texts: &'a Arena,
+}
+
+/// The bit of a hash in a set of 64 classes; other bits than those that place it in a table.
+fn class_of(hash: u64) -> u64 {
+    1 << (hash >> 58)
 }
 
 impl JudgedQuery<'_> {
@@ -152,7 +162,11 @@ impl JudgedQuery<'_> {
     #[inline]
     #[must_use]
     pub fn find_document(&self, doc: &[u8], hash: u64) -> Option<f64> {
-        let is_same = |index: usize| self.texts.get(self.entries[index].text as usize) == doc;
+        if self.classes & class_of(hash) == 0 {
+            return None;
+        }
+        let is_same =
+            |index: usize| ids::is_same(self.texts.get(self.entries[index].text as usize), doc);
         ids::find(self.slots, hash, is_same).map(|index| self.entries[index].grade)
     }
 }
@@ -221,6 +235,7 @@ impl Builder {
             ideal: Vec::with_capacity(grouped.rows.len()),
             slots: Vec::with_capacity(2 * grouped.rows.len()),
             slot_offsets: vec![0],
+            classes: Vec::with_capacity(count),
             hasher,
             grades: Vec::new(),
             notes: Notes::default(),
@@ -248,9 +263,11 @@ impl Judgments {
         let first = self.entries.len();
         let slots_from = self.slots.len();
         self.slots.resize(slots_from + Slots::size_for(rows.len()), 0);
+        let mut classes = 0;
         for row in rows {
             let doc = self.texts.get(row.text as usize);
             let hash = self.hasher.hash(doc);
+            classes |= class_of(hash);
             let (entries, texts) = (&self.entries, &self.texts);
             let is_same = |index: usize| texts.get(entries[first + index].text as usize) == doc;
             let new = entries.len() - first;
@@ -281,6 +298,7 @@ impl Judgments {
         }
         self.offsets.push(self.entries.len());
         self.slot_offsets.push(self.slots.len());
+        self.classes.push(classes);
         self.ideal.extend(self.entries[first..].iter().map(|entry| entry.grade));
         let ideal = &mut self.ideal[first..];
         ideal.sort_unstable_by(|a, b| b.total_cmp(a));

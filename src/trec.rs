@@ -5,6 +5,7 @@
 //! counting blanks; any other one line by line.
 
 use crate::error::{Error, Kind, Result, show};
+use crate::ids::is_same;
 use crate::notes::{BlockLine, Lines, Note, Notes};
 use crate::number::{self, NotANumber};
 use crate::split::Tape;
@@ -119,7 +120,7 @@ const MAX_TAGS: usize = 16;
 impl Tags {
     #[inline]
     fn see(&mut self, tag: &[u8], place: BlockLine) {
-        if self.seen.get(self.last).is_none_or(|(last, _)| last != tag) {
+        if self.seen.get(self.last).is_none_or(|(last, _)| !is_same(last, tag)) {
             self.find(tag, place);
         }
     }
@@ -192,7 +193,7 @@ pub fn read_run<'a>(
                 .line(line)
                 .column(column(text, fields[4])));
         }
-        if query != list.query {
+        if !is_same(query, list.query) {
             if !list.rows.is_empty() {
                 each(&mut list)?;
             }
@@ -431,6 +432,7 @@ fn column(text: &[u8], field: &[u8]) -> usize {
     at - memchr::memrchr(b'\n', &text[..at]).map_or(0, |newline| newline + 1) + 1
 }
 
+#[inline]
 fn check_length(id: &[u8]) -> Result<()> {
     if id.len() <= MAX_ID {
         return Ok(());
@@ -439,6 +441,7 @@ fn check_length(id: &[u8]) -> Result<()> {
 }
 
 /// The error for an identifier over the limit.
+#[cold]
 fn id_too_long(id: &[u8]) -> Error {
     Error::new(
         Kind::Limit,
