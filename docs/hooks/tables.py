@@ -1,0 +1,68 @@
+"""Fills in the tables of a page that the package knows: `<!-- table: names trec_eval -->`."""
+
+from __future__ import annotations
+
+import re
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+from rankscope.cli.arguments import Parser
+from rankscope.data.diagnostics import SENTENCES
+from rankscope.measures.compat import translations
+
+if TYPE_CHECKING:
+    from mkdocs.config.defaults import MkDocsConfig
+    from mkdocs.structure.files import Files
+    from mkdocs.structure.pages import Page
+
+    from rankscope.measures.compat import Tool
+
+PLACE = re.compile(r"^<!-- table: (?P<what>\w+) ?(?P<which>\w*) -->$", re.MULTILINE)
+
+
+def write_names(tool: Tool) -> str:
+    """What a tool calls the measures, what they are here, and how they differ."""
+    lines = [
+        f"| `{line.theirs}` | `{line.ours}` | {line.note} |" for line in translations(tool)
+    ]
+    return "\n".join(["| there | here | how theirs differs |", "| --- | --- | --- |", *lines])
+
+
+def write_diagnostics() -> str:
+    """What each code of the diagnostics says; a field in it is shown as the word it stands for."""
+    lines = [
+        f"| `{code}` | {re.sub(r'{(\w+)}', r'*\1*', sentence)} |"
+        for code, sentence in SENTENCES.items()
+    ]
+    return "\n".join(["| code | says |", "| --- | --- |", *lines])
+
+
+def write_options(command: str) -> str:
+    """The options of a command, as its parser knows them."""
+    parser = Parser()
+    import_module(f"rankscope.cli.{command}").add_arguments(parser)
+    lines = []
+    for option in parser._actions:  # noqa: SLF001 - argparse has no public list
+        if option.option_strings and "--help" not in option.option_strings:
+            values = " \\| ".join(option.choices or filter(None, [str(option.metavar or "")]))
+            name = " ".join([option.option_strings[-1], values]).strip()
+            lines.append(f"| <code>{name}</code> | {option.help} |")
+    return "\n".join(["| option | means |", "| --- | --- |", *lines])
+
+
+def write_table(what: str, which: str) -> str:
+    """The table that a place asks for."""
+    match what, which:
+        case "names", "trec_eval" | "ir_measures" | "ranx" | "sklearn":
+            return write_names(which)
+        case "options", command:
+            return write_options(command)
+        case "diagnostics", "":
+            return write_diagnostics()
+    message = f"expected a table of names, options or diagnostics, found {what} {which}"
+    raise ValueError(message)
+
+
+def on_page_markdown(markdown: str, *, page: Page, config: MkDocsConfig, files: Files) -> str:  # noqa: ARG001 - MkDocs passes them by name
+    """Put the tables in their places."""
+    return PLACE.sub(lambda match: write_table(match["what"], match["which"]), markdown)
