@@ -72,8 +72,9 @@ fn parse_at_once(text: &[u8]) -> Option<f64> {
         }
         mantissa = mantissa * 10 + u64::from(digit);
     }
-    let value = (mantissa * 10_000_000 + eight_digits(digits)?) as f64
-        / POWERS_OF_TEN[(56 - whole_bits as usize) / 8];
+    // A signed integer becomes a double in one instruction.
+    let mantissa = (mantissa * 10_000_000 + eight_digits(digits)?).cast_signed();
+    let value = mantissa as f64 / POWERS_OF_TEN[(56 - whole_bits as usize) / 8];
     Some(if is_negative { -value } else { value })
 }
 
