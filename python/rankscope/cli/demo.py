@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tempfile
+from itertools import groupby
 from pathlib import Path
 
 import rankscope as rs
@@ -13,6 +14,7 @@ from rankscope.results.text import format_value
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
+    from collections.abc import Iterator
 
 MEASURES = ("nDCG@10", "AP", "RR", "P@5", "R@20", "Judged@10")
 
@@ -33,20 +35,20 @@ def run(options: Namespace) -> int:
     """Make the log, evaluate both runs, and say what was found."""
     log = make_search_log(options.seed)
     if options.keep is not None:
-        _show(log, Path(options.keep))
+        _show(log, Path(options.keep), options.seed)
         return 0
     with tempfile.TemporaryDirectory(prefix="rankscope-demo-") as folder:
-        _show(log, Path(folder))
+        _show(log, Path(folder), options.seed)
     return 0
 
 
-def _show(log: SearchLog, folder: Path) -> None:
+def _show(log: SearchLog, folder: Path, seed: int) -> None:
     paths = write_files(log, folder)
     qrels = rs.read_qrels(paths["qrels.txt"])
     old, new = (rs.evaluate(qrels, paths[name], MEASURES) for name in ("old.run", "new.run"))
     facts = log.facts
     print(
-        f"A search log of {facts.queries} judged queries, ranked by two rankers (seed made it).\n"
+        f"A search log of {facts.queries} judged queries, each ranked by two rankers (seed {seed}).\n"
     )
     print("$ rankscope eval qrels.txt old.run new.run\n")
     print(f"{'measure':<10} {'old':>8} {'new':>8} {'change':>8}")
@@ -92,9 +94,16 @@ def write_files(log: SearchLog, folder: Path) -> dict[str, Path]:
     folder.mkdir(parents=True, exist_ok=True)
     texts = {
         "qrels.txt": [f"{query} 0 {doc} {grade}" for query, doc, grade in log.qrels],
-        "old.run": [f"{query} Q0 {doc} 1 {score} old" for query, doc, score in log.old],
-        "new.run": [f"{query} Q0 {doc} 1 {score} new" for query, doc, score in log.new],
+        "old.run": list(_run_lines(log.old, "old")),
+        "new.run": list(_run_lines(log.new, "new")),
     }
     for name, lines in texts.items():
         (folder / name).write_text("\n".join(lines) + "\n", encoding="utf-8")
     return {name: folder / name for name in texts}
+
+
+def _run_lines(rows: list[tuple[str, str, float]], tag: str) -> Iterator[str]:
+    for query, group in groupby(rows, key=lambda row: row[0]):
+        ranked = sorted(group, key=lambda row: -row[2])
+        for rank, (_, doc, score) in enumerate(ranked, start=1):
+            yield f"{query} Q0 {doc} {rank} {score} {tag}"
