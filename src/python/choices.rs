@@ -98,7 +98,8 @@ pub(super) fn read_gain(value: &Bound<'_, PyAny>) -> PyResult<Gain> {
         return choose(name.to_str()?, &[("linear", 0), ("exp2", 1)])
             .map(|which| if which == 0 { Gain::Linear } else { Gain::Exp2 });
     }
-    let mut pairs: Vec<(f64, f64)> = value.extract()?;
+    let pairs: Vec<[f64; 2]> = value.extract()?;
+    let mut pairs: Vec<(f64, f64)> = pairs.into_iter().map(|[grade, gain]| (grade, gain)).collect();
     pairs.sort_by(|a, b| a.0.total_cmp(&b.0));
     Ok(Gain::Table(pairs))
 }
