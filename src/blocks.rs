@@ -3,11 +3,11 @@
 //! A block holds every adjacent line of its queries, so blocks can be parsed and evaluated by any
 //! thread, and nothing but one block a thread is ever in memory.
 
-use memchr::{memchr, memchr_iter, memrchr};
+use memchr::{memchr, memchr_iter, memchr2, memrchr};
 
 use crate::error::{Error, Kind, Result};
-use crate::source::Source;
-use crate::trec::too_many_rows;
+use crate::source::{Source, Watch};
+use crate::trec::{self, too_many_rows};
 
 /// Small enough for a core's second-level cache with all that is made of it.
 const BLOCK: usize = 128 << 10;
@@ -48,23 +48,23 @@ impl Blocks {
     ///
     /// # Errors
     /// Where the source cannot be read, or its first bytes are not text.
-    pub fn new(source: Source) -> Result<Self> {
-        Self::with_size(source, BLOCK)
+    pub fn new(source: Source, watch: Watch<'_>) -> Result<Self> {
+        Self::with_size(source, BLOCK, watch)
     }
 
     /// As [`Blocks::new`], with blocks of about `size` bytes.
     ///
     /// # Errors
     /// As there.
-    pub fn with_size(mut source: Source, size: usize) -> Result<Self> {
+    pub fn with_size(mut source: Source, size: usize, watch: Watch<'_>) -> Result<Self> {
         let mut head = vec![0; 512];
-        let count = source.fill(&mut head)?;
+        let count = source.fill(&mut head, watch)?;
         head.truncate(count);
-        check_is_text(&head).map_err(|error| error.file(source.name()))?;
         let had_bom = head.starts_with(BOM);
         if had_bom {
             head.drain(..BOM.len());
         }
+        check_is_text(&head).map_err(|error| error.file(source.name()))?;
         Ok(Self { source, carry: head, next: 0, at_end: count < 512, size, had_bom })
     }
 
@@ -90,7 +90,7 @@ impl Blocks {
     ///
     /// # Errors
     /// Where reading fails, or a line is longer than 1 MiB; lines are counted from the start of the block.
-    pub fn next(&mut self, block: &mut Block) -> Result<bool> {
+    pub fn next(&mut self, block: &mut Block, watch: Watch<'_>) -> Result<bool> {
         block.length = self.carry.len();
         let mut size = self.size.max(2 * self.carry.len());
         if block.buffer.len() < size {
@@ -100,7 +100,7 @@ impl Blocks {
         self.carry.clear();
         loop {
             if !self.at_end {
-                let count = self.source.fill(&mut block.buffer[block.length..size])?;
+                let count = self.source.fill(&mut block.buffer[block.length..size], watch)?;
                 self.at_end = count < size - block.length;
                 block.length += count;
             }
@@ -136,7 +136,7 @@ fn check_is_text(head: &[u8]) -> Result<()> {
             "looks_like_html",
             "expected lines of text, found a web page",
         )
-        .hint("the download may have failed: open the file and look")
+        .hint(LOOK)
         .line(1));
     }
     if head.starts_with(b"\xff\xfe") || head.starts_with(b"\xfe\xff") {
@@ -144,25 +144,27 @@ fn check_is_text(head: &[u8]) -> Result<()> {
             .hint("convert it: iconv -f UTF-16 -t UTF-8")
             .line(1));
     }
-    let kinds: [(&[u8], &str); 5] = [
-        (b"%PDF", "a PDF"),
-        (b"\x7fELF", "a program"),
-        (b"PK\x03\x04", "a zip archive"),
-        (b"PAR1", "a Parquet file"),
-        (b"\x89PNG", "a picture"),
+    let unpack = "unpack it first; gzip, zstd and bzip2 are read as they are";
+    let kinds: [(&[u8], &str, &str); 8] = [
+        (b"%PDF", "a PDF", LOOK),
+        (b"\x7fELF", "a program", LOOK),
+        (b"\x89PNG", "a picture", LOOK),
+        (b"PAR1", "a Parquet file", "write its columns as lines of text"),
+        (b"PK\x03\x04", "a zip archive", unpack),
+        (b"\xfd7zXZ\0", "an xz file", unpack),
+        (b"7z\xbc\xaf\x27\x1c", "a 7z archive", unpack),
+        (b"\x04\x22\x4d\x18", "an lz4 file", unpack),
     ];
-    for (magic, kind) in kinds {
+    for (magic, kind, hint) in kinds {
         if head.starts_with(magic) {
-            return Err(Error::new(
-                Kind::Format,
-                "not_text",
-                format!("expected lines of text, found {kind}"),
-            )
-            .line(1));
+            let message = format!("expected lines of text, found {kind}");
+            return Err(Error::new(Kind::Format, "not_text", message).hint(hint).line(1));
         }
     }
     Ok(())
 }
+
+const LOOK: &str = "the download may have failed: open the file and look";
 
 fn check_last_line(text: &[u8]) -> Result<()> {
     let start = memrchr(b'\n', text).map_or(0, |at| at + 1);
@@ -170,11 +172,16 @@ fn check_last_line(text: &[u8]) -> Result<()> {
         return Ok(());
     }
     let before = memchr_iter(b'\n', &text[..start]).count() as u64;
-    Err(line_too_long().line(before + 1))
+    Err(line_too_long(&text[start..]).line(before + 1))
 }
 
-/// The error for a line over the limit.
-fn line_too_long() -> Error {
+/// The error for a line over the limit, whose reason may be in what it holds.
+fn line_too_long(line: &[u8]) -> Error {
+    // What stands here once is refused in a shorter line, too.
+    if let Some(at) = memchr2(0, b'\r', line) {
+        let error = if line[at] == 0 { trec::nul_byte() } else { trec::lone_cr() };
+        return error.column(at + 1);
+    }
     Error::new(
         Kind::Limit,
         "line_length",
@@ -219,11 +226,11 @@ mod tests {
 
     fn cut(text: &str, size: usize) -> Vec<String> {
         let origin = Origin::Bytes(text.as_bytes().into());
-        let source = Input { origin, encoding: Encoding::Utf8 }.open().unwrap();
-        let mut blocks = Blocks::with_size(source, size).unwrap();
+        let source = Input { origin, encoding: Encoding::Utf8 }.open(&mut |_| Ok(())).unwrap();
+        let mut blocks = Blocks::with_size(source, size, &mut |_| Ok(())).unwrap();
         let mut block = Block::default();
         let mut found = Vec::new();
-        while blocks.next(&mut block).unwrap() {
+        while blocks.next(&mut block, &mut |_| Ok(())).unwrap() {
             found.push(String::from_utf8(block.text().to_vec()).unwrap());
         }
         found

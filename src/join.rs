@@ -4,7 +4,7 @@ use crate::error::{Error, Kind, Result, show};
 use crate::ids::{IdHasher, Slots, insert, is_same};
 use crate::judgments::{Duplicates, Judgments};
 use crate::rank::Hit;
-use crate::trec::{List, Row};
+use crate::trec::{self, List, Row};
 
 /// Working memory for one list at a time.
 #[derive(Debug, Default)]
@@ -32,6 +32,9 @@ impl Joiner {
     ) -> Result<()> {
         self.hits.clear();
         self.dropped = 0;
+        if trec::is_too_long(list.rows.len()) {
+            return Err(trec::too_many_rows());
+        }
         self.seen.reset(list.rows.len());
         let judged = query.map(|query| judgments.of_query(query));
         let slots = self.seen.as_mut_slice();
@@ -113,14 +116,16 @@ impl Joiner {
 }
 
 fn retrieved_twice(query: &[u8], earlier: &Row<'_>, later: &Row<'_>) -> Error {
+    let below = later.line.saturating_sub(earlier.line);
+    let lines = if below == 1 { "line" } else { "lines" };
     Error::new(
         Kind::Duplicate,
         "duplicate_doc",
         format!(
-            "expected each document once, found `{}` of query `{}` again, {} lines below the first",
+            "expected each document once, found `{}` of query `{}` again, {below} {lines} below the \
+             first",
             show(later.doc),
-            show(query),
-            later.line.saturating_sub(earlier.line)
+            show(query)
         ),
     )
     .hint("keep one of them, or say duplicates=\"first\" or \"max\"")

@@ -6,7 +6,7 @@ use crate::blocks::{Block, Blocks};
 use crate::error::{Error, Kind, Result, show};
 use crate::ids::{self, Arena, IdHasher, Ids, Slots};
 use crate::notes::{Lines, Note, Notes};
-use crate::source::Input;
+use crate::source::{Event, Input, Watch};
 use crate::split::Tape;
 use crate::trec;
 
@@ -51,17 +51,13 @@ struct Entry {
 }
 
 impl Judgments {
-    /// Reads qrels; `watch` is told how many bytes were read, and may stop it.
+    /// Reads qrels; `watch` is told how far it is, and may stop it.
     ///
     /// # Errors
     /// Where the input cannot be read or is not qrels.
-    pub fn read(
-        input: &Input,
-        duplicates: Duplicates,
-        watch: &mut dyn FnMut(u64) -> Result<()>,
-    ) -> Result<Self> {
+    pub fn read(input: &Input, duplicates: Duplicates, watch: Watch<'_>) -> Result<Self> {
         let name = input.name();
-        let mut blocks = Blocks::new(input.open()?)?;
+        let mut blocks = Blocks::new(input.open(watch)?, watch)?;
         let mut builder = Builder::default();
         let mut notes = Notes::default();
         let mut lines = Lines::default();
@@ -71,7 +67,7 @@ impl Judgments {
         if blocks.had_bom {
             notes.add(Note::Bom, (0, 1));
         }
-        while blocks.next(&mut block).map_err(|error| error.after_lines(before))? {
+        while blocks.next(&mut block, watch).map_err(|error| error.after_lines(before))? {
             let number = block.number;
             let add = |query: &[u8], doc: &[u8], grade: f64, line: u64| {
                 builder.add(query, doc, grade, before + line)
@@ -80,7 +76,7 @@ impl Judgments {
                 .map_err(|error| error.after_lines(before).file(&name))?;
             lines.set(number, count);
             before += count;
-            watch(blocks.consumed())?;
+            watch(Event::Read(blocks.consumed()))?;
         }
         notes.resolve(&lines);
         builder.finish(duplicates, notes).map_err(|error| error.file(&name))

@@ -5,6 +5,7 @@
 mod choices;
 mod column;
 mod objects;
+mod pipe;
 mod watch;
 
 use std::borrow::Cow;
@@ -17,14 +18,14 @@ use pyo3::types::{PyBytes, PyDict};
 
 use self::choices::choose;
 use self::column::{Column, Data, Raw};
-use self::objects::{Number, each_row, entries, read_id, read_number, with_list};
+use self::objects::{Number, each_row, entries, read_id, read_number, read_query, with_list};
 use self::watch::Watch;
-use crate::error::{Error, Kind, show};
+use crate::error::{Error, show};
 use crate::evaluate::{self, Mean, Measure, Scorer};
 use crate::ids::{Arena, Ids};
 use crate::judgments;
 use crate::notes::{Note, Notes};
-use crate::source::{Encoding, Input, Origin};
+use crate::source::{self, Encoding, Input, Origin};
 use crate::trec::{List, Row};
 use crate::{kernels, rankings, run, stream};
 
@@ -68,10 +69,10 @@ enum Source {
     Path(Option<PathBuf>),
 }
 
-fn input(source: Source, encoding: &str) -> PyResult<Input> {
+fn input(py: Python<'_>, source: Source, encoding: &str) -> PyResult<Input> {
     let origin = match source {
         Source::Bytes(bytes) => Origin::Bytes(bytes.into()),
-        Source::Path(Some(path)) => Origin::Path(path),
+        Source::Path(Some(path)) => pipe::origin(py, path)?,
         Source::Path(None) => Origin::Stdin,
     };
     let encoding = choose(encoding, &[("utf-8", Encoding::Utf8), ("latin-1", Encoding::Latin1)])?;
@@ -94,7 +95,7 @@ impl Judgments {
         duplicates: &str,
         progress: Option<Py<PyAny>>,
     ) -> PyResult<Self> {
-        let input = input(source, encoding)?;
+        let input = input(py, source, encoding)?;
         let duplicates = choices::duplicates(duplicates)?;
         let read = Watch::new(progress)
             .run(py, |watch| judgments::Judgments::read(&input, duplicates, watch))?;
@@ -107,10 +108,11 @@ impl Judgments {
         let py = qrels.py();
         let mut notes = Notes::default();
         let mut builder = judgments::Builder::default();
+        let mut queries = Ids::default();
         let mut line = 0;
         for (query, docs) in entries(qrels, "qrels", "a mapping of query to its documents")? {
             py.check_signals()?;
-            let query = read_id(&query, "qrels", &mut notes)?;
+            let query = read_query(&query, "qrels", &mut queries, &mut notes)?;
             let place = format!("qrels[{:?}]", show(&query));
             builder.add_query(&query);
             for (doc, grade) in entries(&docs, &place, "a mapping of document to grade")? {
@@ -222,7 +224,11 @@ impl Plan {
 
 /// A run held in memory.
 #[pyclass(frozen, module = "rankscope._core")]
-pub struct Run(run::Run);
+pub struct Run {
+    run: run::Run,
+    /// What messages call it.
+    name: String,
+}
 
 #[pymethods]
 impl Run {
@@ -235,11 +241,12 @@ impl Run {
         duplicates: &str,
         progress: Option<Py<PyAny>>,
     ) -> PyResult<Self> {
-        let input = input(source, encoding)?;
+        let input = input(py, source, encoding)?;
         let (score_type, duplicates) =
             (choices::score_type(score_type)?, choices::duplicates(duplicates)?);
-        let work = |watch: stream::Watch<'_>| run::Run::read(&input, score_type, duplicates, watch);
-        Watch::new(progress).run(py, work).map(Self)
+        let work = |watch: source::Watch<'_>| run::Run::read(&input, score_type, duplicates, watch);
+        let run = Watch::new(progress).run(py, work)?;
+        Ok(Self { run, name: input.name() })
     }
 
     /// From a mapping of query to a mapping of document to score.
@@ -248,9 +255,10 @@ impl Run {
         let score_type = choices::score_type(score_type)?;
         let mut notes = Notes::default();
         let mut run = run::Run::default();
+        let mut queries = Ids::default();
         for (query, docs) in entries(lists, "run", "a mapping of query to its documents")? {
             lists.py().check_signals()?;
-            let query = read_id(&query, "run", &mut notes)?;
+            let query = read_query(&query, "run", &mut queries, &mut notes)?;
             with_list(&query, &docs, score_type, &mut notes, |list, _| run.add(list, 0))?;
         }
         Self::finish(lists.py(), run, notes)
@@ -272,7 +280,9 @@ impl Run {
 
 impl Run {
     fn finish(py: Python<'_>, run: run::Run, notes: Notes) -> PyResult<Self> {
-        run.finish(notes).map(Self).map_err(|error| to_python(py, &error.file("run")))
+        let name = "run".to_owned();
+        let made = run.finish(notes).map(|run| Self { run, name });
+        made.map_err(|error| to_python(py, &error.file("run")))
     }
 }
 
@@ -287,9 +297,9 @@ fn evaluate_path(
     threads: usize,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<Evaluation> {
-    let input = input(source, encoding)?;
+    let input = input(py, source, encoding)?;
     let work =
-        |watch: stream::Watch<'_>| stream::evaluate(&plan.0, &judgments.0, &input, threads, watch);
+        |watch: source::Watch<'_>| stream::evaluate(&plan.0, &judgments.0, &input, threads, watch);
     Watch::new(progress).run(py, work).map(Evaluation)
 }
 
@@ -302,9 +312,9 @@ fn evaluate_run(
     run: &Run,
     threads: usize,
 ) -> PyResult<Evaluation> {
-    let work = |watch: stream::Watch<'_>| {
-        stream::evaluate_run(&plan.0, &judgments.0, &run.0, threads, watch)
-            .map_err(|error| error.file("run"))
+    let work = |watch: source::Watch<'_>| {
+        stream::evaluate_run(&plan.0, &judgments.0, &run.run, threads, watch)
+            .map_err(|error| error.file(&run.name))
     };
     Watch::new(None).run(py, work).map(Evaluation)
 }
@@ -326,11 +336,7 @@ fn evaluate_dict(
     let mut run_only = Ids::default();
     for (query, docs) in entries(lists, "run", "a mapping of query to its documents")? {
         py.check_signals()?;
-        let query = read_id(&query, "run", &mut notes)?;
-        if queries.number(&query) + 1 < queries.texts().len() {
-            let message = format!("expected each query once, found `{}` again", show(&query));
-            return Err(refuse(Error::new(Kind::Duplicate, "duplicate_query", message)));
-        }
+        let query = read_query(&query, "run", &mut queries, &mut notes)?;
         let judged = judgments.find_query(&query);
         if judged.is_none() {
             run_only.number(&query);
@@ -406,7 +412,11 @@ impl Evaluation {
 
 /// A run joined with its judgments, in rank order.
 #[pyclass(frozen, module = "rankscope._core")]
-pub struct Rankings(Arc<rankings::Rankings>);
+pub struct Rankings {
+    made: Arc<rankings::Rankings>,
+    /// What messages call the run.
+    name: String,
+}
 
 #[pymethods]
 impl Rankings {
@@ -420,14 +430,16 @@ impl Rankings {
     ) -> PyResult<Self> {
         let (ties, duplicates) = (choices::ties(ties)?, choices::duplicates(duplicates)?);
         let judgments = Arc::clone(&judgments.0);
-        let made = py.detach(|| rankings::Rankings::new(judgments, &run.0, ties, duplicates));
-        made.map(|made| Self(Arc::new(made))).map_err(|error| to_python(py, &error.file("run")))
+        let made = py.detach(|| rankings::Rankings::new(judgments, &run.run, ties, duplicates));
+        let name = run.name.clone();
+        made.map_err(|error| to_python(py, &error.file(&name)))
+            .map(|made| Self { made: Arc::new(made), name })
     }
 
     fn evaluate(&self, py: Python<'_>, plan: &Plan) -> PyResult<Evaluation> {
-        py.detach(|| self.0.evaluate(&plan.0))
+        py.detach(|| self.made.evaluate(&plan.0))
             .map(Evaluation)
-            .map_err(|error| to_python(py, &error))
+            .map_err(|error| to_python(py, &error.file(&self.name)))
     }
 
     fn column(&self, name: &str) -> PyResult<Column> {
@@ -440,11 +452,11 @@ impl Rankings {
             "ideal" => |made| Raw::of(made.judgments().all_ideals(), "d"),
             other => return Err(PyKeyError::new_err(other.to_owned())),
         };
-        Ok(Column(Data::OfRankings(Arc::clone(&self.0), of)))
+        Ok(Column(Data::OfRankings(Arc::clone(&self.made), of)))
     }
 
     fn docs(&self) -> Vec<Cow<'_, str>> {
-        texts(self.0.docs())
+        texts(self.made.docs())
     }
 }
 

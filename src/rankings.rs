@@ -10,7 +10,7 @@ use crate::judgments::{Duplicates, Judgments};
 use crate::notes::{Note, Notes};
 use crate::rank::{self, Ties};
 use crate::run::Run;
-use crate::stream::finish_run;
+use crate::stream::{earlier, finish_run};
 use crate::trec::List;
 
 /// A run joined with its judgments, each list in rank order; immutable.
@@ -70,10 +70,12 @@ impl Rankings {
         let mut joiner = Joiner::default();
         let mut list = List::default();
         let mut dropped = 0;
+        let mut first_error = None;
         for (query, number) in of_run.into_iter().enumerate() {
             if let Some(number) = number {
                 run.fill(number, &mut list);
-                joiner.join(&judgments, Some(query), &mut list, duplicates)?;
+                let outcome = joiner.join(&judgments, Some(query), &mut list, duplicates);
+                first_error = earlier(first_error, outcome.err());
                 dropped += joiner.dropped;
                 made.add(query, &list, &joiner)?;
             }
@@ -82,9 +84,13 @@ impl Rankings {
         for number in 0..run.queries().len() {
             if judgments.find_query(run.queries().get(number)).is_none() {
                 run.fill(number, &mut list);
-                joiner.join(&judgments, None, &mut list, duplicates)?;
+                let outcome = joiner.join(&judgments, None, &mut list, duplicates);
+                first_error = earlier(first_error, outcome.err());
                 dropped += joiner.dropped;
             }
+        }
+        if let Some(error) = first_error {
+            return Err(error);
         }
         made.notes.add_many(Note::DuplicatesResolved, dropped, (0, 0));
         Ok(made)

@@ -6,7 +6,7 @@ use crate::ids::{Arena, Ids};
 use crate::join::Joiner;
 use crate::judgments::Duplicates;
 use crate::notes::{Lines, Note, Notes};
-use crate::source::Input;
+use crate::source::{Event, Input, Watch};
 use crate::split::Tape;
 use crate::trec::{self, List, Ranks, Row, RunNotes, ScoreType};
 
@@ -34,7 +34,7 @@ struct Stretch {
 }
 
 impl Run {
-    /// Reads a run; `watch` is told how many bytes were read, and may stop it.
+    /// Reads a run; `watch` is told how far it is, and may stop it.
     ///
     /// # Errors
     /// Where the input cannot be read or is not a run.
@@ -42,10 +42,10 @@ impl Run {
         input: &Input,
         score_type: ScoreType,
         duplicates: Duplicates,
-        watch: &mut dyn FnMut(u64) -> Result<()>,
+        watch: Watch<'_>,
     ) -> Result<Self> {
         let name = input.name();
-        let mut blocks = Blocks::new(input.open()?)?;
+        let mut blocks = Blocks::new(input.open(watch)?, watch)?;
         let mut run = Self::default();
         let mut notes = RunNotes::default();
         let mut lines = Lines::default();
@@ -55,7 +55,7 @@ impl Run {
         if blocks.had_bom {
             notes.notes.add(Note::Bom, (0, 1));
         }
-        while blocks.next(&mut block).map_err(|error| error.after_lines(before))? {
+        while blocks.next(&mut block, watch).map_err(|error| error.after_lines(before))? {
             let add = |list: &mut List<'_>| {
                 if duplicates == Duplicates::Error {
                     joiner.check_distinct(list)?;
@@ -68,7 +68,7 @@ impl Run {
                     .map_err(|error| error.after_lines(before).file(&name))?;
             lines.set(block.number, count);
             before += count;
-            watch(blocks.consumed())?;
+            watch(Event::Read(blocks.consumed()))?;
         }
         run.finish(notes.finish(&lines)).map_err(|error| error.file(&name))
     }

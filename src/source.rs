@@ -2,9 +2,10 @@
 //!
 //! Files are read with ordinary reads, never mapped: a file that shrinks is an error, not a signal.
 
+use std::fmt;
 use std::fs::{File, Metadata};
 use std::io::{self, BufRead, BufReader, Cursor, Read};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -15,6 +16,8 @@ use crate::error::{Error, Kind, Result, show};
 pub enum Origin {
     /// A file, pipe or device by its path.
     Path(PathBuf),
+    /// What somebody opened already, by this path; it is read once.
+    Opened(PathBuf, Arc<File>),
     /// Standard input.
     Stdin,
     /// Bytes in memory.
@@ -31,6 +34,20 @@ pub enum Encoding {
     Latin1,
 }
 
+/// What a watcher is told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Event {
+    /// So many bytes of the file were read.
+    Read(u64),
+    /// Some work was done, without reading.
+    Work,
+    /// A signal came while waiting for bytes.
+    Signal,
+}
+
+/// Told now and then what happens; may stop the work.
+pub type Watch<'a> = &'a mut dyn FnMut(Event) -> Result<()>;
+
 /// What to read, and as what.
 #[derive(Clone, Debug)]
 pub struct Input {
@@ -45,7 +62,9 @@ impl Input {
     #[must_use]
     pub fn name(&self) -> String {
         match &self.origin {
-            Origin::Path(path) => show(path.as_os_str().as_encoded_bytes()),
+            Origin::Path(path) | Origin::Opened(path, _) => {
+                show(path.as_os_str().as_encoded_bytes())
+            }
             Origin::Stdin => "<stdin>".to_owned(),
             Origin::Bytes(_) => "<bytes>".to_owned(),
         }
@@ -56,7 +75,7 @@ impl Input {
     pub fn is_rereadable(&self) -> bool {
         match &self.origin {
             Origin::Path(path) => std::fs::metadata(path).is_ok_and(|facts| facts.is_file()),
-            Origin::Stdin => false,
+            Origin::Opened(..) | Origin::Stdin => false,
             Origin::Bytes(_) => true,
         }
     }
@@ -68,7 +87,7 @@ impl Input {
             Origin::Path(path) => {
                 std::fs::metadata(path).ok().filter(Metadata::is_file).map(|facts| facts.len())
             }
-            Origin::Stdin => None,
+            Origin::Opened(..) | Origin::Stdin => None,
             Origin::Bytes(bytes) => Some(bytes.len() as u64),
         }
     }
@@ -76,21 +95,22 @@ impl Input {
     /// Opens it, looks at its first bytes, and unpacks what is packed.
     ///
     /// # Errors
-    /// Where the operating system refuses, or the first bytes are of another kind of file.
-    pub fn open(&self) -> Result<Source> {
+    /// Where the operating system refuses, or the watcher stops it.
+    pub fn open(&self, watch: Watch<'_>) -> Result<Source> {
         let name = self.name();
-        self.open_named(&name).map_err(|error| error.file(&name))
+        self.open_named(&name, watch).map_err(|error| error.file(&name))
     }
 
-    fn open_named(&self, name: &str) -> Result<Source> {
+    fn open_named(&self, name: &str, watch: Watch<'_>) -> Result<Source> {
         let counter = Arc::new(AtomicU64::new(0));
         let mut watched = None;
         let raw: Box<dyn Read + Send> = match &self.origin {
             Origin::Path(path) => {
-                let file = File::open(path).map_err(|error| refuse(&error))?;
+                let file = File::open(path).map_err(|error| refuse_path(path, &error))?;
                 let facts = file.metadata().map_err(|error| refuse(&error))?;
                 if facts.is_dir() {
-                    return Err(Error::new(Kind::File, "io", "expected a file, found a directory"));
+                    return Err(Error::new(Kind::File, "io", "expected a file, found a directory")
+                        .hint("name the files in it"));
                 }
                 if facts.is_file() {
                     let file = file.try_clone().map_err(|error| refuse(&error))?;
@@ -99,15 +119,15 @@ impl Input {
                 }
                 Box::new(file)
             }
+            Origin::Opened(_, file) => Box::new(file.try_clone().map_err(|error| refuse(&error))?),
             Origin::Stdin => Box::new(io::stdin()),
             Origin::Bytes(bytes) => Box::new(Cursor::new(Arc::clone(bytes))),
         };
         let mut raw = Counted { inner: raw, count: Arc::clone(&counter) };
-        let mut head = Vec::with_capacity(HEAD);
-        Read::by_ref(&mut raw)
-            .take(HEAD as u64)
-            .read_to_end(&mut head)
-            .map_err(|error| refuse(&error))?;
+        let mut head = vec![0; HEAD];
+        let count = fill_from(&mut raw, &mut head, &mut || watch(Event::Signal))
+            .map_err(|outcome| outcome.unwrap_or_else(|error| refuse(&error)))?;
+        head.truncate(count);
         let packing = Packing::of(&head);
         let chained = Cursor::new(head).chain(raw);
         let reader: Box<dyn Read + Send> = match packing {
@@ -146,7 +166,13 @@ impl Packing {
         match head {
             [0x1f, 0x8b, ..] => Self::Gzip,
             [0x28, 0xb5, 0x2f, 0xfd, ..] => Self::Zstd,
-            [b'B', b'Z', b'h', b'1'..=b'9', 0x31 | 0x17, ..] => Self::Bzip2,
+            // A frame that may be skipped comes first where several threads packed.
+            [0x50..=0x5f, 0x2a, 0x4d, 0x18, ..] => Self::Zstd,
+            // What follows the size is pi or its root; the first byte alone could be of an id.
+            [b'B', b'Z', b'h', b'1'..=b'9', 0x31, 0x41, 0x59, 0x26, 0x53, 0x59, ..]
+            | [b'B', b'Z', b'h', b'1'..=b'9', 0x17, 0x72, 0x45, 0x38, 0x50, 0x90, ..] => {
+                Self::Bzip2
+            }
             _ => Self::None,
         }
     }
@@ -184,19 +210,12 @@ impl Source {
     /// Fills as much of the buffer as there is; less only at the end.
     ///
     /// # Errors
-    /// Where reading or unpacking fails, or the file changed meanwhile.
-    pub fn fill(&mut self, buffer: &mut [u8]) -> Result<usize> {
-        let mut filled = 0;
-        while filled < buffer.len() {
-            match self.reader.read(&mut buffer[filled..]) {
-                Ok(0) => {
-                    self.check_unchanged()?;
-                    break;
-                }
-                Ok(count) => filled += count,
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                Err(error) => return Err(self.refuse_reading(&error)),
-            }
+    /// Where reading or unpacking fails, the file changed meanwhile, or the watcher stops it.
+    pub fn fill(&mut self, buffer: &mut [u8], watch: Watch<'_>) -> Result<usize> {
+        let filled = fill_from(&mut self.reader, buffer, &mut || watch(Event::Signal))
+            .map_err(|outcome| outcome.unwrap_or_else(|error| self.refuse_reading(&error)))?;
+        if filled < buffer.len() {
+            self.check_unchanged()?;
         }
         self.given += filled as u64;
         if self.packing != Packing::None
@@ -260,10 +279,52 @@ fn refuse(error: &io::Error) -> Error {
         io::ErrorKind::PermissionDenied => {
             ("no permission to read it".to_owned(), "check its mode and owner")
         }
-        _ => (error.to_string(), ""),
+        _ => (error.to_string(), "the operating system says so: see that it can be read at all"),
     };
     Error::new(Kind::File, "io", message).hint(hint)
 }
+
+fn refuse_path(path: &Path, error: &io::Error) -> Error {
+    let is_link = std::fs::symlink_metadata(path).is_ok_and(|facts| facts.is_symlink());
+    if is_link && error.kind() == io::ErrorKind::NotFound {
+        return Error::new(Kind::File, "io", "the link leads to no file")
+            .hint("make the link anew, or name the file itself");
+    }
+    refuse(error)
+}
+
+/// Fills as much of the buffer as there is, and looks up whenever a signal comes.
+fn fill_from(
+    reader: &mut dyn Read,
+    buffer: &mut [u8],
+    on_signal: &mut dyn FnMut() -> Result<()>,
+) -> std::result::Result<usize, std::result::Result<Error, io::Error>> {
+    let mut filled = 0;
+    while filled < buffer.len() {
+        match reader.read(&mut buffer[filled..]) {
+            Ok(0) => break,
+            Ok(count) => filled += count,
+            Err(error) if error.get_ref().is_some_and(|inner| inner.is::<Signalled>()) => {
+                on_signal().map_err(Ok)?;
+            }
+            Err(error) => return Err(Err(error)),
+        }
+    }
+    Ok(filled)
+}
+
+/// A signal came while waiting for bytes. Decoders try again by themselves where they see that a
+/// read was interrupted, so that the caller would not learn of it; this they hand on.
+#[derive(Debug)]
+struct Signalled;
+
+impl fmt::Display for Signalled {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str("a signal came while reading")
+    }
+}
+
+impl std::error::Error for Signalled {}
 
 struct Counted {
     inner: Box<dyn Read + Send>,
@@ -272,7 +333,10 @@ struct Counted {
 
 impl Read for Counted {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let count = self.inner.read(buffer)?;
+        let count = self.inner.read(buffer).map_err(|error| match error.kind() {
+            io::ErrorKind::Interrupted => io::Error::new(io::ErrorKind::WouldBlock, Signalled),
+            _ => error,
+        })?;
         self.count.fetch_add(count as u64, Ordering::Relaxed);
         Ok(count)
     }

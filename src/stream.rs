@@ -15,12 +15,9 @@ use crate::ids::{Arena, Ids};
 use crate::judgments::Judgments;
 use crate::notes::{Lines, Note, Notes};
 use crate::run::{Run, no_rows};
-use crate::source::Input;
+use crate::source::{Event, Input, Watch};
 use crate::split::Tape;
 use crate::trec::{self, List, RunNotes};
-
-/// Told how many bytes were read; may stop the work.
-pub type Watch<'a> = &'a mut dyn FnMut(u64) -> Result<()>;
 
 /// Inputs smaller than this are not worth a thread.
 const SMALL: u64 = 1 << 20;
@@ -68,29 +65,25 @@ pub fn evaluate_run(
     let work = |watch: Watch<'_>| {
         let mut scorer = Scorer::new(plan, judgments);
         let mut list = List::default();
+        let mut first_error = None;
         while !stop.load(Ordering::Relaxed) {
             let query = next.lock().unwrap_or_else(PoisonError::into_inner).next();
             let Some(query) = query else { break };
             run.fill(query, &mut list);
             let judged = judgments.find_query(list.query);
-            let outcome = scorer.score(judged, &mut list).and_then(|()| watch(0));
-            if let Err(error) = outcome {
+            // All queries are looked at, so that the first mistake is the same for any threads.
+            if let Err(error) = scorer.score(judged, &mut list) {
+                first_error = earlier(first_error, Some(error));
+            }
+            if let Err(stopped) = watch(Event::Work) {
                 stop.store(true, Ordering::Relaxed);
-                return Err(error);
+                return (scorer, Some(stopped));
             }
         }
-        Ok(scorer)
+        (scorer, first_error)
     };
-    let outcomes = on_threads(threads, watch, work);
-    let mut errors = Vec::new();
-    let mut scorers = Vec::new();
-    for outcome in outcomes {
-        match outcome {
-            Ok(scorer) => scorers.push(scorer),
-            Err(error) => errors.push(error),
-        }
-    }
-    if let Some(error) = errors.into_iter().min_by_key(|error| error.place().line) {
+    let (scorers, errors): (Vec<_>, Vec<_>) = on_threads(threads, watch, work).into_iter().unzip();
+    if let Some(error) = errors.into_iter().fold(None, earlier) {
         return Err(error);
     }
     let dropped = scorers.iter().map(|scorer| scorer.dropped).sum();
@@ -102,6 +95,11 @@ pub fn evaluate_run(
     evaluation.notes.merge(run.notes());
     evaluation.notes.add_many(Note::DuplicatesResolved, dropped, (0, 0));
     Ok(evaluation)
+}
+
+/// The error in the earlier line.
+pub(crate) fn earlier(one: Option<Error>, other: Option<Error>) -> Option<Error> {
+    one.into_iter().chain(other).min_by_key(|error| error.place().line)
 }
 
 /// Runs the same work on the calling thread, which alone watches, and on others beside it.
@@ -155,7 +153,7 @@ fn evaluate_grouped(
     watch: Watch<'_>,
 ) -> Result<Option<Evaluation>> {
     let name = input.name();
-    let blocks = Blocks::new(input.open()?)?;
+    let blocks = Blocks::new(input.open(watch)?, watch)?;
     let had_bom = blocks.had_bom;
     let shared = Shared {
         plan,
@@ -215,10 +213,10 @@ impl<'a> Shared<'a> {
             let (outcome, number, consumed) = {
                 let mut blocks = self.blocks.lock().unwrap_or_else(PoisonError::into_inner);
                 let number = blocks.count();
-                (blocks.next(&mut block), number, blocks.consumed())
+                (blocks.next(&mut block, watch), number, blocks.consumed())
             };
             let outcome = outcome.and_then(|is_there| {
-                watch(consumed)?;
+                watch(Event::Read(consumed))?;
                 if is_there { self.read(&block, &mut tape, &mut part).map(Some) } else { Ok(None) }
             });
             match outcome {

@@ -235,6 +235,7 @@ pub fn too_many_rows() -> Error {
         "max_group",
         format!("expected at most {MAX_GROUP} documents of one query, found more"),
     )
+    .hint("is the query's identifier in the first column?")
 }
 
 /// Follows the rank column of one query. Ranks order nothing; they are only held against scores.
@@ -406,24 +407,32 @@ fn check_bytes(text: &[u8], tape: &Tape) -> Option<(usize, Error)> {
     }
     if tape.has_controls {
         if let Some(at) = memchr::memchr(0, text) {
-            let error = Error::new(Kind::Format, "nul_byte", "expected text, found a NUL byte");
-            found(at, error.hint("the file is damaged or not text"));
+            found(at, nul_byte());
         }
         let lone = memchr::memchr_iter(b'\r', text)
             .find(|&at| text.get(at + 1).is_some_and(|&byte| byte != b'\n'));
         if let Some(at) = lone {
-            let error = Error::new(
-                Kind::Format,
-                "line_ending",
-                "expected lines ended by LF or CRLF, found a lone CR",
-            );
-            found(at, error.hint("convert the line ends: tr '\\r' '\\n'"));
+            found(at, lone_cr());
         }
     }
     let (at, error) = trouble?;
     let line_start = memchr::memrchr(b'\n', &text[..at]).map_or(0, |newline| newline + 1);
     let line = memchr::memchr_iter(b'\n', &text[..at]).count() as u64 + 1;
     Some((line_start, error.line(line).column(at - line_start + 1)))
+}
+
+/// The error for a NUL byte, wherever it stands.
+#[must_use]
+pub fn nul_byte() -> Error {
+    Error::new(Kind::Format, "nul_byte", "expected text, found a NUL byte")
+        .hint("the input is damaged or not text")
+}
+
+/// The error for a carriage return that no newline follows.
+#[must_use]
+pub fn lone_cr() -> Error {
+    let message = "expected lines ended by LF or CRLF, found a lone CR";
+    Error::new(Kind::Format, "line_ending", message).hint("convert the line ends: tr '\\r' '\\n'")
 }
 
 /// The 1-based column of a field, which is a part of the text.
@@ -448,6 +457,7 @@ fn id_too_long(id: &[u8]) -> Error {
         "id_length",
         format!("expected ids of at most {MAX_ID} bytes, found one of {}", id.len()),
     )
+    .hint("a shorter name or a hash of it will do")
     .value(id)
 }
 
@@ -457,9 +467,7 @@ fn id_too_long(id: &[u8]) -> Error {
 /// Where the identifier is too long or has a NUL byte.
 pub fn check_id(id: &[u8]) -> Result<()> {
     if memchr::memchr(0, id).is_some() {
-        return Err(
-            Error::new(Kind::Format, "nul_byte", "expected an id without NUL bytes").value(id)
-        );
+        return Err(nul_byte().value(id));
     }
     check_length(id)
 }

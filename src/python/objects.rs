@@ -7,12 +7,16 @@
 
 use std::borrow::Cow;
 
+use pyo3::exceptions::PyTypeError;
 use pyo3::ffi;
 use pyo3::prelude::*;
-use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyString};
+use pyo3::types::{
+    PyBool, PyByteArray, PyBytes, PyDict, PyFloat, PyInt, PySequence, PyString, PyTuple,
+};
 
 use super::to_python;
 use crate::error::{Error, Kind, show};
+use crate::ids::Ids;
 use crate::notes::{Note, Notes};
 use crate::number::NotANumber;
 use crate::trec::{self, List, Row, ScoreType};
@@ -36,7 +40,20 @@ pub(super) fn entries<'py>(
                 .file(place);
         return Err(to_python(object.py(), &error));
     }
-    object.call_method0("items")?.try_iter()?.map(|entry| entry?.extract()).collect()
+    let is_pair =
+        |entry: &Bound<'py, PyAny>| entry.cast::<PyTuple>().is_ok_and(|entry| entry.len() == 2);
+    let read = |entry: PyResult<Bound<'py, PyAny>>| match entry? {
+        entry if is_pair(&entry) => Ok((entry.get_item(0)?, entry.get_item(1)?)),
+        entry => {
+            let found = entry.get_type().name()?;
+            let message = format!("expected {wanted}, whose items are pairs, found {found}");
+            let error = Error::new(Kind::Format, "not_a_mapping", message)
+                .hint("give a dict of dicts, or rows of (query, document, number)")
+                .file(place);
+            Err(to_python(object.py(), &error))
+        }
+    };
+    object.call_method0("items")?.try_iter()?.map(read).collect()
 }
 
 /// Calls `take` with the list that a mapping of document to score is, and whether its documents
@@ -131,13 +148,10 @@ pub(super) fn each_row(
         if line % 4096 == 0 {
             py.check_signals()?;
         }
-        // ir_measures' Qrel has a fourth field, the iteration, which says nothing of relevance.
-        let length = if row.is_instance_of::<PyString>() { 0 } else { row.len().unwrap_or(0) };
-        if length != 3 && !(length == 4 && row.hasattr("relevance")?) {
-            let message = format!(
-                "expected rows of query, document and {last}, found {}",
-                row.get_type().name()?
-            );
+        if !is_row(&row)? {
+            let found = row.get_type().name()?;
+            let found = row.len().map_or_else(|_| found.to_string(), |n| format!("{found} of {n}"));
+            let message = format!("expected rows of query, document and {last}, found {found}");
             let error = Error::new(Kind::Format, "row_shape", message)
                 .hint("a row is a tuple of three; a file is named by its path")
                 .file(name)
@@ -154,7 +168,47 @@ pub(super) fn each_row(
     Ok(())
 }
 
-pub(super) fn at_line(py: Python<'_>, raised: PyErr, line: u64) -> PyErr {
+/// Whether an object is a sequence of three fields and not a text.
+fn is_row(row: &Bound<'_, PyAny>) -> PyResult<bool> {
+    if let Ok(tuple) = row.cast_exact::<PyTuple>() {
+        return Ok(tuple.len() == 3);
+    }
+    let is_text = row.is_instance_of::<PyString>()
+        || row.is_instance_of::<PyBytes>()
+        || row.is_instance_of::<PyByteArray>();
+    if is_text || row.cast::<PySequence>().is_err() {
+        return Ok(false);
+    }
+    Ok(match row.len()? {
+        3 => true,
+        // ir_measures' Qrel has a fourth field, which says nothing of relevance. Any other row of
+        // four could have its fields anywhere.
+        4 => row.hasattr("_fields")? && row.getattr("_fields")?.get_item(3)?.eq("iteration")?,
+        _ => false,
+    })
+}
+
+/// The bytes of a query's identifier, which no other query may have.
+pub(super) fn read_query<'a>(
+    id: &'a Bound<'_, PyAny>,
+    place: &str,
+    seen: &mut Ids,
+    notes: &mut Notes,
+) -> PyResult<Cow<'a, [u8]>> {
+    let query = read_id(id, place, notes)?;
+    let count = seen.texts().len();
+    if seen.number(&query) == count {
+        return Ok(query);
+    }
+    let message = format!("expected each query once, found `{}` again", show(&query));
+    let error = Error::new(Kind::Duplicate, "duplicate_query", message)
+        .hint("an id that is an integer equals one that is its text")
+        .file(place)
+        .value(&query);
+    Err(to_python(id.py(), &error))
+}
+
+fn at_line(py: Python<'_>, raised: PyErr, line: u64) -> PyErr {
     match raised.value(py).setattr("line", line) {
         Ok(()) => raised,
         Err(other) => other,
@@ -178,12 +232,24 @@ pub(super) fn read_id<'a>(
                     .value(shown.as_bytes()),
             )
         })?;
+        if text.is_empty() {
+            let error = Error::new(Kind::Format, "missing_id", "expected an id, found empty text");
+            return Err(refuse(error.hint("give it a name, or leave the row out")));
+        }
         trec::check_id(text.as_bytes()).map_err(refuse)?;
         return Ok(Cow::Borrowed(text.as_bytes()));
     }
     if let Some(integer) = as_integer(id)? {
         notes.add(Note::IntegerIds, (0, 0));
-        return Ok(Cow::Owned(integer.str()?.to_str()?.as_bytes().to_vec()));
+        // The text of int itself, whatever a subclass prints.
+        let text = py.get_type::<PyInt>().call_method1("__repr__", (integer,));
+        let Ok(text) = text.and_then(|text| text.extract::<String>()) else {
+            let message = "expected an integer id of at most 4,300 digits, found a longer one";
+            let error = Error::new(Kind::Limit, "id_length", message);
+            return Err(refuse(error.hint("ids of at most 4,096 bytes are read")));
+        };
+        trec::check_id(text.as_bytes()).map_err(refuse)?;
+        return Ok(Cow::Owned(text.into_bytes()));
     }
     let shown = id.repr().map_or_else(|_| String::new(), |text| text.to_string());
     Err(refuse(
@@ -198,7 +264,7 @@ pub(super) fn read_id<'a>(
 }
 
 /// The integer that an object is, of Python's or any other type, but not a truth value.
-pub(super) fn as_integer<'py>(object: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, PyAny>>> {
+fn as_integer<'py>(object: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, PyAny>>> {
     if object.is_instance_of::<PyBool>() {
         return Ok(None);
     }
@@ -208,8 +274,12 @@ pub(super) fn as_integer<'py>(object: &Bound<'py, PyAny>) -> PyResult<Option<Bou
     if object.is_instance_of::<PyFloat>() || !object.hasattr("__index__")? {
         return Ok(None);
     }
-    // Arrays have the method too, and refuse unless they hold one integer.
-    Ok(object.call_method0("__index__").ok())
+    match object.call_method0("__index__") {
+        Ok(integer) => Ok(Some(integer)),
+        // Arrays have the method too, and refuse unless they hold one integer.
+        Err(raised) if raised.is_instance_of::<PyTypeError>(object.py()) => Ok(None),
+        Err(raised) => Err(raised),
+    }
 }
 
 /// A grade or score of any type that is a number without doubt.
@@ -223,17 +293,32 @@ pub(super) fn read_number(
         Number::Grade => ("rel", "grade"),
         Number::Score => ("score", "score"),
     };
+    let shown = || object.repr().map_or_else(|_| String::new(), |text| text.to_string());
     let refuse = |mistake: NotANumber| {
-        let shown = object.repr().map_or_else(|_| String::new(), |text| text.to_string());
-        let error = trec::name_number_mistake(code, what, mistake, shown.as_bytes());
-        to_python(py, &error.hint("").file(&place()))
+        let mut error = trec::name_number_mistake(code, what, mistake, shown().as_bytes());
+        if mistake == NotANumber::Text {
+            error = error.hint("give an int or a float; float() makes one of most numbers");
+        }
+        to_python(py, &error.file(&place()))
+    };
+    let refuse_inexact = || {
+        let shown = shown();
+        let code = if kind == Number::Grade { "rel_out_of_range" } else { "score_overflow" };
+        let message = format!(
+            "expected a {what} that double precision holds exactly, found `{}`",
+            show(shown.as_bytes())
+        );
+        let error = Error::new(Kind::Format, code, message)
+            .hint("float() rounds it, where near is enough")
+            .value(shown.as_bytes());
+        to_python(py, &error.file(&place()))
     };
     let value = if let Ok(float) = object.cast::<PyFloat>() {
         float.value()
     } else if let Some(integer) = as_integer(object)? {
-        exactly(&integer).ok_or_else(|| refuse(NotANumber::Overflow))?
-    } else if is_real_scalar(object)? {
-        exactly(object).ok_or_else(|| refuse(NotANumber::Overflow))?
+        exactly(&integer).ok_or_else(refuse_inexact)?
+    } else if is_real_scalar(object) {
+        exactly(object).ok_or_else(refuse_inexact)?
     } else {
         return Err(refuse(NotANumber::Text));
     };
@@ -246,18 +331,18 @@ pub(super) fn read_number(
 }
 
 /// Whether an object is one number of an array library's real type.
-pub(super) fn is_real_scalar(object: &Bound<'_, PyAny>) -> PyResult<bool> {
+fn is_real_scalar(object: &Bound<'_, PyAny>) -> bool {
     let Ok(dtype) = object.getattr("dtype") else {
-        return Ok(false);
+        return false;
     };
     let is_scalar =
         object.getattr("shape").is_ok_and(|shape| shape.len().is_ok_and(|length| length == 0));
     let kind = dtype.getattr("kind").and_then(|kind| kind.extract::<String>()).unwrap_or_default();
-    Ok(is_scalar && matches!(kind.as_str(), "f" | "i" | "u"))
+    is_scalar && matches!(kind.as_str(), "f" | "i" | "u")
 }
 
 /// The double that a number equals; none where it would be rounded.
-pub(super) fn exactly(number: &Bound<'_, PyAny>) -> Option<f64> {
+fn exactly(number: &Bound<'_, PyAny>) -> Option<f64> {
     let value: f64 = number.call_method0("__float__").ok()?.extract().ok()?;
     let is_exact = value.is_nan() || number.eq(value).unwrap_or(false);
     is_exact.then_some(value)

@@ -6,10 +6,11 @@ use pyo3::prelude::*;
 
 use super::to_python;
 use crate::error::{Error, Kind};
+use crate::source::{self, Event};
 
 /// Looks up at times while the core works: for signals, and to report progress.
 pub(super) struct Watch {
-    last: Instant,
+    last: Option<Instant>,
     progress: Option<Py<PyAny>>,
     raised: Option<PyErr>,
 }
@@ -18,17 +19,23 @@ pub(super) const BETWEEN_LOOKS: Duration = Duration::from_millis(100);
 
 impl Watch {
     pub(super) fn new(progress: Option<Py<PyAny>>) -> Self {
-        Self { last: Instant::now(), progress, raised: None }
+        // Whoever wants to see progress sees the first step, however short the work is.
+        let last = progress.is_none().then(Instant::now);
+        Self { last, progress, raised: None }
     }
 
-    fn look(&mut self, done: u64) -> Result<(), Error> {
-        if self.last.elapsed() < BETWEEN_LOOKS {
+    fn look(&mut self, event: Event) -> Result<(), Error> {
+        let is_soon = self.last.is_some_and(|last| last.elapsed() < BETWEEN_LOOKS);
+        if is_soon && event != Event::Signal {
             return Ok(());
         }
-        self.last = Instant::now();
+        self.last = Some(Instant::now());
         let outcome = Python::attach(|py| {
             py.check_signals()?;
-            self.progress.as_ref().map_or(Ok(()), |progress| progress.call1(py, (done,)).map(drop))
+            match (event, &self.progress) {
+                (Event::Read(done), Some(progress)) => progress.call1(py, (done,)).map(drop),
+                _ => Ok(()),
+            }
         });
         outcome.map_err(|raised| {
             self.raised = Some(raised);
@@ -40,9 +47,9 @@ impl Watch {
     pub(super) fn run<T: Send>(
         mut self,
         py: Python<'_>,
-        work: impl FnOnce(&mut dyn FnMut(u64) -> Result<(), Error>) -> Result<T, Error> + Send,
+        work: impl FnOnce(source::Watch<'_>) -> Result<T, Error> + Send,
     ) -> PyResult<T> {
-        let outcome = py.detach(|| work(&mut |done| self.look(done)));
+        let outcome = py.detach(|| work(&mut |event| self.look(event)));
         outcome.map_err(|error| self.raised.take().unwrap_or_else(|| to_python(py, &error)))
     }
 }

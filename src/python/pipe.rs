@@ -1,0 +1,34 @@
+//! Opens named pipes.
+
+#![allow(unsafe_code)] // a descriptor comes from Python as a number
+
+use std::fs::File;
+use std::os::fd::{FromRawFd, OwnedFd, RawFd};
+use std::os::unix::fs::FileTypeExt;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use pyo3::exceptions::PyOSError;
+use pyo3::prelude::*;
+
+use crate::source::Origin;
+
+/// What to read of a path. A pipe is opened here, by Python's own `open`, which heeds signals while
+/// it waits for a writer.
+pub(super) fn origin(py: Python<'_>, path: PathBuf) -> PyResult<Origin> {
+    if !std::fs::metadata(&path).is_ok_and(|facts| facts.file_type().is_fifo()) {
+        return Ok(Origin::Path(path));
+    }
+    let os = py.import("os")?;
+    let opened = os.call_method1("open", (&path, os.getattr("O_RDONLY")?));
+    match opened.and_then(|descriptor| descriptor.extract::<RawFd>()) {
+        // SAFETY: the descriptor was opened above, and nobody else has it.
+        Ok(descriptor) => {
+            let file = File::from(unsafe { OwnedFd::from_raw_fd(descriptor) });
+            Ok(Origin::Opened(path, Arc::new(file)))
+        }
+        // Opening it again will say why.
+        Err(raised) if raised.is_instance_of::<PyOSError>(py) => Ok(Origin::Path(path)),
+        Err(raised) => Err(raised),
+    }
+}
