@@ -1,6 +1,6 @@
 """The compiled core. Arguments are checked by the modules that call it."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from os import PathLike
 from typing import TypeAlias, final
 
@@ -44,7 +44,7 @@ class Plan:
 
     def __new__(
         cls,
-        measures: list[tuple[str, str, dict[str, object], bool, str]],
+        measures: list[tuple[str, str, Mapping[str, object], bool, str]],
         policy: dict[str, str],
         duplicates: str,
         score_type: str,

@@ -15,9 +15,9 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from rankscope.adapters.inputs import InputLike
-    from rankscope.engine import Measures, Progress
+    from rankscope.engine import Measures
     from rankscope.results import Evaluation
+    from rankscope.typing import InputLike, Progress
 
 
 def read_qrels(
@@ -236,7 +236,13 @@ class Rankings:
         plan = engine.make_plan(asked, chosen, self._qrels.judgments, duplicates, score_type)
         answer = self._core.evaluate(plan)
         return engine.make_evaluation(
-            asked, chosen, self._qrels, self._name, duplicates, answer, repeated
+            answer,
+            measures=asked,
+            policy=chosen,
+            qrels=self._qrels,
+            run_name=self._name,
+            duplicates=duplicates,
+            repeated=repeated,
         )
 
     def __len__(self) -> int:
@@ -250,7 +256,8 @@ class Rankings:
         import numpy as np  # noqa: PLC0415 - loads with the first array
 
         column = self._core.column(name)
-        return np.frombuffer(column, dtype=np.dtype(column.typecode))
+        kind: np.dtype[Any] = np.dtype(column.typecode)
+        return np.frombuffer(memoryview(column), dtype=kind)
 
 
 @dataclass(frozen=True, slots=True)

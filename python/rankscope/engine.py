@@ -15,13 +15,13 @@ from rankscope.results import Counts, Evaluation
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Mapping
     from typing import TypeAlias
 
-    from rankscope.adapters.inputs import Input, InputLike
+    from rankscope.adapters.inputs import Input
     from rankscope.data.diagnostics import Diagnostic
+    from rankscope.typing import InputLike, Progress
 
-    Progress: TypeAlias = Callable[[int, int | None], None] | None
     Measures: TypeAlias = Measure | str | Iterable[Measure | str]
 
 DUPLICATES = ("error", "first", "max")
@@ -71,7 +71,7 @@ def read_policy(given: Policy | str | None, default: Policy | None = None) -> Po
     if isinstance(given, str):
         return Policy.parse(given, default)
     if given is None:
-        return default or Policy()
+        return Policy() if default is None else default
     raise PolicyError(
         f"expected a Policy or text, found {type(given).__name__}",
         hint="write Policy(empty='skip') or 'empty=skip'",
@@ -99,9 +99,12 @@ def count_threads(given: int | None) -> int:
     Raises:
         UsageError: The number is not positive.
     """
-    available = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
     if given is None:
-        return available or 1
+        try:
+            return len(os.sched_getaffinity(0))
+        except AttributeError:  # not every system says which processors a process may use
+            count = os.cpu_count()
+            return 1 if count is None else count
     if isinstance(given, bool) or not isinstance(given, int) or given < 1:
         raise UsageError(
             f"expected threads to be 1 or more, found {given!r}",
@@ -180,7 +183,15 @@ def evaluate_run(
     else:
         held = read_run(found, duplicates=duplicates, encoding=encoding, score_type=score_type)
         answer = _core.evaluate_run(qrels.judgments, plan, held, workers)
-    evaluation = make_evaluation(asked, policy, qrels, found.name, duplicates, answer, repeated)
+    evaluation = make_evaluation(
+        answer,
+        measures=asked,
+        policy=policy,
+        qrels=qrels,
+        run_name=found.name,
+        duplicates=duplicates,
+        repeated=repeated,
+    )
     if strict:
         refuse_diagnostics(evaluation.notes)
     return evaluation
@@ -201,7 +212,7 @@ def make_plan(
     grades = judgments.grades()
     if policy.negative != "gain":
         grades = [grade for grade in grades if grade >= 0]
-    rows = []
+    rows: list[tuple[str, str, Mapping[str, object], bool, str]] = []
     for measure in measures:
         kernel, params = measure.kernel_spec(grades=grades)
         rows.append((measure.name, kernel, params, measure.judged_only, measure.row.mean))
@@ -215,13 +226,14 @@ def cutoffs_of(measures: list[Measure]) -> list[int | None]:
 
 
 def make_evaluation(
+    answer: _core.Evaluation,
+    *,
     measures: list[Measure],
     policy: Policy,
     qrels: Qrels,
     run_name: str,
     duplicates: str,
-    answer: _core.Evaluation,
-    repeated: int = 0,
+    repeated: int,
 ) -> Evaluation:
     """Make a result of the core's answer."""
     queries, evaluated, empty, missing, run_only, tied, flat = answer.counts()
@@ -258,7 +270,9 @@ def make_evaluation(
         "all_unjudged": unjudged if 0 < shown == unjudged else 0,
     }
     notes += [describe(code, count, choices) for code, count in whole.items() if count]
-    return Evaluation(measures, policy, counts, notes, qrels, answer)
+    return Evaluation(
+        measures=measures, policy=policy, counts=counts, notes=notes, qrels=qrels, answer=answer
+    )
 
 
 def refuse_diagnostics(notes: Iterable[Diagnostic]) -> None:

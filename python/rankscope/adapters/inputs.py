@@ -9,14 +9,9 @@ from rankscope.errors import FormatError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-    from typing import Literal, TypeAlias
+    from typing import Literal
 
-    Number: TypeAlias = float
-    Lists: TypeAlias = Mapping[str, Mapping[str, Number]]
-    Rows: TypeAlias = Iterable[tuple[str, str, Number]]
-    Path: TypeAlias = str | os.PathLike[str]
-    InputLike: TypeAlias = Path | bytes | Lists | Rows
+    from rankscope.typing import InputLike
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,10 +47,11 @@ class Input:
         """The size of the file in bytes, where it has one."""
         if isinstance(self.value, bytes):
             return len(self.value)
-        if self.is_stdin or self.kind != "file":
+        if self.is_stdin or not isinstance(self.value, str | os.PathLike):
             return None
         try:
-            return os.path.getsize(os.fspath(self.value)) or None  # type: ignore[call-overload]
+            # pathlib would take as long to load as all the rest.
+            return os.stat(self.value).st_size or None  # noqa: PTH116
         except OSError:
             return None  # reading it will say why
 

@@ -69,8 +69,7 @@ COMMANDS = {
 def _load(name: str) -> Command:
     from importlib import import_module  # noqa: PLC0415 - only the command asked for is loaded
 
-    module: Command = import_module(f"rankscope.cli.{name}")  # type: ignore[assignment]
-    return module
+    return import_module(f"rankscope.cli.{name}")
 
 
 if TYPE_CHECKING:

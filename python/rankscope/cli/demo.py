@@ -47,9 +47,7 @@ def _show(log: SearchLog, folder: Path, seed: int) -> None:
     qrels = rs.read_qrels(paths["qrels.txt"])
     old, new = (rs.evaluate(qrels, paths[name], MEASURES) for name in ("old.run", "new.run"))
     facts = log.facts
-    print(
-        f"A search log of {facts.queries} judged queries, each ranked by two rankers (seed {seed}).\n"
-    )
+    print(f"A search log: {facts.queries} judged queries, lists of two rankers (seed {seed}).\n")
     print("$ rankscope eval qrels.txt old.run new.run\n")
     print(f"{'measure':<10} {'old':>8} {'new':>8} {'change':>8}")
     for name in old:

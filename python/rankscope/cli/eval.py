@@ -119,7 +119,7 @@ def _notes(evaluations: Sequence[Evaluation]) -> Iterator[Diagnostic]:
 def _find_identical(runs: Sequence[str]) -> list[Diagnostic]:
     from filecmp import cmp  # noqa: PLC0415 - only where there are several runs
 
-    files = [path for path in runs if os.path.isfile(path)]
+    files = [path for path in runs if os.path.isfile(path)]  # noqa: PTH113 - as in the library
     same = sum(
         any(cmp(path, earlier, shallow=False) for earlier in files[:index])
         for index, path in enumerate(files)
@@ -147,8 +147,8 @@ def _print_csv(options: Namespace, evaluations: Sequence[Evaluation]) -> None:
     """One row a measure and a column a run; with `-q` one row a query and a column a measure."""
     if not options.by_query:
         header = options.runs if len(evaluations) > 1 else ["value"]
-        rows = [[name, *(each[name] for each in evaluations)] for name in evaluations[0]]
-        print_csv([["measure", *header], *rows])
+        print_csv([["measure", *header]])
+        print_csv([name, *(each[name] for each in evaluations)] for name in evaluations[0])
         return
     columns = _columns(evaluations)
     is_many = len(evaluations) > 1

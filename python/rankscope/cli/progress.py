@@ -5,6 +5,10 @@ from __future__ import annotations
 import sys
 import time
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Self
+
 WIDTH = 30
 AFTER_SECONDS = 1.0
 MEGABYTE = 1_000_000
@@ -18,7 +22,7 @@ class ProgressBar:
         self._start = time.monotonic()
         self._is_shown = False
 
-    def __enter__(self) -> ProgressBar:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:

@@ -51,6 +51,7 @@ class Evaluation(Mapping[str, float]):
 
     def __init__(
         self,
+        *,
         measures: Sequence[Measure],
         policy: Policy,
         counts: Counts,
@@ -121,7 +122,7 @@ class Evaluation(Mapping[str, float]):
         """
         import numpy as np  # noqa: PLC0415 - loads with the first array
 
-        column = self._answer.values(self._find(measure))
+        column = memoryview(self._answer.values(self._find(measure)))
         return np.frombuffer(column, dtype=np.float64)
 
     def per_query_list(self, measure: Measure | str) -> list[float]:
@@ -130,7 +131,8 @@ class Evaluation(Mapping[str, float]):
         Raises:
             MeasureError: The measure was not evaluated.
         """
-        return memoryview(self._answer.values(self._find(measure))).cast("d").tolist()
+        column = memoryview(self._answer.values(self._find(measure)))
+        return [*column.cast("d")]
 
     def to_dict(self, names: Literal["canonical", "plain"] = "canonical") -> tables.Rows:
         """Give a mapping of query to measure to value.

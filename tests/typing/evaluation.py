@@ -1,0 +1,39 @@
+"""How the public names are typed; checked by the type checker, never run."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, assert_type
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import rankscope as rs
+from numpy.typing import NDArray
+from rankscope import RBP, P, nDCG
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def evaluate_everything(path: Path, rows: list[tuple[str, str, float]]) -> None:
+    """Call what people call."""
+    from_paths = rs.evaluate(path, "run.trec.gz", [nDCG @ 10, "AP", P(rel=2) @ 5], threads=2)
+    from_rows = rs.evaluate(rows, iter(rows), RBP(p=0.9), policy=rs.Policy(empty="skip"))
+    from_dicts = rs.evaluate({"q": {"d": 1}}, {"q": {"d": 0.5}}, "RR", policy="missing=skip")
+    assert_type(from_paths, rs.Evaluation)
+    assert_type(from_rows["RBP(p=0.9)"], float)
+    assert_type(from_dicts.per_query("RR"), NDArray[np.float64])
+    assert_type(from_dicts.to_pandas(), pd.DataFrame)
+    assert_type(from_dicts.to_polars(names="plain"), pl.DataFrame)
+    assert_type(from_dicts.to_arrow(), pa.Table)
+    assert_type(from_dicts.counts.unjudged_at_k, dict[int | None, int])
+    assert_type(nDCG(gain="exp2") @ 10, rs.Measure)
+
+
+def keep_rankings(path: Path) -> None:
+    """Make the columns that later questions are asked of."""
+    rankings = rs.Rankings.from_run(rs.read_qrels(path), path, ties="input")
+    assert_type(rankings.relevance, NDArray[np.float64])
+    assert_type(rankings.offsets, NDArray[np.int64])
+    assert_type(rankings.evaluate([nDCG]), rs.Evaluation)
