@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from rankscope.measures.compat import Tool
 
 PLACE = re.compile(r"^<!-- table: (?P<what>\w+) ?(?P<which>\w*) -->$", re.MULTILINE)
+FIELD = re.compile(r"{(\w+)}")
 
 
 def write_names(tool: Tool) -> str:
@@ -31,10 +32,15 @@ def write_names(tool: Tool) -> str:
 def write_diagnostics() -> str:
     """What each code of the diagnostics says; a field in it is shown as the word it stands for."""
     lines = [
-        f"| `{code}` | {re.sub(r'{(\w+)}', r'*\1*', sentence)} |"
+        f"| `{code}` | {FIELD.sub(shown_field, sentence)} |"
         for code, sentence in SENTENCES.items()
     ]
     return "\n".join(["| code | says |", "| --- | --- |", *lines])
+
+
+def shown_field(field: re.Match[str]) -> str:
+    """A field of a sentence as the word that it stands for."""
+    return f"*{field[1]}*"
 
 
 def write_options(command: str) -> str:
