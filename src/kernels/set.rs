@@ -3,19 +3,44 @@
 use super::binary::harmonic;
 use super::{Kernel, Params, Query, real};
 
-/// Precision and recall of all that was retrieved; none without relevant documents.
-fn precision_and_recall(query: &Query<'_>, rel: f64) -> Option<(f64, f64)> {
-    let relevant = query.relevant(rel);
-    if relevant == 0 {
-        return None;
+/// The sizes of the sets, as the numbers that are divided.
+struct Sizes {
+    found: f64,
+    retrieved: f64,
+    relevant: f64,
+}
+
+impl Sizes {
+    /// None without relevant documents.
+    fn of(query: &Query<'_>, rel: f64) -> Option<Self> {
+        let relevant = query.relevant(rel);
+        (relevant > 0).then(|| Self {
+            found: real(query.relevant_ranks(usize::MAX, rel).count()),
+            retrieved: real(query.retrieved),
+            relevant: real(relevant),
+        })
     }
-    let found = real(query.relevant_ranks(usize::MAX, rel).count());
-    let precision = if query.retrieved == 0 { 0.0 } else { found / real(query.retrieved) };
-    Some((precision, found / real(relevant)))
+
+    fn precision(&self) -> f64 {
+        if self.retrieved > 0.0 { self.found / self.retrieved } else { 0.0 }
+    }
+
+    fn recall(&self) -> f64 {
+        self.found / self.relevant
+    }
+
+    /// Precision times recall, rounded as `trec_eval` rounds it: one division.
+    fn product(&self) -> f64 {
+        if self.retrieved > 0.0 {
+            self.found * self.found / (self.retrieved * self.relevant)
+        } else {
+            0.0
+        }
+    }
 }
 
 macro_rules! set_kernel {
-    ($(#[$doc:meta])* $name:ident, |$precision:ident, $recall:ident, $beta:ident| $value:expr) => {
+    ($(#[$doc:meta])* $name:ident, |$sizes:ident, $beta:ident| $value:expr) => {
         $(#[$doc])*
         pub(super) struct $name {
             rel: f64,
@@ -31,7 +56,7 @@ macro_rules! set_kernel {
         impl Kernel for $name {
             fn value(&self, query: &Query<'_>) -> f64 {
                 let $beta = self.beta;
-                precision_and_recall(query, self.rel).map_or(f64::NAN, |($precision, $recall)| $value)
+                Sizes::of(query, self.rel).map_or(f64::NAN, |$sizes| $value)
             }
         }
     };
@@ -40,20 +65,20 @@ macro_rules! set_kernel {
 set_kernel!(
     /// The share of the retrieved documents that are relevant.
     SetPrecision,
-    |precision, _recall, _beta| precision
+    |sizes, _beta| sizes.precision()
 );
 set_kernel!(
     /// The share of the relevant documents that were retrieved.
     SetRecall,
-    |_precision, recall, _beta| recall
+    |sizes, _beta| sizes.recall()
 );
 set_kernel!(
     /// The weighted harmonic mean of both.
     SetF,
-    |precision, recall, beta| harmonic(precision, recall, beta)
+    |sizes, beta| harmonic(sizes.precision(), sizes.recall(), beta)
 );
 set_kernel!(
     /// Their product.
     SetAp,
-    |precision, recall, _beta| precision * recall
+    |sizes, _beta| sizes.product()
 );

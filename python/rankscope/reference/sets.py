@@ -29,5 +29,8 @@ def set_f(query: Query, *, rel: float, beta: float) -> float:
 
 
 def set_ap(query: Query, *, rel: float) -> float:
-    """Multiply both."""
-    return set_precision(query, rel=rel) * set_recall(query, rel=rel)
+    """Multiply both; with one division, as trec_eval rounds it."""
+    if query.relevant(rel) == 0:
+        return math.nan
+    found, retrieved = len(query.relevant_ranks(rel)), len(query.ranking)
+    return found * found / (retrieved * query.relevant(rel)) if retrieved else 0.0
