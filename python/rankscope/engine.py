@@ -93,7 +93,7 @@ def refuse_one_stdin_for_both(qrels: InputLike, run: InputLike) -> None:
         )
 
 
-def count_threads(given: int | None) -> int:
+def count_threads(given: object) -> int:
     """Say how many threads to use: as many as asked for, or one a processor.
 
     Raises:
