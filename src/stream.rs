@@ -38,7 +38,8 @@ pub fn evaluate(
     plan.check(judgments)?;
     if input.is_rereadable() {
         let threads = if input.size().is_some_and(|size| size < SMALL) { 1 } else { threads };
-        if let Some(evaluation) = evaluate_grouped(plan, judgments, input, threads, watch)? {
+        let blocks = Blocks::new(input.open(watch)?, watch)?;
+        if let Some(evaluation) = evaluate_grouped(plan, judgments, blocks, threads, watch)? {
             return Ok(evaluation);
         }
     }
@@ -148,12 +149,11 @@ struct Part<'a> {
 fn evaluate_grouped(
     plan: &Plan,
     judgments: &Judgments,
-    input: &Input,
+    blocks: Blocks,
     threads: usize,
     watch: Watch<'_>,
 ) -> Result<Option<Evaluation>> {
-    let name = input.name();
-    let blocks = Blocks::new(input.open(watch)?, watch)?;
+    let name = blocks.name().to_owned();
     let had_bom = blocks.had_bom;
     let shared = Shared {
         plan,
@@ -311,4 +311,104 @@ fn nothing_common(judgments: &Judgments, run_only: &Arena) -> Error {
         ),
     )
     .hint(hint)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::evaluate::{Mean, Measure, Policy};
+    use crate::judgments::Duplicates;
+    use crate::kernels::{self, Params};
+    use crate::source::{Encoding, Origin};
+    use crate::trec::ScoreType;
+    use proptest::prelude::*;
+
+    fn bytes(text: &str) -> Input {
+        Input { origin: Origin::Bytes(text.as_bytes().into()), encoding: Encoding::Utf8 }
+    }
+
+    fn judge(qrels: &str) -> Judgments {
+        Judgments::read(&bytes(qrels), Duplicates::Error, &mut |_| Ok(())).unwrap()
+    }
+
+    fn plan(duplicates: Duplicates) -> Plan {
+        let params = Params { k: Some(3), ..Params::default() };
+        let measures = kernels::TABLE.iter().map(|(name, make)| Measure {
+            name: (*name).to_owned(),
+            kernel: make(&params),
+            judged_only: false,
+            mean: Mean::Arithmetic,
+        });
+        Plan {
+            measures: measures.collect(),
+            cutoffs: vec![3],
+            policy: Policy::default(),
+            duplicates,
+            score_type: ScoreType::Float64,
+        }
+    }
+
+    /// What can be told of an evaluation: bits of all values, counts and notes.
+    type Told = (Vec<Vec<u64>>, crate::evaluate::Counts, Vec<(&'static str, u64, u64)>);
+
+    fn tell(evaluation: &Evaluation) -> Told {
+        let bits = |column: &Vec<f64>| column.iter().map(|value| value.to_bits()).collect();
+        let values = evaluation.values.iter().map(bits).collect();
+        (values, evaluation.counts.clone(), evaluation.notes.iter().collect())
+    }
+
+    fn in_memory(plan: &Plan, judgments: &Judgments, text: &str) -> Result<Told> {
+        let run = Run::read(&bytes(text), plan.score_type, plan.duplicates, &mut |_| Ok(()))?;
+        let outcome = evaluate_run(plan, judgments, &run, 1, &mut |_| Ok(()));
+        outcome.map_err(|error| error.file("<bytes>")).map(|evaluation| tell(&evaluation))
+    }
+
+    fn streamed(
+        plan: &Plan,
+        judgments: &Judgments,
+        text: &str,
+        size: usize,
+        threads: usize,
+    ) -> Result<Option<Told>> {
+        let watch: Watch<'_> = &mut |_| Ok(());
+        let blocks = Blocks::with_size(bytes(text).open(watch)?, size, watch)?;
+        let outcome = evaluate_grouped(plan, judgments, blocks, threads, watch)?;
+        Ok(outcome.map(|evaluation| tell(&evaluation)))
+    }
+
+    /// Lines of a run, most of them well-formed; queries may come back.
+    fn run_text() -> impl Strategy<Value = String> {
+        let line = prop_oneof![
+            60 => (0u8..6, 0u16..400, 0u8..5).prop_map(|(query, doc, score)| {
+                format!("q{query} Q0 d{doc} 1 {score} tag\n")
+            }),
+            1 => Just("\n".to_owned()),
+            1 => Just("q1 Q0 d1 1 0.5\n".to_owned()),
+            1 => Just("q2  Q0\td2 1 -1e3 other\r\n".to_owned()),
+            1 => Just("q3 Q0 d\u{e9} 1 nan tag\n".to_owned()),
+        ];
+        (prop::collection::vec(line, 1..60), any::<bool>()).prop_map(|(mut lines, grouped)| {
+            if grouped {
+                lines.sort_by(|a, b| a.split(' ').next().cmp(&b.split(' ').next()));
+            }
+            lines.concat()
+        })
+    }
+
+    proptest! {
+        #[test]
+        fn streams_and_memory_tell_the_same(
+            text in run_text(), size in 1usize..400, threads in 1usize..5, first in any::<bool>(),
+        ) {
+            let judgments = judge("q0 0 d1 2\nq1 0 d1 1\nq1 0 d2 0\nq2 0 d3 -1\nq4 0 d5 3\nq9 0 d1 1\n");
+            let plan = plan(if first { Duplicates::First } else { Duplicates::Error });
+            let expected = in_memory(&plan, &judgments, &text);
+            match streamed(&plan, &judgments, &text, size, threads) {
+                // The caller reads the run again, into memory.
+                Ok(None) => {}
+                Ok(Some(told)) => prop_assert_eq!(Ok(told), expected),
+                Err(error) => prop_assert_eq!(Err(error), expected),
+            }
+        }
+    }
 }
