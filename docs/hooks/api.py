@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 
 PLACE = re.compile(r"^::: (?P<module>[\w.]+)\.(?P<name>\w+)$", re.MULTILINE)
 SECTION = re.compile(r"^(Args|Attributes|Returns|Raises|Examples):$", re.MULTILINE)
+LINE = 60
 ITEM = re.compile(r"^(?P<name>\w+): (?P<text>.*(?:\n {4}.*)*)", re.MULTILINE)
-MEMBERS_SHOWN = (property, classmethod)
 
 
 def write_object(module: str, name: str) -> str:
@@ -26,17 +26,21 @@ def write_object(module: str, name: str) -> str:
     if not inspect.isclass(thing):
         return write_function(thing, name, level=2)
     parts = [f"## {name}", *write_docstring(inspect.getdoc(thing) or "")]
-    for member, value in vars(thing).items():
-        if member.startswith("_"):
-            continue
-        if isinstance(value, property):
-            about = inspect.getdoc(value) or ""
-            result = inspect.signature(value.fget).return_annotation if value.fget else ""
-            parts += [f"### {name}.{member}", f"```py\n{member}: {result}\n```"]
-            parts += write_docstring(about)
-        elif isinstance(value, classmethod) or inspect.isfunction(value):
+    members = {key: value for key, value in vars(thing).items() if not key.startswith("_")}
+    properties = [each for each in members.items() if isinstance(each[1], property)]
+    if properties:
+        parts += ["**Properties**", *(write_property(*each) for each in properties)]
+    for member, value in members.items():
+        if isinstance(value, classmethod) or inspect.isfunction(value):
             parts.append(write_function(getattr(thing, member), member, level=3, owner=name))
     return "\n\n".join(parts)
+
+
+def write_property(name: str, value: property) -> str:
+    """A property with its type and what its docstring says."""
+    kind = inspect.signature(value.fget).return_annotation if value.fget else ""
+    about = " ".join((inspect.getdoc(value) or "").split())
+    return f"`{name}`\n:   {about} `{kind}`"
 
 
 def write_function(function: object, name: str, *, level: int, owner: str = "") -> str:
@@ -51,13 +55,14 @@ def sign(function: object, name: str) -> str:
     if not callable(function):
         raise TypeError(function)
     signature = inspect.signature(function)
-    parameters = [str(each).replace("'", "") for each in signature.parameters.values() if each.name != "self"]
-    kinds = [each.kind for each in signature.parameters.values() if each.name != "self"]
+    given = [each for each in signature.parameters.values() if each.name != "self"]
+    parameters = [str(each).replace("'", "") for each in given]
+    kinds = [each.kind for each in given]
     if inspect.Parameter.KEYWORD_ONLY in kinds:
         parameters.insert(kinds.index(inspect.Parameter.KEYWORD_ONLY), "*")
     result = str(signature.return_annotation).replace("'", "")
     line = f"{name}({', '.join(parameters)}) -> {result}"
-    if len(line) <= 60:
+    if len(line) <= LINE:
         return line
     inner = "".join(f"    {parameter},\n" for parameter in parameters)
     return f"{name}(\n{inner}) -> {result}"
@@ -67,14 +72,15 @@ def write_docstring(text: str) -> Iterator[str]:
     """The parts of a docstring as Markdown."""
     first, *rest = SECTION.split(text)
     yield first.strip()
-    for title, body in zip(rest[::2], rest[1::2], strict=True):
-        body = inspect.cleandoc(body)
+    for title, section in zip(rest[::2], rest[1::2], strict=True):
+        body = inspect.cleandoc(section)
         if title == "Examples":
             yield f"```py\n{body}\n```"
         elif title == "Returns":
-            yield f"**Returns** {' '.join(body.split())}"
+            yield "**Returns**"
+            yield " ".join(body.split())
         else:
-            yield f"**{title}**" if title != "Args" else "**Arguments**"
+            yield "**Arguments**" if title == "Args" else f"**{title}**"
             for item in ITEM.finditer(body):
                 yield f"`{item['name']}`\n:   {' '.join(item['text'].split())}"
 

@@ -22,8 +22,9 @@ FORMULA = re.compile(
 def render(match: re.Match[str]) -> str:
     """One formula as MathML, a block of its own where it was one in the text."""
     latex = html.unescape(match["latex"]).strip()
-    display = "block" if match["tag"] == "div" else "inline"
-    return convert(latex, display=display)
+    if match["tag"] == "div":
+        return f'<div class="formula">{convert(latex, display="block")}</div>'
+    return convert(latex, display="inline")
 
 
 def on_page_content(html: str, *, page: Page, config: MkDocsConfig, files: Files) -> str:  # noqa: ARG001 - MkDocs passes them by name

@@ -13,19 +13,18 @@ import sys
 from typing import TYPE_CHECKING
 
 import rankscope as rs
-from rankscope.measures import TABLE
+from rankscope.measures import TABLE, spelling
 from rankscope.measures.compat import TOOLS, translations
 from rankscope.measures.spec import PROPERTIES
 from rankscope.measures.table import FAMILIES
 from rankscope.reference import KERNELS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
     from types import ModuleType
 
     from mkdocs.config.defaults import MkDocsConfig
     from mkdocs.structure.files import Files
-
     from rankscope.measures import Example, Parameter, Row
 
 TITLES = {
@@ -42,6 +41,15 @@ MEANS = {
     "sum": "the sum",
     "geometric": "the geometric mean; values below 0.00001 are raised to it",
 }
+ABOUT = """\
+A measure is written as in ir_measures: `nDCG@10`, `P(rel=2)@5`, `RBP(p=0.9)`. The names of
+trec_eval and ranx are understood, too: [`ndcg_cut_10`, `recip_rank`, `mrr@10`](../coming-from.md).
+In Python a measure is also an object: `nDCG @ 10`, `P(rel=2) @ 5`."""
+ABOUT_TWINS = """\
+The definition again, slow and readable; the tests compare the core with it, to the last bit.
+[`query`](../how-numbers-are-computed.md#one-query) is a ranked list with its judgments."""
+ABOUT_UNDEFINED = """\
+[the policy](../how-numbers-are-computed.md#policies) `empty` says what counts there"""
 # What the letters of the formulas mean: where a formula has the pattern, its page has the line.
 SYMBOLS = (
     (r"g_r", r"g_r", "the grade of the document at rank $r$"),
@@ -53,7 +61,7 @@ SYMBOLS = (
     (r"\bN\b", r"N", "the number of documents judged not relevant"),
     (r"n_r", r"n_r", "the number of documents judged not relevant above rank $r$"),
     (r"m_r", r"m_r", "the number of relevant documents above rank $r$"),
-    (r"p_r", r"p_r", "the number of documents above rank $r$ that are judged or of a grade below 0"),
+    (r"p_r", r"p_r", "the number of documents above rank $r$ that are judged or below grade 0"),
     (r"\\epsilon", r"\epsilon", "0.00001"),
     (r"\\beta", r"\beta", "the parameter `beta`"),
     (r"\bp\^", r"p", "the parameter `p`"),
@@ -81,13 +89,7 @@ def title_of(family: ModuleType) -> str:
 
 def write_index() -> str:
     """The page that lists the measures by family."""
-    parts = [
-        "# Measures",
-        "A measure is written as in ir_measures: `nDCG@10`, `P(rel=2)@5`, `RBP(p=0.9)`. "
-        "Names of trec_eval and ranx are understood too: "
-        "[`ndcg_cut_10`, `recip_rank`, `mrr@10`](../coming-from.md). "
-        "In Python a measure is an object, too: `nDCG @ 10`, `P(rel=2) @ 5`.",
-    ]
+    parts = ["# Measures", ABOUT]
     for family in FAMILIES:
         about = (inspect.getdoc(family) or "").partition("\n")[0]
         rows = [(f"[{row.name}]({row.name.lower()}.md)", row.definition) for row in family.ROWS]
@@ -112,8 +114,7 @@ def write_page(row: Row) -> str:
         parts += ["## Properties", "With the default parameters:", "\n".join(sentences)]
     parts += [
         "## In plain Python",
-        "The definition again, slow and readable; the tests compare the core with it, to the last "
-        "bit. [`query`](../how-numbers-are-computed.md#one-query) is one ranked list with its judgments.",
+        ABOUT_TWINS,
         f"```py\n{source_of(KERNELS[row.kernel])}\n```",
         "## References",
         "\n".join(f"- {reference}" for reference in row.references),
@@ -126,8 +127,7 @@ def facts(row: Row) -> Iterator[tuple[str, str]]:
     low, high = row.value_range
     yield "Range", f"{low:g}, always" if low == high else f"{low:g} to {bound(high)}"
     undefined = row.undefined.removeprefix("Undefined ").rstrip(".")
-    yield "Undefined", f"{undefined}; [the policy](../how-numbers-are-computed.md#policies) " \
-        "`empty` says what counts there" if undefined else "never"
+    yield "Undefined", f"{undefined}; {ABOUT_UNDEFINED}" if undefined else "never"
     yield "Over queries", MEANS[row.mean]
     if row.aliases:
         yield "Also called", ", ".join(f"`{alias}`" for alias in row.aliases)
@@ -141,11 +141,13 @@ def bound(value: float) -> str:
 def write_parameters(row: Row) -> str:
     """The table of parameters."""
     header = ("parameter", "meaning", "values", "default")
-    lines = [(f"`{each.name}`", each.meaning, str(each.domain), default(each)) for each in row.parameters]
+    lines = [
+        (f"`{each.name}`", each.meaning, str(each.domain), default(each)) for each in row.parameters
+    ]
     text = table(header, lines)
     if row.at:
-        text += f"\n\n`@` sets `{row.at}`: `{row.example.measure}`." if "@" in row.example.measure \
-            else f"\n\n`@` sets `{row.at}`: `{row.name}@10`."
+        example = row.example.measure if "@" in row.example.measure else f"{row.name}@10"
+        text += f"\n\n`@` sets `{row.at}`: `{example}`."
     return text
 
 
@@ -156,7 +158,7 @@ def default(parameter: Parameter) -> str:
     if parameter.default is None:
         return "none"
     value = parameter.default
-    shown = f"{value:g}" if isinstance(value, float) else f'"{value}"' if isinstance(value, str) else value
+    shown = f'"{value}"' if isinstance(value, str) else spelling.literal(value)
     beside = ""
     if parameter.only_with:
         name, values = parameter.only_with
@@ -229,16 +231,15 @@ def source_of(twin: Callable[..., float]) -> str:
     found = [twin]
     for function in found:
         called = (getattr(module, name, None) for name in function.__code__.co_names)
-        for other in called:
-            if inspect.isfunction(other) and other.__module__ == module.__name__ and other not in found:
-                found.append(other)
-    return "\n\n".join(inspect.getsource(function).rstrip() + "\n" for function in found).rstrip()
+        near = filter(inspect.isfunction, called)
+        found += [each for each in near if each.__module__ == twin.__module__ and each not in found]
+    return "\n\n\n".join(inspect.getsource(function).rstrip() for function in found)
 
 
-def table(header: tuple[str, ...], rows: list[tuple[str, ...]]) -> str:
+def table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     """A Markdown table."""
-    lines = [header, tuple("---" for _ in header), *rows]
-    return "\n".join(f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in row)} |" for row in lines)
+    lines = [header, ["---"] * len(header), *rows]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 
 def on_config(config: MkDocsConfig) -> MkDocsConfig:

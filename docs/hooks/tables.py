@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from mkdocs.config.defaults import MkDocsConfig
     from mkdocs.structure.files import Files
     from mkdocs.structure.pages import Page
-
     from rankscope.measures.compat import Tool
 
 PLACE = re.compile(r"^<!-- table: (?P<what>\w+) ?(?P<which>\w*) -->$", re.MULTILINE)
@@ -23,17 +22,14 @@ FIELD = re.compile(r"{(\w+)}")
 
 def write_names(tool: Tool) -> str:
     """What a tool calls the measures, what they are here, and how they differ."""
-    lines = [
-        f"| `{line.theirs}` | `{line.ours}` | {line.note} |" for line in translations(tool)
-    ]
+    lines = [f"| `{line.theirs}` | `{line.ours}` | {line.note} |" for line in translations(tool)]
     return "\n".join(["| there | here | how theirs differs |", "| --- | --- | --- |", *lines])
 
 
 def write_diagnostics() -> str:
     """What each code of the diagnostics says; a field in it is shown as the word it stands for."""
     lines = [
-        f"| `{code}` | {FIELD.sub(shown_field, sentence)} |"
-        for code, sentence in SENTENCES.items()
+        f"| `{code}` | {FIELD.sub(shown_field, sentence)} |" for code, sentence in SENTENCES.items()
     ]
     return "\n".join(["| code | says |", "| --- | --- |", *lines])
 

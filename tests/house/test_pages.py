@@ -6,7 +6,8 @@ On a page, from top to bottom and in one empty folder:
 - a `python` block is a doctest where it has prompts, and is executed where it has none;
 - a `console` block runs each line after `$ ` and compares what follows with what is printed.
 
-Blocks of other languages (`sh` for what is to be typed once) are only shown.
+Blocks of other languages (`sh` for what is to be typed once, `py` for what is not ours) are only
+shown. The pages of measures, which the documentation makes from their table, run likewise.
 """
 
 from __future__ import annotations
@@ -14,15 +15,21 @@ from __future__ import annotations
 import doctest
 import os
 import re
+import runpy
 import subprocess
 import sysconfig
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+import rankscope
 
 ROOT = Path(__file__).resolve().parents[2]
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+HOOKS = ROOT / "docs" / "hooks"
+WRITTEN = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+PAGES: dict[str, str] = {
+    str(page.relative_to(ROOT)): page.read_text(encoding="utf-8") for page in WRITTEN
+} | runpy.run_path(str(HOOKS / "measures.py"))["pages"]()
 FENCE = re.compile(
     r"^(?P<indent> *)(?P<ticks>`{3,})(?P<language>[\w-]*)(?P<rest>[^\n`]*)\n"
     r"(?P<code>.*?)^(?P=indent)(?P=ticks) *$",
@@ -94,22 +101,40 @@ def run_console(block: Block, folder: Path) -> None:
 
 
 def test_the_pages_are_found() -> None:
-    assert ROOT / "docs" / "index.md" in PAGES
+    assert {"README.md", "docs/index.md", "measures/ndcg.md"} <= PAGES.keys()
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+@pytest.mark.parametrize("page", PAGES)
 def test_the_examples_of_a_page_run(
-    page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
     names: dict[str, object] = {"__name__": "__page__"}
-    for block in read_blocks(page.read_text(encoding="utf-8")):
+    for block in read_blocks(PAGES[page]):
         if block.title:
             (tmp_path / block.title).write_text(block.code, encoding="utf-8")
         elif block.language == "python":
-            run_python(block, names, page.name)
+            run_python(block, names, page)
         elif block.language == "console":
             run_console(block, tmp_path)
+
+
+def test_every_public_name_is_on_a_page() -> None:
+    text = PAGES["docs/api.md"]
+    named = re.findall(r"^::: [\w.]+\.(\w+)$|`(\w+)`", text, flags=re.MULTILINE)
+    public = {name for name in rankscope.__all__ if name in vars(rankscope)}
+    in_the_tree = {name for name in public if name.endswith("Error")}
+    assert public - in_the_tree - {name for pair in named for name in pair} == {"__version__"}
+
+
+def test_every_code_of_an_error_is_explained() -> None:
+    rows = re.findall(r"^\| (`\w+`[^|]*) \|", PAGES["docs/reading-files.md"], re.MULTILINE)
+    explained = {code for row in rows for code in re.findall(r"`(\w+)`", row)}
+    core = "".join(path.read_text(encoding="utf-8") for path in (ROOT / "src").rglob("*.rs"))
+    package = "".join(path.read_text(encoding="utf-8") for path in (ROOT / "python").rglob("*.py"))
+    raised = {*re.findall(r'Kind::\w+,\s*"(\w+)"', core), *re.findall(r'\bcode="(\w+)"', package)}
+    assert raised - {"error", "interrupted", "unknown_kernel"} - explained == set()
+    assert {code for code in explained if f'"{code}"' not in core + package} == set()
 
 
 def test_a_block_that_prints_something_else_fails(tmp_path: Path) -> None:
