@@ -108,7 +108,7 @@ SAME = {
     "PRECISION@5": "P@5",
     "err@20": "ERR@20",
     "HitRate@10": "Success@10",
-    "setf(beta=2)": "SetF(beta=2)",
+    "setf(beta=2)": "SetF(beta=2.0)",  # which ir_measures refuses as 2
 }
 
 

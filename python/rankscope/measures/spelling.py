@@ -16,17 +16,23 @@ LONGEST_INTEGER = 2**53
 
 IR_GAINS = {"log2": "linear", "exp-log2": "exp2"}
 IR_NAMES = {"cutoff": "k", "gains": "gain"}
+IR_FLOATS = {"beta", "p", "recall"}
+"""What ir_measures refuses as an integer: `SetF(beta=2.0)`, `IPrec@1.0`."""
 
 
 def canonical_name(measure: Measure) -> str:
     """Write a measure as `nDCG(dcg='exp-log2')@10`, with what is not the default only."""
     settings = measure.settings
-    at = settings.pop(measure.row.at, None)
     if _is_in_ir_measures(measure):
         settings = _to_ir_measures(settings)
-    inner = ", ".join(f"{name}={literal(value)}" for name, value in settings.items())
+    written = {
+        name: repr(value) if name in IR_FLOATS else literal(value)
+        for name, value in settings.items()
+    }
+    at = written.pop(measure.row.at, "")
+    inner = ", ".join(f"{name}={value}" for name, value in written.items())
     call = f"{measure.row.name}({inner})" if inner else measure.row.name
-    return call if at is None else f"{call}@{literal(at)}"
+    return f"{call}@{at}" if at else call
 
 
 def plain_name(measure: Measure) -> str:
