@@ -1,0 +1,62 @@
+"""Ours and the peers, each called through its public entry, on dicts of dicts."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import ir_measures
+import pytrec_eval
+import rankscope
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from pathlib import Path
+    from typing import Literal
+
+    from rankscope import Measure
+
+Qrels = dict[str, dict[str, int]]
+Lists = dict[str, dict[str, float]]
+Values = dict[str, dict[str, float]]
+"""By measure, then by query."""
+
+
+def of_pytrec_eval(
+    qrels: Qrels, run: Lists, names: Iterable[str], *, rel: int = 1, judged_only: bool = False
+) -> Values:
+    """The values of pytrec_eval; it leaves out queries that are not in the run."""
+    names = list(names)
+    evaluator = pytrec_eval.RelevanceEvaluator(
+        qrels, set(names), relevance_level=rel, judged_docs_only_flag=judged_only
+    )
+    by_query = evaluator.evaluate(run)
+    return {name: {query: row[name] for query, row in by_query.items()} for name in names}
+
+
+def of_ir_measures(qrels: Qrels, run: Lists, names: Iterable[str]) -> Values:
+    """The values of ir_measures, under the names that it was given."""
+    asked = {ir_measures.parse_measure(name): name for name in names}
+    values: Values = {name: {} for name in asked.values()}
+    for found in ir_measures.iter_calc(list(asked), qrels, run):
+        values[asked[found.measure]][found.query_id] = found.value
+    return values
+
+
+def of_rankscope(
+    qrels: Qrels | Path,
+    run: Lists | list[tuple[str, str, float]] | Path,
+    measures: Iterable[Measure],
+    *,
+    policy: str = "",
+    score_type: Literal["float64", "float32"] = "float32",
+) -> Values:
+    """Our values, by canonical name; scores compare in single precision, as theirs do."""
+    evaluation = rankscope.evaluate(
+        qrels, run, list(measures), policy=policy, score_type=score_type
+    )
+    return {
+        measure.name: dict(
+            zip(evaluation.query_ids, evaluation.per_query_list(measure), strict=True)
+        )
+        for measure in evaluation.measures
+    }

@@ -1,0 +1,95 @@
+"""On thousands of generated queries our values are those of the peers, to the last bit."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+import rankscope
+
+from tests.parity import cases, peers
+from tests.parity.shared import IR_MEASURES, IR_MEASURES_ASCENDING, SHARED
+
+pytestmark = pytest.mark.parametrize("seed", range(40))
+
+
+def compare(
+    case: cases.Case, measure: rankscope.Measure, ours: dict[str, float], theirs: dict[str, float]
+) -> None:
+    """Fail at the first query in which values differ, with all that is needed to see why."""
+    for query, value in theirs.items():
+        if ours[query] != value:
+            pytest.fail(
+                f"{measure} of {query!r}: ours {ours[query]!r}, theirs {value!r}\n"
+                f"judged {case.qrels[query]}\nretrieved {case.run.get(query)}"
+            )
+
+
+def without_empty_lists(case: cases.Case, values: dict[str, float]) -> dict[str, float]:
+    """The values of queries of which a judged document was retrieved."""
+    return {
+        query: value
+        for query, value in values.items()
+        if any(case.qrels[query].get(document, -1) >= 0 for document in case.run[query])
+    }
+
+
+@pytest.mark.parametrize("rel", [1, 2, 3])
+@pytest.mark.parametrize("judged_only", [False, True], ids=["all", "judged only"])
+def test_values_are_those_of_pytrec_eval(seed: int, rel: int, judged_only: bool) -> None:
+    case = cases.make(seed)
+    shared = [one for one in SHARED if one.takes_rel or rel == 1]
+    shared = [one for one in shared if one.takes_judged_only or not judged_only]
+    measures = [one.at(rel=rel, judged_only=judged_only) for one in shared]
+    names = [one.pytrec_eval for one in shared]
+    theirs = peers.of_pytrec_eval(case.qrels, case.run, names, rel=rel, judged_only=judged_only)
+    for run in (case.run, case.rows):
+        found = peers.of_rankscope(case.qrels, run, measures, policy="missing=skip")
+        for measure, name in zip(measures, names, strict=True):
+            ours, values = found[measure.name], theirs[name]
+            assert values.keys() == case.qrels.keys() & case.run.keys()
+            if judged_only and measure.row.name == "IPrec":  # a row of the divergences says why
+                values = without_empty_lists(case, values)
+            compare(case, measure, ours, values)
+            assert all(math.isnan(ours[query]) for query in case.qrels.keys() - case.run.keys())
+
+
+def test_values_are_those_of_ir_measures(seed: int) -> None:
+    case = cases.make(seed)
+    theirs = peers.of_ir_measures(case.qrels, case.run, [one.name for one in IR_MEASURES])
+    found = peers.of_rankscope(case.qrels, case.rows, IR_MEASURES)
+    for measure in IR_MEASURES:
+        values = theirs[measure.name]
+        assert values.keys() == case.qrels.keys()
+        if measure.row.name == "NumRel":  # a row of the divergences says why
+            values = {query: value for query, value in values.items() if query in case.run}
+        compare(case, measure, found[measure.name], values)
+
+
+def test_what_ir_measures_computes_itself_has_equal_scores_by_ascending_id(seed: int) -> None:
+    case = cases.make(seed)
+    names = [one.name for one in IR_MEASURES_ASCENDING]
+    theirs = peers.of_ir_measures(case.qrels, case.run, names)
+    found = peers.of_rankscope(
+        case.qrels,
+        case.rows,
+        IR_MEASURES_ASCENDING,
+        policy="ties=doc_id_asc",
+        score_type="float64",
+    )
+    for measure in IR_MEASURES_ASCENDING:
+        compare(case, measure, found[measure.name], theirs[measure.name])
+
+
+def test_a_geometric_mean_is_that_of_the_values_of_pytrec_eval(seed: int) -> None:
+    case = cases.make(seed)
+    theirs = peers.of_pytrec_eval(case.qrels, case.run, ["gm_map", "gm_bpref"], rel=2)
+    evaluation = rankscope.evaluate(
+        case.qrels,
+        case.run,
+        ["GMAP(rel=2)", "GMBpref(rel=2)"],
+        policy="missing=skip",
+        score_type="float32",
+    )
+    for measure, logarithms in zip(evaluation, theirs.values(), strict=True):
+        assert evaluation[measure] == math.exp(math.fsum(logarithms.values()) / len(logarithms))
