@@ -79,7 +79,9 @@ fuzz: ## Fuzz each target for FUZZ_SECONDS (60) seconds
 		echo "Hint: rustup toolchain install nightly && cargo install cargo-fuzz"; \
 		exit 1; }
 	set -e; for target in $(FUZZ_TARGETS); do \
-		cargo +nightly fuzz run $$target -- -max_total_time=$(FUZZ_SECONDS); done
+		mkdir -p fuzz/corpus/$$target; \
+		cargo +nightly fuzz run $$target fuzz/corpus/$$target fuzz/seeds/$$target \
+			-- -max_total_time=$(FUZZ_SECONDS) -max_len=4096; done
 
 .PHONY: wheel
 wheel: $(VENV)/.maturin ## Build the wheel and the source distribution into dist/

@@ -1,0 +1,24 @@
+//! Any bytes are qrels or a mistake, and reading them never panics. What is read is consistent.
+
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use rankscope::judgments::{Duplicates, Judgments};
+use rankscope::source::{Encoding, Input, Origin};
+
+fuzz_target!(|data: &[u8]| {
+    let input = Input { origin: Origin::Bytes(data.into()), encoding: Encoding::Utf8 };
+    match Judgments::read(&input, Duplicates::Error, &mut |_| Ok(())) {
+        Ok(judgments) => {
+            for (query, id) in judgments.queries().iter().enumerate() {
+                assert_eq!(judgments.find_query(id), Some(query));
+                let ideal = judgments.ideal(query);
+                assert!(ideal.is_sorted_by(|above, below| above >= below));
+                assert!(ideal.iter().all(|grade| grade.is_finite()));
+            }
+            let max = Judgments::read(&input, Duplicates::Max, &mut |_| Ok(())).unwrap();
+            assert_eq!(max.all_ideals(), judgments.all_ideals());
+        }
+        Err(error) => assert!(!error.message().is_empty()),
+    }
+});
