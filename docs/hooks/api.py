@@ -56,16 +56,26 @@ def sign(function: object, name: str) -> str:
         raise TypeError(function)
     signature = inspect.signature(function)
     given = [each for each in signature.parameters.values() if each.name != "self"]
-    parameters = [str(each).replace("'", "") for each in given]
+    parameters = [write_parameter(each) for each in given]
     kinds = [each.kind for each in given]
     if inspect.Parameter.KEYWORD_ONLY in kinds:
         parameters.insert(kinds.index(inspect.Parameter.KEYWORD_ONLY), "*")
-    result = str(signature.return_annotation).replace("'", "")
+    result = signature.return_annotation
     line = f"{name}({', '.join(parameters)}) -> {result}"
     if len(line) <= LINE:
         return line
     inner = "".join(f"    {parameter},\n" for parameter in parameters)
     return f"{name}(\n{inner}) -> {result}"
+
+
+def write_parameter(parameter: inspect.Parameter) -> str:
+    """A parameter with its type and default, as in the source."""
+    text = f"{parameter.name}: {parameter.annotation}"
+    if parameter.kind is inspect.Parameter.VAR_KEYWORD:
+        text = f"**{text}"
+    if parameter.default is inspect.Parameter.empty:
+        return text
+    return f"{text} = {parameter.default!r}".replace("'", '"')
 
 
 def write_docstring(text: str) -> Iterator[str]:

@@ -99,7 +99,8 @@ def write_index() -> str:
 
 def write_page(row: Row) -> str:
     """The page of a measure."""
-    parts = [f"# {row.name}", row.definition, f"$$\n{row.formula}\n$$"]
+    formulas = row.formula.split(r", \quad ")
+    parts = [f"# {row.name}", row.definition, *(f"$$\n{each}\n$$" for each in formulas)]
     found = [each for each in SYMBOLS if re.search(each[0], row.formula)]
     parts.append("\n".join(f"- ${symbol}$: {meaning}" for _, symbol, meaning in found))
     parts.append("\n\n".join(f"**{label}**\n:   {text}" for label, text in facts(row)))

@@ -1,9 +1,14 @@
-"""Fills in the tables of a page that the package knows: `<!-- table: names trec_eval -->`."""
+"""Fills in what the package knows.
+
+A line `<!-- table: names trec_eval -->` becomes a table, `<!-- source: module.name -->` the source of
+a class or function.
+"""
 
 from __future__ import annotations
 
 import re
 from importlib import import_module
+from inspect import getsource
 from typing import TYPE_CHECKING
 
 from rankscope.cli.arguments import Parser
@@ -17,6 +22,7 @@ if TYPE_CHECKING:
     from rankscope.measures.compat import Tool
 
 PLACE = re.compile(r"^<!-- table: (?P<what>\w+) ?(?P<which>\w*) -->$", re.MULTILINE)
+SOURCE = re.compile(r"^<!-- source: (?P<module>[\w.]+)\.(?P<name>\w+) -->$", re.MULTILINE)
 FIELD = re.compile(r"{(\w+)}")
 
 
@@ -65,6 +71,12 @@ def write_table(what: str, which: str) -> str:
     raise ValueError(message)
 
 
+def write_source(module: str, name: str) -> str:
+    """The source of a class or function."""
+    return f"```py\n{getsource(getattr(import_module(module), name)).rstrip()}\n```"
+
+
 def on_page_markdown(markdown: str, *, page: Page, config: MkDocsConfig, files: Files) -> str:  # noqa: ARG001 - MkDocs passes them by name
-    """Put the tables in their places."""
-    return PLACE.sub(lambda match: write_table(match["what"], match["which"]), markdown)
+    """Put tables and sources in their places."""
+    filled = PLACE.sub(lambda match: write_table(match["what"], match["which"]), markdown)
+    return SOURCE.sub(lambda match: write_source(match["module"], match["name"]), filled)
