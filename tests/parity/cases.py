@@ -9,7 +9,7 @@ from random import Random
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from tests.parity.peers import Lists, Qrels
+    from tests.parity.peers import Lists, Qrels, Rows
 
 QUERIES = 120
 MOST_DOCUMENTS = 60
@@ -24,7 +24,7 @@ class Case:
 
     qrels: Qrels
     run: Lists
-    rows: list[tuple[str, str, float]]
+    rows: Rows
 
 
 def single(value: float) -> float:

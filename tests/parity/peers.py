@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 Qrels = dict[str, dict[str, int]]
 Lists = dict[str, dict[str, float]]
+Rows = list[tuple[str, str, float]]
 Values = dict[str, dict[str, float]]
 """By measure, then by query."""
 
@@ -33,18 +34,19 @@ def of_pytrec_eval(
     return {name: {query: row[name] for query, row in by_query.items()} for name in names}
 
 
-def of_ir_measures(qrels: Qrels, run: Lists, names: Iterable[str]) -> Values:
+def of_ir_measures(qrels: Qrels, run: Lists | Rows, names: Iterable[str]) -> Values:
     """The values of ir_measures, under the names that it was given."""
     asked = {ir_measures.parse_measure(name): name for name in names}
     values: Values = {name: {} for name in asked.values()}
-    for found in ir_measures.iter_calc(list(asked), qrels, run):
+    scored = [ir_measures.ScoredDoc(*row) for row in run] if isinstance(run, list) else run
+    for found in ir_measures.iter_calc(list(asked), qrels, scored):
         values[asked[found.measure]][found.query_id] = found.value
     return values
 
 
 def of_rankscope(
     qrels: Qrels | Path,
-    run: Lists | list[tuple[str, str, float]] | Path,
+    run: Lists | Rows | Path,
     measures: Iterable[Measure],
     *,
     policy: str = "",
