@@ -1,7 +1,7 @@
 """Fills in what the package knows.
 
-A line `<!-- table: names trec_eval -->` becomes a table, `<!-- source: module.name -->` the source of
-a class or function.
+A line `<!-- table: names trec_eval -->` becomes a table, a line `<!-- source: module.name -->` the
+source of a class or function.
 """
 
 from __future__ import annotations
