@@ -272,7 +272,6 @@ impl Judgments {
                 continue;
             };
             let grade = self.entries[first + seen].grade;
-            #[allow(clippy::float_cmp)] // the same text gives the same number
             if grade == row.grade {
                 notes.add(Note::DuplicateIdentical, (0, row.line));
                 continue;

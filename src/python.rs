@@ -429,8 +429,7 @@ impl Rankings {
         duplicates: &str,
     ) -> PyResult<Self> {
         let (ties, duplicates) = (choices::ties(ties)?, choices::duplicates(duplicates)?);
-        let judgments = Arc::clone(&judgments.0);
-        let made = py.detach(|| rankings::Rankings::new(judgments, &run.run, ties, duplicates));
+        let made = py.detach(|| rankings::Rankings::new(&judgments.0, &run.run, ties, duplicates));
         let name = run.name.clone();
         made.map_err(|error| to_python(py, &error.file(&name)))
             .map(|made| Self { made: Arc::new(made), name })
@@ -463,9 +462,7 @@ impl Rankings {
 /// The sum of numbers, rounded once, as `math.fsum`.
 #[pyfunction]
 fn fsum(values: Vec<f64>) -> f64 {
-    let mut sum = crate::sum::ExactSum::default();
-    values.into_iter().for_each(|value| sum.add(value));
-    sum.value()
+    values.into_iter().collect::<crate::sum::ExactSum>().value()
 }
 
 /// log2 of a positive integer, correctly rounded.

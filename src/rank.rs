@@ -65,7 +65,7 @@ impl Ranked {
     }
 
     /// Only runs of equal scores that hold a hit need an order.
-    #[allow(clippy::cast_possible_truncation, clippy::float_cmp)] // rows are counted in 32 bits
+    #[allow(clippy::cast_possible_truncation)] // rows are counted in 32 bits
     fn rank_sorted(&mut self, rows: &[Row<'_>], hits: &[Hit], ties: Ties) {
         let mut rest = hits;
         while let Some(&first) = rest.first() {
@@ -105,7 +105,7 @@ impl Ranked {
         }
     }
 
-    #[allow(clippy::cast_possible_truncation, clippy::float_cmp)] // rows are counted in 32 bits
+    #[allow(clippy::cast_possible_truncation)] // rows are counted in 32 bits
     fn rank_by_counting(&mut self, rows: &[Row<'_>], hits: &[Hit], ties: Ties) {
         for hit in hits {
             let this = &rows[hit.row as usize];
@@ -140,7 +140,7 @@ impl Ranked {
 }
 
 /// Puts the rows of a list in rank order; says whether a hit shares its score with another.
-#[allow(clippy::cast_possible_truncation, clippy::float_cmp)] // rows are counted in 32 bits
+#[allow(clippy::cast_possible_truncation)] // rows are counted in 32 bits
 pub fn sort(
     order: &mut Vec<u32>,
     rows: &[Row<'_>],
@@ -179,10 +179,10 @@ fn sort_tied(run: &mut [u32], rows: &[Row<'_>], hits: &[Hit], ties: Ties) {
         Ties::DocId => run.sort_unstable_by(|&a, &b| doc(b).cmp(doc(a))),
         Ties::DocIdAscending => run.sort_unstable_by(|&a, &b| doc(a).cmp(doc(b))),
         Ties::Best => {
-            run.sort_by(|&a, &b| grade(b).total_cmp(&grade(a)).then_with(|| doc(b).cmp(doc(a))))
+            run.sort_by(|&a, &b| grade(b).total_cmp(&grade(a)).then_with(|| doc(b).cmp(doc(a))));
         }
         Ties::Worst => {
-            run.sort_by(|&a, &b| grade(a).total_cmp(&grade(b)).then_with(|| doc(b).cmp(doc(a))))
+            run.sort_by(|&a, &b| grade(a).total_cmp(&grade(b)).then_with(|| doc(b).cmp(doc(a))));
         }
     }
 }

@@ -37,7 +37,7 @@ impl Rankings {
     /// # Errors
     /// Where a document occurs twice in a query, or the run has no query that is judged.
     pub fn new(
-        judgments: Arc<Judgments>,
+        judgments: &Arc<Judgments>,
         run: &Run,
         ties: Ties,
         duplicates: Duplicates,
@@ -65,7 +65,7 @@ impl Rankings {
             run_only,
             notes: run.notes().clone(),
             flat: 0,
-            judgments: Arc::clone(&judgments),
+            judgments: Arc::clone(judgments),
         };
         let mut joiner = Joiner::default();
         let mut list = List::default();
@@ -74,7 +74,7 @@ impl Rankings {
         for (query, number) in of_run.into_iter().enumerate() {
             if let Some(number) = number {
                 run.fill(number, &mut list);
-                let outcome = joiner.join(&judgments, Some(query), &mut list, duplicates);
+                let outcome = joiner.join(judgments, Some(query), &mut list, duplicates);
                 first_error = earlier(first_error, outcome.err());
                 dropped += joiner.dropped;
                 made.add(query, &list, &joiner)?;
@@ -84,7 +84,7 @@ impl Rankings {
         for number in 0..run.queries().len() {
             if judgments.find_query(run.queries().get(number)).is_none() {
                 run.fill(number, &mut list);
-                let outcome = joiner.join(&judgments, None, &mut list, duplicates);
+                let outcome = joiner.join(judgments, None, &mut list, duplicates);
                 first_error = earlier(first_error, outcome.err());
                 dropped += joiner.dropped;
             }

@@ -165,9 +165,8 @@ impl Packing {
     fn of(head: &[u8]) -> Self {
         match head {
             [0x1f, 0x8b, ..] => Self::Gzip,
-            [0x28, 0xb5, 0x2f, 0xfd, ..] => Self::Zstd,
             // A frame that may be skipped comes first where several threads packed.
-            [0x50..=0x5f, 0x2a, 0x4d, 0x18, ..] => Self::Zstd,
+            [0x28, 0xb5, 0x2f, 0xfd, ..] | [0x50..=0x5f, 0x2a, 0x4d, 0x18, ..] => Self::Zstd,
             // What follows the size is pi or its root; the first byte alone could be of an id.
             [b'B', b'Z', b'h', b'1'..=b'9', 0x31, 0x41, 0x59, 0x26, 0x53, 0x59, ..]
             | [b'B', b'Z', b'h', b'1'..=b'9', 0x17, 0x72, 0x45, 0x38, 0x50, 0x90, ..] => {
@@ -304,7 +303,7 @@ fn fill_from(
         match reader.read(&mut buffer[filled..]) {
             Ok(0) => break,
             Ok(count) => filled += count,
-            Err(error) if error.get_ref().is_some_and(|inner| inner.is::<Signalled>()) => {
+            Err(error) if is_signal(&error) => {
                 on_signal().map_err(Ok)?;
             }
             Err(error) => return Err(Err(error)),
@@ -387,6 +386,10 @@ impl<R: BufRead> Read for GzipMembers<R> {
     }
 }
 
+fn is_signal(error: &io::Error) -> bool {
+    error.get_ref().and_then(|inner| inner.downcast_ref::<Signalled>()).is_some()
+}
+
 struct FromLatin1<R> {
     inner: R,
     spare: Vec<u8>,
@@ -395,7 +398,7 @@ struct FromLatin1<R> {
 impl<R: Read> Read for FromLatin1<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         if self.spare.is_empty() {
-            let mut latin = [0; READ];
+            let mut latin = vec![0; READ];
             let count = self.inner.read(&mut latin)?;
             self.spare =
                 latin[..count].iter().map(|&byte| char::from(byte)).collect::<String>().into();

@@ -36,6 +36,16 @@ impl Default for ExactSum {
     }
 }
 
+impl FromIterator<f64> for ExactSum {
+    fn from_iter<T: IntoIterator<Item = f64>>(values: T) -> Self {
+        let mut sum = Self::default();
+        for value in values {
+            sum.add(value);
+        }
+        sum
+    }
+}
+
 impl ExactSum {
     /// Adds a value.
     pub fn add(&mut self, value: f64) {
@@ -71,6 +81,7 @@ impl ExactSum {
     }
 
     #[allow(clippy::cast_possible_wrap)] // each part is below 2^32
+    #[allow(clippy::cast_possible_truncation)] // digits are cut to 32 bits
     fn put(&mut self, value: f64, sign: i64) {
         if !value.is_finite() {
             if value.is_nan() {
@@ -93,7 +104,7 @@ impl ExactSum {
         let first = position / DIGIT_BITS as usize;
         let wide = u128::from(mantissa) << (position % DIGIT_BITS as usize);
         for part in 0..3 {
-            let digit = ((wide >> (part * DIGIT_BITS)) as u64) & DIGIT_MASK;
+            let digit = (wide >> (part * DIGIT_BITS)) & u128::from(DIGIT_MASK);
             self.digits[first + part as usize] += sign * digit as i64;
         }
         self.pending += 1;
@@ -189,9 +200,7 @@ mod tests {
     use proptest::prelude::*;
 
     fn sum(values: &[f64]) -> f64 {
-        let mut sum = ExactSum::default();
-        values.iter().for_each(|&value| sum.add(value));
-        sum.value()
+        values.iter().copied().collect::<ExactSum>().value()
     }
 
     #[test]
@@ -236,18 +245,20 @@ mod tests {
             left in prop::collection::vec(finite(), 0..20),
             right in prop::collection::vec(finite(), 0..20),
         ) {
-            let mut one = ExactSum::default();
-            left.iter().for_each(|&value| one.add(value));
+            let mut one: ExactSum = left.iter().copied().collect();
             let before = one.value();
-            let mut other = ExactSum::default();
-            right.iter().for_each(|&value| other.add(value));
+            let other: ExactSum = right.iter().copied().collect();
             one.merge(&other);
             let all: Vec<f64> = left.iter().chain(&right).copied().collect();
             prop_assert_eq!(one.value().to_bits(), sum(&all).to_bits());
             one.unmerge(&other);
             prop_assert_eq!(one.value().to_bits(), before.to_bits());
-            right.iter().for_each(|&value| one.add(value));
-            right.iter().for_each(|&value| one.subtract(value));
+            for &value in &right {
+                one.add(value);
+            }
+            for &value in &right {
+                one.subtract(value);
+            }
             prop_assert_eq!(one.value().to_bits(), before.to_bits());
         }
 

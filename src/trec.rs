@@ -42,7 +42,6 @@ pub struct List<'a> {
 impl List<'_> {
     /// Whether all of several documents have one score.
     #[must_use]
-    #[allow(clippy::float_cmp)] // ties are equal scores, not close ones
     pub fn is_flat(&self) -> bool {
         match (self.rows.first(), self.rows.last()) {
             (Some(first), Some(last)) => {

@@ -118,7 +118,6 @@ impl Gains {
         query.top(self.k).fold(0.0, |sum, (_, grade)| sum + self.of(grade))
     }
 
-    #[allow(clippy::float_cmp)] // no gain is no term
     fn discounted(&self, query: &Query<'_>) -> f64 {
         query.top(self.k).fold(0.0, |sum, (rank, grade)| match self.of(grade) {
             0.0 => sum,

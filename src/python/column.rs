@@ -51,7 +51,7 @@ impl Column {
     }
 
     unsafe fn __getbuffer__(
-        slf: Bound<'_, Self>,
+        slf: &Bound<'_, Self>,
         view: *mut ffi::Py_buffer,
         flags: c_int,
     ) -> PyResult<()> {
