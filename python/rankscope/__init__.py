@@ -111,5 +111,4 @@ __all__ = [
     "nDCG",
     "parse",
     "read_qrels",
-    "rs",
 ]

@@ -4,6 +4,22 @@ from collections.abc import Callable, Mapping
 from os import PathLike
 from typing import TypeAlias, final
 
+__all__ = [
+    "KERNELS",
+    "Column",
+    "Evaluation",
+    "Judgments",
+    "Plan",
+    "Rankings",
+    "Run",
+    "__version__",
+    "evaluate_dict",
+    "evaluate_path",
+    "evaluate_run",
+    "fsum",
+    "log2",
+]
+
 __version__: str
 KERNELS: tuple[str, ...]
 
