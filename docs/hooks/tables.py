@@ -7,8 +7,10 @@ source of a class or function.
 from __future__ import annotations
 
 import re
+import runpy
 from importlib import import_module
 from inspect import getsource
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rankscope.cli.arguments import Parser
@@ -22,6 +24,7 @@ if TYPE_CHECKING:
     from rankscope.measures.compat import Tool
 
 PLACE = re.compile(r"^<!-- table: (?P<what>\w+) ?(?P<which>\w*) -->$", re.MULTILINE)
+DIVERGENCES = Path(__file__).resolve().parents[2] / "tests" / "parity" / "divergences.py"
 SOURCE = re.compile(r"^<!-- source: (?P<module>[\w.]+)\.(?P<name>\w+) -->$", re.MULTILINE)
 FIELD = re.compile(r"{(\w+)}")
 
@@ -45,6 +48,24 @@ def shown_field(field: re.Match[str]) -> str:
     return f"*{field[1]}*"
 
 
+def write_divergences(tool: str) -> str:
+    """Where the number of a tool is another one, as the tests know it."""
+    lines = ["| measure | here | there | where, and why |", "| --- | --- | --- | --- |"]
+    for each in runpy.run_path(str(DIVERGENCES))["DIVERGENCES"]:
+        if each.tool == tool:
+            ours, theirs = show(each.ours), show(each.theirs)
+            if ours == theirs:  # in the places that are shown
+                ours, theirs = str(each.ours), str(each.theirs)
+            case = each.condition[:1].upper() + each.condition[1:]
+            lines.append(f"| `{each.measure}` | {ours} | {theirs} | **{case}.** {each.why} |")
+    return "\n".join(lines)
+
+
+def show(value: float | str) -> str:
+    """A value with four places, or the name of an error."""
+    return value if isinstance(value, str) else f"{value:.4f}"
+
+
 def write_options(command: str) -> str:
     """The options of a command, as its parser knows them."""
     parser = Parser()
@@ -63,11 +84,13 @@ def write_table(what: str, which: str) -> str:
     match what, which:
         case "names", "trec_eval" | "ir_measures" | "ranx" | "sklearn":
             return write_names(which)
+        case "divergences", tool:
+            return write_divergences(tool)
         case "options", command:
             return write_options(command)
         case "diagnostics", "":
             return write_diagnostics()
-    message = f"expected a table of names, options or diagnostics, found {what} {which}"
+    message = f"expected a table that the package has, found {what} {which}"
     raise ValueError(message)
 
 
