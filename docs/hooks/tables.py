@@ -49,15 +49,16 @@ def shown_field(field: re.Match[str]) -> str:
 
 
 def write_divergences(tool: str) -> str:
-    """Where the number of a tool is another one, as the tests know it."""
-    lines = ["| measure | here | there | where, and why |", "| --- | --- | --- | --- |"]
+    """Where the number of a tool is another one, as the tests know it: a list of sentences."""
+    lines = []
     for each in runpy.run_path(str(DIVERGENCES))["DIVERGENCES"]:
         if each.tool == tool:
             ours, theirs = show(each.ours), show(each.theirs)
             if ours == theirs:  # in the places that are shown
                 ours, theirs = str(each.ours), str(each.theirs)
             case = each.condition[:1].upper() + each.condition[1:]
-            lines.append(f"| `{each.measure}` | {ours} | {theirs} | **{case}.** {each.why} |")
+            values = f"`{each.measure}` is {ours} here, {theirs} there"
+            lines.append(f"- **{case}**: {values}. {each.why}")
     return "\n".join(lines)
 
 
