@@ -1,0 +1,67 @@
+"""Generated queries: documents with scores that tie, and judgments of every kind."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+from typing import TYPE_CHECKING
+
+from hypothesis import strategies as st
+from rankscope.reference import Retrieved, rank, value
+
+from tests.invariance.variants import GRADES
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from rankscope import Measure, Policy
+
+# Their order by bytes is not that by code units, by numbers or by letters.
+DOCUMENTS = ("a", "B", "b", "10", "9", "é", "e\u0301", "\uffee", "\U0001f50d", "z", "Z", "zz")
+SCORES = (1e300, 2.0, 1.0, 1.0 + 2.0**-40, 0.0, -0.0, -1.0, -1e300, 5e-324)
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """One query: what was retrieved, and what was judged."""
+
+    scores: dict[str, float]
+    grades: dict[str, float]
+
+    def ranking(self, ties: str = "doc_id") -> list[float | None]:
+        """The grades in rank order, `None` where unjudged."""
+        documents = [
+            Retrieved(document, score, self.grades.get(document))
+            for document, score in self.scores.items()
+        ]
+        return [document.grade for document in rank(documents, ties)]
+
+    def values(self, measures: Iterable[Measure], policy: Policy) -> list[float]:
+        """The values by the definitions; NaN where they are undefined."""
+        ranking = self.ranking(policy.ties)
+        judged = list(self.grades.values())
+        condense = policy.unjudged == "remove"
+        return [
+            value(
+                *_kernel_spec(measure),
+                ranking,
+                judged,
+                negative=policy.negative,
+                judged_only=measure.judged_only or condense,
+            )
+            for measure in measures
+        ]
+
+
+@cache
+def _kernel_spec(measure: Measure) -> tuple[str, Mapping[str, object]]:
+    return measure.kernel_spec(grades=GRADES)
+
+
+def judged_queries(*, grades: tuple[float, ...] = GRADES) -> st.SearchStrategy[Judged]:
+    """Queries with up to twelve documents, in any order, of which some are judged."""
+    scores = st.dictionaries(st.sampled_from(DOCUMENTS), st.sampled_from(SCORES), min_size=1)
+    judgments = st.dictionaries(
+        st.sampled_from([*DOCUMENTS, "unseen", "unseen too"]), st.sampled_from(grades), min_size=1
+    )
+    return st.builds(Judged, scores, judgments)

@@ -1,0 +1,47 @@
+"""Each kernel gives the value of its twin, to the last bit, under every variant and policy."""
+
+from __future__ import annotations
+
+import pytest
+import rankscope
+from hypothesis import given
+from hypothesis import strategies as st
+from rankscope import Policy
+from rankscope.data.policy import CHOICES
+from rankscope.measures import TABLE, Row
+
+from tests.invariance.lists import Judged, judged_queries
+from tests.invariance.variants import VALUES, VARIANTS, variants
+
+policies = st.builds(
+    Policy,
+    ties=st.sampled_from(CHOICES["ties"]),
+    unjudged=st.sampled_from(CHOICES["unjudged"]),
+    negative=st.sampled_from(["nonrelevant", "gain"]),
+    empty=st.just("nan"),
+)
+
+
+def test_every_parameter_of_every_row_is_varied() -> None:
+    for row in TABLE.values():
+        for parameter in row.parameters:
+            found = {
+                repr(variant.parameters[parameter.name])
+                for variant in VARIANTS
+                if variant.row.name == row.name
+            }
+            given_values = [one for one in VALUES[parameter.name] if one is not None]
+            assert len(found) >= len(given_values), (row.name, parameter.name)
+
+
+@pytest.mark.parametrize("row", TABLE.values(), ids=lambda row: row.name)
+@given(queries=st.lists(judged_queries(), min_size=1, max_size=2), policy=policies)
+def test_a_kernel_is_its_twin(row: Row, queries: list[Judged], policy: Policy) -> None:
+    qrels = {f"q{number}": query.grades for number, query in enumerate(queries)}
+    run = {f"q{number}": query.scores for number, query in enumerate(queries)}
+    measures = variants(row)
+    evaluation = rankscope.evaluate(qrels, run, measures, policy=policy)
+    expected = [query.values(measures, policy) for query in queries]
+    for measure, *values in zip(measures, *expected, strict=True):
+        found = evaluation.per_query_list(measure)
+        assert list(map(repr, found)) == list(map(repr, values)), measure

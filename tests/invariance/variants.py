@@ -1,0 +1,81 @@
+"""Every row of the table with every parameter varied: what the tests here go through."""
+
+from __future__ import annotations
+
+import math
+from itertools import product
+from typing import TYPE_CHECKING
+
+from rankscope.measures import TABLE
+from rankscope.measures.table import measure
+
+if TYPE_CHECKING:
+    from rankscope.measures import Measure, Row
+
+GRADES = (-2.0, -1.0, 0.0, 0.5, 1.0, 1.5, 2.0, 3.0, 4.0)
+"""The grades of generated judgments; tables and scales here cover them."""
+
+GAIN_TABLE = {-2: -0.5, -1: 0, 0: 0.25, 0.5: 0.25, 1: 1, 1.5: 1.125, 2: 3, 3: 3.5, 4: 10}
+WEIGHTS = (1.0, 0.7, 0.7, 0.3, 0.1, 0.1, 0.05, 0.0, 0.0, 0.0)
+
+
+def cubed(grade: float) -> float:
+    """A gain by function."""
+    return float(grade**3)
+
+
+def rooted(rank: int) -> float:
+    """A discount by function."""
+    return 1 / math.sqrt(rank)
+
+
+VALUES: dict[str, tuple[object, ...]] = {
+    "k": (None, 1, 4),
+    "rel": (None, 1, 0, 0.5, 2, 7),
+    "judged_only": (False, True),
+    "gain": ("linear", "exp2", GAIN_TABLE, cubed),
+    "discount": ("log2", "log", "jk", "reciprocal", "linear", "zipf", WEIGHTS, rooted),
+    "base": (2, math.e),
+    "s": (1, 0.5),
+    "ideal": ("judged", "retrieved"),
+    "recall": (0, 0.1, 0.25, 0.5, 1),
+    "beta": (1, 0.5, 3),
+    "p": (0.8, 0.5, 0.95),
+    "graded": (False, True),
+    "max_grade": (4, 6.5),
+}
+"""For each parameter the values that are gone through."""
+
+
+def variants(row: Row) -> list[Measure]:
+    """Every combination of parameter values that the row allows, each measure once."""
+    names = [parameter.name for parameter in row.parameters]
+    combinations = product(*(VALUES[name] for name in names))
+    made = (_make(row, dict(zip(names, values, strict=True))) for values in combinations)
+    return list(dict.fromkeys(one for one in made if one is not None))
+
+
+def _make(row: Row, settings: dict[str, object]) -> Measure | None:
+    """The measure, unless a value does not go with the row or with another value."""
+    given = {}
+    for parameter in row.parameters:
+        value = settings[parameter.name]
+        if value is None:
+            if parameter.required or parameter.default is not None:
+                return None
+            continue
+        if parameter.only_with is not None:
+            companion, allowed = parameter.only_with
+            if settings[companion] not in allowed:
+                continue
+        given[parameter.name] = value
+    listed = not isinstance(settings.get("discount", ""), str)
+    if listed and "k" not in given:
+        return None
+    made = measure(row.name)(**given)
+    # Condensing a list is the same for all gains and discounts.
+    return None if made.judged_only and "discount" in made.settings else made
+
+
+VARIANTS = [variant for row in TABLE.values() for variant in variants(row)]
+NAMES = {variant.name for variant in VARIANTS}
