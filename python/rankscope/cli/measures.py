@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from textwrap import fill
 
+from rankscope.cli.formula import to_text
 from rankscope.measures import TABLE, Measure, parse
 
 TYPE_CHECKING = False
@@ -41,9 +42,9 @@ def explain(measure: Measure) -> str:
         row.name,
         fill(row.definition, WIDTH),
         "",
-        _item("formula", row.formula),
+        _item("formula", to_text(row.formula)),
         _item("range", f"{low:g} to {high:g}"),
-        _item("undefined", row.undefined or "never"),
+        _item("undefined", row.undefined.removeprefix("Undefined ") or "never"),
         _item("over queries", MEANS[row.mean]),
         *(_item("parameter" if index == 0 else "", _say(each)) for index, each in _parameters(row)),
         *_names(row),
@@ -68,8 +69,12 @@ def _parameters(row: Row) -> list[tuple[int, Parameter]]:
 
 
 def _say(parameter: Parameter) -> str:
-    given = "required" if parameter.required else f"{parameter.default!r} by default"
+    given = "required" if parameter.required else f"{_plainly(parameter.default)} by default"
     return f"{parameter.name}: {parameter.meaning} ({parameter.domain}; {given})"
+
+
+def _plainly(value: object) -> str:
+    return "none" if value is None else repr(value)
 
 
 def _say_settings(measure: Measure) -> str:

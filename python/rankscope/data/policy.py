@@ -105,6 +105,6 @@ def check_choice(name: str, value: object, choices: Collection[str]) -> None:
     close = get_close_matches(str(value), choices, n=1)
     raise PolicyError(
         f"expected {name} to be one of {', '.join(choices)}; found {value!r}",
-        hint=f"did you mean {close[0]}?" if close else "the first is the default",
+        hint=f"did you mean {close[0]}?" if close else f"{next(iter(choices))} is the default",
         code="bad_policy",
     )

@@ -46,7 +46,7 @@ ROWS = (
                 "ndcg_score",
                 {"ideal": "retrieved"},
                 takes=("k",),
-                note='Ties count as their expected value: ties="average".',
+                note="Ties count as their expected value.",
             ),
         ),
         properties=frozenset({"swap_monotone", "perfect_is_one", "cutoff_local", "bounded"}),
@@ -79,7 +79,7 @@ ROWS = (
             Name(
                 "dcg_score",
                 takes=("k", "discount", "base"),
-                note='Ties count as their expected value: ties="average".',
+                note="Ties count as their expected value.",
             ),
         ),
         properties=frozenset({"swap_monotone", "cutoff_local"}),

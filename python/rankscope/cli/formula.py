@@ -1,0 +1,106 @@
+"""LaTeX as a line of text, for the terminal: as much of it as the formulas of measures use."""
+
+from __future__ import annotations
+
+import re
+
+SYMBOLS = {
+    r"\cdot": "·",
+    r"\cap": "∩",
+    r"\le": "≤",
+    r"\ge": "≥",
+    r"\beta": "β",
+    r"\epsilon": "ε",
+    r"\sum": "Σ",
+    r"\prod": "Π",
+    r"\lfloor": "⌊",
+    r"\rfloor": "⌋",
+    r"\{": "{",
+    r"\}": "}",
+    r"\left": "",
+    r"\right": "",
+    r"\mathrm": "",
+    r"\quad": " ",
+    r"\,": " ",
+    "\\ ": " ",
+}
+POWERS = {"2": "²", "*": "*"}
+SIGN = re.compile(r"\\[A-Za-z]+|\\.|[{}_^]|\s+|[^\\{}_^\s]+")
+
+WHOLE = re.compile(r"[\w^]+|[^ ]*\([^()]*\)|\|[^|]*\||log\d +\([^()]*\)|[{].*[}]")
+"""What needs no brackets as a part of a quotient."""
+
+
+def to_text(latex: str) -> str:
+    r"""Write a formula on one line.
+
+    Examples:
+        >>> to_text(r"\mathrm{RBP@}k = (1 - p) \sum_{r=1}^{k} b_r\, p^{r-1}")
+        'RBP@k = (1 - p) Σ(r=1…k) b_r p^(r-1)'
+        >>> to_text(r"\frac{1}{\log_2 (r + 1)}")
+        '1 / log2(r + 1)'
+    """
+    signs = SIGN.findall(latex)
+    signs.reverse()
+    text = re.sub(r" +", " ", _read(signs)).strip()
+    return re.sub(r"(?<=[({]) | (?=[)},])|(?<=log2) ", "", text)
+
+
+def _read(signs: list[str]) -> str:
+    """Read up to the brace that closes this group, or to the end."""
+    text = ""
+    while signs:
+        sign = signs.pop()
+        if sign == "}":
+            break
+        text += _read_one(sign, signs)
+    return text
+
+
+def _read_one(sign: str, signs: list[str]) -> str:
+    if sign == "{":
+        return _read(signs)
+    if sign == r"\frac":
+        above, below = _bracket(_argument(signs)), _bracket(_argument(signs))
+        return f"{above} / {below}" if " " in above + below else f"{above}/{below}"
+    if sign in {r"\sum", r"\prod"}:
+        return SYMBOLS[sign] + _limits(signs)
+    if sign == "_":
+        below = _argument(signs)
+        return f"_{below}" if re.fullmatch(r"\w+", below) else f"({below.strip()})"
+    if sign == "^":
+        power = _argument(signs)
+        return POWERS.get(power, f"^({power})" if len(power) > 1 else f"^{power}")
+    if sign == r"\log" and signs[-2:] and signs[-1] == "_":
+        signs.pop()
+        return f"log{_argument(signs)} "
+    return SYMBOLS.get(sign, sign.removeprefix("\\"))
+
+
+def _limits(signs: list[str]) -> str:
+    """Read what a sum runs over."""
+    low = high = ""
+    while signs and signs[-1] in {"_", "^"}:
+        if signs.pop() == "_":
+            low = _argument(signs)
+        else:
+            high = f"…{_argument(signs)}"
+    return f"({low}{high}) "
+
+
+def _argument(signs: list[str]) -> str:
+    """Read one group, or one character."""
+    sign = signs.pop()
+    if sign == "{":
+        return _read(signs)
+    if sign.startswith("\\"):
+        return _read_one(sign, signs)
+    if len(sign) > 1:
+        signs.append(sign[1:])
+    return sign[0]
+
+
+def _bracket(text: str) -> str:
+    """Put a sum or a product into brackets, as a part of a quotient."""
+    text = text.strip()
+    return text if WHOLE.fullmatch(text) else f"({text})"
