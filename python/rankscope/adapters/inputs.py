@@ -34,11 +34,11 @@ class Input:
         return self.kind == "file" and self.value == "-"
 
     @property
-    def source(self) -> str | bytes | os.PathLike[str] | None:
+    def source(self) -> str | bytes | None:
         """What the core opens; nothing for standard input."""
         if self.is_stdin:
             return None
-        if isinstance(self.value, str | bytes | os.PathLike):
+        if isinstance(self.value, str | bytes):
             return self.value
         raise TypeError(self.value)
 
@@ -47,7 +47,7 @@ class Input:
         """The size of the file in bytes, where it has one."""
         if isinstance(self.value, bytes):
             return len(self.value)
-        if self.is_stdin or not isinstance(self.value, str | os.PathLike):
+        if self.is_stdin or not isinstance(self.value, str):
             return None
         try:
             # pathlib would take as long to load as all the rest.
@@ -67,8 +67,8 @@ def recognise(value: InputLike, role: str) -> Input:
         FormatError: It is nothing that can be read.
     """
     if isinstance(value, str | os.PathLike):
-        name = "<stdin>" if value == "-" else os.fspath(value)
-        return Input("file", value, name)
+        path = os.fsdecode(value)
+        return Input("file", path, "<stdin>" if path == "-" else name_path(path, role))
     if isinstance(value, bytes):
         return Input("file", value, role)
     if isinstance(value, dict) or (hasattr(value, "items") and not hasattr(value, "columns")):
@@ -83,6 +83,23 @@ def recognise(value: InputLike, role: str) -> Input:
         code="input_type",
         file=role,
     )
+
+
+def name_path(path: str, role: str) -> str:
+    """Read the bytes of a path as UTF-8, which gives the same text in every locale.
+
+    Raises:
+        FormatError: The text has no bytes, so it is no path.
+    """
+    try:
+        return os.fsencode(path).decode("utf-8", errors="surrogateescape")
+    except UnicodeEncodeError:
+        raise FormatError(
+            f"expected a path for {role}, found text that no path can be: {path!a}",
+            hint="it has a lone surrogate, which is no character",
+            code="input_type",
+            file=role,
+        ) from None
 
 
 def _is_iterable_of_rows(value: object) -> bool:

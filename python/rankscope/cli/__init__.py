@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-import os
+import signal
 import sys
+from contextlib import contextmanager
 
 from rankscope.cli.arguments import Parser
-from rankscope.cli.output import print_error, set_up_streams
+from rankscope.cli.output import drop_output, print_error, say_failure, set_up_streams
 from rankscope.errors import RankscopeError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
+    from typing import NoReturn
 
 INTERRUPTED = 130
 
@@ -28,18 +30,42 @@ def main(arguments: Sequence[str] | None = None) -> int:
     words = sys.argv[1:] if arguments is None else list(arguments)
     set_up_streams()
     try:
-        status = _run(words)
+        with _ended_by_sigterm():
+            status = _run(words)
         sys.stdout.flush()
     except BrokenPipeError:
-        # Whoever read us has seen enough; what is still buffered has nowhere to go.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        # Whoever read us has seen enough.
+        drop_output()
         return 0
     except KeyboardInterrupt:
         return INTERRUPTED
     except RankscopeError as error:
         print_error(error, as_json="--json" in words)
         return error.exit_status
+    except OSError as error:
+        drop_output()
+        failure = say_failure(error)
+        print_error(failure, as_json=False)
+        return failure.exit_status
     return status
+
+
+@contextmanager
+def _ended_by_sigterm() -> Iterator[None]:
+    """Let SIGTERM end the program by an exception, so that temporary files are removed."""
+    try:
+        former = signal.signal(signal.SIGTERM, _end)
+    except ValueError:  # only the main thread may
+        yield
+        return
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, former)
+
+
+def _end(number: int, _frame: object) -> NoReturn:
+    sys.exit(128 + number)
 
 
 def _run(words: list[str]) -> int:

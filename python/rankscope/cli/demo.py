@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tempfile
+from argparse import ArgumentTypeError
 from itertools import groupby
 from pathlib import Path
 
@@ -22,13 +23,22 @@ MEASURES = ("nDCG@10", "AP", "RR", "P@5", "R@20", "Judged@10")
 def add_arguments(parser: ArgumentParser) -> None:
     """Say what the command takes."""
     parser.add_argument("--once", action=OnceFlag, help="print the result, and end")
-    parser.add_argument("--seed", action=Once, type=int, default=1, help="of the search log")
+    parser.add_argument(
+        "--seed", action=Once, type=_read_seed, default=1, metavar="N", help="of the search log"
+    )
     parser.add_argument(
         "--keep",
         action=Once,
         metavar="FOLDER",
         help="where to leave the files; nowhere if left out",
     )
+
+
+def _read_seed(text: str) -> int:
+    # The generator would take a negative number for its absolute value.
+    if not text.isdecimal():
+        raise ArgumentTypeError(f"expected 0 or a positive integer, found {text!r}")
+    return int(text)
 
 
 def run(options: Namespace) -> int:

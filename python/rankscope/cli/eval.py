@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import math
 import os
+from collections import Counter
 
 import rankscope as rs
+from rankscope.adapters.inputs import name_path
 from rankscope.cli.arguments import Once, OnceFlag, split_measures
 from rankscope.cli.output import print_csv, print_json, print_notes, show
 from rankscope.cli.progress import ProgressBar
@@ -87,7 +89,7 @@ def run(options: Namespace) -> int:
         )
     evaluations = []
     for path in options.runs:
-        with ProgressBar(show(path)) as progress:
+        with ProgressBar(show(name_path(path, "run"))) as progress:
             evaluation = rs.evaluate(
                 qrels,
                 path,
@@ -111,27 +113,37 @@ def run(options: Namespace) -> int:
     return 0
 
 
+def _names(options: Namespace) -> list[str]:
+    return [name_path(path, "run") for path in options.runs]
+
+
 def _notes(evaluations: Sequence[Evaluation]) -> Iterator[Diagnostic]:
     for evaluation in evaluations:
         yield from evaluation.notes
 
 
 def _find_identical(runs: Sequence[str]) -> list[Diagnostic]:
-    from filecmp import cmp  # noqa: PLC0415 - only where there are several runs
-
-    files = [path for path in runs if os.path.isfile(path)]  # noqa: PTH113 - as in the library
-    same = sum(
-        any(cmp(path, earlier, shallow=False) for earlier in files[:index])
-        for index, path in enumerate(files)
-    )
+    # pathlib would take as long to load as all the rest.
+    files = [path for path in runs if os.path.isfile(path)]  # noqa: PTH113
+    sizes = [os.stat(path).st_size for path in files]  # noqa: PTH116
+    count = Counter(sizes)
+    alike = [path for path, size in zip(files, sizes, strict=True) if count[size] > 1]
+    same = len(alike) - len({_digest(path) for path in alike})
     return [describe("identical_runs", same, {})] if same else []
+
+
+def _digest(path: str) -> bytes:
+    from hashlib import file_digest  # noqa: PLC0415 - only where two runs have one size
+
+    with open(path, "rb") as file:  # noqa: PTH123 - as above
+        return file_digest(file, "blake2b").digest()
 
 
 def _print_table(options: Namespace, evaluations: Sequence[Evaluation]) -> None:
     query = ["query"] if options.by_query else []
     every = ["all"] if options.by_query else []
     if len(evaluations) > 1:
-        print(*["measure", *query, *map(show, options.runs)], sep="\t")
+        print(*["measure", *query, *map(show, _names(options))], sep="\t")
     if options.by_query:
         columns = _columns(evaluations)
         for number, query_id in enumerate(map(show, evaluations[0].query_ids)):
@@ -146,14 +158,14 @@ def _print_table(options: Namespace, evaluations: Sequence[Evaluation]) -> None:
 def _print_csv(options: Namespace, evaluations: Sequence[Evaluation]) -> None:
     """One row a measure and a column a run; with `-q` one row a query and a column a measure."""
     if not options.by_query:
-        header = options.runs if len(evaluations) > 1 else ["value"]
+        header = _names(options) if len(evaluations) > 1 else ["value"]
         print_csv([["measure", *header]])
         print_csv([name, *(each[name] for each in evaluations)] for name in evaluations[0])
         return
     columns = _columns(evaluations)
     is_many = len(evaluations) > 1
     print_csv([[*(["run"] if is_many else []), "query_id", *columns]])
-    for index, path in enumerate(options.runs):
+    for index, path in enumerate(_names(options)):
         run = [path] if is_many else []
         values = zip(*(column[index] for column in columns.values()), strict=True)
         ids = evaluations[index].query_ids
@@ -165,7 +177,7 @@ def _print_json(options: Namespace, evaluations: Sequence[Evaluation]) -> None:
     if len(documents) == 1:
         print_json(documents[0])
     else:
-        pairs = zip(options.runs, documents, strict=True)
+        pairs = zip(_names(options), documents, strict=True)
         print_json({"runs": [{"run": path, **document} for path, document in pairs]})
 
 

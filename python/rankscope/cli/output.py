@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import sys
+
+from rankscope.errors import FileError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -15,10 +18,24 @@ if TYPE_CHECKING:
 
 def set_up_streams() -> None:
     """Write UTF-8 and plain line ends everywhere; show what cannot be written escaped."""
-    for stream in (sys.stdout, sys.stderr):
-        reconfigure = getattr(stream, "reconfigure", None)
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:  # the caller closed the descriptor
+            setattr(sys, name, os.fdopen(os.open(os.devnull, os.O_WRONLY), "w"))
+        reconfigure = getattr(getattr(sys, name), "reconfigure", None)
         if reconfigure is not None:
             reconfigure(encoding="utf-8", errors="backslashreplace", newline="\n")
+
+
+def drop_output() -> None:
+    """Send what is still buffered nowhere, so that ending the program does not fail on it."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def say_failure(error: OSError) -> FileError:
+    """Say that the operating system refused to write, and what."""
+    reason = error.strerror or str(error)
+    message = reason if error.filename is None else f"{error.filename}: {reason}"
+    return FileError(message, hint="is the disk full, or the place forbidden?", code="io")
 
 
 def show(text: str) -> str:
@@ -46,7 +63,7 @@ def print_error(error: RankscopeError, *, as_json: bool) -> None:
     """Print an error: a line and a hint, and where JSON was asked for a document as well."""
     print(f"rankscope: error: {show(error.summary)} [{error.code}]", file=sys.stderr)
     if error.hint:
-        print(f"Hint: {error.hint}", file=sys.stderr)
+        print(f"Hint: {show(error.hint)}", file=sys.stderr)
     if as_json:
         fields = {
             "code": error.code,
