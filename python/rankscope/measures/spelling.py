@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from rankscope.errors import MeasureError
 
 TYPE_CHECKING = False
@@ -20,6 +22,7 @@ IR_FLOATS = {"beta", "p", "recall"}
 """What ir_measures refuses as an integer: `SetF(beta=2.0)`, `IPrec@1.0`."""
 
 
+@lru_cache(maxsize=4096)  # an evaluation asks for each name several times
 def canonical_name(measure: Measure) -> str:
     """Write a measure as `nDCG(dcg='exp-log2')@10`, with what is not the default only."""
     settings = measure.settings
