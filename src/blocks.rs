@@ -198,6 +198,10 @@ fn last_change(text: &[u8]) -> usize {
     let line_start = |end: usize| memrchr(b'\n', &text[..end]).map_or(0, |at| at + 1);
     let mut start = line_start(last_newline);
     let last_query = first_field(&text[start..last_newline]);
+    if last_query.is_empty() || last_query == b"#" {
+        // A blank line or a comment is of no query, however many follow one another.
+        return start;
+    }
     while start > 0 {
         let before = line_start(start - 1);
         if first_field(&text[before..start - 1]) != last_query {

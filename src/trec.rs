@@ -463,8 +463,12 @@ fn id_too_long(id: &[u8]) -> Error {
 /// The error for an identifier that no format could hold, if it is one.
 ///
 /// # Errors
-/// Where the identifier is too long or has a NUL byte.
+/// Where the identifier is empty, too long or has a NUL byte.
 pub fn check_id(id: &[u8]) -> Result<()> {
+    if id.is_empty() {
+        return Err(Error::new(Kind::Format, "missing_id", "expected an id, found empty text")
+            .hint("give it a name, or leave it out"));
+    }
     if memchr::memchr(0, id).is_some() {
         return Err(nul_byte().value(id));
     }

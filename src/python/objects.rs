@@ -232,10 +232,6 @@ pub(super) fn read_id<'a>(
                     .value(shown.as_bytes()),
             )
         })?;
-        if text.is_empty() {
-            let error = Error::new(Kind::Format, "missing_id", "expected an id, found empty text");
-            return Err(refuse(error.hint("give it a name, or leave the row out")));
-        }
         trec::check_id(text.as_bytes()).map_err(refuse)?;
         return Ok(Cow::Borrowed(text.as_bytes()));
     }
