@@ -4,6 +4,7 @@
 
 mod choices;
 mod column;
+mod interpreter;
 mod objects;
 mod pipe;
 mod watch;
@@ -41,6 +42,7 @@ mod _core {
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        super::interpreter::refuse_another()?;
         module.add("__version__", env!("CARGO_PKG_VERSION"))?;
         let kernels = crate::kernels::TABLE.map(|(name, _)| name);
         module.add("KERNELS", pyo3::types::PyTuple::new(module.py(), kernels)?)
