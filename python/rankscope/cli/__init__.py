@@ -5,6 +5,7 @@ from __future__ import annotations
 import signal
 import sys
 from contextlib import contextmanager
+from itertools import takewhile
 
 from rankscope.cli.arguments import Parser
 from rankscope.cli.output import drop_output, print_error, say_failure, set_up_streams
@@ -40,7 +41,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         return INTERRUPTED
     except RankscopeError as error:
-        print_error(error, as_json="--json" in words)
+        print_error(error, as_json="--json" in takewhile("--".__ne__, words))
         return error.exit_status
     except OSError as error:
         drop_output()

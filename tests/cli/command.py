@@ -1,0 +1,40 @@
+"""Starts the program as a shell does."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+PROGRAM = str(Path(sys.executable).with_name("rankscope"))
+
+
+def run(
+    *words: str | bytes, environment: Mapping[str, str] | None = None, folder: str | None = None
+) -> subprocess.CompletedProcess[bytes]:
+    """Run the program to its end."""
+    return subprocess.run(
+        [PROGRAM, *words],
+        capture_output=True,
+        stdin=subprocess.DEVNULL,
+        env={**os.environ, **(environment or {})},
+        cwd=folder,
+        timeout=30,
+        check=False,
+    )
+
+
+def check_error(done: subprocess.CompletedProcess[bytes], status: int, code: str) -> str:
+    """Hold a refusal against what all of them have in common, and give what was said."""
+    assert done.returncode == status, done
+    assert done.stdout == b""
+    said, hint = done.stderr.decode().splitlines()
+    assert said.startswith("rankscope: error: ")
+    assert said.endswith(f" [{code}]")
+    assert hint.startswith("Hint: ")
+    return said

@@ -1,0 +1,193 @@
+"""What is printed: the same bytes everywhere, one JSON document, no NaN, no escapes."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.cli.command import check_error, run
+from tests.inputs.entry import RUN, lines
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from tests.inputs.program import Program
+
+PLACES = {
+    "C": {"LC_ALL": "C"},
+    "ASCII": {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"},
+    "Turkish": {"LC_ALL": "tr_TR.UTF-8", "LANG": "tr_TR.UTF-8"},
+    "German": {"LC_ALL": "de_DE.ISO-8859-1"},
+    "Latin-1": {"PYTHONIOENCODING": "latin-1"},
+    "far away": {"TZ": "Pacific/Kiritimati"},
+    "homeless": {"HOME": ""},
+    "narrow": {"COLUMNS": "20", "LINES": "5", "NO_COLOR": "1", "TERM": "dumb"},
+    "colourful": {"FORCE_COLOR": "1", "CLICOLOR_FORCE": "1", "TERM": "xterm-256color"},
+}
+
+
+@pytest.mark.parametrize("words", [["-q"], ["--json", "-q"], ["--csv", "-q"]], ids=" ".join)
+def test_the_same_bytes_come_out_in_every_place(words: list[str], tmp_path: Path) -> None:
+    """X11, X12."""
+    qrels, of_run = str(tmp_path / "ürteile"), str(tmp_path / "läufe ıİ")
+    (tmp_path / "ürteile").write_bytes(lines("ıq 0 d 1", "q\u202e\u001b[31m 0 d 1", "q€ 0 d 1"))
+    (tmp_path / "läufe ıİ").write_bytes(lines("ıq Q0 d 1 1.5 t", "q€ Q0 d 1 1.5 t"))
+    call = ["eval", qrels, of_run, of_run, "-m", "nDCG@10,AP", *words]
+    usual = run(*call)
+    assert usual.returncode == 0
+    assert b"\x1b" not in usual.stderr
+    assert "--csv" in words or b"\x1b" not in usual.stdout  # CSV keeps ids as they are
+    for environment in PLACES.values():
+        done = run(*call, environment=environment, folder="/")
+        assert (done.stdout, done.stderr) == (usual.stdout, usual.stderr), environment
+
+
+def test_errors_are_the_same_bytes_in_every_place(tmp_path: Path) -> None:
+    """X11."""
+    path = tmp_path / "ürteile"
+    path.write_bytes("q1 0 d\u202e\u001b[31m €\n".encode())
+    usual = run("eval", str(path), str(path))
+    said = check_error(usual, 3, "rel_not_number")
+    assert "ürteile:1:" in said
+    for environment in PLACES.values():
+        done = run("eval", str(path), str(path), environment=environment)
+        assert (done.returncode, done.stderr) == (3, usual.stderr), environment
+
+
+def test_json_is_one_document_with_everything(program: Program, qrels: str, run: str) -> None:
+    """X13."""
+    done = program.run("eval", qrels, run, "-m", "RR,P@1", "--json")
+    document = json.loads(done.stdout)
+    assert document["measures"] == {"RR": 0.5, "P@1": 0.0}
+    assert document["denominators"] == {"RR": 2, "P@1": 2}
+    assert document["counts"]["queries"] == 2
+    assert document["policy"]["ties"] == "doc_id"
+    assert document["diagnostics"] == {}
+    assert "per_query" not in document
+    assert done.stderr == b""
+
+
+def refuse(constant: str) -> None:
+    raise ValueError(constant)
+
+
+@pytest.mark.parametrize("policy", ["empty=nan", "empty=skip"])
+def test_json_has_null_where_there_is_no_number(
+    policy: str, program: Program, run: str, tmp_path: Path
+) -> None:
+    """X13."""
+    qrels = tmp_path / "none"
+    qrels.write_bytes(lines("q1 0 d1 0", "q2 0 d1 0"))
+    done = program.run("eval", str(qrels), run, "-m", "RR", "--json", "-q", "--policy", policy)
+    document = json.loads(done.stdout, parse_constant=refuse)
+    assert document["measures"] == {"RR": None}
+    assert document["per_query"] == {"q1": {"RR": None}, "q2": {"RR": None}}
+    assert document["diagnostics"]["n_no_relevant"] == 2
+
+
+@pytest.fixture
+def files(qrels: str, run: str, tmp_path: Path) -> dict[str, str]:
+    """Files by the words that stand for them."""
+    bad = tmp_path / "bad"
+    bad.write_bytes(RUN + b"q3 Q0 d1 1 x\x1b[31m t\n")
+    return {"QRELS": qrels, "RUN": run, "BAD": str(bad)}
+
+
+@pytest.mark.parametrize(
+    ("words", "status", "code"),
+    [
+        (["QRELS", "RUN", "--nothing"], 2, "usage"),
+        (["QRELS", "RUN", "-m", "ndgc"], 2, "unknown_measure"),
+        (["QRELS", "RUN", "--policy", "x"], 2, "bad_policy"),
+        (["QRELS", "QRELS"], 3, "looks_like_qrels"),
+        (["RUN", "RUN"], 3, "looks_like_run"),
+        (["QRELS", "BAD"], 3, "score_not_number"),
+        (["QRELS", "/none"], 4, "io"),
+        (["/", "RUN"], 4, "io"),
+    ],
+)
+def test_errors_are_one_json_document_too(
+    words: list[str], status: int, code: str, program: Program, files: dict[str, str]
+) -> None:
+    """X13."""
+    done = program.run("eval", *(files.get(word, word) for word in words), "--json")
+    assert done.returncode == status
+    document = json.loads(done.stdout)
+    assert document.keys() == {"error"}
+    error = document["error"]
+    assert error.keys() == {"code", "message", "hint", "file", "line", "column", "value"}
+    assert error["code"] == code
+    assert error["hint"]
+    if "BAD" in words:
+        assert (error["file"], error["line"], error["column"]) == (files["BAD"], 7, 12)
+        assert error["value"] == "x\\u{1b}[31m"
+    assert len(done.stderr.splitlines()) == 2
+
+
+@pytest.mark.parametrize(
+    ("make", "said"),
+    [
+        (Path.exists, "no such file"),
+        (Path.mkdir, "found a directory"),
+        (lambda path: path.symlink_to("x"), "the link leads to no file"),
+    ],
+)
+def test_a_file_that_cannot_be_read_is_status_4(
+    make: Callable[[Path], object], said: str, program: Program, files: dict[str, str]
+) -> None:
+    """X2."""
+    path = Path(files["BAD"]).with_name("odd")
+    make(path)
+    assert said in check_error(program.run("eval", files["QRELS"], str(path)), 4, "io")
+    assert said in check_error(program.run("eval", str(path), files["RUN"]), 4, "io")
+
+
+def test_strict_refuses_what_is_suspicious(
+    program: Program, qrels: str, run: str, tmp_path: Path
+) -> None:
+    check = program.run("eval", qrels, run, "--strict")
+    assert check.returncode == 0
+    blank = tmp_path / "blank"
+    blank.write_bytes(b"\n" + RUN)
+    said = check_error(program.run("eval", qrels, str(blank), "--strict"), 3, "blank_lines")
+    assert f"{blank}:1: " in said
+
+
+def test_an_encoding_may_be_named(program: Program, tmp_path: Path) -> None:
+    """T8."""
+    qrels, of_run = tmp_path / "qrels", tmp_path / "run"
+    qrels.write_bytes("é 0 d 1\n".encode("latin-1"))
+    of_run.write_bytes("é Q0 d 1 1 t\n".encode("latin-1"))
+    call = ["eval", str(qrels), str(of_run), "-m", "RR", "-q"]
+    assert "latin-1" in program.run(*call).stderr.decode()
+    done = program.run(*call, "--encoding", "latin-1")
+    assert done.stdout.decode() == "RR\té\t1.0000\nRR\tall\t1.0000\n"
+
+
+def test_the_measures_are_listed_and_explained(program: Program) -> None:
+    listed = program.run("measures")
+    assert listed.returncode == 0
+    for line in listed.stdout.decode().splitlines():
+        name = line.split()[0]
+        assert program.run("measures", name).stdout.decode().splitlines()[0] == name
+    check_error(program.run("measures", "nothing"), 2, "unknown_measure")
+
+
+def test_the_demonstration_finds_what_was_planted(program: Program, tmp_path: Path) -> None:
+    once = program.run("demo", "--once", "--seed", "3")
+    assert (once.returncode, once.stderr) == (0, b"")
+    kept = tmp_path / "kept"
+    assert program.run("demo", "--seed", "3", "--keep", str(kept)).stdout == once.stdout
+    assert sorted(path.name for path in kept.iterdir()) == ["new.run", "old.run", "qrels.txt"]
+    for label in ("judged queries", "without a relevant document", "not in the run"):
+        line = next(line for line in once.stdout.decode().splitlines() if f"  {label} " in line)
+        planted, found = line.split()[-2:]
+        assert planted == found
+
+
+def test_a_folder_that_cannot_be_made_is_status_4(program: Program, qrels: str) -> None:
+    """X5."""
+    check_error(program.run("demo", "--keep", qrels), 4, "io")

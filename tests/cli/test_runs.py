@@ -1,0 +1,161 @@
+"""One run, several, a thousand; files with names that nobody expects."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import os
+import resource
+import subprocess
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.cli.command import PROGRAM, check_error
+from tests.cli.command import run as start
+from tests.inputs.entry import QRELS, RUN, lines
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.inputs.program import Program
+
+
+def test_values_have_four_places_and_tabs_between(program: Program, qrels: str, run: str) -> None:
+    done = program.run("eval", qrels, run, "-m", "RR", "-m", "P@1 NumRet")
+    assert (done.returncode, done.stdout, done.stderr) == (
+        0, b"RR\t0.5000\nP@1\t0.0000\nNumRet\t6.0000\n", b""
+    )  # fmt: skip
+
+
+def test_each_query_has_a_line_and_all_come_last(program: Program, qrels: str, run: str) -> None:
+    done = program.run("eval", qrels, run, "-m", "RR,P@1", "-q")
+    assert done.stdout.decode() == (
+        "RR\tq1\t0.5000\nP@1\tq1\t0.0000\nRR\tq2\t0.5000\nP@1\tq2\t0.0000\n"
+        "RR\tall\t0.5000\nP@1\tall\t0.0000\n"
+    )
+
+
+def test_several_runs_are_columns(program: Program, qrels: str, run: str, tmp_path: Path) -> None:
+    """R22: each is over all judged queries, and what it lacks is noted."""
+    other = tmp_path / "other"
+    other.write_bytes(lines("q1 Q0 d1 1 1 t"))
+    done = program.run("eval", qrels, run, str(other), "-m", "RR")
+    assert done.stdout.decode() == f"measure\t{run}\t{other}\nRR\t0.5000\t0.5000\n"
+    assert b"not in the run: 1 (missing=zero)" in done.stderr
+    done = program.run("eval", qrels, run, str(other), "-m", "RR", "-q")
+    assert done.stdout.decode().splitlines()[1:] == [
+        "RR\tq1\t0.5000\t1.0000", "RR\tq2\t0.5000\t0.0000", "RR\tall\t0.5000\t0.5000"
+    ]  # fmt: skip
+
+
+def test_a_bad_run_after_a_good_one_prints_nothing(
+    program: Program, qrels: str, run: str, tmp_path: Path
+) -> None:
+    """G4."""
+    bad = tmp_path / "bad"
+    bad.write_bytes(RUN + b"q3 Q0\n")
+    said = check_error(program.run("eval", qrels, run, str(bad)), 3, "field_count")
+    assert f"{bad}:7: " in said
+
+
+def test_equal_runs_are_noted(program: Program, qrels: str, run: str, tmp_path: Path) -> None:
+    """R25."""
+    same, other = tmp_path / "same", tmp_path / "other"
+    same.write_bytes(RUN)
+    other.write_bytes(RUN.replace(b"3.0", b"3.1"))
+    assert b"identical_runs" not in program.run("eval", qrels, run, str(other)).stderr
+    done = program.run("eval", qrels, run, str(other), str(same), run)
+    assert b"same as one before: 2 [identical_runs]" in done.stderr
+
+
+def limit_files() -> None:
+    resource.setrlimit(resource.RLIMIT_NOFILE, (32, 32))
+
+
+def test_a_thousand_runs_need_few_open_files(qrels: str, tmp_path: Path) -> None:
+    """X14: all of one size, so that they must be read to be told apart."""
+    paths = []
+    for number in range(1000):
+        path = tmp_path / f"{number:04}.run"
+        path.write_bytes(RUN.replace(b" t\n", f" t{number:04}\n".encode()))
+        paths.append(str(path))
+    done = subprocess.run(
+        [PROGRAM, "eval", qrels, *paths, "-m", "RR"],
+        capture_output=True,
+        preexec_fn=limit_files,
+        timeout=30,
+        check=True,
+    )
+    head, values = done.stdout.decode().splitlines()
+    assert head.split("\t") == ["measure", *paths]
+    assert values.split("\t") == ["RR", *["0.5000"] * 1000]
+    assert done.stderr == b""
+
+
+NAMES = [
+    b"new\nline",
+    b"quo'te\"s",
+    b"-q",
+    b"--json",
+    b"sp ace",
+    b"\xff\xfe",
+    "ü€".encode(),
+    b"=1+1",
+]
+
+
+@pytest.mark.parametrize("name", NAMES, ids=ascii)
+def test_any_file_name_works_and_is_shown_on_one_line(name: bytes, tmp_path: Path) -> None:
+    """X9."""
+    folder = os.fsencode(tmp_path)
+    for file, text in ((name, QRELS), (name + b".run", RUN), (name + b".bad", b"q1\n")):
+        with open(os.path.join(folder, file), "wb") as opened:  # noqa: PTH118, PTH123 - bytes
+            opened.write(text)
+    shown = os.fsdecode(name).replace("\n", "\\n").encode("utf-8", "backslashreplace")
+    files = [b"--", name, name + b".run", name + b".run"]
+    done = start("eval", "-m", "RR", *files, folder=str(tmp_path))
+    assert done.stdout == b"measure" + 2 * (b"\t" + shown + b".run") + b"\nRR\t0.5000\t0.5000\n"
+    done = start("eval", "--", name, name + b".bad", folder=str(tmp_path))
+    check_error(done, 3, "field_count")
+    assert b"\xff" not in done.stderr
+    done = start("eval", "--json", *files, folder=str(tmp_path))
+    named = json.loads(done.stdout)["runs"][0]["run"]
+    assert os.fsencode(named) == name + b".run"
+
+
+def test_a_cell_that_a_spreadsheet_would_run_is_text(program: Program, tmp_path: Path) -> None:
+    """X9 and the export of C16."""
+    ids = ["=1+1", "+1", "-1", "@SUM(A1)", 'say"so"', "a,b", "plain"]
+    qrels, run = tmp_path / "qrels", tmp_path / "run"
+    qrels.write_bytes(lines(*(f"{query} 0 d 1" for query in ids)))
+    run.write_bytes(lines(*(f"{query} Q0 d 1 1 t" for query in ids)))
+    done = program.run("eval", str(qrels), str(run), "-m", "RR", "--csv", "-q")
+    table = list(csv.reader(io.StringIO(done.stdout.decode())))
+    assert table[0] == ["query_id", "RR"]
+    assert [row[0] for row in table[1:]] == [
+        "'=1+1", "'+1", "'-1", "'@SUM(A1)", 'say"so"', "a,b", "plain"
+    ]  # fmt: skip
+    assert {row[1] for row in table[1:]} == {"1.0"}
+
+
+def test_csv_has_a_column_a_run_or_a_row_a_query(
+    program: Program, qrels: str, run: str, tmp_path: Path
+) -> None:
+    other = tmp_path / "other"
+    other.write_bytes(lines("q1 Q0 d1 1 1 t"))
+
+    def table(*words: str) -> list[list[str]]:
+        done = program.run("eval", qrels, *words, "-m", "RR", "--csv")
+        return list(csv.reader(io.StringIO(done.stdout.decode())))
+
+    assert table(run) == [["measure", "value"], ["RR", "0.5"]]
+    assert table(run, str(other)) == [["measure", run, str(other)], ["RR", "0.5", "0.5"]]
+    assert table(run, str(other), "-q") == [
+        ["run", "query_id", "RR"],
+        [run, "q1", "0.5"],
+        [run, "q2", "0.5"],
+        [str(other), "q1", "1.0"],
+        [str(other), "q2", "0.0"],
+    ]

@@ -1,0 +1,142 @@
+"""Calls that cannot be meant: exit status 2, and nothing on standard output."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+import rankscope
+
+from tests.cli.command import check_error
+
+if TYPE_CHECKING:
+    from tests.inputs.program import Program
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        [],
+        ["nothing"],
+        ["--nothing"],
+        ["eval"],
+        ["eval", "QRELS"],
+        ["eval", "QRELS", "RUN", "--nothing"],
+        ["eval", "QRELS", "RUN", "-m"],
+        ["eval", "QRELS", "RUN", "-q", "-q"],
+        ["eval", "QRELS", "RUN", "--json", "--json"],
+        ["eval", "QRELS", "RUN", "--csv", "--csv"],
+        ["eval", "QRELS", "RUN", "--json", "--csv"],
+        ["eval", "QRELS", "RUN", "--policy", "empty=skip", "--policy", "empty=skip"],
+        ["eval", "QRELS", "RUN", "--duplicates", "last"],
+        ["eval", "QRELS", "RUN", "--encoding", "utf-16"],
+        ["eval", "QRELS", "RUN", "--thread", "2"],
+        ["eval", "QRELS", "RUN", "--threads", "two"],
+        ["eval", "QRELS", "RUN", "--threads", "1.5"],
+        ["eval", "-qrels", "-run"],
+        ["measures", "nDCG", "AP"],
+        ["demo", "--seed", "abc"],
+        ["demo", "--seed", "-1"],
+        ["demo", "--seed", "1e3"],
+    ],
+    ids=" ".join,
+)
+def test_a_call_that_is_none_is_refused(words: list[str], program: Program) -> None:
+    """X1, X7."""
+    check_error(program.run(*words), 2, "usage") if "--json" not in words else check_json_error(
+        program, words
+    )
+
+
+def check_json_error(program: Program, words: list[str]) -> None:
+    """Hold a refusal against what is promised where JSON was asked for."""
+    done = program.run(*words)
+    assert done.returncode == 2
+    assert json.loads(done.stdout)["error"]["code"] == "usage"
+
+
+@pytest.mark.parametrize(
+    ("measure", "code"),
+    [
+        ("ndgc@10", "unknown_measure"),
+        ("ndcg@", "bad_parameter"),
+        ("ndcg@0", "bad_parameter"),
+        ("ndcg@-1", "bad_parameter"),
+        ("ndcg@1e3", "bad_parameter"),
+        ("ndcg@abc", "bad_parameter"),
+        ("ndcg@1.5", "bad_parameter"),
+        ("P_2.5", "bad_parameter"),
+        ("P", "bad_parameter"),
+        ("", "no_measures"),
+        (",", "no_measures"),
+        ("nDCG@10 nDCG@", "bad_parameter"),
+    ],
+)
+def test_a_measure_that_is_none_is_refused(
+    measure: str, code: str, program: Program, files: tuple[str, str]
+) -> None:
+    """D15, D16, X6."""
+    check_error(program.run("eval", *files, "-m", measure), 2, code)
+
+
+@pytest.fixture
+def files(qrels: str, run: str) -> tuple[str, str]:
+    """Judgments and a run."""
+    return qrels, run
+
+
+def test_a_misspelt_measure_is_told_what_was_meant(program: Program, qrels: str, run: str) -> None:
+    """D15."""
+    done = program.run("eval", qrels, run, "-m", "ndgc@10")
+    assert b"nDCG@10" in done.stderr
+    assert b"nDCG" in program.run("measures", "ndgc").stderr
+
+
+def test_names_of_other_tools_are_understood(program: Program, qrels: str, run: str) -> None:
+    """D16."""
+    names = "ndcg_cut.10,ndcg_cut_10,ndcg_burges@10,recip_rank,P_5"
+    done = program.run("eval", qrels, run, "-m", names)
+    assert [line.split("\t")[0] for line in done.stdout.decode().splitlines()] == [
+        "nDCG@10",
+        "nDCG(dcg='exp-log2')@10",
+        "RR",
+        "P@5",
+    ]
+    assert b"[duplicate_measures]" in done.stderr
+
+
+@pytest.mark.parametrize("policy", ["empty", "empty=none", "nothing=1", "empty=skip,empty=skip"])
+def test_a_policy_that_is_none_is_refused(
+    policy: str, program: Program, qrels: str, run: str
+) -> None:
+    check_error(program.run("eval", qrels, run, "--policy", policy), 2, "bad_policy")
+
+
+@pytest.mark.parametrize("threads", ["0", "-1", "-99999999999999999999"])
+def test_a_number_of_threads_is_positive(
+    threads: str, program: Program, qrels: str, run: str
+) -> None:
+    """X7."""
+    check_error(program.run("eval", qrels, run, "--threads", threads), 2, "bad_threads")
+
+
+def test_any_number_of_threads_may_be_asked_for(program: Program, qrels: str, run: str) -> None:
+    """X7: it is no more than is of use."""
+    done = program.run("eval", qrels, run, "--threads", "10000")
+    assert (done.returncode, done.stdout) == (0, program.run("eval", qrels, run).stdout)
+
+
+@pytest.mark.parametrize("words", [["-", "-"], ["RUN", "-", "-"], ["-", "RUN", "-"]])
+def test_standard_input_is_one_file(words: list[str], program: Program, run: str) -> None:
+    """X3."""
+    words = [run if word == "RUN" else word for word in words]
+    check_error(program.run("eval", *words), 2, "stdin_twice")
+
+
+def test_help_and_version_are_no_errors(program: Program) -> None:
+    for words in (["--help"], ["eval", "--help"], ["measures", "--help"], ["demo", "--help"]):
+        done = program.run(*words)
+        assert (done.returncode, done.stderr) == (0, b"")
+        assert done.stdout.startswith(b"usage: rankscope")
+    assert program.run("--version").stdout == f"rankscope {rankscope.__version__}\n".encode()

@@ -1,0 +1,54 @@
+"""The ways in which an input reaches the library."""
+
+from __future__ import annotations
+
+import bz2
+import fcntl
+import gzip
+import os
+import threading
+from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+    from pathlib import Path
+
+    Pack = Callable[[bytes], bytes]
+
+
+def pack_zstd(text: bytes) -> bytes:
+    """Pack as one zstd frame."""
+    packed: bytes = pa.Codec("zstd").compress(text, asbytes=True)
+    return packed
+
+
+PACKINGS: dict[str, Pack] = {
+    "file": bytes,
+    "gzip": lambda text: gzip.compress(text, 1),
+    "zstd": pack_zstd,
+    "bzip2": lambda text: bz2.compress(text, 1),
+}
+
+
+@contextmanager
+def pipe_of(pieces: Iterable[bytes], folder: Path) -> Iterator[Path]:
+    """Give a named pipe that a thread writes the pieces to, as long as somebody reads."""
+    path = folder / "pipe"
+    os.mkfifo(path)
+    writer = threading.Thread(target=_write, args=(path, pieces))
+    writer.start()
+    try:
+        yield path
+    finally:
+        writer.join()
+        path.unlink()
+
+
+def _write(path: Path, pieces: Iterable[bytes]) -> None:
+    with suppress(BrokenPipeError), path.open("wb", buffering=0) as pipe:
+        fcntl.fcntl(pipe, fcntl.F_SETPIPE_SZ, 1 << 20)
+        for piece in pieces:
+            pipe.write(piece)

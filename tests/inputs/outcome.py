@@ -1,0 +1,136 @@
+"""What comes of an evaluation: values and notes, or an error, and never both."""
+
+from __future__ import annotations
+
+import json
+import math
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import rankscope as rs
+from rankscope.measures import parse
+from rankscope.reference import Retrieved, rank, value
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
+    from subprocess import CompletedProcess
+
+    from tests.inputs.entry import Entry, Row
+
+    Values = dict[str, dict[str, float]]
+
+MEASURES = ("nDCG@10", "AP", "RR", "P@5", "Judged@10")
+ONLY_IN_TEXT = {
+    "bom",
+    "blank_lines",
+    "comments",
+    "rank_score_disagree",
+    "rank_irregular",
+    "multiple_tags",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What came of it.
+
+    Args:
+        by_query: The values, by query and measure; empty where there was an error.
+        notes: The codes of the diagnostics.
+        code: The code of the error; empty where there was none.
+        location: Where the error was found.
+        line: In which line.
+        column: In which column.
+        hint: How to mend it.
+        message: What was expected and found.
+    """
+
+    by_query: Values = field(default_factory=dict)
+    notes: frozenset[str] = frozenset()
+    code: str = ""
+    location: str = ""
+    line: int | None = None
+    column: int | None = None
+    hint: str = ""
+    message: str = ""
+
+
+def outcome_of(evaluate: Callable[[], rs.Evaluation]) -> Outcome:
+    """Evaluate, and say what came of it."""
+    try:
+        evaluation = evaluate()
+    except rs.errors.RankscopeError as error:
+        return Outcome(
+            code=error.code,
+            location=error.location,
+            line=error.line,
+            column=error.column,
+            hint=error.hint,
+            message=error.message,
+        )
+    return Outcome(evaluation.to_dict(), frozenset(evaluation.diagnostics))
+
+
+def outcome_of_json(done: CompletedProcess[bytes]) -> Outcome:
+    """Read the one document that the program printed."""
+    document = json.loads(done.stdout)
+    if "error" not in document:
+        assert done.returncode == 0, done
+        return Outcome(document["per_query"], frozenset(document["diagnostics"]))
+    assert document.keys() == {"error"}
+    assert done.returncode in {3, 4}, done
+    error = document["error"]
+    return Outcome(
+        code=error["code"],
+        location=error["file"],
+        line=error["line"],
+        column=error["column"],
+        hint=error["hint"],
+        message=error["message"],
+    )
+
+
+def expected_values(qrels: Iterable[Row], run: Iterable[Row]) -> Values:
+    """Compute the values of all judged queries by the definitions of the measures."""
+    grades: dict[object, dict[object, float]] = {}
+    for query, doc, grade in qrels:
+        grades.setdefault(query, {})[doc] = grade  # type: ignore[assignment]  # numbers here
+    lists: dict[object, list[Retrieved]] = {}
+    for query, doc, score in run:
+        grade = grades.get(query, {}).get(doc)
+        lists.setdefault(query, []).append(Retrieved(doc, score, grade))  # type: ignore[arg-type]
+    return {
+        str(query): {
+            name: _defined(name, lists.get(query, []), judged.values()) for name in MEASURES
+        }
+        for query, judged in grades.items()
+    }
+
+
+def _defined(name: str, retrieved: list[Retrieved], judged: Iterable[float]) -> float:
+    kernel, params = parse(name).kernel_spec()
+    ranking = [document.grade for document in rank(retrieved)]
+    computed = value(kernel, params, ranking, list(judged))
+    return 0.0 if math.isnan(computed) else computed
+
+
+def check(entry: Entry, found: Outcome, expected: Mapping[str, object] | None, name: str) -> None:
+    """Hold an outcome against its entry.
+
+    Args:
+        entry: What was given.
+        found: What came of it.
+        expected: The values; none where an error is expected.
+        name: What a message must call the input.
+    """
+    assert found.code == entry.code, found
+    if not entry.code:
+        assert found.by_query == expected
+        return
+    assert not found.by_query
+    assert name in found.location
+    assert found.hint, found
+    assert entry.hint in found.hint
+    assert found.message.startswith("expected")
+    assert "\0" not in found.message + found.hint
+    assert len(found.message) < 1000

@@ -1,0 +1,76 @@
+"""Runs the command line many times, without starting an interpreter each time.
+
+A process that has loaded the package waits for requests, and forks a child for each.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pathlib import Path
+    from typing import NoReturn
+
+
+class Program:
+    """The process that forks."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._process = subprocess.Popen(
+            [sys.executable, __file__],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+            cwd=folder,
+        )
+
+    def run(self, *words: str, given: bytes = b"") -> subprocess.CompletedProcess[bytes]:
+        """Run the program with what stands on its standard input."""
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        streams = [self._folder / name for name in ("stdin", "stdout", "stderr")]
+        streams[0].write_bytes(given)
+        request = {"words": words, "streams": [str(path) for path in streams]}
+        self._process.stdin.write(json.dumps(request) + "\n")
+        self._process.stdin.flush()
+        status = int(self._process.stdout.readline())
+        return subprocess.CompletedProcess(
+            words, status, streams[1].read_bytes(), streams[2].read_bytes()
+        )
+
+    def close(self) -> None:
+        """End the process."""
+        self._process.communicate("")
+
+
+def main() -> None:
+    """Fork a child for each request."""
+    from rankscope.cli import main as run  # noqa: PLC0415 - only this process needs it
+
+    for line in sys.stdin:
+        request = json.loads(line)
+        child = os.fork()
+        if child == 0:
+            modes = (os.O_RDONLY, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
+            for number, path in enumerate(request["streams"]):
+                os.dup2(os.open(path, modes[number > 0], 0o600), number)
+            end(run(request["words"]))
+        _, status = os.waitpid(child, 0)
+        sys.stdout.write(f"{os.waitstatus_to_exitcode(status)}\n")
+        sys.stdout.flush()
+
+
+def end(status: int) -> NoReturn:
+    """End a child, and leave the streams of its parent alone."""
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(status)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,234 @@
+"""The catalogue of bad judgments: T1 to T47."""
+
+from __future__ import annotations
+
+from tests.inputs.entry import QRELS, QRELS_ROWS, RUN, Entry, lines
+
+LONG_ID = "x" * 1_000_000
+HUGE = "9" * 40
+OLD_MAC_LINES = 100_000
+
+ODD_BLANKS = ("no\u00a0break", "line\u2028separator", "vertical\vtab", "file\u001cseparator")
+ODD_SIGNS = (
+    "right\u202eto-left",
+    "zero\u200bwidth",
+    "bell\u0007",
+    "escape\u001b[31m",
+    "\ufeffmark",
+)
+NFC, NFD = "caf\u00e9", "cafe\u0301"
+
+ENTRIES = (
+    Entry("T1", b"", "empty_input", rows=(), place="alone"),
+    Entry("T2", b"\n  \n# nothing\n\t\n#\n", "empty_input", place="alone"),
+    Entry("T3", QRELS[:-1], rows=QRELS_ROWS, place="last"),
+    Entry("T4", QRELS.replace(b"\n", b"\r\n"), rows=QRELS_ROWS),
+    Entry("T4 in one line", QRELS.replace(b"\n", b"\r\n", 1), rows=QRELS_ROWS),
+    Entry("T5", QRELS.replace(b"\n", b"\r"), "line_ending", 1, 10, hint="tr"),
+    Entry("T5 above the longest line", b"q1 0 d 1\r" * OLD_MAC_LINES * 2, "line_ending", 1, 9),
+    Entry("T6", b"\xef\xbb\xbf" + QRELS, notes=("bom",), rows=QRELS_ROWS, place="first"),
+    Entry("T7 little", QRELS.decode().encode("utf-16"), "encoding", 1, hint="iconv", place="first"),
+    Entry(
+        "T7 big",
+        b"\xfe\xff" + QRELS.decode().encode("utf-16-be"),
+        "encoding",
+        1,
+        hint="iconv",
+        place="first",
+    ),
+    Entry("T8", QRELS + b"q2 0 d\xff5 1\n", "encoding", 6, 7, hint="latin-1"),
+    Entry("T8 cut character", QRELS + b"q2 0 d\xc3 1\n", "encoding", 6, 7),
+    Entry(
+        "T9",
+        QRELS + b"q2 0 d\x005 1\n",
+        "nul_byte",
+        6,
+        7,
+        rows=(*QRELS_ROWS, ("q2", "d\x005", 1)),
+    ),
+    Entry("T9 above the longest line", QRELS + b"\0" * 1_500_000, "nul_byte", 6, 1, place="last"),
+    Entry("T10", QRELS + lines("q2 0 d5"), "field_count", 6, hint="blanks or tabs"),
+    Entry("T11", QRELS + lines("q2 0 d5 1 x"), "field_count", 6, hint="blank in it"),
+    Entry("T12", QRELS + b"q1 0 d2", "field_count", 6, hint="cut off", place="last"),
+    Entry("T13", QRELS.replace(b" ", b"\t  \t"), rows=QRELS_ROWS),
+    Entry("T14", QRELS.replace(b"q1 ", b" \tq1 ").replace(b"\n", b" \t\n"), rows=QRELS_ROWS),
+    Entry(
+        "T15",
+        QRELS + lines("", "", "q2 0 d5 1"),
+        notes=("blank_lines",),
+        rows=(*QRELS_ROWS, ("q2", "d5", 1)),
+    ),
+    Entry("T16 first", b"# comment\n" + QRELS, notes=("comments",), rows=QRELS_ROWS),
+    Entry("T16 last", QRELS + b"# comment", notes=("comments",), rows=QRELS_ROWS, place="last"),
+    Entry("T16 two", QRELS + b"# one\n#\ttwo 3 4\n", notes=("comments",), rows=QRELS_ROWS),
+    Entry("T16 of four fields", QRELS + lines("# 0 d1 1"), notes=("comments",), rows=QRELS_ROWS),
+    Entry(
+        "T17",
+        QRELS + lines("#q1 0 d1 1"),
+        notes=("n_missing",),
+        rows=(*QRELS_ROWS, ("#q1", "d1", 1)),
+    ),
+    Entry(
+        "T18",
+        QRELS + lines("q2 0 msmarco_doc_00_0#1 1"),
+        rows=(*QRELS_ROWS, ("q2", "msmarco_doc_00_0#1", 1)),
+    ),
+    Entry(
+        "T19",
+        QRELS + lines("q2 0 d5 high"),
+        "rel_not_number",
+        6,
+        9,
+        rows=(*QRELS_ROWS, ("q2", "d5", "high")),
+    ),
+    Entry("T20", QRELS + lines("q1 0 d9 1.9"), rows=(*QRELS_ROWS, ("q1", "d9", 1.9))),
+    Entry("T21", QRELS + lines("q1 0 d9 1.0"), rows=(*QRELS_ROWS, ("q1", "d9", 1.0))),
+    Entry(
+        "T22",
+        QRELS + lines("q1 0 d9 +1", "q2 0 d5 01", "q2 0 d6 -0"),
+        rows=(*QRELS_ROWS, ("q1", "d9", 1), ("q2", "d5", 1), ("q2", "d6", -0.0)),
+    ),
+    Entry(
+        "T23 underscore",
+        QRELS + lines("q2 0 d5 1_000"),
+        "rel_not_number",
+        6,
+        9,
+        rows=(*QRELS_ROWS, ("q2", "d5", "1_000")),
+    ),
+    Entry(
+        "T23 Arabic",
+        QRELS + lines("q2 0 d5 ١"),
+        "rel_not_number",
+        6,
+        9,
+        rows=(*QRELS_ROWS, ("q2", "d5", "١")),
+    ),
+    Entry(
+        "T24",
+        QRELS + lines("q1 0 d9 -1", "q2 0 d5 -2"),
+        notes=("negative_rel",),
+        rows=(*QRELS_ROWS, ("q1", "d9", -1), ("q2", "d5", -2)),
+    ),
+    Entry(
+        "T25",
+        QRELS + lines("q3 0 d1 -1", "q3 0 d2 -2"),
+        notes=("negative_rel", "n_missing", "n_no_relevant"),
+        rows=(*QRELS_ROWS, ("q3", "d1", -1), ("q3", "d2", -2)),
+    ),
+    Entry(
+        "T26 32 bits", QRELS + lines(f"q1 0 d9 {2**31}"), rows=(*QRELS_ROWS, ("q1", "d9", 2**31))
+    ),
+    Entry(
+        "T26 10^12", QRELS + lines(f"q1 0 d9 {10**12}"), rows=(*QRELS_ROWS, ("q1", "d9", 10**12))
+    ),
+    Entry(
+        "T26 64 bits", QRELS + lines(f"q1 0 d9 {2**63}"), rows=(*QRELS_ROWS, ("q1", "d9", 2**63))
+    ),
+    Entry(
+        "T26 40 digits",
+        QRELS + lines(f"q1 0 d9 {HUGE}"),
+        rows=(*QRELS_ROWS, ("q1", "d9", float(HUGE))),
+    ),
+    Entry(
+        "T26 too large",
+        QRELS + lines(f"q2 0 d5 1{'0' * 400}"),
+        "rel_out_of_range",
+        6,
+        9,
+        rows=(*QRELS_ROWS, ("q2", "d5", 10**400)),
+    ),
+    Entry(
+        "T27",
+        QRELS + lines("q1 0 d1 2"),
+        notes=("duplicate_identical",),
+        rows=(*QRELS_ROWS, ("q1", "d1", 2)),
+    ),
+    Entry(
+        "T28",
+        QRELS + lines("q1 0 d1 1"),
+        "duplicate_conflict",
+        6,
+        hint="keep one",
+        rows=(*QRELS_ROWS, ("q1", "d1", 1)),
+    ),
+    Entry(
+        "T29",
+        QRELS + lines("q1 0 d9 1", "q2 0 d9 1"),
+        rows=(*QRELS_ROWS, ("q1", "d9", 1), ("q2", "d9", 1)),
+    ),
+    Entry(
+        "T30", b"".join(reversed(QRELS.splitlines(keepends=True))), rows=tuple(reversed(QRELS_ROWS))
+    ),
+    Entry(
+        "T31",
+        QRELS + lines("q3 0 d1 0"),
+        notes=("n_missing", "n_no_relevant"),
+        rows=(*QRELS_ROWS, ("q3", "d1", 0)),
+    ),
+    Entry(
+        "T32",
+        QRELS + lines(f"q2 0 {LONG_ID} 1"),
+        "id_length",
+        6,
+        hint="shorter",
+        rows=(*QRELS_ROWS, ("q2", LONG_ID, 1)),
+    ),
+    Entry(
+        "T32 of a query",
+        QRELS + lines(f"{LONG_ID} 0 d1 1"),
+        "id_length",
+        6,
+        rows=(*QRELS_ROWS, (LONG_ID, "d1", 1)),
+    ),
+    Entry(
+        "T36 case",
+        QRELS + lines("q1 0 D1 1"),
+        notes=("ids_equal_after_normalisation",),
+        rows=(*QRELS_ROWS, ("q1", "D1", 1)),
+    ),
+    Entry(
+        "T36 form",
+        QRELS + lines(f"q1 0 {NFC} 1", f"q1 0 {NFD} 0"),
+        notes=("ids_equal_after_normalisation",),
+        rows=(*QRELS_ROWS, ("q1", NFC, 1), ("q1", NFD, 0)),
+    ),
+    Entry(
+        "T37",
+        QRELS + lines(*(f"q1 0 {doc} 1" for doc in ODD_BLANKS)),
+        rows=(*QRELS_ROWS, *(("q1", doc, 1) for doc in ODD_BLANKS)),
+    ),
+    Entry(
+        "T38",
+        QRELS + lines(*(f"q1 0 {doc} 1" for doc in ODD_SIGNS)),
+        rows=(*QRELS_ROWS, *(("q1", doc, 1) for doc in ODD_SIGNS)),
+    ),
+    Entry("T39", QRELS, "looks_like_qrels", 1, hint="swapped", role="run", place="first"),
+    Entry("T39 the other way", RUN, "looks_like_run", 1, hint="swapped", place="first"),
+    Entry(
+        "T40 page",
+        b"<!DOCTYPE html>\n<html><body>404</body></html>\n",
+        "looks_like_html",
+        1,
+        hint="download",
+        place="first",
+    ),
+    Entry(
+        "T40 page after a mark",
+        b"\xef\xbb\xbf\n <html lang=en>\n",
+        "looks_like_html",
+        1,
+        place="first",
+    ),
+    Entry("T40 PDF", b"%PDF-1.7\n%\xe2\xe3\n", "not_text", 1, hint="download", place="first"),
+    Entry("T40 program", b"\x7fELF\x02\x01\x01\0\0", "not_text", 1, place="first"),
+    Entry("T41 xz", b"\xfd7zXZ\0\0\x04", "not_text", 1, hint="unpack", place="first"),
+    Entry("T41 zip", b"PK\x03\x04\x14\0", "not_text", 1, hint="unpack", place="first"),
+    Entry(
+        "T47 preferences",
+        lines("q1 0 0 d1 1", "q1 0 0 d2 2"),
+        "unsupported_format",
+        1,
+        hint="keep query",
+    ),
+)

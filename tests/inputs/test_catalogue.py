@@ -1,0 +1,238 @@
+"""Every entry of the catalogue, by every way in which it can reach the library."""
+
+from __future__ import annotations
+
+import random
+import re
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+import rankscope as rs
+
+from tests.inputs import qrels_entries, run_entries
+from tests.inputs.carriers import PACKINGS, pipe_of
+from tests.inputs.entry import QRELS, QRELS_ROWS, RUN, RUN_ROWS, nested
+from tests.inputs.outcome import (
+    MEASURES,
+    ONLY_IN_TEXT,
+    Outcome,
+    check,
+    expected_values,
+    outcome_of,
+    outcome_of_json,
+)
+from tests.inputs.program import Program
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from tests.inputs.entry import Entry, Row
+    from tests.inputs.outcome import Values
+
+ENTRIES = (*qrels_entries.ENTRIES, *run_entries.ENTRIES)
+ACCEPTED = [entry for entry in ENTRIES if not entry.code]
+IN_TEXT = ("file", "gzip", "zstd", "bzip2", "pipe", "bytes", "command line", "standard input")
+AS_OBJECTS = ("rows", "generator", "dict")
+CASES = [(entry, way) for entry in ENTRIES for way in IN_TEXT] + [
+    (entry, way)
+    for entry in ENTRIES
+    for way in AS_OBJECTS
+    if entry.rows is not None and (way != "dict" or nested(entry.rows) is not None)
+]
+OTHERWHERE = {
+    "test_packed.py": ("T42", "T43", "T44"),
+    "test_sizes.py": ("T33", "T34", "T35", "R20", "D12"),
+    "test_special_files.py": ("T45", "T46"),
+    "test_objects.py": tuple(f"D{number}" for number in range(1, 12)),
+    "test_processes.py": ("D13", "D14"),
+    "../cli/test_usage.py": ("D15", "D16"),
+    "../cli/test_runs.py": ("R22", "R25"),
+}
+"""What one file of text cannot be."""
+
+
+def name_case(value: object) -> str:
+    return value if isinstance(value, str) else value.id.replace(" ", "_")  # type: ignore[attr-defined]
+
+
+@pytest.fixture(scope="module")
+def program(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Program]:
+    running = Program(tmp_path_factory.mktemp("program"))
+    yield running
+    running.close()
+
+
+def evaluate(entry: Entry, odd: object, *, threads: int | None = 1) -> Outcome:
+    """Evaluate with the entry in its role, and a plain input in the other."""
+    qrels, run = (odd, RUN) if entry.role == "qrels" else (QRELS, odd)
+    return outcome_of(lambda: rs.evaluate(qrels, run, MEASURES, threads=threads))  # type: ignore[arg-type]
+
+
+def rank(entry: Entry, odd: object) -> Outcome:
+    """Do the same by rankings in memory."""
+    pair = (odd, RUN) if entry.role == "qrels" else (QRELS, odd)
+    return outcome_of(lambda: rs.Rankings.from_run(*pair).evaluate(MEASURES))
+
+
+def command(entry: Entry, odd: str, folder: Path) -> list[str]:
+    """Write the plain input, and give the words of the command line."""
+    plain = folder / "plain"
+    plain.write_bytes(RUN if entry.role == "qrels" else QRELS)
+    pair = [odd, str(plain)] if entry.role == "qrels" else [str(plain), odd]
+    return ["eval", *pair, "-m", ",".join(MEASURES)]
+
+
+@cache
+def values_of(entry: Entry) -> Values | None:
+    """Give the values that an entry must have."""
+    if entry.code:
+        return None
+    assert entry.rows is not None
+    rows = (entry.rows, RUN_ROWS) if entry.role == "qrels" else (QRELS_ROWS, entry.rows)
+    return expected_values(*rows)
+
+
+def check_places(entry: Entry, found: Outcome, before: int = 0) -> None:
+    """Hold line and column against the entry, after so many other lines."""
+    assert found.line == (entry.line + before if entry.line else None), found
+    assert entry.column in {None, found.column}, found
+
+
+@pytest.mark.parametrize(("entry", "way"), CASES, ids=name_case)
+def test_an_entry_has_one_verdict_by_every_way(
+    entry: Entry, way: str, tmp_path: Path, program: Program
+) -> None:
+    is_text = way in IN_TEXT
+    notes = set(entry.notes) - (set() if is_text else ONLY_IN_TEXT)
+    for name, found in outcomes(entry, way, tmp_path, program):
+        check(entry, found, values_of(entry), name)
+        assert found.notes == notes
+        if is_text:
+            check_places(entry, found)
+
+
+def outcomes(
+    entry: Entry, way: str, folder: Path, program: Program
+) -> Iterator[tuple[str, Outcome]]:
+    """Give an entry in one way to all that read it: what it must be called, and what came of it."""
+    path = folder / "odd file"
+    if way == "command line":
+        path.write_bytes(entry.text)
+        yield str(path), run_program(program, entry, path)
+        return
+    if way == "standard input":
+        words = command(entry, "-", folder)
+        done = program.run(*words, "--json", "-q", given=entry.text)
+        yield "<stdin>", outcome_of_json(done)
+        return
+    for judge in (evaluate, rank):
+        if way in PACKINGS:
+            path.write_bytes(PACKINGS[way](entry.text))
+            yield str(path), judge(entry, path)
+        elif way == "pipe":
+            with pipe_of([entry.text], folder) as pipe:
+                yield str(pipe), judge(entry, pipe)
+        elif way == "bytes":
+            yield "<bytes>", judge(entry, entry.text)
+        else:
+            assert entry.rows is not None
+            yield entry.role, judge(entry, FORMS[way](entry.rows))
+
+
+FORMS: dict[str, Callable[[tuple[Row, ...]], object]] = {
+    "rows": list,
+    "generator": iter,
+    "dict": nested,
+}
+
+
+def run_program(program: Program, entry: Entry, path: Path) -> Outcome:
+    """Run the program on a path: as for a person where an error is expected."""
+    words = command(entry, str(path), path.parent)
+    if not entry.code:
+        return outcome_of_json(program.run(*words, "--json", "-q"))
+    done = program.run(*words)
+    assert done.returncode == 3, done
+    assert done.stdout == b""
+    said, hint = done.stderr.decode().splitlines()
+    found = re.fullmatch(r"rankscope: error: (\S.*?)(?::(\d+))?(?::(\d+))?: (.*) \[(\w+)\]", said)
+    assert found is not None, said
+    assert hint.startswith("Hint: ")
+    line, column = (int(number) if number else None for number in found.group(2, 3))
+    return Outcome(
+        code=found[5],
+        location=found[1],
+        line=line,
+        column=column,
+        hint=hint.removeprefix("Hint: "),
+        message=found[4],
+    )
+
+
+@cache
+def padding(role: str, name: str) -> bytes:
+    """Give about 1 MB of regular lines of other queries, so that an input has many blocks."""
+    rows = ((query, rank) for query in range(80) for rank in range(1, 501))
+    if role == "qrels":
+        texts = [f"{name}{query} 0 doc{rank} 1" for query, rank in rows]
+    else:
+        texts = [f"{name}{query} Q0 doc{rank} {rank} {-rank} t" for query, rank in rows]
+    return "\n".join([*texts, ""]).encode()
+
+
+@pytest.mark.parametrize(
+    "entry", [entry for entry in ENTRIES if entry.place != "alone"], ids=name_case
+)
+def test_size_and_threads_change_no_verdict_no_line_and_no_value(
+    entry: Entry, tmp_path: Path
+) -> None:
+    before = padding(entry.role, "before") if entry.place != "first" else b""
+    after = padding(entry.role, "after") if entry.place != "last" else b""
+    end = b"" if entry.place == "last" or entry.text.endswith(b"\n") else b"\n"
+    path = tmp_path / "odd file"
+    path.write_bytes(before + entry.text + end + after)
+    expected = values_of(entry)
+    allowed = {"n_missing"} if entry.role == "qrels" else {"n_run_only"}
+    for threads in (1, 2, 7):
+        found = evaluate(entry, path, threads=threads)
+        of_entry = {query: found.by_query[query] for query in expected or () if found.by_query}
+        kept = Outcome(
+            of_entry,
+            code=found.code,
+            location=found.location,
+            hint=found.hint,
+            message=found.message,
+        )
+        check(entry, kept, expected, str(path))
+        check_places(entry, found, before.count(b"\n"))
+        assert found.notes - allowed == set(entry.notes) - allowed
+        if expected is not None:
+            pads = {query: row for query, row in found.by_query.items() if query not in expected}
+            assert len(pads) == (160 if entry.place == "anywhere" else 80) * (entry.role == "qrels")
+
+
+@pytest.mark.parametrize(
+    "entry", [entry for entry in ACCEPTED if entry.place == "anywhere"], ids=name_case
+)
+def test_the_order_of_lines_changes_no_value(entry: Entry) -> None:
+    texts = [line + b"\n" for line in entry.text.split(b"\n") if line]
+    print("seed 5")  # noqa: T201 - to run a failure again
+    for shuffled in (sorted(texts), random.Random(5).sample(texts, len(texts))):
+        assert evaluate(entry, b"".join(shuffled)).by_query == values_of(entry)
+
+
+def test_every_entry_of_the_catalogue_is_tested() -> None:
+    here = {entry.id.split()[0] for entry in ENTRIES}
+    folder = Path(__file__).parent
+    for name, ids in OTHERWHERE.items():
+        text = (folder / name).read_text(encoding="utf-8")
+        missing = [entry for entry in ids if not re.search(rf"\b{entry}\b", text)]
+        assert not missing, f"{name} names no {missing}"
+        here.update(ids)
+    catalogue = {f"{kind}{number + 1}" for kind, count in COUNTS.items() for number in range(count)}
+    assert here >= catalogue, catalogue - here
+
+
+COUNTS = {"T": 47, "R": 26, "D": 16}

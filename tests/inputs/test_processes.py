@@ -1,0 +1,147 @@
+"""Many calls, many threads, and processes that split."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import rankscope as rs
+
+from tests.inputs.entry import QRELS, QRELS_ROWS, RUN, RUN_ROWS
+from tests.inputs.measured import MEGABYTE, measure
+from tests.inputs.outcome import MEASURES, expected_values
+
+EXPECTED = expected_values(QRELS_ROWS, RUN_ROWS)
+
+
+def test_memory_does_not_grow_from_call_to_call() -> None:
+    """D13: also where the calls fail."""
+    found = measure(
+        f"""
+        def resident():
+            with open("/proc/self/statm") as file:
+                return int(file.read().split()[1]) * 4096
+
+        def call():
+            lists = {{"q1": {{"d1": 2.0, "d2": 1.0}}}}
+            rs.evaluate({{"q1": {{"d1": 1}}}}, lists, ["nDCG@10", "AP"]).to_dict()
+            rs.evaluate({QRELS!r}, {RUN!r}, ["nDCG@10", "AP"], threads=2)
+            rs.evaluate([("q1", "d1", 1)], [(1, 2, 3), ("q1", "d1", 1)], "RR")
+            try:
+                rs.evaluate({{"q1": {{"d1": 1}}}}, {{"q1": {{"d1": "x"}}}}, "AP")
+            except rs.errors.FormatError:
+                pass
+
+        for _ in range(500):
+            call()
+        before = resident()
+        for _ in range(10_000):
+            call()
+        value = resident() - before
+        """
+    )
+    assert isinstance(found.value, int)
+    assert found.value < MEGABYTE, "a hundred bytes a call would show"
+
+
+def test_many_threads_may_evaluate_at_once(tmp_path: Path) -> None:
+    """D14: over one set of judgments, in all ways."""
+    path = tmp_path / "run"
+    path.write_bytes(RUN)
+    qrels = rs.read_qrels(QRELS)
+    barrier = threading.Barrier(8)
+
+    def evaluate(number: int) -> list[dict[str, dict[str, float]]]:
+        barrier.wait()
+        ways: tuple[object, ...] = (path, RUN, list(RUN_ROWS))
+        given = ways[number % 3]
+        return [
+            rs.evaluate(qrels, given, MEASURES, threads=1 + number % 2).to_dict()  # type: ignore[arg-type]
+            for _ in range(50)
+        ]
+
+    with ThreadPoolExecutor(8) as pool:
+        for found in pool.map(evaluate, range(8)):
+            assert found == [EXPECTED] * 50
+
+
+def test_an_evaluation_may_be_asked_for_while_another_reads() -> None:
+    """D14: the rows of one come from the other."""
+
+    def rows() -> object:
+        inner = rs.evaluate(QRELS, RUN, "RR")["RR"]
+        yield "q1", "d1", 4 * inner  # the grade that stands there
+        yield from QRELS_ROWS[1:]
+
+    found = rs.evaluate(rows(), RUN, "RR")  # type: ignore[arg-type]
+    assert found["RR"] == rs.evaluate(QRELS, RUN, "RR")["RR"]
+
+
+FORKS = """
+import os
+import rankscope as rs
+
+run = b"".join(b"q%d Q0 d1 1 1.5 t\\n" % query for query in range(120_000))
+ask = lambda: rs.evaluate([("q7", "d1", 1)], run, "RR", threads=4)["RR"]
+assert ask() == 1.0
+child = os.fork()
+if child == 0:
+    os._exit(0 if ask() == 1.0 else 1)
+assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+assert ask() == 1.0
+"""
+
+
+def test_a_forked_process_evaluates_as_its_parent() -> None:
+    """D14: with threads before, in the child, and after."""
+    subprocess.run([sys.executable, "-c", FORKS], check=True, timeout=30)
+
+
+SUBINTERPRETER = """
+try:
+    import _interpreters
+    run = lambda code: _interpreters.exec(_interpreters.create(), code)
+except ImportError:
+    import _xxsubinterpreters as interpreters
+    run = lambda code: interpreters.run_string(interpreters.create(), code)
+run('''
+try:
+    import rankscope
+    print("loaded")
+except ImportError as error:
+    print("refused:", error)
+''')
+"""
+
+
+def test_another_interpreter_of_the_process_is_refused_in_words() -> None:
+    """D14."""
+    program = f"import rankscope{SUBINTERPRETER}"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, check=True)
+    assert done.stdout.startswith(b"refused: ")
+    assert b"interpreter" in done.stdout
+
+
+def held() -> set[Path]:
+    """The descriptors and threads of this process."""
+    return {each for kind in ("fd", "task") for each in Path("/proc/self", kind).iterdir()}
+
+
+def test_nothing_is_left_open(tmp_path: Path) -> None:
+    """G8: neither descriptors, nor threads, nor files."""
+    path = tmp_path / "run"
+    path.write_bytes(RUN)
+    os.mkfifo(tmp_path / "pipe")
+    before = held()
+    for given in (path, RUN, tmp_path, tmp_path / "none", b"\x1f\x8b", RUN + b"q3"):
+        for threads in (1, 4):
+            try:
+                rs.evaluate(QRELS, given, MEASURES, threads=threads)
+            except rs.errors.RankscopeError as error:
+                del error
+    assert held() <= before  # threads of other tests may have ended
+    assert {each.name for each in tmp_path.iterdir()} == {"run", "pipe"}

@@ -1,0 +1,202 @@
+"""Paths that are no plain files, and files that somebody else changes."""
+
+from __future__ import annotations
+
+import gzip
+import os
+import socket
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+import pytest
+import rankscope as rs
+
+from tests.inputs.entry import QRELS, RUN
+from tests.inputs.outcome import Outcome, outcome_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+ROLES = ("qrels", "run")
+
+
+def evaluate(
+    role: str, odd: object, progress: Callable[[int, int | None], None] | None = None
+) -> Outcome:
+    """Evaluate with something odd in one role; on one thread, so that reading is in order."""
+    if role == "run":
+        return outcome_of(
+            lambda: rs.evaluate(QRELS, odd, "AP", threads=1, progress=progress)  # type: ignore[arg-type]
+        )
+    return outcome_of(lambda: rs.evaluate(rs.read_qrels(odd, progress=progress), RUN, "AP"))  # type: ignore[arg-type]
+
+
+def make_directory(path: Path) -> None:
+    path.mkdir()
+
+
+def make_broken_link(path: Path) -> None:
+    path.symlink_to("nowhere")
+
+
+def make_loop(path: Path) -> None:
+    path.symlink_to(path.name)
+
+
+def make_nothing(path: Path) -> None:
+    assert not path.exists()
+
+
+def make_socket(path: Path) -> None:
+    with socket.socket(socket.AF_UNIX) as listener:
+        listener.bind(str(path))
+
+
+def make_folder_of_a_file(path: Path) -> None:
+    path.parent.rmdir()
+    path.parent.write_bytes(QRELS)
+
+
+@pytest.mark.parametrize("role", ROLES)
+@pytest.mark.parametrize(
+    ("make", "said"),
+    [
+        (make_directory, "expected a file, found a directory"),
+        (make_broken_link, "the link leads to no file"),
+        (make_loop, "symbolic links"),
+        (make_nothing, "no such file"),
+        (make_socket, "No such device"),
+        (make_folder_of_a_file, "Not a directory"),
+    ],
+)
+def test_what_is_no_file_is_refused_in_words_of_its_own(
+    role: str, make: Callable[[Path], None], said: str, tmp_path: Path
+) -> None:
+    """T45."""
+    path = tmp_path / "folder" / "odd"
+    path.parent.mkdir()
+    make(path)
+    found = evaluate(role, path)
+    assert found.code == "io"
+    assert said in found.message
+    assert found.location == str(path)
+    assert found.hint
+
+
+@pytest.mark.parametrize("role", ROLES)
+def test_a_device_that_never_ends_is_refused_for_what_it_gives(role: str) -> None:
+    """T45."""
+    found = evaluate(role, "/dev/zero")
+    assert (found.code, found.line, found.column) == ("nul_byte", 1, 1)
+
+
+@pytest.mark.parametrize("role", ROLES)
+def test_a_device_that_gives_nothing_is_empty(role: str) -> None:
+    assert evaluate(role, "/dev/null").code == "empty_input"
+
+
+@pytest.mark.parametrize("role", ROLES)
+def test_a_path_that_no_file_can_have_is_refused(role: str) -> None:
+    assert evaluate(role, "a\0b").code == "io"
+    assert evaluate(role, "x" * 5000).code == "io"
+    assert evaluate(role, "\ud800").code == "input_type"
+
+
+def test_a_file_without_permission_is_refused(tmp_path: Path) -> None:
+    """T45: root may read anything, so the process becomes somebody else."""
+    path = tmp_path / "secret"
+    path.write_bytes(QRELS)
+    path.chmod(0)
+    program = f"""
+import os, rankscope as rs
+rs.evaluate({QRELS!r}, {RUN!r}, "AP")
+if os.geteuid() == 0:
+    os.setuid(65534)
+try:
+    rs.evaluate({str(path)!r}, {RUN!r}, "AP")
+except rs.errors.FileError as error:
+    print(error.code, error.message)
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, check=True)
+    assert done.stdout.decode() == "io no permission to read it\n"
+
+
+def test_a_descriptor_by_its_path_is_read(tmp_path: Path) -> None:
+    path = tmp_path / "qrels"
+    path.write_bytes(QRELS)
+    with path.open("rb") as file:
+        assert evaluate("qrels", f"/dev/fd/{file.fileno()}") == evaluate("qrels", QRELS)
+
+
+def shrink(path: Path) -> None:
+    os.truncate(path, path.stat().st_size // 2)
+
+
+def grow(path: Path) -> None:
+    with path.open("ab") as file:
+        file.write(QRELS)
+
+
+def rewrite(path: Path) -> None:
+    with path.open("r+b") as file:
+        file.write(b"q9")
+
+
+def large(role: str) -> bytes:
+    """Write more lines than fit into what is read before the first look."""
+    if role == "qrels":
+        return QRELS + b"".join(b"q%d 0 d1 1\n" % query for query in range(10, 200_000))
+    return RUN + b"".join(b"q%d Q0 d1 1 1 t\n" % query for query in range(10, 200_000))
+
+
+def once(act: Callable[[], None]) -> Callable[[int, int | None], None]:
+    """Make a progress that acts at its first call, when most is still to be read."""
+    pending = [act]
+
+    def look(done: int, total: int | None) -> None:
+        if pending:
+            assert total is not None
+            assert 0 < done < total / 2
+            pending.pop()()
+
+    return look
+
+
+@pytest.mark.parametrize("role", ROLES)
+@pytest.mark.parametrize("change", [shrink, grow, rewrite])
+def test_a_file_that_changes_while_it_is_read_is_refused(
+    role: str, change: Callable[[Path], None], tmp_path: Path
+) -> None:
+    """T46: the first progress that is reported comes before all is read."""
+    path = tmp_path / "changing"
+    path.write_bytes(large(role))
+    os.utime(path, (1, 1))
+    found = evaluate(role, path, once(lambda: change(path)))
+    assert (found.code, found.by_query) == ("changed_while_reading", {})
+    assert found.location == str(path)
+
+
+@pytest.mark.parametrize("change", [shrink, grow, rewrite])
+def test_a_packed_file_that_changes_while_it_is_read_is_refused(
+    change: Callable[[Path], None], tmp_path: Path
+) -> None:
+    """T46."""
+    path = tmp_path / "changing"
+    path.write_bytes(gzip.compress(large("run"), 0))
+    os.utime(path, (1, 1))
+    found = evaluate("run", path, once(lambda: change(path)))
+    assert found.code in {"changed_while_reading", "compressed_truncated"}
+    assert not found.by_query
+
+
+@pytest.mark.parametrize("role", ROLES)
+def test_a_file_that_is_only_moved_or_removed_while_it_is_read_is_read(
+    role: str, tmp_path: Path
+) -> None:
+    path = tmp_path / "moving"
+    path.write_bytes(large(role))
+    found = evaluate(role, path, once(path.unlink))
+    assert not path.exists()
+    assert not found.code
