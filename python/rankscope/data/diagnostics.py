@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from rankscope.records import record
 
 SENTENCES = {
     "bom": "a byte-order mark at the start, dropped: {count}",
@@ -28,7 +28,7 @@ SENTENCES = {
 """What each code says; the fields are the count and the choices of the evaluation."""
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Diagnostic:
     """Something suspicious but legal.
 

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields, replace
-
 from rankscope.errors import PolicyError
+from rankscope.records import record, replace
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -20,7 +19,7 @@ CHOICES: dict[str, tuple[str, ...]] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Policy:
     """What is done where tools differ; every result prints the one it was made under.
 
@@ -56,15 +55,15 @@ negative='nonrelevant')
     negative: Literal["nonrelevant", "gain", "error"] = "nonrelevant"
 
     def __post_init__(self) -> None:
-        for field in fields(self):
-            check_choice(field.name, getattr(self, field.name), CHOICES[field.name])
+        for name, value in self.to_dict().items():
+            check_choice(name, value, CHOICES[name])
 
     def __str__(self) -> str:
         return ",".join(f"{name}={value}" for name, value in self.to_dict().items())
 
     def to_dict(self) -> dict[str, str]:
         """Give the fields by name."""
-        return {field.name: getattr(self, field.name) for field in fields(self)}
+        return {name: getattr(self, name) for name in CHOICES}
 
     @classmethod
     def parse(cls, text: str, default: Policy | None = None) -> Policy:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from rankscope.records import record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from rankscope._core import Judgments
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Qrels:
     """The judgments of many queries; `read_qrels` makes it, `evaluate` takes it.
 
@@ -19,9 +19,12 @@ class Qrels:
         duplicates: What was done with documents judged twice.
     """
 
-    judgments: Judgments = field(repr=False)
+    judgments: Judgments
     name: str
     duplicates: str = "error"
+
+    def __repr__(self) -> str:
+        return f"Qrels({self.name!r}, {len(self.query_ids)} queries)"
 
     @property
     def query_ids(self) -> list[str]:

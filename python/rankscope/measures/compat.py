@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cache
 
 from rankscope.measures import spelling
 from rankscope.measures.table import TABLE, measure
+from rankscope.records import record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ TOOLS: tuple[Tool, ...] = ("trec_eval", "ir_measures", "ranx", "sklearn")
 EXAMPLES = {"k": 10, "recall": 0.1, "p": 0.9}
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Spelling:
     """One way to write a measure.
 
@@ -37,7 +37,7 @@ class Spelling:
     takes: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Translation:
     """A measure of another tool, and ours.
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from functools import cache
 
 from rankscope.errors import MeasureError
 from rankscope.measures import compat, spelling
 from rankscope.measures.spec import Measure
+from rankscope.records import record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -65,7 +65,7 @@ def parse(text: str | Measure) -> Measure:
     return measure(rel=float(level[2])) if level else measure
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class _Call:
     """A measure as it is written, before its name is looked up."""
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from types import MappingProxyType
 
 from rankscope.errors import MeasureError
 from rankscope.measures import kernel, spelling
+from rankscope.records import record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
     from rankscope.measures.domains import Domain, Value
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Parameter:
     """One parameter of a measure.
 
@@ -36,7 +37,10 @@ class Parameter:
     only_with: tuple[str, tuple[Value, ...]] | None = None
 
 
-@dataclass(frozen=True, slots=True)
+NO_SETTINGS: Mapping[str, object] = MappingProxyType({})
+
+
+@record(frozen=True, slots=True)
 class Name:
     """What another tool calls a measure.
 
@@ -48,12 +52,12 @@ class Name:
     """
 
     text: str
-    settings: Mapping[str, object] = field(default_factory=dict)
+    settings: Mapping[str, object] = NO_SETTINGS
     takes: tuple[str, ...] = ()
     note: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Example:
     """A worked example of a measure on one query.
 
@@ -72,7 +76,7 @@ class Example:
     value: float
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(frozen=True, slots=True, kw_only=True)
 class Row:
     """All that is known of a measure; its object, its names, its page and its tests derive from it.
 
@@ -145,7 +149,7 @@ PROPERTIES = {
 }
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
+@record(frozen=True, slots=True)
 class Measure:
     """A measure with its parameter values: `nDCG @ 10`, `nDCG(gain="exp2") @ 10`.
 

@@ -1,0 +1,119 @@
+"""Frozen records: what `dataclasses.dataclass(frozen=True, slots=True)` gives, made faster.
+
+The standard module takes longer to load, and to write the methods of the classes in this package,
+than all else that `import rankscope` does, and a command line feels that. Type checkers see the
+standard decorator.
+"""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from dataclasses import dataclass as record
+    from dataclasses import replace
+else:
+
+    def record(
+        *, frozen: bool = True, slots: bool = True, kw_only: bool = False
+    ) -> Callable[[type], type]:
+        """Make a class a frozen record of its annotated fields.
+
+        Values are given by position or by name and cannot be set again; records of one class and
+        equal values are equal and hash alike. `__post_init__` is called on what was made. Methods
+        that the class defines itself stay.
+
+        Args:
+            frozen: Always true; there for type checkers.
+            slots: Always true; there for type checkers.
+            kw_only: Whether values are given by name only.
+        """
+        if not (frozen and slots):
+            raise TypeError("a record is frozen, and has slots")
+        return lambda cls: _make(cls, kw_only=kw_only)
+
+    def replace(made: object, /, **changes: object) -> object:
+        """Make a record like another but for some values."""
+        values = dict(zip(made.__match_args__, _values(made), strict=True))
+        return type(made)(**values | changes)
+
+
+__all__ = ["record", "replace"]
+
+
+def _make(cls: type, *, kw_only: bool) -> type:
+    names = tuple(cls.__annotations__)
+    namespace = dict(cls.__dict__)
+    defaults = {name: namespace.pop(name) for name in names if name in namespace}
+    for name in ("__dict__", "__weakref__"):
+        namespace.pop(name, None)
+    positional = () if kw_only else names
+    has_post_init = "__post_init__" in namespace
+
+    def __init__(self: object, *args: object, **given: object) -> None:  # noqa: N807
+        if len(args) > len(positional):
+            raise TypeError(f"{cls.__name__} takes {len(positional)} values by position")
+        by_position = dict(zip(positional, args, strict=False))
+        unknown = [name for name in given if name not in names or name in by_position]
+        if unknown:
+            raise TypeError(f"{cls.__name__} takes no other {', '.join(unknown)}")
+        values = defaults | by_position | given
+        for name in names:
+            if name not in values:
+                raise TypeError(f"{cls.__name__} needs a value for {name}")
+            object.__setattr__(self, name, values[name])
+        if has_post_init:
+            self.__post_init__()  # type: ignore[attr-defined]  # of such classes
+
+    methods = {"__init__": __init__, **METHODS}
+    made = type(cls)(
+        cls.__name__,
+        cls.__bases__,
+        methods | namespace | {"__slots__": names, "__match_args__": names},
+    )
+    made.__qualname__ = cls.__qualname__
+    return made
+
+
+def _values(made: object) -> tuple[object, ...]:
+    names: tuple[str, ...] = type(made).__match_args__  # type: ignore[attr-defined]  # of records
+    return tuple(getattr(made, name) for name in names)
+
+
+def _equal(self: object, other: object) -> bool:
+    return _values(self) == _values(other) if type(self) is type(other) else NotImplemented
+
+
+def _hash(self: object) -> int:
+    return hash(_values(self))
+
+
+def _repr(self: object) -> str:
+    cls = type(self)
+    names: tuple[str, ...] = cls.__match_args__  # type: ignore[attr-defined]  # of records
+    pairs = zip(names, _values(self), strict=True)
+    return f"{cls.__qualname__}({', '.join(f'{name}={value!r}' for name, value in pairs)})"
+
+
+def _reduce(self: object) -> tuple[object, ...]:
+    return _rebuild, (type(self), _values(self))
+
+
+def _rebuild(cls: type, values: tuple[object, ...]) -> object:
+    names: tuple[str, ...] = cls.__match_args__  # type: ignore[attr-defined]  # of records
+    return cls(**dict(zip(names, values, strict=True)))
+
+
+def _refuse(self: object, name: str, _value: object = None) -> None:
+    message = f"{type(self).__name__} is immutable: {name} cannot be set"
+    raise AttributeError(message)
+
+
+METHODS: dict[str, Callable[..., object]] = {
+    "__eq__": _equal,
+    "__hash__": _hash,
+    "__repr__": _repr,
+    "__reduce__": _reduce,
+    "__setattr__": _refuse,
+    "__delattr__": _refuse,
+}
