@@ -35,9 +35,10 @@ pub struct Judgments {
     /// Each query's table of documents, one after another.
     slots: Vec<u64>,
     slot_offsets: Vec<usize>,
-    /// For each query a set of 64 hash classes that have a judged document: most documents of a
-    /// long list are told unjudged by one bit.
+    /// Each query's set of hash classes that have a judged document, one after another: most
+    /// documents of a list are told unjudged by one bit, without touching the larger table.
     classes: Vec<u64>,
+    class_offsets: Vec<usize>,
     hasher: IdHasher,
     grades: Vec<f64>,
     notes: Notes,
@@ -102,7 +103,7 @@ impl Judgments {
         JudgedQuery {
             entries: &self.entries[self.offsets[query]..self.offsets[query + 1]],
             slots: &self.slots[self.slot_offsets[query]..self.slot_offsets[query + 1]],
-            classes: self.classes[query],
+            classes: &self.classes[self.class_offsets[query]..self.class_offsets[query + 1]],
             texts: &self.texts,
         }
     }
@@ -144,13 +145,18 @@ impl Judgments {
 pub struct JudgedQuery<'a> {
     entries: &'a [Entry],
     slots: &'a [u64],
-    classes: u64,
+    classes: &'a [u64],
     texts: &'a Arena,
 }
 
-/// The bit of a hash in a set of 64 classes; other bits than those that place it in a table.
-fn class_of(hash: u64) -> u64 {
-    1 << (hash >> 58)
+/// How many classes there are for a judged document.
+const CLASSES: usize = 16;
+
+/// The word of a set of classes in which the class of a hash is, and its bit; other bits of the hash
+/// than those that place it in a table.
+#[allow(clippy::cast_possible_truncation)] // the low bits are what is wanted
+fn class_of(hash: u64, words: usize) -> (usize, u64) {
+    ((hash >> 38) as usize & (words - 1), 1 << (hash >> 32 & 63))
 }
 
 impl JudgedQuery<'_> {
@@ -158,7 +164,8 @@ impl JudgedQuery<'_> {
     #[inline]
     #[must_use]
     pub fn find_document(&self, doc: &[u8], hash: u64) -> Option<f64> {
-        if self.classes & class_of(hash) == 0 {
+        let (word, bit) = class_of(hash, self.classes.len());
+        if self.classes[word] & bit == 0 {
             return None;
         }
         let is_same =
@@ -232,6 +239,7 @@ impl Builder {
             slots: Vec::with_capacity(2 * grouped.rows.len()),
             slot_offsets: vec![0],
             classes: Vec::with_capacity(count),
+            class_offsets: vec![0],
             hasher,
             grades: Vec::new(),
             notes: Notes::default(),
@@ -259,11 +267,14 @@ impl Judgments {
         let first = self.entries.len();
         let slots_from = self.slots.len();
         self.slots.resize(slots_from + Slots::size_for(rows.len()), 0);
-        let mut classes = 0;
+        let classes_from = self.classes.len();
+        let words = (CLASSES * rows.len()).div_ceil(64).next_power_of_two();
+        self.classes.resize(classes_from + words, 0);
         for row in rows {
             let doc = self.texts.get(row.text as usize);
             let hash = self.hasher.hash(doc);
-            classes |= class_of(hash);
+            let (word, bit) = class_of(hash, words);
+            self.classes[classes_from + word] |= bit;
             let (entries, texts) = (&self.entries, &self.texts);
             let is_same = |index: usize| texts.get(entries[first + index].text as usize) == doc;
             let new = entries.len() - first;
@@ -293,7 +304,7 @@ impl Judgments {
         }
         self.offsets.push(self.entries.len());
         self.slot_offsets.push(self.slots.len());
-        self.classes.push(classes);
+        self.class_offsets.push(self.classes.len());
         self.ideal.extend(self.entries[first..].iter().map(|entry| entry.grade));
         let ideal = &mut self.ideal[first..];
         ideal.sort_unstable_by(|a, b| b.total_cmp(a));
@@ -312,10 +323,12 @@ impl Judgments {
     /// Notes identifiers that a person would take for one: equal but for case or Unicode form.
     fn note_equal_ids(&self, notes: &mut Notes) {
         let mut folded = Slots::default();
+        let mut room = Vec::new();
         let mut note = |texts: &mut dyn Iterator<Item = &[u8]>, count: usize| {
             folded.reset(count);
             for (index, text) in texts.enumerate() {
-                let hash = self.hasher.hash(&fold(text));
+                fold(text, &mut room);
+                let hash = self.hasher.hash(&room);
                 if ids::insert(folded.as_mut_slice(), hash, index, |_| true).is_some() {
                     notes.add(Note::EqualAfterNormalisation, (0, 0));
                 }
@@ -330,11 +343,16 @@ impl Judgments {
     }
 }
 
-fn fold(id: &[u8]) -> Vec<u8> {
+/// Puts an identifier into `room`, without the differences that a person overlooks.
+fn fold(id: &[u8], room: &mut Vec<u8>) {
+    room.clear();
     if id.is_ascii() {
-        return id.to_ascii_lowercase();
+        room.extend_from_slice(id);
+        room.make_ascii_lowercase();
+        return;
     }
-    String::from_utf8_lossy(id).nfc().flat_map(char::to_lowercase).collect::<String>().into_bytes()
+    let text: String = String::from_utf8_lossy(id).nfc().flat_map(char::to_lowercase).collect();
+    room.extend_from_slice(text.as_bytes());
 }
 
 fn judged_twice(query: &[u8], doc: &[u8], earlier: (u64, f64), later: &BuilderRow) -> Error {
