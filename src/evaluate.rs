@@ -3,9 +3,9 @@
 use crate::error::{Error, Kind, Result, show};
 use crate::join::Joiner;
 use crate::judgments::{Duplicates, Judgments};
-use crate::kernels::{Kernel, Query};
+use crate::kernels::{Kernel, Query, Tie};
 use crate::notes::Notes;
-use crate::rank::{Hit, Ranked, Ties};
+use crate::rank::{Ranked, Ties};
 use crate::sum::ExactSum;
 use crate::trec::{List, ScoreType};
 
@@ -131,6 +131,21 @@ impl Plan {
             )
             .hint("say negative=\"nonrelevant\" to give them no gain"));
         }
+        let has_none = |measure: &&Measure| !measure.kernel.averages_ties();
+        if self.policy.ties == Ties::Average
+            && let Some(measure) = self.measures.iter().find(has_none)
+        {
+            return Err(Error::new(
+                Kind::Policy,
+                "ties_unavailable",
+                format!(
+                    "expected measures with an exact value over ties, as ties=\"average\" needs, \
+                     found {}",
+                    measure.name
+                ),
+            )
+            .hint("say ties=\"doc_id\", or leave the measure out"));
+        }
         self.measures.iter().try_for_each(|measure| measure.kernel.check(grades))
     }
 }
@@ -201,39 +216,25 @@ impl<'a> Scorer<'a> {
         self.score_joined(query, list);
     }
 
-    /// Evaluates a list by its hits, found by the caller, in the order of their rows.
-    pub fn score_hits(&mut self, query: usize, list: &List<'_>, hits: &[Hit]) {
-        self.joiner.hits.clear();
-        self.joiner.hits.extend_from_slice(hits);
-        self.score_joined(query, list);
-    }
-
     fn score_joined(&mut self, query: usize, list: &List<'_>) {
         self.ranked.rank(&list.rows, list.is_sorted, &self.joiner.hits, self.plan.policy.ties);
         self.flat += u64::from(list.is_flat());
         let ranked = std::mem::take(&mut self.ranked);
-        self.score_ranked(query, &ranked.ranks, &ranked.grades, list.rows.len(), ranked.is_tied);
+        self.score_ranked(query, &ranked, list.rows.len());
         self.ranked = ranked;
     }
 
-    /// Evaluates a list by the ranks and grades of its judged documents.
+    /// Evaluates a list of so many documents by the ranks and grades of the judged ones.
     #[allow(clippy::cast_possible_truncation)] // queries are counted in 32 bits by the builder
-    pub fn score_ranked(
-        &mut self,
-        query: usize,
-        ranks: &[u32],
-        grades: &[f64],
-        retrieved: usize,
-        is_tied: bool,
-    ) {
-        let whole = Query { ranks, grades, retrieved, ideal: self.judgments.ideal(query) };
+    pub fn score_ranked(&mut self, query: usize, ranked: &Ranked, retrieved: usize) {
+        let Ranked { ranks, grades, ties, .. } = ranked;
+        let whole = Query { ranks, grades, ties, retrieved, ideal: self.judgments.ideal(query) };
         for (&k, count) in self.plan.cutoffs.iter().zip(&mut self.at_cutoffs) {
-            let judged = ranks.partition_point(|&rank| rank as usize <= k);
             let shown = k.min(retrieved);
             count.0 += shown as u64;
-            count.1 += (shown - judged) as u64;
+            count.1 += (shown - whole.judged_within(k)) as u64;
         }
-        self.seen.push(Seen { query: query as u32, is_tied });
+        self.seen.push(Seen { query: query as u32, is_tied: ranked.is_tied });
         append_values(self.plan, &whole, &mut self.condensed, &mut self.values);
     }
 }
@@ -256,18 +257,36 @@ fn append_values(plan: &Plan, whole: &Query<'_>, condensed: &mut Condensed, valu
 struct Condensed {
     ranks: Vec<u32>,
     grades: Vec<f64>,
+    ties: Vec<Tie>,
 }
 
 impl Condensed {
+    #[allow(clippy::cast_possible_truncation)] // ranks are counted in 32 bits
     fn fill(&mut self, query: &Query<'_>) {
-        self.grades.clear();
-        self.grades.extend(query.grades.iter().filter(|&&grade| grade >= 0.0));
         self.ranks.clear();
-        self.ranks.extend((1..).take(self.grades.len()));
+        self.grades.clear();
+        self.ties.clear();
+        for place in query.places(usize::MAX) {
+            let first = self.next_rank();
+            let before = self.grades.len();
+            self.grades.extend(place.grades.iter().filter(|&&grade| grade >= 0.0));
+            self.ranks.resize(self.grades.len(), first);
+            let size = (self.grades.len() - before) as u32;
+            if size > 1 {
+                self.ties.push(Tie { first, size });
+            }
+        }
+    }
+
+    /// The rank after all those in use.
+    #[allow(clippy::cast_possible_truncation)] // ranks are counted in 32 bits
+    fn next_rank(&self) -> u32 {
+        self.grades.len() as u32 + 1
     }
 
     fn view<'a>(&'a self, ideal: &'a [f64]) -> Query<'a> {
-        Query { ranks: &self.ranks, grades: &self.grades, retrieved: self.ranks.len(), ideal }
+        let Self { ranks, grades, ties } = self;
+        Query { ranks, grades, ties, retrieved: ranks.len(), ideal }
     }
 }
 
@@ -381,6 +400,7 @@ impl Evaluation {
                     let nothing = Query {
                         ranks: &[],
                         grades: &[],
+                        ties: &[],
                         retrieved: 0,
                         ideal: judgments.ideal(query),
                     };

@@ -7,8 +7,8 @@ use std::sync::OnceLock;
 
 /// One table a power of two, filled when the first rank in it is asked for.
 static TABLES: [OnceLock<Box<[f64]>>; TABLED] = [const { OnceLock::new() }; TABLED];
-/// Ranks from 2^24 on are computed each time.
-const TABLED: usize = 24;
+/// Ranks from 2^19 on are computed each time: few lists are as long, and filling a table takes long.
+const TABLED: usize = 19;
 
 /// log2 of a positive integer below 2^53.
 ///

@@ -1,5 +1,6 @@
 //! Orders the documents of one query by score, and equal scores by a named policy.
 
+use crate::kernels::Tie;
 use crate::trec::Row;
 
 /// What decides between documents of equal score.
@@ -16,6 +17,8 @@ pub enum Ties {
     Best,
     /// Worst grade first, then largest identifier; unjudged counts as grade 0.
     Worst,
+    /// Any order is as likely as any other; values are expected ones.
+    Average,
 }
 
 /// A retrieved document that is judged: its row, and its grade.
@@ -36,6 +39,9 @@ pub struct Ranked {
     pub grades: Vec<f64>,
     /// Whether any of them shares its score with another document.
     pub is_tied: bool,
+    /// The ties with judged documents, where they are averaged over; those documents are all at the
+    /// first rank of their tie.
+    pub ties: Vec<Tie>,
     places: Vec<(u32, f64)>,
     order: Vec<u32>,
 }
@@ -47,10 +53,12 @@ impl Ranked {
     /// Ranks the hits of a list; `hits` are in the order of their rows.
     pub fn rank(&mut self, rows: &[Row<'_>], is_sorted: bool, hits: &[Hit], ties: Ties) {
         self.places.clear();
+        self.ties.clear();
         self.is_tied = false;
+        let needs_order = matches!(ties, Ties::Best | Ties::Worst | Ties::Average);
         if is_sorted {
             self.rank_sorted(rows, hits, ties);
-        } else if hits.len() <= COUNTED_HITS && !matches!(ties, Ties::Best | Ties::Worst) {
+        } else if hits.len() <= COUNTED_HITS && !needs_order {
             self.rank_by_counting(rows, hits, ties);
         } else {
             self.rank_by_sorting(rows, hits, ties);
@@ -62,6 +70,32 @@ impl Ranked {
         self.grades.clear();
         self.ranks.extend(self.places.iter().map(|place| place.0));
         self.grades.extend(self.places.iter().map(|place| place.1));
+    }
+
+    /// Takes the judged documents of a list that is in rank order; unjudged ones have a NaN grade.
+    #[allow(clippy::cast_possible_truncation)] // rows are counted in 32 bits
+    pub fn take_in_order(&mut self, relevance: &[f64], scores: &[f64], ties: Ties) {
+        self.ranks.clear();
+        self.grades.clear();
+        self.ties.clear();
+        self.is_tied = false;
+        let mut first = 1;
+        for run in scores.chunk_by(|a, b| a == b) {
+            let size = run.len() as u32;
+            let before = self.grades.len();
+            let run = &relevance[first as usize - 1..][..run.len()];
+            for (rank, &grade) in (first..).zip(run).filter(|(_, grade)| !grade.is_nan()) {
+                self.ranks.push(if ties == Ties::Average { first } else { rank });
+                self.grades.push(grade);
+            }
+            if size > 1 && self.grades.len() > before {
+                self.is_tied = true;
+                if ties == Ties::Average {
+                    self.ties.push(Tie { first, size });
+                }
+            }
+            first += size;
+        }
     }
 
     /// Only runs of equal scores that hold a hit need an order.
@@ -83,10 +117,36 @@ impl Ranked {
                 continue;
             }
             self.is_tied = true;
+            if ties == Ties::Average {
+                let tie = Tie { first: start as u32 + 1, size: (end - start) as u32 };
+                self.ties.push(tie);
+                self.places.extend(tied.iter().map(|hit| (tie.first, hit.grade)));
+                continue;
+            }
             self.order.clear();
             self.order.extend(start as u32..end as u32);
             sort_tied(&mut self.order, rows, tied, ties);
             self.place_ordered(start, tied);
+        }
+    }
+
+    /// Gives each hit the first rank of the run of equal scores in `self.order` that has its row.
+    #[allow(clippy::cast_possible_truncation)] // rows are counted in 32 bits
+    fn place_runs(&mut self, rows: &[Row<'_>], hits: &[Hit]) {
+        let score = |row: u32| rows[row as usize].score;
+        let mut first = 1;
+        for run in self.order.chunk_by(|&a, &b| score(a) == score(b)) {
+            let size = run.len() as u32;
+            let before = self.places.len();
+            for row in run {
+                if let Ok(index) = hits.binary_search_by_key(row, |hit| hit.row) {
+                    self.places.push((first, hits[index].grade));
+                }
+            }
+            if size > 1 && self.places.len() > before {
+                self.ties.push(Tie { first, size });
+            }
+            first += size;
         }
     }
 
@@ -135,7 +195,11 @@ impl Ranked {
         let mut order = std::mem::take(&mut self.order);
         self.is_tied = sort(&mut order, rows, false, hits, ties);
         self.order = order;
-        self.place_ordered(0, hits);
+        if ties == Ties::Average {
+            self.place_runs(rows, hits);
+        } else {
+            self.place_ordered(0, hits);
+        }
     }
 }
 
@@ -175,7 +239,7 @@ fn sort_tied(run: &mut [u32], rows: &[Row<'_>], hits: &[Hit], ties: Ties) {
         hits.binary_search_by_key(&row, |hit| hit.row).map_or(0.0, |index| hits[index].grade)
     };
     match ties {
-        Ties::Input => {}
+        Ties::Input | Ties::Average => {}
         Ties::DocId => run.sort_unstable_by(|&a, &b| doc(b).cmp(doc(a))),
         Ties::DocIdAscending => run.sort_unstable_by(|&a, &b| doc(a).cmp(doc(b))),
         Ties::Best => {
@@ -210,7 +274,7 @@ mod tests {
             by_score.then_with(|| match ties {
                 Ties::DocId => rows[b].doc.cmp(rows[a].doc),
                 Ties::DocIdAscending => rows[a].doc.cmp(rows[b].doc),
-                Ties::Input => a.cmp(&b),
+                Ties::Input | Ties::Average => a.cmp(&b),
                 Ties::Best => grade(b).total_cmp(&grade(a)).then(rows[b].doc.cmp(rows[a].doc)),
                 Ties::Worst => grade(a).total_cmp(&grade(b)).then(rows[b].doc.cmp(rows[a].doc)),
             })

@@ -8,7 +8,7 @@ use crate::ids::Ids;
 use crate::join::Joiner;
 use crate::judgments::{Duplicates, Judgments};
 use crate::notes::{Note, Notes};
-use crate::rank::{self, Ties};
+use crate::rank::{self, Ranked, Ties};
 use crate::run::Run;
 use crate::stream::{earlier, finish_run};
 use crate::trec::List;
@@ -25,7 +25,6 @@ pub struct Rankings {
     docs: Ids,
     codes: Vec<u32>,
     is_present: Vec<bool>,
-    is_tied: Vec<bool>,
     run_only: Ids,
     notes: Notes,
     flat: u64,
@@ -61,7 +60,6 @@ impl Rankings {
             docs: Ids::default(),
             codes: Vec::with_capacity(run.rows()),
             is_present: of_run.iter().map(Option::is_some).collect(),
-            is_tied: vec![false; queries],
             run_only,
             notes: run.notes().clone(),
             flat: 0,
@@ -77,7 +75,7 @@ impl Rankings {
                 let outcome = joiner.join(judgments, Some(query), &mut list, duplicates);
                 first_error = earlier(first_error, outcome.err());
                 dropped += joiner.dropped;
-                made.add(query, &list, &joiner)?;
+                made.add(&list, &joiner)?;
             }
             made.offsets.push(made.scores.len());
         }
@@ -96,10 +94,9 @@ impl Rankings {
         Ok(made)
     }
 
-    fn add(&mut self, query: usize, list: &List<'_>, joiner: &Joiner) -> Result<()> {
+    fn add(&mut self, list: &List<'_>, joiner: &Joiner) -> Result<()> {
         let mut order = Vec::new();
-        self.is_tied[query] =
-            rank::sort(&mut order, &list.rows, list.is_sorted, &joiner.hits, self.ties);
+        rank::sort(&mut order, &list.rows, list.is_sorted, &joiner.hits, self.ties);
         self.flat += u64::from(list.is_flat());
         for row in order {
             let found = joiner.hits.binary_search_by_key(&row, |hit| hit.row);
@@ -130,16 +127,12 @@ impl Rankings {
         }
         plan.check(&self.judgments)?;
         let mut scorer = Scorer::new(plan, &self.judgments);
-        let (mut ranks, mut grades) = (Vec::new(), Vec::new());
+        let mut ranked = Ranked::default();
         for query in (0..self.is_present.len()).filter(|&query| self.is_present[query]) {
-            let relevance = &self.relevance[self.offsets[query]..self.offsets[query + 1]];
-            ranks.clear();
-            grades.clear();
-            for (rank, &grade) in (1..).zip(relevance).filter(|(_, grade)| !grade.is_nan()) {
-                ranks.push(rank);
-                grades.push(grade);
-            }
-            scorer.score_ranked(query, &ranks, &grades, relevance.len(), self.is_tied[query]);
+            let rows = self.offsets[query]..self.offsets[query + 1];
+            let retrieved = rows.len();
+            ranked.take_in_order(&self.relevance[rows.clone()], &self.scores[rows], self.ties);
+            scorer.score_ranked(query, &ranked, retrieved);
         }
         let mut evaluation =
             finish_run(plan, &self.judgments, vec![scorer], self.run_only.texts())?;

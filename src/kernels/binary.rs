@@ -1,6 +1,11 @@
 //! Measures of where the relevant documents stand: a grade counts only as relevant or not.
+//!
+//! Over ties the values are expected ones. Precision, recall and F are linear in the number of
+//! relevant documents found, so its expectation is enough; the others follow Frank `McSherry`
+//! and Marc Najork, *Computing information retrieval performance measures efficiently in the presence of tied
+//! scores*, 2008.
 
-use super::{Kernel, Params, Query, real};
+use super::{Kernel, Params, Place, Query, real};
 
 /// Makes a kernel that reads a cutoff and the smallest relevant grade, undefined without relevant
 /// documents.
@@ -32,39 +37,85 @@ binary_kernel!(
     /// Average precision.
     Ap,
     |query, k, rel, relevant| {
-        let precisions = (1..).zip(query.relevant_ranks(k, rel));
-        precisions.fold(0.0, |sum, (found, rank)| sum + real(found) / f64::from(rank)) / real(relevant)
+        let mut found = 0;
+        let sum = query.relevant_places(k, rel).fold(0.0, |sum, (place, count)| {
+            let sum = add_precisions(sum, &place, count, found, k);
+            found += count;
+            sum
+        });
+        sum / real(relevant)
     }
 );
+
+/// Adds the precision at each rank of a place, times the chance of a relevant document there.
+fn add_precisions(sum: f64, place: &Place<'_>, count: usize, found: usize, k: usize) -> f64 {
+    if place.size == 1 {
+        return sum + real(found + 1) / real(place.first);
+    }
+    let chance = real(count) / real(place.size);
+    // Given one relevant document, how likely each other one of the tie is, too.
+    let others = real(count - 1) / real(place.size - 1);
+    place.ranks(k).zip(0..).fold(sum, |sum, (rank, above)| {
+        sum + chance * (real(found + 1) + real(above) * others) / real(rank)
+    })
+}
 
 binary_kernel!(
     /// Reciprocal rank.
     Rr,
-    |query, k, rel, _relevant| query.relevant_ranks(k, rel).next().map_or(0.0, |rank| 1.0 / f64::from(rank))
+    |query, k, rel, _relevant| {
+        query.relevant_places(k, rel).next().map_or(0.0, |(place, count)| {
+            if place.size == 1 {
+                return 1.0 / real(place.first);
+            }
+            first_chances(&place, count)
+                .zip(place.ranks(k))
+                .fold(0.0, |sum, (chance, rank)| sum + chance / real(rank))
+        })
+    }
 );
+
+/// For each rank of a tie, how likely the first of its `count` relevant documents is there.
+fn first_chances(place: &Place<'_>, count: usize) -> impl Iterator<Item = f64> {
+    let size = place.size;
+    let mut none_above = 1.0;
+    (0..=size - count).map(move |above| {
+        let left = real(size - above);
+        let chance = none_above * real(count) / left;
+        none_above *= real(size - above - count) / left;
+        chance
+    })
+}
 
 binary_kernel!(
     /// Precision at the cutoff.
     Precision,
-    |query, k, rel, _relevant| real(query.relevant_ranks(k, rel).count()) / real(k)
+    |query, k, rel, _relevant| query.expected_relevant(k, rel) / real(k)
 );
 
 binary_kernel!(
     /// Recall at the cutoff.
     Recall,
-    |query, k, rel, relevant| real(query.relevant_ranks(k, rel).count()) / real(relevant)
+    |query, k, rel, relevant| query.expected_relevant(k, rel) / real(relevant)
 );
 
 binary_kernel!(
     /// Precision at the number of relevant documents.
     Rprec,
-    |query, _k, rel, relevant| real(query.relevant_ranks(relevant, rel).count()) / real(relevant)
+    |query, _k, rel, relevant| query.expected_relevant(relevant, rel) / real(relevant)
 );
 
 binary_kernel!(
     /// Whether there is a relevant document before the cutoff.
     Success,
-    |query, k, rel, _relevant| f64::from(u8::from(query.relevant_ranks(k, rel).next().is_some()))
+    |query, k, rel, _relevant| {
+        query.relevant_places(k, rel).next().map_or(0.0, |(place, count)| {
+            if place.within(k) == place.size {
+                return 1.0;
+            }
+            first_chances(&place, count).take(place.within(k)).fold(0.0, |sum, chance| sum + chance)
+        })
+    }
 );
 
 /// The weighted harmonic mean of precision and recall.
@@ -92,6 +143,7 @@ impl F {
 
 impl Kernel for F {
     fn value(&self, query: &Query<'_>) -> f64 {
+        // Both are linear in the number of documents found, and so is their harmonic mean.
         let (precision, recall) = (self.precision.value(query), self.recall.value(query));
         if recall.is_nan() { recall } else { harmonic(precision, recall, self.beta) }
     }
@@ -119,10 +171,13 @@ impl Kernel for Iprec {
         // trec_eval 9 rounds the number of documents this way.
         let least = (self.recall * real(relevant) + 0.9) as usize;
         let precisions = (1..)
-            .zip(query.relevant_ranks(usize::MAX, self.rel))
-            .map(|(found, rank)| (found, real(found) / f64::from(rank)));
-        precisions
-            .filter(|&(found, _)| found >= least)
-            .fold(0.0, |best, (_, value)| value.max(best))
+            .zip(query.relevant_places(usize::MAX, self.rel))
+            .map(|(found, (place, _))| (found, real(found) / real(place.first)));
+        let enough = precisions.filter(|&(found, _)| found >= least);
+        enough.fold(0.0, |best, (_, value)| value.max(best))
+    }
+
+    fn averages_ties(&self) -> bool {
+        false
     }
 }

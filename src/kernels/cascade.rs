@@ -1,7 +1,7 @@
 //! Measures of a user who reads from the top and may stop at each document.
 
 use super::gain::exp2;
-use super::{Kernel, Params, Query};
+use super::{Kernel, Params, Query, real};
 use crate::error::{Error, Kind, Result};
 
 fn check_largest(grades: &[f64], max_grade: f64) -> Result<()> {
@@ -37,12 +37,16 @@ impl Kernel for Err {
         let all = exp2(self.max_grade);
         let mut reads_on = 1.0;
         let mut sum = 0.0;
-        for (rank, grade) in query.top(self.k).filter(|&(_, grade)| grade > 0.0) {
-            let stops = (exp2(grade) - 1.0) / all;
-            sum += reads_on * stops / f64::from(rank);
+        for place in query.places(self.k).filter(|place| place.grades[0] > 0.0) {
+            let stops = (exp2(place.grades[0]) - 1.0) / all;
+            sum += reads_on * stops / real(place.first);
             reads_on *= 1.0 - stops;
         }
         sum
+    }
+
+    fn averages_ties(&self) -> bool {
+        false
     }
 
     fn check(&self, grades: &[f64]) -> Result<()> {
@@ -84,9 +88,14 @@ impl Kernel for Rbp {
             return f64::NAN;
         }
         let mut weights = Weights::new(self.p);
-        let sum = query
-            .top(self.k)
-            .fold(0.0, |sum, (rank, grade)| sum + self.gain(grade) * weights.at(rank as usize));
+        let sum = query.places(self.k).fold(0.0, |sum, place| {
+            let gains = place.grades.iter().fold(0.0, |sum, &grade| sum + self.gain(grade));
+            if place.size == 1 {
+                return sum + gains * weights.at(place.first);
+            }
+            let mean = gains / real(place.size);
+            sum + mean * place.ranks(self.k).fold(0.0, |sum, rank| sum + weights.at(rank))
+        });
         sum * (1.0 - self.p)
     }
 
@@ -111,12 +120,22 @@ impl Kernel for RbpResidual {
     fn value(&self, query: &Query<'_>) -> f64 {
         let depth = self.k.min(query.retrieved);
         let mut weights = Weights::new(self.p);
-        let mut judged = query.ranks.iter().map(|&rank| rank as usize).peekable();
         let mut unjudged = 0.0;
-        for rank in 1..=depth {
-            if judged.next_if_eq(&rank).is_none() {
+        let mut next = 1;
+        for place in query.places(depth) {
+            for rank in next..place.first {
                 unjudged += weights.at(rank);
             }
+            let share = real(place.size - place.grades.len()) / real(place.size);
+            if share > 0.0 {
+                for rank in place.ranks(depth) {
+                    unjudged += share * weights.at(rank);
+                }
+            }
+            next = place.first + place.size;
+        }
+        for rank in next..=depth {
+            unjudged += weights.at(rank);
         }
         weights.at(depth + 1) + (1.0 - self.p) * unjudged
     }

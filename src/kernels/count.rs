@@ -17,7 +17,7 @@ impl Kernel for NumRet {
     fn value(&self, query: &Query<'_>) -> f64 {
         match self.rel {
             None => real(query.retrieved),
-            Some(rel) => real(query.relevant_ranks(usize::MAX, rel).count()),
+            Some(rel) => real(query.found(rel)),
         }
     }
 }

@@ -115,14 +115,33 @@ impl Gains {
     }
 
     fn cumulated(&self, query: &Query<'_>) -> f64 {
-        query.top(self.k).fold(0.0, |sum, (_, grade)| sum + self.of(grade))
+        query.places(self.k).fold(0.0, |sum, place| {
+            let gains = self.total(place.grades);
+            let within = place.within(self.k);
+            sum + if within == place.size {
+                gains
+            } else {
+                gains * (real(within) / real(place.size))
+            }
+        })
     }
 
     fn discounted(&self, query: &Query<'_>) -> f64 {
-        query.top(self.k).fold(0.0, |sum, (rank, grade)| match self.of(grade) {
+        query.places(self.k).fold(0.0, |sum, place| match self.total(place.grades) {
             0.0 => sum,
-            gain => sum + self.discount.apply(gain, rank as usize),
+            gain if place.size == 1 => sum + self.discount.apply(gain, place.first),
+            gains => {
+                let mean = gains / real(place.size);
+                sum + mean
+                    * place
+                        .ranks(self.k)
+                        .fold(0.0, |sum, rank| sum + self.discount.apply(1.0, rank))
+            }
         })
+    }
+
+    fn total(&self, grades: &[f64]) -> f64 {
+        grades.iter().fold(0.0, |sum, &grade| sum + self.of(grade))
     }
 
     fn ideal(&self, query: &Query<'_>) -> f64 {

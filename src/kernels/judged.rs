@@ -37,6 +37,10 @@ impl Kernel for Bpref {
         }
         sum / real(relevant)
     }
+
+    fn averages_ties(&self) -> bool {
+        false
+    }
 }
 
 /// Keeps estimates of unseen shares off 0 and 1.
@@ -62,7 +66,7 @@ impl Kernel for InfAp {
         }
         let (mut found, mut nonrelevant, mut unjudged) = (0, 0, 0);
         let mut sum = 0.0;
-        for (rank, grade) in query.top(usize::MAX) {
+        for (&rank, &grade) in query.ranks.iter().zip(query.grades) {
             if grade < 0.0 {
                 unjudged += 1;
             } else if grade < self.rel {
@@ -81,6 +85,10 @@ impl Kernel for InfAp {
         }
         sum / real(relevant)
     }
+
+    fn averages_ties(&self) -> bool {
+        false
+    }
 }
 
 /// The share of the first documents that are judged.
@@ -97,6 +105,12 @@ impl Judged {
 impl Kernel for Judged {
     fn value(&self, query: &Query<'_>) -> f64 {
         let shown = self.k.min(query.retrieved);
-        if shown == 0 { 0.0 } else { real(query.top(self.k).count()) / real(shown) }
+        if shown == 0 {
+            return 0.0;
+        }
+        let judged = query
+            .places(self.k)
+            .fold(0.0, |sum, place| sum + place.expected_within(place.grades.len(), self.k));
+        judged / real(shown)
     }
 }

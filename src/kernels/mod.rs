@@ -14,38 +14,130 @@ use crate::error::{Error, Kind, Result};
 /// One query, ranked: all that a measure depends on.
 #[derive(Clone, Copy, Debug)]
 pub struct Query<'a> {
-    /// 1-based ranks of the retrieved documents that are judged, ascending.
+    /// 1-based ranks of the retrieved documents that are judged, ascending. Where ties are averaged,
+    /// tied documents all stand at the first rank of their tie.
     pub ranks: &'a [u32],
     /// Their grades.
     pub grades: &'a [f64],
+    /// Ties to be averaged over, in order; only those with judged documents.
+    pub ties: &'a [Tie],
     /// How many documents were retrieved.
     pub retrieved: usize,
     /// The grades of all judged documents, retrieved or not, largest first.
     pub ideal: &'a [f64],
 }
 
-impl Query<'_> {
+/// Documents of one score, any order of which is as likely as any other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Tie {
+    /// The first of its ranks.
+    pub first: u32,
+    /// How many documents it has, judged or not.
+    pub size: u32,
+}
+
+/// One rank and the document at it, or the ranks of a tie and the judged documents in it.
+#[derive(Clone, Copy, Debug)]
+pub struct Place<'a> {
+    /// The first rank.
+    pub first: usize,
+    /// How many ranks it has.
+    pub size: usize,
+    /// The grades of its judged documents.
+    pub grades: &'a [f64],
+}
+
+impl Place<'_> {
+    /// How many of its ranks are among the first `k`.
+    fn within(&self, k: usize) -> usize {
+        self.size.min((k + 1).saturating_sub(self.first))
+    }
+
+    /// Its ranks among the first `k`.
+    fn ranks(&self, k: usize) -> impl Iterator<Item = usize> {
+        self.first..self.first + self.within(k)
+    }
+
+    /// How many of its documents are relevant.
+    fn relevant(&self, rel: f64) -> usize {
+        self.grades.iter().filter(|&&grade| grade >= rel).count()
+    }
+
+    /// How many of `count` of its documents are expected among the first `k`.
+    fn expected_within(&self, count: usize, k: usize) -> f64 {
+        let within = self.within(k);
+        if within == self.size { real(count) } else { real(count) * real(within) / real(self.size) }
+    }
+}
+
+impl<'a> Query<'a> {
     /// How many judged documents are relevant, retrieved or not.
     fn relevant(&self, rel: f64) -> usize {
         self.ideal.partition_point(|&grade| grade >= rel)
     }
 
-    /// Ranks and grades of the judged documents among the first `k`.
-    fn top(&self, k: usize) -> impl Iterator<Item = (u32, f64)> {
-        let ranked = self.ranks.iter().copied().zip(self.grades.iter().copied());
-        ranked.take_while(move |&(rank, _)| rank as usize <= k)
+    /// The places of the judged documents among the first `k`, in order.
+    pub fn places(&self, k: usize) -> impl Iterator<Item = Place<'a>> {
+        let Self { ranks, grades, ties, .. } = *self;
+        let (mut at, mut next_tie) = (0, 0);
+        std::iter::from_fn(move || {
+            let first = *ranks.get(at)?;
+            if first as usize > k {
+                return None;
+            }
+            let from = at;
+            let tie = ties.get(next_tie).filter(|tie| tie.first == first);
+            if tie.is_some() {
+                next_tie += 1;
+                at += ranks[from..].iter().take_while(|&&rank| rank == first).count();
+            } else {
+                at += 1;
+            }
+            let size = tie.map_or(1, |tie| tie.size as usize);
+            Some(Place { first: first as usize, size, grades: &grades[from..at] })
+        })
     }
 
-    /// Ranks of the relevant documents among the first `k`.
-    fn relevant_ranks(&self, k: usize, rel: f64) -> impl Iterator<Item = u32> {
-        self.top(k).filter(move |&(_, grade)| grade >= rel).map(|(rank, _)| rank)
+    /// The places of the relevant documents among the first `k`, and how many each has.
+    fn relevant_places(&self, k: usize, rel: f64) -> impl Iterator<Item = (Place<'a>, usize)> {
+        let counted = self.places(k).map(move |place| (place, place.relevant(rel)));
+        counted.filter(|&(_, relevant)| relevant > 0)
+    }
+
+    /// How many judged documents are expected among the first `k`, as a whole number.
+    #[must_use]
+    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // at most the ranks there are
+    pub fn judged_within(&self, k: usize) -> usize {
+        if self.ties.is_empty() {
+            return self.ranks.partition_point(|&rank| rank as usize <= k);
+        }
+        let judged = self.places(k).map(|place| place.expected_within(place.grades.len(), k));
+        judged.fold(0.0, |sum: f64, count| sum + count).round() as usize
+    }
+
+    /// How many relevant documents were retrieved.
+    fn found(&self, rel: f64) -> usize {
+        self.grades.iter().filter(|&&grade| grade >= rel).count()
+    }
+
+    /// How many relevant documents are expected among the first `k`.
+    fn expected_relevant(&self, k: usize, rel: f64) -> f64 {
+        let expected =
+            self.relevant_places(k, rel).map(|(place, count)| place.expected_within(count, k));
+        expected.fold(0.0, |sum, count| sum + count)
     }
 }
 
 /// A measure with its parameters.
 pub trait Kernel: Send + Sync {
-    /// The value for one query: NaN where it is undefined, infinite where gains overflow.
+    /// The value for one query: NaN where it is undefined, infinite where gains overflow. Where there
+    /// are ties to average over, the expected value over all their orders.
     fn value(&self, query: &Query<'_>) -> f64;
+
+    /// Whether the expected value over ties is computed exactly; else there is none.
+    fn averages_ties(&self) -> bool {
+        true
+    }
 
     /// Refuses grades that the parameters have no answer for; `grades` ascend.
     ///
@@ -161,4 +253,73 @@ pub fn make(name: &str, params: &Params) -> Result<Box<dyn Kernel>> {
 #[allow(clippy::cast_precision_loss)] // counts stay far below 2^53
 fn real(count: usize) -> f64 {
     count as f64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rank::{Ranked, Ties};
+    use proptest::prelude::*;
+
+    /// Every order of these documents in which no score is above the one before it.
+    fn orders(docs: &[(i8, f64)]) -> Vec<Vec<(i8, f64)>> {
+        if docs.is_empty() {
+            return vec![Vec::new()];
+        }
+        let best = docs.iter().map(|doc| doc.0).max().unwrap();
+        let firsts = (0..docs.len()).filter(|&index| docs[index].0 == best);
+        let with_first = firsts.flat_map(|index| {
+            let mut rest = docs.to_vec();
+            let first = rest.remove(index);
+            orders(&rest).into_iter().map(move |mut order| {
+                order.insert(0, first);
+                order
+            })
+        });
+        with_first.collect()
+    }
+
+    fn value(kernel: &dyn Kernel, order: &[(i8, f64)], ideal: &[f64], ties: Ties) -> f64 {
+        let relevance: Vec<f64> = order.iter().map(|doc| doc.1).collect();
+        let scores: Vec<f64> = order.iter().map(|doc| f64::from(doc.0)).collect();
+        let mut ranked = Ranked::default();
+        ranked.take_in_order(&relevance, &scores, ties);
+        let Ranked { ranks, grades, ties, .. } = &ranked;
+        kernel.value(&Query { ranks, grades, ties, retrieved: order.len(), ideal })
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(64))]
+
+        #[test]
+        fn averages_are_the_means_over_all_orders_of_ties(
+            docs in prop::collection::vec((0i8..3, prop::option::weighted(0.7, -1i8..4)), 0..6),
+            others in prop::collection::vec(0i8..4, 0..3),
+            k in prop::option::of(1usize..8),
+        ) {
+            let docs: Vec<(i8, f64)> = docs
+                .into_iter()
+                .map(|(score, grade)| (score, grade.map_or(f64::NAN, f64::from)))
+                .collect();
+            let mut ideal: Vec<f64> =
+                docs.iter().map(|doc| doc.1).filter(|grade| !grade.is_nan()).collect();
+            ideal.extend(others.into_iter().map(f64::from));
+            ideal.sort_by(|a, b| b.total_cmp(a));
+            let orders = orders(&docs);
+            let params = Params { k: k.or(Some(4)), ..Params::default() };
+            for (name, make) in TABLE {
+                let kernel = make(&params);
+                if !kernel.averages_ties() {
+                    continue;
+                }
+                let expected = orders
+                    .iter()
+                    .map(|order| value(kernel.as_ref(), order, &ideal, Ties::Input))
+                    .sum::<f64>() / real(orders.len());
+                let found = value(kernel.as_ref(), &orders[0], &ideal, Ties::Average);
+                let is_close = (found - expected).abs() < 1e-12 || (found.is_nan() && expected.is_nan());
+                prop_assert!(is_close, "{name}: {found} where the orders average {expected}");
+            }
+        }
+    }
 }

@@ -15,7 +15,7 @@ impl Sizes {
     fn of(query: &Query<'_>, rel: f64) -> Option<Self> {
         let relevant = query.relevant(rel);
         (relevant > 0).then(|| Self {
-            found: real(query.relevant_ranks(usize::MAX, rel).count()),
+            found: real(query.found(rel)),
             retrieved: real(query.retrieved),
             relevant: real(relevant),
         })
