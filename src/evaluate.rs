@@ -1,5 +1,6 @@
 //! One pass per query over all measures, and the means at the end.
 
+use crate::axis::Axis;
 use crate::error::{Error, Kind, Result, show};
 use crate::join::Joiner;
 use crate::judgments::{Duplicates, Judgments};
@@ -115,12 +116,12 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// Refuses judgments that a measure or the policy has no answer for.
+    /// Refuses grades that a measure or the policy has no answer for.
     ///
     /// # Errors
-    /// Where there are such judgments.
-    pub fn check(&self, judgments: &Judgments) -> Result<()> {
-        let grades = judgments.grades();
+    /// Where there are such grades.
+    pub fn check(&self, axis: &Axis) -> Result<()> {
+        let grades = axis.grades();
         if self.policy.negative == Negative::Error
             && let Some(grade) = grades.first().filter(|&&grade| grade < 0.0)
         {
@@ -160,7 +161,7 @@ struct Seen {
 /// Evaluates lists one after another, with memory of its own; several may share a plan.
 pub struct Scorer<'a> {
     plan: &'a Plan,
-    judgments: &'a Judgments,
+    axis: &'a Axis,
     joiner: Joiner,
     ranked: Ranked,
     condensed: Condensed,
@@ -176,10 +177,10 @@ pub struct Scorer<'a> {
 impl<'a> Scorer<'a> {
     /// A scorer that has seen nothing.
     #[must_use]
-    pub fn new(plan: &'a Plan, judgments: &'a Judgments) -> Self {
+    pub fn new(plan: &'a Plan, axis: &'a Axis) -> Self {
         Self {
             plan,
-            judgments,
+            axis,
             joiner: Joiner::default(),
             ranked: Ranked::default(),
             condensed: Condensed::default(),
@@ -201,8 +202,13 @@ impl<'a> Scorer<'a> {
     ///
     /// # Errors
     /// Where a document occurs twice.
-    pub fn score(&mut self, query: Option<usize>, list: &mut List<'_>) -> Result<()> {
-        self.joiner.join(self.judgments, query, list, self.plan.duplicates)?;
+    pub fn score(
+        &mut self,
+        judgments: &Judgments,
+        query: Option<usize>,
+        list: &mut List<'_>,
+    ) -> Result<()> {
+        self.joiner.join(judgments, query, list, self.plan.duplicates)?;
         self.dropped += self.joiner.dropped;
         if let Some(query) = query {
             self.score_joined(query, list);
@@ -211,8 +217,8 @@ impl<'a> Scorer<'a> {
     }
 
     /// Evaluates a list whose documents are known to differ.
-    pub fn score_distinct(&mut self, query: usize, list: &List<'_>) {
-        self.joiner.join_distinct(self.judgments, query, &list.rows);
+    pub fn score_distinct(&mut self, judgments: &Judgments, query: usize, list: &List<'_>) {
+        self.joiner.join_distinct(judgments, query, &list.rows);
         self.score_joined(query, list);
     }
 
@@ -228,7 +234,7 @@ impl<'a> Scorer<'a> {
     #[allow(clippy::cast_possible_truncation)] // queries are counted in 32 bits by the builder
     pub fn score_ranked(&mut self, query: usize, ranked: &Ranked, retrieved: usize) {
         let Ranked { ranks, grades, ties, .. } = ranked;
-        let whole = Query { ranks, grades, ties, retrieved, ideal: self.judgments.ideal(query) };
+        let whole = Query { ranks, grades, ties, retrieved, ideal: self.axis.ideal(query) };
         for (&k, count) in self.plan.cutoffs.iter().zip(&mut self.at_cutoffs) {
             let shown = k.min(retrieved);
             count.0 += shown as u64;
@@ -332,8 +338,8 @@ pub struct Evaluation {
 ///
 /// # Errors
 /// Where the policy refuses a query, or a value is beyond double precision.
-pub fn finish(plan: &Plan, judgments: &Judgments, scorers: Vec<Scorer<'_>>) -> Result<Evaluation> {
-    let queries = judgments.queries().len();
+pub fn finish(plan: &Plan, axis: &Axis, scorers: Vec<Scorer<'_>>) -> Result<Evaluation> {
+    let queries = axis.len();
     let measures = plan.measures.len();
     let mut made = Evaluation {
         values: vec![vec![f64::NAN; queries]; measures],
@@ -357,13 +363,12 @@ pub fn finish(plan: &Plan, judgments: &Judgments, scorers: Vec<Scorer<'_>>) -> R
         }
         made.flat += scorer.flat;
     }
-    let is_empty =
-        |query: &usize| judgments.ideal(*query).first().is_none_or(|&grade| grade <= 0.0);
+    let is_empty = |query: &usize| axis.ideal(*query).first().is_none_or(|&grade| grade <= 0.0);
     made.counts.empty = (0..queries).filter(is_empty).count() as u64;
     made.counts.missing = made.is_present.iter().filter(|&&is_present| !is_present).count() as u64;
-    made.fill_missing(plan, judgments)?;
+    made.fill_missing(plan, axis)?;
     for (column, measure) in plan.measures.iter().enumerate() {
-        made.apply_empty(column, measure, plan.policy, judgments)?;
+        made.apply_empty(column, measure, plan.policy, axis)?;
         let (mean, count) = average(&made.values[column], measure.mean, |query| {
             made.takes_part(plan, query, column)
         });
@@ -376,13 +381,13 @@ pub fn finish(plan: &Plan, judgments: &Judgments, scorers: Vec<Scorer<'_>>) -> R
 }
 
 impl Evaluation {
-    fn fill_missing(&mut self, plan: &Plan, judgments: &Judgments) -> Result<()> {
+    fn fill_missing(&mut self, plan: &Plan, axis: &Axis) -> Result<()> {
         let mut row = Vec::with_capacity(plan.measures.len());
         for query in (0..self.is_present.len()).filter(|&query| !self.is_present[query]) {
             match plan.policy.missing {
                 Missing::Skip => return Ok(()),
                 Missing::Error => {
-                    let id = judgments.queries().get(query);
+                    let id = &axis.name(query);
                     return Err(Error::new(
                         Kind::Policy,
                         "missing_query",
@@ -402,7 +407,7 @@ impl Evaluation {
                         grades: &[],
                         ties: &[],
                         retrieved: 0,
-                        ideal: judgments.ideal(query),
+                        ideal: axis.ideal(query),
                     };
                     row.clear();
                     append_values(plan, &nothing, &mut Condensed::default(), &mut row);
@@ -420,12 +425,12 @@ impl Evaluation {
         column: usize,
         measure: &Measure,
         policy: Policy,
-        judgments: &Judgments,
+        axis: &Axis,
     ) -> Result<()> {
         let is_left_out = |is_present: bool| !is_present && policy.missing == Missing::Skip;
         for (query, value) in self.values[column].iter_mut().enumerate() {
             if value.is_infinite() {
-                return Err(overflow(&measure.name, judgments.queries().get(query)));
+                return Err(overflow(&measure.name, &axis.name(query)));
             }
             if !value.is_nan() || is_left_out(self.is_present[query]) {
                 continue;
@@ -435,7 +440,7 @@ impl Evaluation {
                 Empty::One => *value = 1.0,
                 Empty::Skip | Empty::Nan => {}
                 Empty::Error => {
-                    let id = judgments.queries().get(query);
+                    let id = &axis.name(query);
                     return Err(Error::new(
                         Kind::Policy,
                         "empty_query",

@@ -1,7 +1,10 @@
 //! Judgments: for each query, its documents and their grades, ready to be looked up.
 
+use std::sync::Arc;
+
 use unicode_normalization::UnicodeNormalization;
 
+use crate::axis::{Axis, Names};
 use crate::blocks::{Block, Blocks};
 use crate::error::{Error, Kind, Result, show};
 use crate::ids::{self, Arena, IdHasher, Ids, Slots};
@@ -25,13 +28,10 @@ pub enum Duplicates {
 /// The judgments of many queries; immutable.
 #[derive(Debug)]
 pub struct Judgments {
-    queries: Ids,
-    /// Judged documents of query q are `entries[offsets[q]..offsets[q + 1]]`.
-    offsets: Vec<usize>,
+    axis: Arc<Axis>,
+    /// Judged documents of each query, by the offsets of the axis.
     entries: Vec<Entry>,
     texts: Arena,
-    /// All grades of each query, largest first, by the same offsets.
-    ideal: Vec<f64>,
     /// Each query's table of documents, one after another.
     slots: Vec<u64>,
     slot_offsets: Vec<usize>,
@@ -39,8 +39,6 @@ pub struct Judgments {
     /// documents of a list are told unjudged by one bit, without touching the larger table.
     classes: Vec<u64>,
     class_offsets: Vec<usize>,
-    hasher: IdHasher,
-    grades: Vec<f64>,
     notes: Notes,
 }
 
@@ -83,54 +81,30 @@ impl Judgments {
         builder.finish(duplicates, notes).map_err(|error| error.file(&name))
     }
 
-    /// The identifiers of the queries, in first-seen order.
+    /// The judged queries, in first-seen order, and the grades of each.
     #[must_use]
-    pub fn queries(&self) -> &Arena {
-        self.queries.texts()
+    pub fn axis(&self) -> &Arc<Axis> {
+        &self.axis
     }
 
     /// The number of a query, if it is judged.
     #[inline]
     #[must_use]
     pub fn find_query(&self, query: &[u8]) -> Option<usize> {
-        self.queries.find(query)
+        self.axis.find(query)
     }
 
     /// The judged documents of one query, ready for many look-ups.
     #[inline]
     #[must_use]
     pub fn of_query(&self, query: usize) -> JudgedQuery<'_> {
+        let offsets = self.axis.offsets();
         JudgedQuery {
-            entries: &self.entries[self.offsets[query]..self.offsets[query + 1]],
+            entries: &self.entries[offsets[query]..offsets[query + 1]],
             slots: &self.slots[self.slot_offsets[query]..self.slot_offsets[query + 1]],
             classes: &self.classes[self.class_offsets[query]..self.class_offsets[query + 1]],
             texts: &self.texts,
         }
-    }
-
-    /// All grades of a query, largest first.
-    #[inline]
-    #[must_use]
-    pub fn ideal(&self, query: usize) -> &[f64] {
-        &self.ideal[self.offsets[query]..self.offsets[query + 1]]
-    }
-
-    /// Where the judgments of each query begin, and the last ends, in [`Judgments::all_ideals`].
-    #[must_use]
-    pub fn offsets(&self) -> &[usize] {
-        &self.offsets
-    }
-
-    /// The grades of all queries, each query's largest first.
-    #[must_use]
-    pub fn all_ideals(&self) -> &[f64] {
-        &self.ideal
-    }
-
-    /// The different grades, ascending.
-    #[must_use]
-    pub fn grades(&self) -> &[f64] {
-        &self.grades
     }
 
     /// What was suspicious but legal.
@@ -229,37 +203,48 @@ impl Builder {
         }
         let count = queries.texts().len();
         let grouped = group_by_query(rows, count);
-        let hasher = IdHasher::default();
-        let mut made = Judgments {
-            queries,
-            offsets: vec![0],
-            entries: Vec::with_capacity(grouped.rows.len()),
+        let mut tables = Tables {
             texts,
-            ideal: Vec::with_capacity(grouped.rows.len()),
+            entries: Vec::with_capacity(grouped.rows.len()),
+            offsets: vec![0],
             slots: Vec::with_capacity(2 * grouped.rows.len()),
             slot_offsets: vec![0],
             classes: Vec::with_capacity(count),
             class_offsets: vec![0],
-            hasher,
-            grades: Vec::new(),
-            notes: Notes::default(),
+            hasher: IdHasher::default(),
         };
         for query in 0..count {
-            made.add_query(query, grouped.of_query(query), duplicates, &mut notes)?;
+            let name = queries.texts().get(query);
+            tables.add_query(name, grouped.of_query(query), duplicates, &mut notes)?;
         }
-        made.note_equal_ids(&mut notes);
-        made.grades.sort_unstable_by(f64::total_cmp);
-        made.grades.dedup();
-        made.notes = notes;
+        let Tables { texts, entries, offsets, slots, slot_offsets, classes, class_offsets, .. } =
+            tables;
+        let grades = entries.iter().map(|entry| entry.grade).collect();
+        let axis = Arc::new(Axis::new(Names::Ids(queries), offsets, grades));
+        let mut made =
+            Judgments { axis, entries, texts, slots, slot_offsets, classes, class_offsets, notes };
+        made.note_equal_ids();
         Ok(made)
     }
 }
 
-impl Judgments {
+/// The tables of judgments while they are made.
+struct Tables {
+    texts: Arena,
+    entries: Vec<Entry>,
+    offsets: Vec<usize>,
+    slots: Vec<u64>,
+    slot_offsets: Vec<usize>,
+    classes: Vec<u64>,
+    class_offsets: Vec<usize>,
+    hasher: IdHasher,
+}
+
+impl Tables {
     #[allow(clippy::cast_possible_truncation)] // entries are counted in 32 bits by the builder
     fn add_query(
         &mut self,
-        query: usize,
+        query: &[u8],
         rows: &[BuilderRow],
         duplicates: Duplicates,
         notes: &mut Notes,
@@ -289,7 +274,6 @@ impl Judgments {
             }
             if duplicates == Duplicates::Error {
                 let earlier = rows.iter().find(|&other| self.texts.get(other.text as usize) == doc);
-                let query = self.queries.texts().get(query);
                 return Err(judged_twice(
                     query,
                     doc,
@@ -305,41 +289,35 @@ impl Judgments {
         self.offsets.push(self.entries.len());
         self.slot_offsets.push(self.slots.len());
         self.class_offsets.push(self.classes.len());
-        self.ideal.extend(self.entries[first..].iter().map(|entry| entry.grade));
-        let ideal = &mut self.ideal[first..];
-        ideal.sort_unstable_by(|a, b| b.total_cmp(a));
-        for &grade in &*ideal {
-            if self.grades.last() != Some(&grade) {
-                self.grades.push(grade);
-            }
-        }
-        if self.grades.len() > 1 << 16 {
-            self.grades.sort_unstable_by(f64::total_cmp);
-            self.grades.dedup();
-        }
         Ok(())
     }
+}
 
+impl Judgments {
     /// Notes identifiers that a person would take for one: equal but for case or Unicode form.
-    fn note_equal_ids(&self, notes: &mut Notes) {
+    fn note_equal_ids(&mut self) {
+        let hasher = IdHasher::default();
         let mut folded = Slots::default();
         let mut room = Vec::new();
-        let mut note = |texts: &mut dyn Iterator<Item = &[u8]>, count: usize| {
+        let mut count_equal = |texts: &mut dyn Iterator<Item = &[u8]>, count: usize| {
             folded.reset(count);
-            for (index, text) in texts.enumerate() {
+            let is_again = |(index, text): (usize, &[u8])| {
                 fold(text, &mut room);
-                let hash = self.hasher.hash(&room);
-                if ids::insert(folded.as_mut_slice(), hash, index, |_| true).is_some() {
-                    notes.add(Note::EqualAfterNormalisation, (0, 0));
-                }
-            }
+                let hash = hasher.hash(&room);
+                ids::insert(folded.as_mut_slice(), hash, index, |_| true).is_some()
+            };
+            texts.enumerate().map(is_again).filter(|&is_again| is_again).count() as u64
         };
-        note(&mut self.queries.texts().iter(), self.queries.texts().len());
-        for query in 0..self.queries.texts().len() {
+        let mut equal = 0;
+        if let Some(queries) = self.axis.ids() {
+            equal += count_equal(&mut queries.iter(), queries.len());
+        }
+        for query in 0..self.axis.len() {
             let entries = self.of_query(query).entries;
             let mut docs = entries.iter().map(|entry| self.texts.get(entry.text as usize));
-            note(&mut docs, entries.len());
+            equal += count_equal(&mut docs, entries.len());
         }
+        self.notes.add_many(Note::EqualAfterNormalisation, equal, (0, 0));
     }
 }
 

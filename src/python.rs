@@ -143,8 +143,8 @@ impl Judgments {
     }
 
     /// The identifiers of the queries, in first-seen order.
-    fn query_ids(&self) -> Vec<Cow<'_, str>> {
-        texts(self.0.queries())
+    fn query_ids(&self) -> Vec<String> {
+        self.0.axis().names().map(|name| String::from_utf8_lossy(&name).into_owned()).collect()
     }
 
     fn find(&self, query: &str) -> Option<usize> {
@@ -153,7 +153,7 @@ impl Judgments {
 
     /// The different grades, ascending.
     fn grades(&self) -> Vec<f64> {
-        self.0.grades().to_vec()
+        self.0.axis().grades().to_vec()
     }
 
     fn notes(&self) -> NoteRows {
@@ -331,8 +331,8 @@ fn evaluate_dict(
     let py = lists.py();
     let (judgments, plan) = (&judgments.0, &plan.0);
     let refuse = |error: Error| to_python(py, &error.file("run"));
-    plan.check(judgments).map_err(refuse)?;
-    let mut scorer = Scorer::new(plan, judgments);
+    plan.check(judgments.axis()).map_err(refuse)?;
+    let mut scorer = Scorer::new(plan, judgments.axis());
     let mut notes = Notes::default();
     let mut queries = Ids::default();
     let mut run_only = Ids::default();
@@ -345,17 +345,17 @@ fn evaluate_dict(
         }
         let score = |list: &mut List<'_>, is_distinct: bool| match judged {
             Some(judged) if is_distinct => {
-                scorer.score_distinct(judged, list);
+                scorer.score_distinct(judgments, judged, list);
                 Ok(())
             }
             _ if is_distinct => Ok(()),
-            _ => scorer.score(judged, list),
+            _ => scorer.score(judgments, judged, list),
         };
         with_list(&query, &docs, plan.score_type, &mut notes, score)?.map_err(refuse)?;
     }
     let dropped = scorer.dropped;
-    let mut made =
-        stream::finish_run(plan, judgments, vec![scorer], run_only.texts()).map_err(refuse)?;
+    let mut made = stream::finish_run(plan, judgments.axis(), vec![scorer], run_only.texts())
+        .map_err(refuse)?;
     made.notes.merge(&notes);
     made.notes.add_many(Note::DuplicatesResolved, dropped, (0, 0));
     Ok(Evaluation(made))
@@ -449,8 +449,8 @@ impl Rankings {
             "relevance" => |made| Raw::of(made.relevance(), "d"),
             "scores" => |made| Raw::of(made.scores(), "d"),
             "doc_codes" => |made| Raw::of(made.codes(), "I"),
-            "ideal_offsets" => |made| Raw::of(made.judgments().offsets(), "q"),
-            "ideal" => |made| Raw::of(made.judgments().all_ideals(), "d"),
+            "ideal_offsets" => |made| Raw::of(made.axis().offsets(), "q"),
+            "ideal" => |made| Raw::of(made.axis().all_ideals(), "d"),
             other => return Err(PyKeyError::new_err(other.to_owned())),
         };
         Ok(Column(Data::OfRankings(Arc::clone(&self.made), of)))

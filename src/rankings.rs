@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use crate::axis::Axis;
 use crate::error::{Error, Kind, Result};
 use crate::evaluate::{Evaluation, Plan, Scorer};
 use crate::ids::Ids;
@@ -16,7 +17,7 @@ use crate::trec::List;
 /// A run joined with its judgments, each list in rank order; immutable.
 #[derive(Debug)]
 pub struct Rankings {
-    judgments: Arc<Judgments>,
+    axis: Arc<Axis>,
     ties: Ties,
     /// Retrieved documents of query q are rows `offsets[q]..offsets[q + 1]`.
     offsets: Vec<usize>,
@@ -36,12 +37,12 @@ impl Rankings {
     /// # Errors
     /// Where a document occurs twice in a query, or the run has no query that is judged.
     pub fn new(
-        judgments: &Arc<Judgments>,
+        judgments: &Judgments,
         run: &Run,
         ties: Ties,
         duplicates: Duplicates,
     ) -> Result<Self> {
-        let queries = judgments.queries().len();
+        let queries = judgments.axis().len();
         let mut of_run = vec![None; queries];
         let mut run_only = Ids::default();
         for (number, query) in run.queries().iter().enumerate() {
@@ -63,7 +64,7 @@ impl Rankings {
             run_only,
             notes: run.notes().clone(),
             flat: 0,
-            judgments: Arc::clone(judgments),
+            axis: Arc::clone(judgments.axis()),
         };
         let mut joiner = Joiner::default();
         let mut list = List::default();
@@ -125,8 +126,8 @@ impl Rankings {
             )
             .hint("ties are chosen when Rankings are made: pass ties= there"));
         }
-        plan.check(&self.judgments)?;
-        let mut scorer = Scorer::new(plan, &self.judgments);
+        plan.check(&self.axis)?;
+        let mut scorer = Scorer::new(plan, &self.axis);
         let mut ranked = Ranked::default();
         for query in (0..self.is_present.len()).filter(|&query| self.is_present[query]) {
             let rows = self.offsets[query]..self.offsets[query + 1];
@@ -134,17 +135,16 @@ impl Rankings {
             ranked.take_in_order(&self.relevance[rows.clone()], &self.scores[rows], self.ties);
             scorer.score_ranked(query, &ranked, retrieved);
         }
-        let mut evaluation =
-            finish_run(plan, &self.judgments, vec![scorer], self.run_only.texts())?;
+        let mut evaluation = finish_run(plan, &self.axis, vec![scorer], self.run_only.texts())?;
         evaluation.notes.merge(&self.notes);
         evaluation.flat = self.flat;
         Ok(evaluation)
     }
 
-    /// The judgments of the same queries.
+    /// The queries, and the grades of each.
     #[must_use]
-    pub fn judgments(&self) -> &Judgments {
-        &self.judgments
+    pub fn axis(&self) -> &Axis {
+        &self.axis
     }
 
     /// Where each query's rows begin, and the last one's end.

@@ -8,6 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
 
+use crate::axis::Axis;
 use crate::blocks::{Block, Blocks};
 use crate::error::{Error, Kind, Result, show};
 use crate::evaluate::{Evaluation, Plan, Scorer, finish};
@@ -35,7 +36,7 @@ pub fn evaluate(
     threads: usize,
     watch: Watch<'_>,
 ) -> Result<Evaluation> {
-    plan.check(judgments)?;
+    plan.check(judgments.axis())?;
     if input.is_rereadable() {
         let threads = if input.size().is_some_and(|size| size < SMALL) { 1 } else { threads };
         let blocks = Blocks::new(input.open(watch)?, watch)?;
@@ -58,13 +59,13 @@ pub fn evaluate_run(
     threads: usize,
     watch: Watch<'_>,
 ) -> Result<Evaluation> {
-    plan.check(judgments)?;
+    plan.check(judgments.axis())?;
     let queries = run.queries().len();
     let threads = if run.rows() < FEW_ROWS { 1 } else { threads.min(queries) };
     let next = Mutex::new(0..queries);
     let stop = AtomicBool::new(false);
     let work = |watch: Watch<'_>| {
-        let mut scorer = Scorer::new(plan, judgments);
+        let mut scorer = Scorer::new(plan, judgments.axis());
         let mut list = List::default();
         let mut first_error = None;
         while !stop.load(Ordering::Relaxed) {
@@ -73,7 +74,7 @@ pub fn evaluate_run(
             run.fill(query, &mut list);
             let judged = judgments.find_query(list.query);
             // All queries are looked at, so that the first mistake is the same for any threads.
-            if let Err(error) = scorer.score(judged, &mut list) {
+            if let Err(error) = scorer.score(judgments, judged, &mut list) {
                 first_error = earlier(first_error, Some(error));
             }
             if let Err(stopped) = watch(Event::Work) {
@@ -92,7 +93,7 @@ pub fn evaluate_run(
     for query in run.queries().iter().filter(|query| judgments.find_query(query).is_none()) {
         run_only.number(query);
     }
-    let mut evaluation = finish_run(plan, judgments, scorers, run_only.texts())?;
+    let mut evaluation = finish_run(plan, judgments.axis(), scorers, run_only.texts())?;
     evaluation.notes.merge(run.notes());
     evaluation.notes.add_many(Note::DuplicatesResolved, dropped, (0, 0));
     Ok(evaluation)
@@ -159,7 +160,7 @@ fn evaluate_grouped(
         plan,
         judgments,
         blocks: Mutex::new(blocks),
-        is_seen: (0..judgments.queries().len()).map(|_| AtomicBool::new(false)).collect(),
+        is_seen: (0..judgments.axis().len()).map(|_| AtomicBool::new(false)).collect(),
         run_only: Mutex::default(),
         comes_back: AtomicBool::new(false),
         stop: AtomicBool::new(false),
@@ -192,7 +193,7 @@ fn evaluate_grouped(
     }
     let dropped = scorers.iter().map(|scorer| scorer.dropped).sum();
     let run_only = shared.run_only.into_inner().unwrap_or_else(PoisonError::into_inner);
-    let mut evaluation = finish_run(plan, judgments, scorers, run_only.texts())
+    let mut evaluation = finish_run(plan, judgments.axis(), scorers, run_only.texts())
         .map_err(|error| error.file(&name))?;
     evaluation.notes.merge(&notes.finish(&lines));
     evaluation.notes.add_many(Note::DuplicatesResolved, dropped, (0, 0));
@@ -202,7 +203,7 @@ fn evaluate_grouped(
 impl<'a> Shared<'a> {
     fn work(&self, watch: Watch<'_>) -> Part<'a> {
         let mut part = Part {
-            scorer: Scorer::new(self.plan, self.judgments),
+            scorer: Scorer::new(self.plan, self.judgments.axis()),
             notes: RunNotes::default(),
             lines: Vec::new(),
             error: None,
@@ -242,7 +243,7 @@ impl<'a> Shared<'a> {
                 return Ok(());
             }
             list.ranks.note(&mut odd_ranks, (block.number, list.rows[0].line));
-            scorer.score(judged, list)
+            scorer.score(self.judgments, judged, list)
         };
         let score_type = self.plan.score_type;
         let lines = trec::read_run(block.text(), block.number, tape, score_type, notes, each);
@@ -267,33 +268,28 @@ impl<'a> Shared<'a> {
 /// Where there is no query in common, or the policy refuses one.
 pub fn finish_run(
     plan: &Plan,
-    judgments: &Judgments,
+    axis: &Axis,
     scorers: Vec<Scorer<'_>>,
     run_only: &Arena,
 ) -> Result<Evaluation> {
     let is_any_common = scorers.iter().any(|scorer| !scorer.is_unused());
     if !is_any_common {
-        return Err(if run_only.is_empty() {
-            no_rows()
-        } else {
-            nothing_common(judgments, run_only)
-        });
+        return Err(if run_only.is_empty() { no_rows() } else { nothing_common(axis, run_only) });
     }
-    let mut evaluation = finish(plan, judgments, scorers)?;
+    let mut evaluation = finish(plan, axis, scorers)?;
     evaluation.counts.run_only = run_only.len() as u64;
     Ok(evaluation)
 }
 
-fn nothing_common(judgments: &Judgments, run_only: &Arena) -> Error {
-    let sample = |ids: &Arena| {
-        let shown: Vec<String> = ids.iter().take(3).map(|id| format!("`{}`", show(id))).collect();
-        shown.join(", ")
-    };
+fn nothing_common(axis: &Axis, run_only: &Arena) -> Error {
+    let shown = |id: &[u8]| format!("`{}`", show(id));
+    let judged: Vec<String> = axis.names().take(3).map(|name| shown(&name)).collect();
+    let retrieved: Vec<String> = run_only.iter().take(3).map(shown).collect();
     let bare = |id: &[u8]| {
-        let digits = id.iter().take_while(|&&byte| byte == b'0').count();
-        id[digits..].to_vec()
+        let zeros = id.iter().take_while(|&&byte| byte == b'0').count();
+        id[zeros..].to_vec()
     };
-    let bared: Vec<Vec<u8>> = judgments.queries().iter().take(1000).map(bare).collect();
+    let bared: Vec<Vec<u8>> = axis.names().take(1000).map(|name| bare(&name)).collect();
     let is_padded = run_only.iter().take(1000).any(|id| bared.contains(&bare(id)));
     let hint = if is_padded {
         "the ids differ by leading zeros: ids are text, so write them alike"
@@ -304,10 +300,10 @@ fn nothing_common(judgments: &Judgments, run_only: &Arena) -> Error {
         Kind::Format,
         "no_common_queries",
         format!(
-            "expected queries that are both judged and in the run, found none: judged are {}, \
-             in the run are {}",
-            sample(judgments.queries()),
-            sample(run_only)
+            "expected queries that are both judged and in the run, found none: judged are {}, in \
+             the run are {}",
+            judged.join(", "),
+            retrieved.join(", ")
         ),
     )
     .hint(hint)

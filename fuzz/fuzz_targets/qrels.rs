@@ -10,14 +10,15 @@ fuzz_target!(|data: &[u8]| {
     let input = Input { origin: Origin::Bytes(data.into()), encoding: Encoding::Utf8 };
     match Judgments::read(&input, Duplicates::Error, &mut |_| Ok(())) {
         Ok(judgments) => {
-            for (query, id) in judgments.queries().iter().enumerate() {
-                assert_eq!(judgments.find_query(id), Some(query));
-                let ideal = judgments.ideal(query);
+            let axis = judgments.axis();
+            for (query, id) in axis.names().enumerate() {
+                assert_eq!(judgments.find_query(&id), Some(query));
+                let ideal = axis.ideal(query);
                 assert!(ideal.is_sorted_by(|above, below| above >= below));
                 assert!(ideal.iter().all(|grade| grade.is_finite()));
             }
             let max = Judgments::read(&input, Duplicates::Max, &mut |_| Ok(())).unwrap();
-            assert_eq!(max.all_ideals(), judgments.all_ideals());
+            assert_eq!(max.axis().all_ideals(), axis.all_ideals());
         }
         Err(error) => assert!(!error.message().is_empty()),
     }
