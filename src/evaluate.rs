@@ -60,22 +60,26 @@ pub enum Negative {
     Nonrelevant,
     /// Their gain is what the gain function makes of them.
     Gain,
+    /// As [`Negative::Gain`], and nDCG is taken between the worst order and the best.
+    MinMax,
     /// They are refused.
     Error,
 }
 
 /// What becomes of retrieved documents without a judgment.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub enum Unjudged {
     /// They have no gain.
     #[default]
     Nonrelevant,
     /// They leave the list, as do those with a negative grade.
     Remove,
+    /// They have this gain.
+    Gain(f64),
 }
 
 /// The choices that change values.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Policy {
     /// What decides between equal scores.
     pub ties: Ties,
@@ -87,6 +91,8 @@ pub struct Policy {
     pub negative: Negative,
     /// Retrieved documents without a judgment.
     pub unjudged: Unjudged,
+    /// The gain at ranks after the end of lists shorter than the cutoff.
+    pub missing_gain: f64,
 }
 
 /// A measure to evaluate.

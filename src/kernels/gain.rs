@@ -97,6 +97,9 @@ struct Gains {
     discount: Discount,
     ideal: Ideal,
     negative_gain: bool,
+    min_max: bool,
+    unjudged_gain: f64,
+    missing_gain: f64,
 }
 
 impl Gains {
@@ -106,7 +109,10 @@ impl Gains {
             gain: params.gain.clone(),
             discount: params.discount.clone(),
             ideal: params.ideal,
-            negative_gain: params.negative_gain,
+            negative_gain: params.negative_gain || params.min_max,
+            min_max: params.min_max,
+            unjudged_gain: params.unjudged_gain,
+            missing_gain: params.missing_gain,
         }
     }
 
@@ -115,53 +121,91 @@ impl Gains {
     }
 
     fn cumulated(&self, query: &Query<'_>) -> f64 {
-        query.places(self.k).fold(0.0, |sum, place| {
-            let gains = self.total(place.grades);
-            let within = place.within(self.k);
-            sum + if within == place.size {
-                gains
-            } else {
-                gains * (real(within) / real(place.size))
-            }
-        })
+        self.sum(query, |gain, _| gain)
     }
 
     fn discounted(&self, query: &Query<'_>) -> f64 {
-        query.places(self.k).fold(0.0, |sum, place| match self.total(place.grades) {
-            0.0 => sum,
-            gain if place.size == 1 => sum + self.discount.apply(gain, place.first),
-            gains => {
-                let mean = gains / real(place.size);
-                sum + mean
-                    * place
-                        .ranks(self.k)
-                        .fold(0.0, |sum, rank| sum + self.discount.apply(1.0, rank))
-            }
-        })
+        self.sum(query, |gain, rank| self.discount.apply(gain, rank))
     }
 
-    fn total(&self, grades: &[f64]) -> f64 {
-        grades.iter().fold(0.0, |sum, &grade| sum + self.of(grade))
+    /// Adds the weighed gains of the list, in rank order.
+    fn sum(&self, query: &Query<'_>, weigh: impl Fn(f64, usize) -> f64) -> f64 {
+        let term = |gain: f64, rank| if gain == 0.0 { 0.0 } else { weigh(gain, rank) };
+        let mut sum = 0.0;
+        let mut next = 1;
+        for place in query.places(self.k) {
+            if self.unjudged_gain != 0.0 {
+                sum =
+                    (next..place.first).fold(sum, |sum, rank| sum + term(self.unjudged_gain, rank));
+            }
+            next = place.first + place.size;
+            if place.size == 1 {
+                sum += term(self.of(place.grades[0]), place.first);
+                continue;
+            }
+            let unjudged = real(place.size - place.grades.len()) * self.unjudged_gain;
+            let total = place.grades.iter().fold(unjudged, |sum, &grade| sum + self.of(grade));
+            if total != 0.0 {
+                let weight = place.ranks(self.k).fold(0.0, |sum, rank| sum + weigh(1.0, rank));
+                sum += total / real(place.size) * weight;
+            }
+        }
+        if self.unjudged_gain != 0.0 {
+            let rest = next..=query.retrieved.min(self.k);
+            sum = rest.fold(sum, |sum, rank| sum + term(self.unjudged_gain, rank));
+        }
+        if self.missing_gain != 0.0 && self.k < usize::MAX {
+            let missing = query.retrieved + 1..=self.k;
+            sum = missing.fold(sum, |sum, rank| sum + term(self.missing_gain, rank));
+        }
+        sum
     }
 
     fn ideal(&self, query: &Query<'_>) -> f64 {
+        // Linear and exponential gains of grades largest first are largest first already.
+        if self.ideal == Ideal::Judged && !matches!(self.gain, Gain::Table(_)) {
+            return self.discount_best(query.ideal.iter().map(|&grade| self.of(grade)));
+        }
+        let mut gains = self.all(query);
+        gains.sort_unstable_by(|a, b| b.total_cmp(a));
+        self.discount_best(gains.into_iter())
+    }
+
+    /// The gains that an ideal order is made of.
+    fn all(&self, query: &Query<'_>) -> Vec<f64> {
         let grades = match self.ideal {
             Ideal::Judged => query.ideal,
             Ideal::Retrieved => query.grades,
         };
-        // Linear and exponential gains of grades largest first are largest first already.
-        if self.ideal == Ideal::Judged && !matches!(self.gain, Gain::Table(_)) {
-            return self.discount_best(grades.iter().map(|&grade| self.of(grade)));
-        }
         let mut gains: Vec<f64> = grades.iter().map(|&grade| self.of(grade)).collect();
-        gains.sort_unstable_by(|a, b| b.total_cmp(a));
-        self.discount_best(gains.into_iter())
+        if self.ideal == Ideal::Retrieved && self.unjudged_gain != 0.0 {
+            gains.resize(query.retrieved, self.unjudged_gain);
+        }
+        gains
     }
 
     /// The best order's sum; `gains` are largest first.
     fn discount_best(&self, gains: impl Iterator<Item = f64>) -> f64 {
         let positive = gains.take_while(|&gain| gain > 0.0).take(self.k);
-        positive.zip(1..).fold(0.0, |sum, (gain, rank)| sum + self.discount.apply(gain, rank))
+        self.discount_all(positive)
+    }
+
+    fn discount_all(&self, gains: impl Iterator<Item = f64>) -> f64 {
+        gains.zip(1..).fold(0.0, |sum, (gain, rank)| sum + self.discount.apply(gain, rank))
+    }
+
+    fn normalised(&self, query: &Query<'_>) -> f64 {
+        let sum = self.discounted(query);
+        if !self.min_max {
+            return normalise(sum, self.ideal(query));
+        }
+        // Gienapp, Fröbe, Hagen and Potthast, *The impact of negative relevance judgments on NDCG*,
+        // 2020: between the worst order of what is judged and the best.
+        let mut gains = self.all(query);
+        gains.sort_unstable_by(f64::total_cmp);
+        let worst = self.discount_all(gains.iter().copied().take(self.k));
+        let best = self.discount_all(gains.iter().rev().copied().take(self.k));
+        normalise(sum - worst, best - worst)
     }
 
     fn check(&self, grades: &[f64]) -> Result<()> {
@@ -233,7 +277,7 @@ gain_kernel!(
 gain_kernel!(
     /// The sum of discounted gains over that of the best order.
     Ndcg,
-    |gains, query| normalise(gains.discounted(query), gains.ideal(query))
+    |gains, query| gains.normalised(query)
 );
 
 fn normalise(sum: f64, ideal: f64) -> f64 {

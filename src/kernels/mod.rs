@@ -173,6 +173,12 @@ pub struct Params {
     pub ideal: Ideal,
     /// Whether negative grades have a gain; else they have none.
     pub negative_gain: bool,
+    /// Whether nDCG is taken between the worst order and the best.
+    pub min_max: bool,
+    /// The gain of a retrieved document without a judgment.
+    pub unjudged_gain: f64,
+    /// The gain at each rank after the end of a list that is shorter than the cutoff.
+    pub missing_gain: f64,
 }
 
 impl Default for Params {
@@ -189,6 +195,9 @@ impl Default for Params {
             discount: Discount::Log2,
             ideal: Ideal::Judged,
             negative_gain: false,
+            min_max: false,
+            unjudged_gain: 0.0,
+            missing_gain: 0.0,
         }
     }
 }
