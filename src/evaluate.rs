@@ -1,5 +1,6 @@
 //! One pass per query over all measures, and the means at the end.
 
+use crate::aggregate::{Aggregate, Part};
 use crate::axis::Axis;
 use crate::error::{Error, Kind, Result, show};
 use crate::join::Joiner;
@@ -7,22 +8,7 @@ use crate::judgments::{Duplicates, Judgments};
 use crate::kernels::{Kernel, Query, Tie};
 use crate::notes::Notes;
 use crate::rank::{Ranked, Ties};
-use crate::sum::ExactSum;
 use crate::trec::{List, ScoreType};
-
-/// How the values of queries become one.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Mean {
-    /// Their arithmetic mean.
-    Arithmetic,
-    /// Their sum.
-    Sum,
-    /// Their geometric mean, values below [`GEOMETRIC_FLOOR`] taken as that.
-    Geometric,
-}
-
-/// `trec_eval`'s smallest value in a geometric mean.
-pub const GEOMETRIC_FLOOR: f64 = 0.000_01;
 
 /// The value of a query for which a measure is undefined.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -104,7 +90,27 @@ pub struct Measure {
     /// Whether it sees judged documents only.
     pub judged_only: bool,
     /// How its values become one.
-    pub mean: Mean,
+    pub aggregate: Aggregate,
+}
+
+impl Measure {
+    fn check_aggregate(&self, is_weighted: bool) -> Result<()> {
+        let refuse = |wanted: &str| {
+            Err(Error::new(
+                Kind::Policy,
+                "aggregate_unavailable",
+                format!("expected measures {wanted}, found {}", self.name),
+            )
+            .hint("say aggregate=\"mean\", or leave the measure out"))
+        };
+        if self.aggregate == Aggregate::RatioOfSums && self.kernel.ratio(&Query::EMPTY).is_none() {
+            return refuse("that are ratios, as aggregate=\"ratio_of_sums\" needs");
+        }
+        if is_weighted && !self.aggregate.takes_weights() {
+            return refuse("whose aggregate has weights, which medians and quantiles have not");
+        }
+        Ok(())
+    }
 }
 
 /// What to evaluate, and how.
@@ -119,9 +125,17 @@ pub struct Plan {
     pub duplicates: Duplicates,
     /// How scores are read.
     pub score_type: ScoreType,
+    /// How much each query counts, where they do not count alike.
+    pub weights: Option<Vec<f64>>,
 }
 
 impl Plan {
+    /// How many measures need numerators and denominators.
+    fn ratios(&self) -> usize {
+        let needs = |measure: &&Measure| measure.aggregate == Aggregate::RatioOfSums;
+        self.measures.iter().filter(needs).count()
+    }
+
     /// Refuses grades that a measure or the policy has no answer for.
     ///
     /// # Errors
@@ -153,7 +167,10 @@ impl Plan {
             )
             .hint("say ties=\"doc_id\", or leave the measure out"));
         }
-        self.measures.iter().try_for_each(|measure| measure.kernel.check(grades))
+        self.measures.iter().try_for_each(|measure| {
+            measure.check_aggregate(self.weights.is_some())?;
+            measure.kernel.check(grades)
+        })
     }
 }
 
@@ -173,6 +190,7 @@ pub struct Scorer<'a> {
     condensed: Condensed,
     seen: Vec<Seen>,
     values: Vec<f64>,
+    ratios: Vec<(f64, f64)>,
     /// Retrieved and unjudged documents at each cutoff.
     at_cutoffs: Vec<(u64, u64)>,
     flat: u64,
@@ -192,6 +210,7 @@ impl<'a> Scorer<'a> {
             condensed: Condensed::default(),
             seen: Vec::new(),
             values: Vec::new(),
+            ratios: Vec::new(),
             at_cutoffs: vec![(0, 0); plan.cutoffs.len()],
             flat: 0,
             dropped: 0,
@@ -247,21 +266,31 @@ impl<'a> Scorer<'a> {
             count.1 += (shown - whole.judged_within(k)) as u64;
         }
         self.seen.push(Seen { query: query as u32, is_tied: ranked.is_tied });
-        append_values(self.plan, &whole, &mut self.condensed, &mut self.values);
+        let out = (&mut self.values, &mut self.ratios);
+        append_values(self.plan, &whole, &mut self.condensed, out);
     }
 }
 
-/// Appends the value of every measure for one query.
-fn append_values(plan: &Plan, whole: &Query<'_>, condensed: &mut Condensed, values: &mut Vec<f64>) {
+/// Appends the value of every measure for one query, and the ratios of those that need them.
+fn append_values(
+    plan: &Plan,
+    whole: &Query<'_>,
+    condensed: &mut Condensed,
+    (values, ratios): (&mut Vec<f64>, &mut Vec<(f64, f64)>),
+) {
     let condense_all = plan.policy.unjudged == Unjudged::Remove;
     let is_condensed = |measure: &Measure| measure.judged_only || condense_all;
     if plan.measures.iter().any(is_condensed) {
         condensed.fill(whole);
     }
     let condensed = condensed.view(whole.ideal);
-    values.extend(plan.measures.iter().map(|measure| {
-        measure.kernel.value(if is_condensed(measure) { &condensed } else { whole })
-    }));
+    for measure in &plan.measures {
+        let query = if is_condensed(measure) { &condensed } else { whole };
+        values.push(measure.kernel.value(query));
+        if measure.aggregate == Aggregate::RatioOfSums {
+            ratios.push(measure.kernel.ratio(query).unwrap_or((f64::NAN, f64::NAN)));
+        }
+    }
 }
 
 /// A list without the documents that are unjudged or have a negative grade.
@@ -326,6 +355,8 @@ pub struct Counts {
 pub struct Evaluation {
     /// By measure, then by query in the order of the judgments; NaN where there is none.
     pub values: Vec<Vec<f64>>,
+    /// By measure and query, the numerators and denominators of ratios of sums.
+    ratios: Vec<Vec<(f64, f64)>>,
     /// By measure.
     pub means: Vec<f64>,
     /// By measure: how many queries the mean is over.
@@ -349,6 +380,7 @@ pub fn finish(plan: &Plan, axis: &Axis, scorers: Vec<Scorer<'_>>) -> Result<Eval
     let measures = plan.measures.len();
     let mut made = Evaluation {
         values: vec![vec![f64::NAN; queries]; measures],
+        ratios: vec![vec![(f64::NAN, f64::NAN); queries]; plan.ratios()],
         is_present: vec![false; queries],
         ..Evaluation::default()
     };
@@ -363,6 +395,10 @@ pub fn finish(plan: &Plan, axis: &Axis, scorers: Vec<Scorer<'_>>) -> Result<Eval
             for (column, &value) in made.values.iter_mut().zip(values) {
                 column[query] = value;
             }
+            let ratios = &scorer.ratios[at * plan.ratios()..(at + 1) * plan.ratios()];
+            for (column, &ratio) in made.ratios.iter_mut().zip(ratios) {
+                column[query] = ratio;
+            }
         }
         for (sum, part) in made.counts.at_cutoffs.iter_mut().zip(&scorer.at_cutoffs) {
             *sum = (sum.0 + part.0, sum.1 + part.1);
@@ -375,9 +411,7 @@ pub fn finish(plan: &Plan, axis: &Axis, scorers: Vec<Scorer<'_>>) -> Result<Eval
     made.fill_missing(plan, axis)?;
     for (column, measure) in plan.measures.iter().enumerate() {
         made.apply_empty(column, measure, plan.policy, axis)?;
-        let (mean, count) = average(&made.values[column], measure.mean, |query| {
-            made.takes_part(plan, query, column)
-        });
+        let (mean, count) = made.mean_over(plan, column, 0..queries);
         made.means.push(mean);
         made.denominators.push(count);
     }
@@ -388,7 +422,7 @@ pub fn finish(plan: &Plan, axis: &Axis, scorers: Vec<Scorer<'_>>) -> Result<Eval
 
 impl Evaluation {
     fn fill_missing(&mut self, plan: &Plan, axis: &Axis) -> Result<()> {
-        let mut row = Vec::with_capacity(plan.measures.len());
+        let (mut row, mut ratios) = (Vec::with_capacity(plan.measures.len()), Vec::new());
         for query in (0..self.is_present.len()).filter(|&query| !self.is_present[query]) {
             match plan.policy.missing {
                 Missing::Skip => return Ok(()),
@@ -399,9 +433,9 @@ impl Evaluation {
                         "missing_query",
                         format!(
                             "expected every judged query in the run, as missing=\"error\" says, \
-                             found no document of `{}` and {} others",
-                            show(id),
-                            self.counts.missing - 1
+                             but {} are missing, `{}` first",
+                            self.counts.missing,
+                            show(id)
                         ),
                     )
                     .hint("say missing=\"zero\" or \"skip\"")
@@ -416,9 +450,14 @@ impl Evaluation {
                         ideal: axis.ideal(query),
                     };
                     row.clear();
-                    append_values(plan, &nothing, &mut Condensed::default(), &mut row);
+                    ratios.clear();
+                    let out = (&mut row, &mut ratios);
+                    append_values(plan, &nothing, &mut Condensed::default(), out);
                     for (column, &value) in self.values.iter_mut().zip(&row) {
                         column[query] = value;
+                    }
+                    for (column, &ratio) in self.ratios.iter_mut().zip(&ratios) {
+                        column[query] = ratio;
                     }
                 }
             }
@@ -465,6 +504,28 @@ impl Evaluation {
         Ok(())
     }
 
+    /// The aggregate of a measure over some queries, and how many of them enter it.
+    #[must_use]
+    pub fn mean_over(
+        &self,
+        plan: &Plan,
+        column: usize,
+        queries: impl IntoIterator<Item = usize>,
+    ) -> (f64, u64) {
+        let aggregate = plan.measures[column].aggregate;
+        let before = plan.measures[..column].iter();
+        let ratios = before.filter(|measure| measure.aggregate == Aggregate::RatioOfSums).count();
+        let is_ratio = aggregate == Aggregate::RatioOfSums;
+        let part = |query: usize| Part {
+            value: self.values[column][query],
+            weight: plan.weights.as_ref().map_or(1.0, |weights| weights[query]),
+            ratio: if is_ratio { self.ratios[ratios][query] } else { (f64::NAN, f64::NAN) },
+        };
+        let entering = queries.into_iter().filter(|&query| self.takes_part(plan, query, column));
+        let parts: Vec<Part> = entering.map(part).collect();
+        (aggregate.of(&parts), parts.len() as u64)
+    }
+
     /// Whether a query enters the mean of a measure.
     fn takes_part(&self, plan: &Plan, query: usize, column: usize) -> bool {
         let is_left_out = !self.is_present[query] && plan.policy.missing == Missing::Skip;
@@ -481,26 +542,4 @@ fn overflow(measure: &str, query: &[u8]) -> Error {
     )
     .hint("map the grades to smaller ones")
     .value(query)
-}
-
-#[allow(clippy::cast_precision_loss)] // queries stay far below 2^53
-fn average(values: &[f64], mean: Mean, takes_part: impl Fn(usize) -> bool) -> (f64, u64) {
-    let mut sum = ExactSum::default();
-    let mut count = 0_u64;
-    for (_, &value) in values.iter().enumerate().filter(|(query, _)| takes_part(*query)) {
-        count += 1;
-        sum.add(if mean == Mean::Geometric { floored(value).ln() } else { value });
-    }
-    let value = match mean {
-        Mean::Sum => sum.value(),
-        _ if count == 0 => f64::NAN,
-        Mean::Arithmetic => sum.value() / count as f64,
-        Mean::Geometric => (sum.value() / count as f64).exp(),
-    };
-    (value, count)
-}
-
-/// NaN stays NaN, where `f64::max` would drop it.
-fn floored(value: f64) -> f64 {
-    if value < GEOMETRIC_FLOOR { GEOMETRIC_FLOOR } else { value }
 }

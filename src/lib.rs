@@ -4,6 +4,7 @@
 //! [`rankings`] hold columns, [`kernels`] turn one query into one value, [`evaluate`] runs them all.
 //! Nothing here knows Python, except for the optional module `python`.
 
+pub mod aggregate;
 pub mod axis;
 pub mod blocks;
 pub mod error;

@@ -312,7 +312,8 @@ fn nothing_common(axis: &Axis, run_only: &Arena) -> Error {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::evaluate::{Mean, Measure, Policy};
+    use crate::aggregate::Aggregate;
+    use crate::evaluate::{Measure, Policy};
     use crate::judgments::Duplicates;
     use crate::kernels::{self, Params};
     use crate::source::{Encoding, Origin};
@@ -333,7 +334,7 @@ mod tests {
             name: (*name).to_owned(),
             kernel: make(&params),
             judged_only: false,
-            mean: Mean::Arithmetic,
+            aggregate: Aggregate::Mean,
         });
         Plan {
             measures: measures.collect(),
@@ -341,6 +342,7 @@ mod tests {
             policy: Policy::default(),
             duplicates,
             score_type: ScoreType::Float64,
+            weights: None,
         }
     }
 

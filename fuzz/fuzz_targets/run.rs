@@ -7,7 +7,8 @@ use std::sync::LazyLock;
 
 use libfuzzer_sys::fuzz_target;
 use rankscope::error::Error;
-use rankscope::evaluate::{Evaluation, Mean, Measure, Plan, Policy};
+use rankscope::aggregate::Aggregate;
+use rankscope::evaluate::{Evaluation, Measure, Plan, Policy};
 use rankscope::judgments::{Duplicates, Judgments};
 use rankscope::kernels::{self, Params};
 use rankscope::run::Run;
@@ -30,7 +31,7 @@ static PLAN: LazyLock<Plan> = LazyLock::new(|| {
         name: (*name).to_owned(),
         kernel: make(&params),
         judged_only: false,
-        mean: Mean::Arithmetic,
+        aggregate: Aggregate::Mean,
     });
     Plan {
         measures: measures.collect(),
@@ -38,6 +39,7 @@ static PLAN: LazyLock<Plan> = LazyLock::new(|| {
         policy: Policy::default(),
         duplicates: Duplicates::Error,
         score_type: ScoreType::Float64,
+        weights: None,
     }
 });
 

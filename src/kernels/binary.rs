@@ -10,7 +10,11 @@ use super::{Kernel, Params, Place, Query, real};
 /// Makes a kernel that reads a cutoff and the smallest relevant grade, undefined without relevant
 /// documents.
 macro_rules! binary_kernel {
-    ($(#[$doc:meta])* $name:ident, |$query:ident, $k:ident, $rel:ident, $relevant:ident| $value:expr) => {
+    (
+        $(#[$doc:meta])* $name:ident,
+        |$query:ident, $k:ident, $rel:ident, $relevant:ident| $value:expr
+        $(, ratio $ratio:expr)?
+    ) => {
         $(#[$doc])*
         pub(super) struct $name {
             k: usize,
@@ -29,6 +33,14 @@ macro_rules! binary_kernel {
                 let $relevant = $query.relevant($rel);
                 if $relevant == 0 { f64::NAN } else { $value }
             }
+
+            $(
+                fn ratio(&self, $query: &Query<'_>) -> Option<(f64, f64)> {
+                    let ($k, $rel) = (self.k, self.rel);
+                    let $relevant = $query.relevant($rel);
+                    Some(if $relevant == 0 { (0.0, 0.0) } else { $ratio })
+                }
+            )?
         }
     };
 }
@@ -90,19 +102,22 @@ fn first_chances(place: &Place<'_>, count: usize) -> impl Iterator<Item = f64> {
 binary_kernel!(
     /// Precision at the cutoff.
     Precision,
-    |query, k, rel, _relevant| query.expected_relevant(k, rel) / real(k)
+    |query, k, rel, _relevant| query.expected_relevant(k, rel) / real(k),
+    ratio (query.expected_relevant(k, rel), real(k))
 );
 
 binary_kernel!(
     /// Recall at the cutoff.
     Recall,
-    |query, k, rel, relevant| query.expected_relevant(k, rel) / real(relevant)
+    |query, k, rel, relevant| query.expected_relevant(k, rel) / real(relevant),
+    ratio (query.expected_relevant(k, rel), real(relevant))
 );
 
 binary_kernel!(
     /// Precision at the number of relevant documents.
     Rprec,
-    |query, _k, rel, relevant| query.expected_relevant(relevant, rel) / real(relevant)
+    |query, _k, rel, relevant| query.expected_relevant(relevant, rel) / real(relevant),
+    ratio (query.expected_relevant(relevant, rel), real(relevant))
 );
 
 binary_kernel!(

@@ -194,10 +194,11 @@ impl Gains {
         gains.zip(1..).fold(0.0, |sum, (gain, rank)| sum + self.discount.apply(gain, rank))
     }
 
-    fn normalised(&self, query: &Query<'_>) -> f64 {
+    /// What nDCG divides, and what it divides by.
+    fn parts(&self, query: &Query<'_>) -> (f64, f64) {
         let sum = self.discounted(query);
         if !self.min_max {
-            return normalise(sum, self.ideal(query));
+            return (sum, self.ideal(query));
         }
         // Gienapp, Fröbe, Hagen and Potthast, *The impact of negative relevance judgments on NDCG*,
         // 2020: between the worst order of what is judged and the best.
@@ -205,7 +206,7 @@ impl Gains {
         gains.sort_unstable_by(f64::total_cmp);
         let worst = self.discount_all(gains.iter().copied().take(self.k));
         let best = self.discount_all(gains.iter().rev().copied().take(self.k));
-        normalise(sum - worst, best - worst)
+        (sum - worst, best - worst)
     }
 
     fn check(&self, grades: &[f64]) -> Result<()> {
@@ -236,7 +237,11 @@ impl Gains {
 }
 
 macro_rules! gain_kernel {
-    ($(#[$doc:meta])* $name:ident, |$gains:ident, $query:ident| $value:expr) => {
+    (
+        $(#[$doc:meta])* $name:ident,
+        |$gains:ident, $query:ident| $value:expr
+        $(, ratio $ratio:expr)?
+    ) => {
         $(#[$doc])*
         pub(super) struct $name(Gains);
 
@@ -251,6 +256,13 @@ macro_rules! gain_kernel {
                 let $gains = &self.0;
                 $value
             }
+
+            $(
+                fn ratio(&self, $query: &Query<'_>) -> Option<(f64, f64)> {
+                    let $gains = &self.0;
+                    Some($ratio)
+                }
+            )?
 
             fn check(&self, grades: &[f64]) -> Result<()> {
                 self.0.check(grades)
@@ -277,10 +289,11 @@ gain_kernel!(
 gain_kernel!(
     /// The sum of discounted gains over that of the best order.
     Ndcg,
-    |gains, query| gains.normalised(query)
+    |gains, query| normalise(gains.parts(query)),
+    ratio gains.parts(query)
 );
 
-fn normalise(sum: f64, ideal: f64) -> f64 {
+fn normalise((sum, ideal): (f64, f64)) -> f64 {
     if ideal > 0.0 {
         // An infinite ideal is an overflow, which must not pass for an undefined value.
         if ideal.is_infinite() { ideal } else { sum / ideal }

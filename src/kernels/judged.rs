@@ -104,13 +104,20 @@ impl Judged {
 
 impl Kernel for Judged {
     fn value(&self, query: &Query<'_>) -> f64 {
-        let shown = self.k.min(query.retrieved);
-        if shown == 0 {
-            return 0.0;
-        }
+        let (judged, shown) = self.parts(query);
+        if shown > 0.0 { judged / shown } else { 0.0 }
+    }
+
+    fn ratio(&self, query: &Query<'_>) -> Option<(f64, f64)> {
+        Some(self.parts(query))
+    }
+}
+
+impl Judged {
+    fn parts(&self, query: &Query<'_>) -> (f64, f64) {
         let judged = query
             .places(self.k)
             .fold(0.0, |sum, place| sum + place.expected_within(place.grades.len(), self.k));
-        judged / real(shown)
+        (judged, real(self.k.min(query.retrieved)))
     }
 }

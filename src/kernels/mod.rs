@@ -71,6 +71,9 @@ impl Place<'_> {
 }
 
 impl<'a> Query<'a> {
+    /// Nothing retrieved, and nothing judged.
+    pub const EMPTY: Self = Self { ranks: &[], grades: &[], ties: &[], retrieved: 0, ideal: &[] };
+
     /// How many judged documents are relevant, retrieved or not.
     fn relevant(&self, rel: f64) -> usize {
         self.ideal.partition_point(|&grade| grade >= rel)
@@ -133,6 +136,12 @@ pub trait Kernel: Send + Sync {
     /// The value for one query: NaN where it is undefined, infinite where gains overflow. Where there
     /// are ties to average over, the expected value over all their orders.
     fn value(&self, query: &Query<'_>) -> f64;
+
+    /// Numerator and denominator of the value, where it is a ratio whose parts can be added up; a
+    /// query for which it is undefined adds nothing.
+    fn ratio(&self, _query: &Query<'_>) -> Option<(f64, f64)> {
+        None
+    }
 
     /// Whether the expected value over ties is computed exactly; else there is none.
     fn averages_ties(&self) -> bool {

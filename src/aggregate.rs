@@ -1,0 +1,136 @@
+//! How the values of queries become one.
+
+use crate::sum::ExactSum;
+
+/// How the values of queries become one.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub enum Aggregate {
+    /// Their arithmetic mean.
+    #[default]
+    Mean,
+    /// Their sum.
+    Sum,
+    /// Their geometric mean, values below [`GEOMETRIC_FLOOR`] taken as that.
+    Geometric,
+    /// Their harmonic mean; 0 where one of them is.
+    Harmonic,
+    /// The one in the middle, or half-way between the two there.
+    Median,
+    /// The value below which this share of them lies, between neighbours in proportion.
+    Quantile(f64),
+    /// The mean of the smallest, as many as this share of all: the expected shortfall.
+    TailMean(f64),
+    /// The sum of their numerators over the sum of their denominators.
+    RatioOfSums,
+}
+
+/// `trec_eval`'s smallest value in a geometric mean.
+pub const GEOMETRIC_FLOOR: f64 = 0.000_01;
+
+/// A value of one query, and what it is made of.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Part {
+    /// The value.
+    pub value: f64,
+    /// How much the query counts.
+    pub weight: f64,
+    /// Numerator and denominator of the value.
+    pub ratio: (f64, f64),
+}
+
+impl Aggregate {
+    /// Whether queries may count for more or less than one.
+    #[must_use]
+    pub fn takes_weights(self) -> bool {
+        !matches!(self, Self::Median | Self::Quantile(_))
+    }
+
+    /// Brings values together; NaN where there are none, and where one of them is NaN.
+    #[must_use]
+    pub fn of(self, parts: &[Part]) -> f64 {
+        if parts.iter().any(|part| part.value.is_nan()) && self != Self::RatioOfSums {
+            return f64::NAN;
+        }
+        let weighed =
+            |value: fn(f64) -> f64| sum(parts.iter().map(|part| part.weight * value(part.value)));
+        let weight = || sum(parts.iter().map(|part| part.weight));
+        match self {
+            Self::Sum => weighed(|value| value),
+            Self::Mean => weighed(|value| value) / weight(),
+            Self::Geometric => (weighed(|value| value.max(GEOMETRIC_FLOOR).ln()) / weight()).exp(),
+            Self::Harmonic => weight() / weighed(|value| 1.0 / value),
+            Self::RatioOfSums => {
+                sum(parts.iter().map(|part| part.weight * part.ratio.0))
+                    / sum(parts.iter().map(|part| part.weight * part.ratio.1))
+            }
+            Self::Median => quantile(&sorted(parts), 0.5),
+            Self::Quantile(share) => quantile(&sorted(parts), share),
+            Self::TailMean(share) => tail_mean(&sorted(parts), share),
+        }
+    }
+}
+
+fn sum(values: impl Iterator<Item = f64>) -> f64 {
+    values.collect::<ExactSum>().value()
+}
+
+fn sorted(parts: &[Part]) -> Vec<Part> {
+    let mut parts = parts.to_vec();
+    parts.sort_by(|a, b| a.value.total_cmp(&b.value));
+    parts
+}
+
+/// The quantile of Hyndman and Fan's seventh kind, between two values in proportion.
+#[allow(clippy::cast_precision_loss, clippy::cast_possible_truncation, clippy::cast_sign_loss)] // places in a list
+fn quantile(sorted: &[Part], share: f64) -> f64 {
+    let Some(last) = sorted.len().checked_sub(1) else { return f64::NAN };
+    let place = share * last as f64;
+    let below = place.floor();
+    let (low, high) = (sorted[below as usize].value, sorted[place.ceil() as usize].value);
+    low + (high - low) * (place - below)
+}
+
+/// The mean of the smallest values that weigh `share` of all; the last counts as far as it fits.
+fn tail_mean(sorted: &[Part], share: f64) -> f64 {
+    let room = share * sum(sorted.iter().map(|part| part.weight));
+    let mut left = room;
+    let mut total = ExactSum::default();
+    for part in sorted {
+        let weight = part.weight.min(left);
+        total.add(weight * part.value);
+        left -= weight;
+    }
+    total.value() / room
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parts(values: &[f64]) -> Vec<Part> {
+        values.iter().map(|&value| Part { value, weight: 1.0, ratio: (value, 1.0) }).collect()
+    }
+
+    #[test]
+    fn each_is_its_definition() {
+        let values = parts(&[0.5, 0.25, 1.0, 0.125]);
+        assert_eq!(Aggregate::Mean.of(&values), 1.875 / 4.0);
+        assert_eq!(Aggregate::Sum.of(&values), 1.875);
+        assert!((Aggregate::Geometric.of(&values) - 2_f64.powf(-1.5)).abs() < 1e-15);
+        assert_eq!(Aggregate::Harmonic.of(&values), 4.0 / 15.0);
+        assert_eq!(Aggregate::Median.of(&values), 0.375);
+        assert_eq!(Aggregate::Quantile(1.0 / 3.0).of(&values), 0.25);
+        assert_eq!(Aggregate::TailMean(0.5).of(&values), 0.1875);
+        assert_eq!(Aggregate::TailMean(0.375).of(&values), (0.125 + 0.5 * 0.25) / 1.5);
+        assert_eq!(Aggregate::RatioOfSums.of(&values), 1.875 / 4.0);
+    }
+
+    #[test]
+    fn nothing_has_no_mean_and_a_zero_ends_the_harmonic_one() {
+        assert!(Aggregate::Mean.of(&[]).is_nan());
+        assert!(Aggregate::Median.of(&[]).is_nan());
+        assert_eq!(Aggregate::Sum.of(&[]), 0.0);
+        assert_eq!(Aggregate::Harmonic.of(&parts(&[0.0, 1.0])), 0.0);
+        assert!(Aggregate::TailMean(0.1).of(&parts(&[f64::NAN, 1.0])).is_nan());
+    }
+}
