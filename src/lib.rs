@@ -25,4 +25,5 @@ pub mod source;
 pub mod split;
 pub mod stream;
 pub mod sum;
+pub mod table;
 pub mod trec;
