@@ -39,6 +39,15 @@ impl Names {
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
+
+    /// What a query is called.
+    #[must_use]
+    pub fn get(&self, query: usize) -> Cow<'_, [u8]> {
+        match self {
+            Self::Ids(ids) => Cow::Borrowed(ids.texts().get(query)),
+            Self::Numbers(_) => Cow::Owned(query.to_string().into_bytes()),
+        }
+    }
 }
 
 /// Different grades beyond this many are brought together before there are more.
@@ -83,10 +92,7 @@ impl Axis {
     /// What a query is called.
     #[must_use]
     pub fn name(&self, query: usize) -> Cow<'_, [u8]> {
-        match &self.names {
-            Names::Ids(ids) => Cow::Borrowed(ids.texts().get(query)),
-            Names::Numbers(_) => Cow::Owned(query.to_string().into_bytes()),
-        }
+        self.names.get(query)
     }
 
     /// What the queries are called, in order.

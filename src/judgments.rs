@@ -11,6 +11,7 @@ use crate::ids::{self, Arena, IdHasher, Ids, Slots};
 use crate::notes::{Lines, Note, Notes};
 use crate::source::{Event, Input, Watch};
 use crate::split::Tape;
+use crate::table::{Decimal, IdColumn, check_finite, check_lengths};
 use crate::trec;
 
 /// What to do with one document given twice in a query.
@@ -319,6 +320,36 @@ impl Judgments {
         }
         self.notes.add_many(Note::EqualAfterNormalisation, equal, (0, 0));
     }
+}
+
+/// Judgments from columns of queries, documents and grades.
+///
+/// # Errors
+/// Where the columns differ in length or hold what is no identifier or grade; the line is the 1-based
+/// row.
+pub fn from_columns(
+    queries: IdColumn<'_>,
+    docs: IdColumn<'_>,
+    grades: &[f64],
+    duplicates: Duplicates,
+) -> Result<Judgments> {
+    check_lengths(&[queries.len(), docs.len(), grades.len()])?;
+    let mut notes = Notes::default();
+    let mut builder = Builder::default();
+    let (mut query_room, mut doc_room) = (Decimal::default(), Decimal::default());
+    for (row, &grade) in grades.iter().enumerate() {
+        let line = row as u64 + 1;
+        check_finite(grade, "rel", "grade").map_err(|error| error.line(line))?;
+        if grade < 0.0 {
+            notes.add(Note::NegativeGrades, (0, line));
+        }
+        let query = queries.get(row, &mut query_room)?;
+        builder.add(query, docs.get(row, &mut doc_room)?, grade + 0.0, line)?;
+    }
+    for column in [queries, docs] {
+        notes.add_many(Note::IntegerIds, column.integers(), (0, 0));
+    }
+    builder.finish(duplicates, notes)
 }
 
 /// Puts an identifier into `room`, without the differences that a person overlooks.

@@ -7,28 +7,33 @@ mod column;
 mod interpreter;
 mod objects;
 mod pipe;
+mod rankings;
+mod table;
 mod watch;
 
 use std::borrow::Cow;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use pyo3::buffer::PyBuffer;
 use pyo3::exceptions::{PyKeyError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 
 use self::choices::choose;
-use self::column::{Column, Data, Raw};
+use self::column::{Column, Data};
 use self::objects::{Number, each_row, entries, read_id, read_number, read_query, with_list};
+use self::rankings::Rankings;
+use self::table::IdBuffers;
 use self::watch::Watch;
 use crate::error::{Error, show};
-use crate::evaluate::{self, Mean, Measure, Scorer};
+use crate::evaluate::{self, Measure, Scorer};
 use crate::ids::{Arena, Ids};
 use crate::judgments;
 use crate::notes::{Note, Notes};
 use crate::source::{self, Encoding, Input, Origin};
 use crate::trec::{List, Row};
-use crate::{kernels, rankings, run, stream};
+use crate::{kernels, run, stream};
 
 #[pymodule]
 mod _core {
@@ -142,6 +147,24 @@ impl Judgments {
         Self::finish(py, builder, duplicates, notes)
     }
 
+    /// From columns of queries, documents and grades.
+    #[staticmethod]
+    fn from_columns(
+        py: Python<'_>,
+        queries: IdBuffers,
+        docs: IdBuffers,
+        grades: PyBuffer<f64>,
+        duplicates: &str,
+    ) -> PyResult<Self> {
+        let (queries, docs) = (queries.copy(py)?, docs.copy(py)?);
+        let grades = grades.to_vec(py)?;
+        let duplicates = choices::duplicates(duplicates)?;
+        let made = py.detach(|| {
+            judgments::from_columns(queries.column(), docs.column(), &grades, duplicates)
+        });
+        made.map(|made| Self(Arc::new(made))).map_err(|error| to_python(py, &error.file("qrels")))
+    }
+
     /// The identifiers of the queries, in first-seen order.
     fn query_ids(&self) -> Vec<String> {
         self.0.axis().names().map(|name| String::from_utf8_lossy(&name).into_owned()).collect()
@@ -188,7 +211,7 @@ fn texts(arena: &Arena) -> Vec<Cow<'_, str>> {
 pub struct Plan(evaluate::Plan);
 
 #[derive(FromPyObject)]
-struct MeasureRow<'py>(String, String, Bound<'py, PyDict>, bool, String);
+struct MeasureRow<'py>(String, String, Bound<'py, PyDict>, bool, (String, Option<f64>));
 
 #[pymethods]
 impl Plan {
@@ -199,20 +222,17 @@ impl Plan {
         duplicates: &str,
         score_type: &str,
         cutoffs: Vec<Option<usize>>,
+        weights: Option<Vec<f64>>,
     ) -> PyResult<Self> {
         let py = policy.py();
         let policy = choices::read_policy(policy)?;
         let measures =
-            measures.into_iter().map(|MeasureRow(name, kernel, params, judged_only, mean)| {
-                let params = choices::read_params(&params, policy.negative)?;
+            measures.into_iter().map(|MeasureRow(name, kernel, params, judged_only, aggregate)| {
+                let params = choices::read_params(&params, &policy)?;
                 let kernel =
                     kernels::make(&kernel, &params).map_err(|error| to_python(py, &error))?;
-                let means = [
-                    ("mean", Mean::Arithmetic),
-                    ("sum", Mean::Sum),
-                    ("geometric", Mean::Geometric),
-                ];
-                Ok(Measure { name, kernel, judged_only, mean: choose(&mean, &means)? })
+                let aggregate = choices::aggregate(&aggregate.0, aggregate.1)?;
+                Ok(Measure { name, kernel, judged_only, aggregate })
             });
         Ok(Self(evaluate::Plan {
             measures: measures.collect::<PyResult<_>>()?,
@@ -220,6 +240,7 @@ impl Plan {
             policy,
             duplicates: choices::duplicates(duplicates)?,
             score_type: choices::score_type(score_type)?,
+            weights,
         }))
     }
 }
@@ -277,6 +298,25 @@ impl Run {
             Ok(())
         })?;
         Self::finish(rows.py(), run, notes)
+    }
+
+    /// From columns of queries, documents and scores.
+    #[staticmethod]
+    fn from_columns(
+        py: Python<'_>,
+        queries: IdBuffers,
+        docs: IdBuffers,
+        scores: PyBuffer<f64>,
+        score_type: &str,
+    ) -> PyResult<Self> {
+        let (queries, docs) = (queries.copy(py)?, docs.copy(py)?);
+        let scores = scores.to_vec(py)?;
+        let score_type = choices::score_type(score_type)?;
+        let made = py.detach(|| {
+            run::Run::from_columns(queries.column(), docs.column(), &scores, score_type)
+        });
+        let name = "run".to_owned();
+        made.map(|run| Self { run, name }).map_err(|error| to_python(py, &error.file("run")))
     }
 }
 
@@ -409,55 +449,6 @@ impl Evaluation {
 
     fn notes(&self) -> NoteRows {
         self.0.notes.iter().collect()
-    }
-}
-
-/// A run joined with its judgments, in rank order.
-#[pyclass(frozen, module = "rankscope._core")]
-pub struct Rankings {
-    made: Arc<rankings::Rankings>,
-    /// What messages call the run.
-    name: String,
-}
-
-#[pymethods]
-impl Rankings {
-    #[new]
-    fn new(
-        py: Python<'_>,
-        judgments: &Judgments,
-        run: &Run,
-        ties: &str,
-        duplicates: &str,
-    ) -> PyResult<Self> {
-        let (ties, duplicates) = (choices::ties(ties)?, choices::duplicates(duplicates)?);
-        let made = py.detach(|| rankings::Rankings::new(&judgments.0, &run.run, ties, duplicates));
-        let name = run.name.clone();
-        made.map_err(|error| to_python(py, &error.file(&name)))
-            .map(|made| Self { made: Arc::new(made), name })
-    }
-
-    fn evaluate(&self, py: Python<'_>, plan: &Plan) -> PyResult<Evaluation> {
-        py.detach(|| self.made.evaluate(&plan.0))
-            .map(Evaluation)
-            .map_err(|error| to_python(py, &error.file(&self.name)))
-    }
-
-    fn column(&self, name: &str) -> PyResult<Column> {
-        let of: fn(&rankings::Rankings) -> Raw = match name {
-            "offsets" => |made| Raw::of(made.offsets(), "q"),
-            "relevance" => |made| Raw::of(made.relevance(), "d"),
-            "scores" => |made| Raw::of(made.scores(), "d"),
-            "doc_codes" => |made| Raw::of(made.codes(), "I"),
-            "ideal_offsets" => |made| Raw::of(made.axis().offsets(), "q"),
-            "ideal" => |made| Raw::of(made.axis().all_ideals(), "d"),
-            other => return Err(PyKeyError::new_err(other.to_owned())),
-        };
-        Ok(Column(Data::OfRankings(Arc::clone(&self.made), of)))
-    }
-
-    fn docs(&self) -> Vec<Cow<'_, str>> {
-        texts(self.made.docs())
     }
 }
 

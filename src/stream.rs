@@ -23,7 +23,7 @@ use crate::trec::{self, List, RunNotes};
 /// Inputs smaller than this are not worth a thread.
 const SMALL: u64 = 1 << 20;
 /// Fewer rows in memory than this are not worth a thread.
-const FEW_ROWS: usize = 100_000;
+pub const FEW_ROWS: usize = 100_000;
 
 /// Evaluates a run from a source.
 ///
@@ -105,7 +105,7 @@ pub(crate) fn earlier(one: Option<Error>, other: Option<Error>) -> Option<Error>
 }
 
 /// Runs the same work on the calling thread, which alone watches, and on others beside it.
-fn on_threads<T: Send>(
+pub fn on_threads<T: Send>(
     threads: usize,
     watch: Watch<'_>,
     work: impl Fn(Watch<'_>) -> T + Sync,

@@ -1,8 +1,9 @@
 //! Tables: columns of rows in any order, brought together by query.
 
-use crate::error::{Error, Kind, Result, show};
+use crate::error::{Error, Kind, Result};
 use crate::ids::Ids;
-use crate::trec::check_id;
+use crate::number::NotANumber;
+use crate::trec::{check_id, name_number_mistake};
 
 /// A column of identifiers.
 #[derive(Clone, Copy, Debug)]
@@ -19,7 +20,7 @@ pub enum IdColumn<'a> {
 }
 
 /// A column of identifiers, each as the number of a text.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Numbered {
     /// The different identifiers, in first-seen order.
     pub ids: Ids,
@@ -43,6 +44,28 @@ impl IdColumn<'_> {
         self.len() == 0
     }
 
+    /// How many of them are integers.
+    #[must_use]
+    pub fn integers(&self) -> u64 {
+        match self {
+            Self::Ints(values) => values.len() as u64,
+            Self::Texts { .. } => 0,
+        }
+    }
+
+    /// The identifier of a row, which may need room to be written in.
+    ///
+    /// # Errors
+    /// Where it is no identifier; the line is the 1-based row.
+    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // checked offsets
+    pub fn get<'b>(&'b self, row: usize, room: &'b mut Decimal) -> Result<&'b [u8]> {
+        match *self {
+            Self::Ints(values) => Ok(room.write(values[row])),
+            Self::Texts { offsets, bytes } => text_of(bytes, offsets[row], offsets[row + 1])
+                .map_err(|error| error.line(row as u64 + 1)),
+        }
+    }
+
     /// Numbers the identifiers.
     ///
     /// # Errors
@@ -53,6 +76,32 @@ impl IdColumn<'_> {
             Self::Texts { offsets, bytes } => number_texts(offsets, bytes),
         }
     }
+}
+
+/// Refuses columns of different lengths.
+///
+/// # Errors
+/// Where they differ.
+pub fn check_lengths(lengths: &[usize]) -> Result<()> {
+    if lengths.windows(2).all(|pair| pair[0] == pair[1]) {
+        return Ok(());
+    }
+    let shown: Vec<String> = lengths.iter().map(usize::to_string).collect();
+    let message = format!("expected columns of one length, found {}", shown.join(", "));
+    Err(Error::new(Kind::Format, "length_mismatch", message)
+        .hint("every row needs a value in every column"))
+}
+
+/// Refuses a number that is not finite; `code` and `what` name the column.
+///
+/// # Errors
+/// Where it is not.
+pub fn check_finite(value: f64, code: &str, what: &str) -> Result<()> {
+    if value.is_finite() {
+        return Ok(());
+    }
+    let mistake = if value.is_nan() { NotANumber::Nan } else { NotANumber::Infinite };
+    Err(name_number_mistake(code, what, mistake, value.to_string().as_bytes()))
 }
 
 #[allow(clippy::cast_possible_truncation)] // there are fewer different ones than 2^32, or memory ends first
@@ -125,29 +174,53 @@ fn number_texts(offsets: &[i64], bytes: &[u8]) -> Result<Numbered> {
     let mut codes = Vec::with_capacity(offsets.len().saturating_sub(1));
     let mut last = None;
     for (row, ends) in offsets.windows(2).enumerate() {
-        let Some(text) = bytes.get(ends[0] as usize..ends[1] as usize) else {
-            return Err(Error::new(
-                Kind::Format,
-                "column_damaged",
-                "expected offsets within the text",
-            ));
-        };
+        let text = text_of(bytes, ends[0], ends[1]).map_err(|error| error.line(row as u64 + 1))?;
         let code = match last {
             Some((known, code)) if known == text => code,
-            _ => {
-                check_id(text).map_err(|error| error.line(row as u64 + 1))?;
-                if std::str::from_utf8(text).is_err() {
-                    return Err(Error::new(Kind::Format, "encoding", "expected UTF-8")
-                        .line(row as u64 + 1)
-                        .value(show(text).as_bytes()));
-                }
-                ids.number(text) as u32
-            }
+            _ => ids.number(text) as u32,
         };
         last = Some((text, code));
         codes.push(code);
     }
     Ok(Numbered { ids, codes })
+}
+
+#[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // out of range is refused
+fn text_of(bytes: &[u8], start: i64, end: i64) -> Result<&[u8]> {
+    let Some(text) = bytes.get(start as usize..end as usize) else {
+        let message = "expected offsets within the text";
+        return Err(Error::new(Kind::Format, "column_damaged", message));
+    };
+    check_id(text)?;
+    if std::str::from_utf8(text).is_err() {
+        return Err(Error::new(Kind::Format, "encoding", "expected UTF-8").value(text));
+    }
+    Ok(text)
+}
+
+/// Room for the decimal text of an integer.
+#[derive(Debug, Default)]
+pub struct Decimal([u8; 20]);
+
+impl Decimal {
+    #[allow(clippy::cast_possible_truncation)] // digits
+    fn write(&mut self, value: i64) -> &[u8] {
+        let mut rest = value.unsigned_abs();
+        let mut at = self.0.len();
+        loop {
+            at -= 1;
+            self.0[at] = b'0' + (rest % 10) as u8;
+            rest /= 10;
+            if rest == 0 {
+                break;
+            }
+        }
+        if value < 0 {
+            at -= 1;
+            self.0[at] = b'-';
+        }
+        &self.0[at..]
+    }
 }
 
 /// The rows of each group, one group after another, each in the order of the table.

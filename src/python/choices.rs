@@ -4,6 +4,7 @@ use pyo3::exceptions::{PyKeyError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString};
 
+use crate::aggregate::Aggregate;
 use crate::evaluate::{Empty, Missing, Negative, Policy, Unjudged};
 use crate::judgments::Duplicates;
 use crate::kernels::{Discount, Gain, Ideal, Params};
@@ -33,6 +34,7 @@ pub(super) fn ties(name: &str) -> PyResult<Ties> {
         ("input", Ties::Input),
         ("best", Ties::Best),
         ("worst", Ties::Worst),
+        ("average", Ties::Average),
     ];
     choose(name, &known)
 }
@@ -50,15 +52,23 @@ pub(super) fn read_policy(fields: &Bound<'_, PyDict>) -> PyResult<Policy> {
     let negative = [
         ("nonrelevant", Negative::Nonrelevant),
         ("gain", Negative::Gain),
+        ("minmax", Negative::MinMax),
         ("error", Negative::Error),
     ];
-    let unjudged = [("nonrelevant", Unjudged::Nonrelevant), ("remove", Unjudged::Remove)];
+    let unjudged = require(fields, "unjudged")?;
     Ok(Policy {
         ties: ties(&field("ties")?)?,
         empty: choose(&field("empty")?, &empties)?,
         missing: choose(&field("missing")?, &missing)?,
         negative: choose(&field("negative")?, &negative)?,
-        unjudged: choose(&field("unjudged")?, &unjudged)?,
+        unjudged: match unjudged.extract::<f64>() {
+            Ok(gain) => Unjudged::Gain(gain),
+            Err(_) => choose(
+                &unjudged.extract::<String>()?,
+                &[("nonrelevant", Unjudged::Nonrelevant), ("remove", Unjudged::Remove)],
+            )?,
+        },
+        missing_gain: require(fields, "missing_gain")?.extract::<Option<f64>>()?.unwrap_or(0.0),
     })
 }
 
@@ -66,8 +76,33 @@ pub(super) fn require<'py>(fields: &Bound<'py, PyDict>, name: &str) -> PyResult<
     fields.get_item(name)?.ok_or_else(|| PyKeyError::new_err(name.to_owned()))
 }
 
-pub(super) fn read_params(fields: &Bound<'_, PyDict>, negative: Negative) -> PyResult<Params> {
-    let mut params = Params { negative_gain: negative == Negative::Gain, ..Params::default() };
+/// An aggregate by its name and, where it has one, its parameter.
+pub(super) fn aggregate(name: &str, share: Option<f64>) -> PyResult<Aggregate> {
+    let share = share.unwrap_or_default();
+    let known = [
+        ("mean", Aggregate::Mean),
+        ("sum", Aggregate::Sum),
+        ("geometric", Aggregate::Geometric),
+        ("harmonic", Aggregate::Harmonic),
+        ("median", Aggregate::Median),
+        ("quantile", Aggregate::Quantile(share)),
+        ("tail_mean", Aggregate::TailMean(share)),
+        ("ratio_of_sums", Aggregate::RatioOfSums),
+    ];
+    choose(name, &known)
+}
+
+pub(super) fn read_params(fields: &Bound<'_, PyDict>, policy: &Policy) -> PyResult<Params> {
+    let mut params = Params {
+        negative_gain: policy.negative == Negative::Gain,
+        min_max: policy.negative == Negative::MinMax,
+        unjudged_gain: match policy.unjudged {
+            Unjudged::Gain(gain) => gain,
+            Unjudged::Nonrelevant | Unjudged::Remove => 0.0,
+        },
+        missing_gain: policy.missing_gain,
+        ..Params::default()
+    };
     for (name, value) in fields {
         if value.is_none() {
             continue;

@@ -2,21 +2,33 @@
 
 from __future__ import annotations
 
+import math
+
 from rankscope.errors import PolicyError
 from rankscope.records import record, replace
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Collection
-    from typing import Literal
+    from typing import Literal, TypeAlias
+
+    Ties: TypeAlias = Literal["doc_id", "doc_id_asc", "input", "best", "worst", "average"]
 
 CHOICES: dict[str, tuple[str, ...]] = {
-    "ties": ("doc_id", "doc_id_asc", "input", "best", "worst"),
+    "ties": ("doc_id", "doc_id_asc", "input", "best", "worst", "average"),
     "empty": ("zero", "skip", "one", "nan", "error"),
     "missing": ("zero", "skip", "error"),
     "unjudged": ("nonrelevant", "remove"),
-    "negative": ("nonrelevant", "gain", "error"),
+    "negative": ("nonrelevant", "gain", "minmax", "error"),
+    "aggregate": ("mean", "ratio_of_sums", "geometric", "harmonic", "median"),
 }
+"""The words of each field, the default first."""
+
+FIELDS = ("ties", "empty", "missing", "unjudged", "negative", "missing_gain", "aggregate")
+"""The fields, in the order in which they are printed."""
+
+SHARES = ("quantile", "tail_mean")
+"""Aggregates that are written with a share: `quantile(0.1)`."""
 
 
 @record(frozen=True, slots=True)
@@ -26,44 +38,71 @@ class Policy:
     Args:
         ties: What decides between equal scores: `"doc_id"` (larger id first, by bytes, as
             trec_eval), `"doc_id_asc"` (smaller id first), `"input"` (the order given), `"best"` or
-            `"worst"` (larger or smaller grade first).
+            `"worst"` (larger or smaller grade first), `"average"` (the expected value over all
+            orders, exactly: McSherry and Najork, *Computing information retrieval performance
+            measures efficiently in the presence of tied scores*, 2008).
         empty: The value of a query for which a measure is undefined, mostly for want of relevant
             documents: `"zero"`, `"one"`, `"nan"`, `"skip"` (it is left out of the mean) or
             `"error"`.
         missing: A judged query that is not in the run: `"zero"` (an empty list), `"skip"` or
             `"error"`.
-        unjudged: A retrieved document without a judgment: `"nonrelevant"`, or `"remove"` (the list
-            is condensed: Sakai, *Alternatives to bpref*, 2007).
+        unjudged: A retrieved document without a judgment: `"nonrelevant"`, `"remove"` (the list
+            is condensed: Sakai, *Alternatives to bpref*, 2007), or a number, which is its gain.
         negative: A negative grade: `"nonrelevant"` (no gain, as trec_eval), `"gain"` (what the gain
-            function makes of it) or `"error"`.
+            function makes of it), `"minmax"` (as `"gain"`, and nDCG is taken between the worst and
+            the best order of what is judged: Gienapp et al., *The impact of negative relevance
+            judgments on NDCG*, 2020) or `"error"`.
+        missing_gain: The gain at each rank up to the cutoff at which a shorter list has no
+            document; `None` is 0.
+        aggregate: How the values of queries become one: `"mean"`, `"ratio_of_sums"` (of
+            numerators and denominators, such as DCG and IDCG), `"geometric"`, `"harmonic"`,
+            `"median"`, `"quantile(0.1)"`, or `"tail_mean(0.1)"` (the mean of the worst tenth).
+            Counts are summed whatever it says.
 
     Raises:
         PolicyError: A value is not one of these.
 
     Examples:
-        >>> Policy(empty="skip")
-        Policy(ties='doc_id', empty='skip', missing='zero', unjudged='nonrelevant', \
-negative='nonrelevant')
-        >>> print(Policy.parse("ties=input,missing=skip"))
-        ties=input,empty=zero,missing=skip,unjudged=nonrelevant,negative=nonrelevant
+        >>> Policy(empty="skip").empty
+        'skip'
+        >>> print(Policy.parse("ties=average,missing=skip"))
+        ties=average,empty=zero,missing=skip,unjudged=nonrelevant,negative=nonrelevant
+        >>> print(Policy(aggregate="tail_mean(0.1)", missing_gain=-1))
+        ties=doc_id,empty=zero,missing=zero,unjudged=nonrelevant,negative=nonrelevant,\
+missing_gain=-1,aggregate=tail_mean(0.1)
     """
 
-    ties: Literal["doc_id", "doc_id_asc", "input", "best", "worst"] = "doc_id"
+    ties: Ties = "doc_id"
     empty: Literal["zero", "skip", "one", "nan", "error"] = "zero"
     missing: Literal["zero", "skip", "error"] = "zero"
-    unjudged: Literal["nonrelevant", "remove"] = "nonrelevant"
-    negative: Literal["nonrelevant", "gain", "error"] = "nonrelevant"
+    unjudged: Literal["nonrelevant", "remove"] | float = "nonrelevant"
+    negative: Literal["nonrelevant", "gain", "minmax", "error"] = "nonrelevant"
+    missing_gain: float | None = None
+    aggregate: str = "mean"
 
     def __post_init__(self) -> None:
-        for name, value in self.to_dict().items():
-            check_choice(name, value, CHOICES[name])
+        for name in ("ties", "empty", "missing", "negative"):
+            check_choice(name, getattr(self, name), CHOICES[name])
+        if not _is_number(self.unjudged):
+            check_choice("unjudged", self.unjudged, CHOICES["unjudged"], "or a number")
+        if self.missing_gain is not None and not _is_number(self.missing_gain):
+            raise PolicyError(
+                f"expected missing_gain to be a finite number, found {self.missing_gain!r}",
+                hint="leave it out for a gain of 0",
+                code="bad_policy",
+            )
+        split_aggregate(self.aggregate)
 
     def __str__(self) -> str:
-        return ",".join(f"{name}={value}" for name, value in self.to_dict().items())
+        given = self.to_dict()
+        for name, default in (("missing_gain", None), ("aggregate", "mean")):
+            if given[name] == default:
+                del given[name]
+        return ",".join(f"{name}={value}" for name, value in given.items())
 
-    def to_dict(self) -> dict[str, str]:
+    def to_dict(self) -> dict[str, str | float | None]:
         """Give the fields by name."""
-        return {name: getattr(self, name) for name in CHOICES}
+        return {name: getattr(self, name) for name in FIELDS}
 
     @classmethod
     def parse(cls, text: str, default: Policy | None = None) -> Policy:
@@ -72,7 +111,7 @@ negative='nonrelevant')
         Raises:
             PolicyError: A field or a value is unknown, or a field is named twice.
         """
-        given: dict[str, str] = {}
+        given: dict[str, str | float] = {}
         for part in filter(None, text.split(",")):
             name, equals, value = (piece.strip() for piece in part.partition("="))
             if not equals:
@@ -81,17 +120,36 @@ negative='nonrelevant')
                     hint="write ties=input,empty=skip",
                     code="bad_policy",
                 )
-            check_choice("the field", name, tuple(CHOICES))
+            check_choice("the field", name, FIELDS)
             if name in given:
                 raise PolicyError(
                     f"expected {name} once, found it twice", hint="keep one", code="bad_policy"
                 )
-            check_choice(name, value, CHOICES[name])
-            given[name] = value
-        return replace(default or cls(), **given)  # type: ignore[arg-type]  # checked above
+            given[name] = _read(value) if name in {"unjudged", "missing_gain"} else value
+        return replace(default or cls(), **given)  # type: ignore[arg-type]  # checked when made
 
 
-def check_choice(name: str, value: object, choices: Collection[str]) -> None:
+def split_aggregate(text: str) -> tuple[str, float | None]:
+    """Split `quantile(0.1)` into its name and its share; other aggregates have none.
+
+    Raises:
+        PolicyError: It is no aggregate.
+    """
+    name, _, rest = text.partition("(") if isinstance(text, str) else (text, "", "")
+    if name in SHARES:
+        share = _read(rest.removesuffix(")"))
+        if rest.endswith(")") and isinstance(share, float) and 0 < share <= 1:
+            return name, share
+        raise PolicyError(
+            f"expected {name} with a share above 0 and up to 1, found {text!r}",
+            hint=f"write {name}(0.1)",
+            code="bad_policy",
+        )
+    check_choice("aggregate", text, CHOICES["aggregate"], "quantile(0.1), tail_mean(0.1)")
+    return text, None
+
+
+def check_choice(name: str, value: object, choices: Collection[str], others: str = "") -> None:
     """Refuse a value that is not one of the choices.
 
     Raises:
@@ -102,8 +160,21 @@ def check_choice(name: str, value: object, choices: Collection[str]) -> None:
     from difflib import get_close_matches  # noqa: PLC0415 - slow to load; only errors need it
 
     close = get_close_matches(str(value), choices, n=1)
+    wanted = ", ".join([*choices, *([others] if others else [])])
     raise PolicyError(
-        f"expected {name} to be one of {', '.join(choices)}; found {value!r}",
+        f"expected {name} to be one of {wanted}; found {value!r}",
         hint=f"did you mean {close[0]}?" if close else f"{next(iter(choices))} is the default",
         code="bad_policy",
     )
+
+
+def _is_number(value: object) -> bool:
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    return is_number and math.isfinite(value)  # type: ignore[arg-type]  # a number
+
+
+def _read(text: str) -> str | float:
+    try:
+        return float(text)
+    except ValueError:
+        return text
