@@ -1,6 +1,7 @@
 //! What Python sees of the core, as the module `rankscope._core`.
 
 #![allow(missing_docs)] // `_core.pyi` documents what Python sees
+#![allow(clippy::needless_pass_by_value)] // Python hands arguments over
 
 mod choices;
 mod column;

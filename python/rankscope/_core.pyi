@@ -4,6 +4,8 @@ from collections.abc import Callable, Mapping
 from os import PathLike
 from typing import TypeAlias, final
 
+from typing_extensions import Buffer
+
 __all__ = [
     "KERNELS",
     "Column",
@@ -25,6 +27,8 @@ KERNELS: tuple[str, ...]
 
 _Source: TypeAlias = str | bytes | PathLike[str] | None
 _Progress: TypeAlias = Callable[[int], None] | None
+# Integers, or the offsets of texts and the texts end to end.
+_IdColumn: TypeAlias = Buffer | tuple[Buffer, Buffer]
 _Notes: TypeAlias = list[tuple[str, int, int]]
 
 @final
@@ -49,6 +53,10 @@ class Judgments:
     def from_dict(qrels: object, duplicates: str) -> Judgments: ...
     @staticmethod
     def from_rows(rows: object, duplicates: str) -> Judgments: ...
+    @staticmethod
+    def from_columns(
+        queries: _IdColumn, docs: _IdColumn, grades: Buffer, duplicates: str
+    ) -> Judgments: ...
     def query_ids(self) -> list[str]: ...
     def find(self, query: str) -> int | None: ...
     def grades(self) -> list[float]: ...
@@ -60,11 +68,12 @@ class Plan:
 
     def __new__(
         cls,
-        measures: list[tuple[str, str, Mapping[str, object], bool, str]],
-        policy: dict[str, str],
+        measures: list[tuple[str, str, Mapping[str, object], bool, tuple[str, float | None]]],
+        policy: dict[str, str | float | None],
         duplicates: str,
         score_type: str,
         cutoffs: list[int | None],
+        weights: list[float] | None,
     ) -> Plan: ...
 
 @final
@@ -79,6 +88,10 @@ class Run:
     def from_dict(lists: object, score_type: str) -> Run: ...
     @staticmethod
     def from_rows(rows: object, score_type: str) -> Run: ...
+    @staticmethod
+    def from_columns(
+        queries: _IdColumn, docs: _IdColumn, scores: Buffer, score_type: str
+    ) -> Run: ...
 
 @final
 class Evaluation:
@@ -97,7 +110,25 @@ class Rankings:
     """A run joined with its judgments, in rank order."""
 
     def __new__(cls, judgments: Judgments, run: Run, ties: str, duplicates: str) -> Rankings: ...
-    def evaluate(self, plan: Plan) -> Evaluation: ...
+    @staticmethod
+    def from_table(
+        queries: _IdColumn,
+        docs: _IdColumn | None,
+        relevance: Buffer,
+        scores: Buffer,
+        ties: str,
+        duplicates: str,
+    ) -> Rankings: ...
+    @staticmethod
+    def from_groups(
+        names: list[str] | None,
+        offsets: list[int],
+        relevance: Buffer,
+        scores: Buffer,
+        ideal: tuple[list[int], Buffer] | None,
+        ties: str,
+    ) -> Rankings: ...
+    def evaluate(self, plan: Plan, threads: int) -> Evaluation: ...
     def column(self, name: str) -> Column: ...
     def docs(self) -> list[str]: ...
 

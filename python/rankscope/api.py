@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from rankscope.data.policy import Ties
     from rankscope.engine import Measures
     from rankscope.results import Evaluation
     from rankscope.typing import InputLike, Progress
@@ -145,7 +146,7 @@ class Rankings:
         qrels: InputLike | Qrels,
         run: InputLike,
         *,
-        ties: Literal["doc_id", "doc_id_asc", "input", "best", "worst"] = "doc_id",
+        ties: Ties = "doc_id",
         duplicates: Literal["error", "first", "max"] = "error",
         score_type: Literal["float64", "float32"] = "float64",
         encoding: Literal["utf-8", "latin-1"] = "utf-8",
@@ -233,7 +234,7 @@ class Rankings:
         asked, repeated = engine.read_measures(measures)
         duplicates, score_type = self._choices.duplicates, self._choices.score_type
         plan = engine.make_plan(asked, chosen, self._qrels.judgments, duplicates, score_type)
-        answer = self._core.evaluate(plan)
+        answer = self._core.evaluate(plan, engine.count_threads(None))
         return engine.make_evaluation(
             answer,
             measures=asked,
@@ -263,6 +264,6 @@ class Rankings:
 class Choices:
     """The choices with which rankings were made."""
 
-    ties: Literal["doc_id", "doc_id_asc", "input", "best", "worst"]
+    ties: Ties
     duplicates: Literal["error", "first", "max"]
     score_type: Literal["float64", "float32"]

@@ -7,7 +7,7 @@ import os
 from rankscope import _core
 from rankscope.adapters import read_judgments, read_run, recognise
 from rankscope.data.diagnostics import describe
-from rankscope.data.policy import Policy, check_choice
+from rankscope.data.policy import Policy, check_choice, split_aggregate
 from rankscope.data.qrels import Qrels
 from rankscope.errors import FormatError, MeasureError, PolicyError, UsageError
 from rankscope.measures import Measure, parse
@@ -210,13 +210,16 @@ def make_plan(
         MeasureError: A measure lacks a parameter, or its function gives no number.
     """
     grades = judgments.grades()
-    if policy.negative != "gain":
+    if policy.negative not in {"gain", "minmax"}:
         grades = [grade for grade in grades if grade >= 0]
-    rows: list[tuple[str, str, Mapping[str, object], bool, str]] = []
+    aggregate = split_aggregate(policy.aggregate)
+    rows: list[tuple[str, str, Mapping[str, object], bool, tuple[str, float | None]]] = []
     for measure in measures:
         kernel, params = measure.kernel_spec(grades=grades)
-        rows.append((measure.name, kernel, params, measure.judged_only, measure.row.mean))
-    return _core.Plan(rows, policy.to_dict(), duplicates, score_type, cutoffs_of(measures))
+        own = aggregate if measure.row.mean == "mean" else (measure.row.mean, None)
+        rows.append((measure.name, kernel, params, measure.judged_only, own))
+    cutoffs = cutoffs_of(measures)
+    return _core.Plan(rows, policy.to_dict(), duplicates, score_type, cutoffs, None)
 
 
 def cutoffs_of(measures: list[Measure]) -> list[int | None]:
