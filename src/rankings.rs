@@ -66,14 +66,6 @@ impl Columns {
         if rows.is_empty() {
             return;
         }
-        fn drop_from<T: Copy>(column: &mut Vec<T>, rows: &[usize]) {
-            let mut next = rows.iter().copied().peekable();
-            let mut at = 0;
-            column.retain(|_| {
-                at += 1;
-                next.next_if_eq(&(at - 1)).is_none()
-            });
-        }
         drop_from(&mut self.relevance, rows);
         drop_from(&mut self.scores, rows);
         if let Some(docs) = &mut self.docs {
@@ -83,6 +75,15 @@ impl Columns {
             *offset -= rows.partition_point(|row| row < offset);
         }
     }
+}
+
+fn drop_from<T: Copy>(column: &mut Vec<T>, rows: &[usize]) {
+    let mut next = rows.iter().copied().peekable();
+    let mut at = 0;
+    column.retain(|_| {
+        at += 1;
+        next.next_if_eq(&(at - 1)).is_none()
+    });
 }
 
 fn occurs_again(doc: &[u8], query: &[u8], row: u64) -> Error {

@@ -15,7 +15,7 @@ from tests.invariance.variants import VALUES, VARIANTS, variants
 
 policies = st.builds(
     Policy,
-    ties=st.sampled_from(CHOICES["ties"]),
+    ties=st.sampled_from([ties for ties in CHOICES["ties"] if ties != "average"]),
     unjudged=st.sampled_from(CHOICES["unjudged"]),
     negative=st.sampled_from(["nonrelevant", "gain"]),
     empty=st.just("nan"),

@@ -1,0 +1,168 @@
+"""Averages over ties, gains of policies, and aggregates are those of plain definitions."""
+
+from __future__ import annotations
+
+import itertools
+import math
+import statistics
+
+import numpy as np
+import pytest
+import rankscope as rs
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from rankscope import AP, CG, DCG, ERR, RBP, RR, F, Judged, P, Policy, R, Rprec, Success, nDCG
+from rankscope.errors import PolicyError
+
+AVERAGED = [nDCG @ 3, nDCG, DCG @ 2, CG @ 2, AP, AP @ 3, RR, P @ 2, R @ 3, F @ 2, Success @ 2]
+AVERAGED += [RBP, Judged @ 2, Rprec, nDCG(gain="exp2", judged_only=True) @ 2]
+
+grades = st.none() | st.integers(0, 3)
+tied_lists = st.lists(st.tuples(st.integers(0, 2), grades), min_size=1, max_size=5)
+
+
+def orders(docs: list[tuple[int, int | None]]) -> list[list[tuple[int, int | None]]]:
+    """Every order of the documents in which no score is above the one before it."""
+    groups = [
+        list(group)
+        for _, group in itertools.groupby(
+            sorted(docs, key=lambda doc: -doc[0]), key=lambda doc: doc[0]
+        )
+    ]
+    permuted = [list(itertools.permutations(group)) for group in groups]
+    return [list(itertools.chain(*choice)) for choice in itertools.product(*permuted)]
+
+
+def values(docs: list[tuple[int, int | None]], policy: Policy) -> list[float]:
+    qrels = {
+        "q": {f"d{place}": grade for place, (_, grade) in enumerate(docs) if grade is not None}
+    }
+    qrels["q"]["elsewhere"] = 2
+    run = {"q": {f"d{place}": float(score) for place, (score, _) in enumerate(docs)}}
+    evaluation = rs.evaluate(qrels, run, AVERAGED, policy=policy)
+    return list(evaluation.values())
+
+
+@settings(deadline=None, max_examples=60)
+@given(docs=tied_lists)
+def test_an_average_is_the_mean_over_all_orders_of_ties(docs: list[tuple[int, int | None]]) -> None:
+    found = values(docs, Policy(ties="average"))
+    every = [values(order, Policy(ties="input")) for order in orders(docs)]
+    expected = [math.fsum(column) / len(every) for column in zip(*every, strict=True)]
+    assert found == pytest.approx(expected, abs=1e-12)
+
+
+def test_without_ties_an_average_is_the_value_itself() -> None:
+    docs: list[tuple[int, int | None]] = [(3, 1), (2, None), (1, 3), (0, 0)]
+    assert values(docs, Policy(ties="average")) == values(docs, Policy(ties="doc_id"))
+
+
+def test_a_measure_without_an_exact_average_is_refused() -> None:
+    with pytest.raises(PolicyError, match="ERR") as refused:
+        rs.evaluate({"q": {"a": 1}}, {"q": {"a": 1.0}}, [ERR @ 10], policy="ties=average")
+    assert refused.value.code == "ties_unavailable"
+
+
+def one(qrels: dict[str, float], run: list[str], measure: rs.Measure, policy: Policy) -> float:
+    scores = {doc: -float(rank) for rank, doc in enumerate(run)}
+    return rs.evaluate({"q": qrels}, {"q": scores}, measure, policy=policy)[measure]
+
+
+def test_missing_documents_have_the_gain_that_is_asked_for() -> None:
+    policy = Policy(missing_gain=-1)
+    found = one({"a": 3, "b": 1}, ["b", "a"], DCG @ 4, policy)
+    log2 = math.log2
+    assert found == 1 / log2(2) + 3 / log2(3) - 1 / log2(4) - 1 / log2(5)
+    assert one({"a": 3}, ["a"], CG @ 3, policy) == 3 - 1 - 1
+    assert one({"a": 3}, ["a"], DCG, policy) == 3
+
+
+def test_unjudged_documents_have_the_gain_that_is_asked_for() -> None:
+    found = one({"a": 2, "b": 1}, ["x", "b", "y"], DCG @ 2, Policy(unjudged=0.5))
+    assert found == 0.5 / math.log2(2) + 1 / math.log2(3)
+    own = nDCG(ideal="retrieved") @ 3
+    best = 2 / math.log2(2) + 0.5 / math.log2(3)
+    assert one({"a": 2}, ["x", "a"], own, Policy(unjudged=0.5)) == pytest.approx(
+        (0.5 / math.log2(2) + 2 / math.log2(3)) / best
+    )
+
+
+def test_bad_documents_are_between_the_worst_order_and_the_best() -> None:
+    qrels = {"a": 2.0, "b": -1.0, "c": 1.0}
+    log2 = math.log2
+    best = 2 / log2(2) + 1 / log2(3) - 1 / log2(4)
+    worst = -1 / log2(2) + 1 / log2(3) + 2 / log2(4)
+    policy = Policy(negative="minmax")
+    assert one(qrels, ["a", "c", "b"], nDCG @ 3, policy) == 1
+    assert one(qrels, ["b", "c", "a"], nDCG @ 3, policy) == 0
+    between = -1 / log2(2) + 2 / log2(3) + 1 / log2(4)
+    assert one(qrels, ["b", "a", "c"], nDCG @ 3, policy) == pytest.approx(
+        (between - worst) / (best - worst), abs=1e-15
+    )
+
+
+VALUES = [0.5, 0.25, 1.0, 0.125, 0.75]
+
+
+def aggregated(aggregate: str) -> float:
+    """The aggregate of RR over queries with these values."""
+    ranks = {"q0": 2, "q1": 4, "q2": 1, "q3": 8}
+    qrels = {query: {"d": 1} for query in ranks}
+    run = {
+        query: {"d": 0.0} | {f"x{place}": float(place + 1) for place in range(rank - 1)}
+        for query, rank in ranks.items()
+    }
+    return rs.evaluate(qrels, run, "RR", policy=Policy(aggregate=aggregate))["RR"]
+
+
+def test_aggregates_are_their_definitions() -> None:
+    of = [1 / 2, 1 / 4, 1, 1 / 8]
+    assert aggregated("mean") == statistics.fmean(of)
+    assert aggregated("geometric") == pytest.approx(statistics.geometric_mean(of), abs=1e-15)
+    assert aggregated("harmonic") == statistics.harmonic_mean(of)
+    assert aggregated("median") == statistics.median(of)
+    for share in (0.1, 0.25, 0.6, 1.0):
+        assert aggregated(f"quantile({share})") == pytest.approx(np.quantile(of, share), abs=1e-15)
+    assert aggregated("tail_mean(0.5)") == (1 / 8 + 1 / 4) / 2
+    assert aggregated("tail_mean(0.25)") == 1 / 8
+    assert aggregated("tail_mean(1)") == pytest.approx(statistics.fmean(of), abs=1e-15)
+
+
+def test_a_ratio_of_sums_is_one() -> None:
+    qrels = {"x": {"c": 1, "d": 1, "e": 1}, "y": {"a": 1, "c": 1, "e": 1}, "z": {"a": 1}}
+    run = {query: {doc: -float(rank) for rank, doc in enumerate("abcde")} for query in "xyz"}
+    policy = Policy(aggregate="ratio_of_sums")
+    evaluation = rs.evaluate(qrels, run, [nDCG, DCG], policy="aggregate=mean")
+    ideal = rs.evaluate(qrels, run, rs.IDCG)["IDCG"]
+    assert [round(value, 5) for value in evaluation.per_query_list("nDCG")] == [0.61829, 0.88546, 1]
+    assert round(evaluation["nDCG"], 5) == 0.83458
+    found = rs.evaluate(qrels, run, nDCG, policy=policy)["nDCG"]
+    assert round(found, 5) == 0.79903
+    assert found == pytest.approx(evaluation["DCG"] / ideal, abs=1e-15)
+
+
+def test_a_measure_that_is_no_ratio_has_no_ratio_of_sums() -> None:
+    with pytest.raises(PolicyError, match="RR") as refused:
+        aggregated("ratio_of_sums")
+    assert refused.value.code == "aggregate_unavailable"
+
+
+@pytest.mark.parametrize(
+    "text", ["quantile", "quantile(0)", "quantile(2)", "quantile(x)", "tail_mean(0.1", "mode", ""]
+)
+def test_what_is_no_aggregate_is_refused(text: str) -> None:
+    with pytest.raises(PolicyError, match="expected"):
+        Policy(aggregate=text)
+
+
+@pytest.mark.parametrize("gain", [math.nan, math.inf, True, "x"])
+def test_gains_of_policies_are_numbers(gain: float) -> None:
+    with pytest.raises(PolicyError, match="expected"):
+        Policy(missing_gain=gain)
+    with pytest.raises(PolicyError, match="expected"):
+        Policy(unjudged=gain)
+
+
+def test_a_policy_reads_what_it_prints() -> None:
+    policy = Policy(ties="average", unjudged=0.5, missing_gain=-1.0, aggregate="quantile(0.25)")
+    assert Policy.parse(str(policy)) == policy
