@@ -57,7 +57,7 @@ lint: develop ## Check format, style, layers and the stub of the extension
 	$(BIN)/stubtest --allowlist tests/house/stubtest.txt rankscope._core
 
 .PHONY: types
-types: develop ## Check the types, strictly
+types: develop $(VENV)/.docs ## Check the types, strictly
 	$(BIN)/mypy
 
 .PHONY: docs

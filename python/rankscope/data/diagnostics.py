@@ -4,6 +4,10 @@ from __future__ import annotations
 
 from rankscope.records import record
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
 SENTENCES = {
     "bom": "a byte-order mark at the start, dropped: {count}",
     "blank_lines": "blank lines, passed over: {count}",
@@ -53,7 +57,7 @@ class Diagnostic:
 
 
 def describe(
-    code: str, count: int, choices: dict[str, str], *, file: str = "", line: int = 0
+    code: str, count: int, choices: Mapping[str, object], *, file: str = "", line: int = 0
 ) -> Diagnostic:
     """Make the diagnostic of a code.
 

@@ -129,13 +129,13 @@ missing_gain=-1,aggregate=tail_mean(0.1)
         return replace(default or cls(), **given)  # type: ignore[arg-type]  # checked when made
 
 
-def split_aggregate(text: str) -> tuple[str, float | None]:
+def split_aggregate(text: object) -> tuple[str, float | None]:
     """Split `quantile(0.1)` into its name and its share; other aggregates have none.
 
     Raises:
         PolicyError: It is no aggregate.
     """
-    name, _, rest = text.partition("(") if isinstance(text, str) else (text, "", "")
+    name, _, rest = str(text).partition("(")
     if name in SHARES:
         share = _read(rest.removesuffix(")"))
         if rest.endswith(")") and isinstance(share, float) and 0 < share <= 1:
@@ -146,7 +146,7 @@ def split_aggregate(text: str) -> tuple[str, float | None]:
             code="bad_policy",
         )
     check_choice("aggregate", text, CHOICES["aggregate"], "quantile(0.1), tail_mean(0.1)")
-    return text, None
+    return name, None
 
 
 def check_choice(name: str, value: object, choices: Collection[str], others: str = "") -> None:
