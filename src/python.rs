@@ -27,6 +27,7 @@ use self::objects::{Number, each_row, entries, read_id, read_number, read_query,
 use self::rankings::Rankings;
 use self::table::IdBuffers;
 use self::watch::Watch;
+use crate::axis::Axis;
 use crate::error::{Error, show};
 use crate::evaluate::{self, Measure, Scorer};
 use crate::ids::{Arena, Ids};
@@ -168,7 +169,7 @@ impl Judgments {
 
     /// The identifiers of the queries, in first-seen order.
     fn query_ids(&self) -> Vec<String> {
-        self.0.axis().names().map(|name| String::from_utf8_lossy(&name).into_owned()).collect()
+        names(self.0.axis())
     }
 
     fn find(&self, query: &str) -> Option<usize> {
@@ -201,6 +202,10 @@ fn note_negative(grade: f64, line: u64, notes: &mut Notes) {
     if grade < 0.0 {
         notes.add(Note::NegativeGrades, (0, line));
     }
+}
+
+fn names(axis: &Axis) -> Vec<String> {
+    axis.names().map(|name| String::from_utf8_lossy(&name).into_owned()).collect()
 }
 
 fn texts(arena: &Arena) -> Vec<Cow<'_, str>> {

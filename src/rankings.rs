@@ -30,6 +30,8 @@ pub struct Table<'a> {
     pub relevance: Vec<f64>,
     /// The score of each row.
     pub scores: Vec<f64>,
+    /// The rank of each row, where scores have to agree with ranks; smaller ones come first.
+    pub ranks: Option<Vec<f64>>,
 }
 
 impl Columns {
@@ -59,6 +61,33 @@ impl Columns {
         }
         self.drop_rows(&again);
         Ok(again.len() as u64)
+    }
+
+    /// Refuses ranks that contradict the scores: a larger score at a larger rank.
+    fn check_ranks(&self, grouped: &Grouped, ranks: &[f64]) -> Result<()> {
+        let mut order = Vec::new();
+        for (query, range) in self.offsets.windows(2).enumerate() {
+            let rank = |place: usize| ranks[grouped.row(place)];
+            order.clear();
+            order.extend(range[0]..range[1]);
+            order.sort_by(|&a, &b| rank(a).total_cmp(&rank(b)));
+            let contradicts = |pair: &&[usize]| {
+                rank(pair[0]) < rank(pair[1]) && self.scores[pair[0]] < self.scores[pair[1]]
+            };
+            if let Some(pair) = order.windows(2).find(contradicts) {
+                let message = format!(
+                    "expected ranks and scores that agree, found rank {} with a larger score than \
+                     rank {} in query `{}`",
+                    rank(pair[1]),
+                    rank(pair[0]),
+                    show(&self.names.get(query))
+                );
+                return Err(Error::new(Kind::Format, "rank_score_disagree", message)
+                    .hint("name only one of the two columns")
+                    .line(grouped.row(pair[1]) as u64 + 1));
+            }
+        }
+        Ok(())
     }
 
     /// Drops rows, given in ascending order.
@@ -222,6 +251,9 @@ impl Rankings {
                 .and_then(|()| check_finite(score, "score", "score"))
                 .map_err(|error| error.line(row as u64 + 1))?;
         }
+        if let Some(ranks) = &table.ranks {
+            check_lengths(&[table.scores.len(), ranks.len()])?;
+        }
         let queries = table.queries.number()?;
         let grouped = table::group(&queries.codes, queries.ids.texts().len());
         let docs = table.docs.map(|docs| docs.number()).transpose()?;
@@ -234,6 +266,9 @@ impl Rankings {
             ideal: None,
             offsets: grouped.offsets.clone(),
         };
+        if let Some(ranks) = &table.ranks {
+            columns.check_ranks(&grouped, ranks)?;
+        }
         let dropped = columns.resolve(&grouped, duplicates)?;
         let mut made = Self::from_columns(columns, ties)?;
         made.notes.add_many(Note::DuplicatesResolved, dropped, (0, 0));

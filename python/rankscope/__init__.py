@@ -13,7 +13,13 @@ from __future__ import annotations
 
 from rankscope._core import __version__ as __version__
 from rankscope.api import Rankings as Rankings
+from rankscope.api import cg as cg
+from rankscope.api import dcg as dcg
+from rankscope.api import dcg_score as dcg_score
 from rankscope.api import evaluate as evaluate
+from rankscope.api import idcg as idcg
+from rankscope.api import ndcg as ndcg
+from rankscope.api import ndcg_score as ndcg_score
 from rankscope.api import read_qrels as read_qrels
 from rankscope.data import Diagnostic as Diagnostic
 from rankscope.data import Policy as Policy
@@ -106,9 +112,15 @@ __all__ = [
     "Success",
     "UsageError",
     "__version__",
+    "cg",
+    "dcg",
+    "dcg_score",
     "evaluate",
+    "idcg",
     "infAP",
     "nDCG",
+    "ndcg",
+    "ndcg_score",
     "parse",
     "read_qrels",
 ]

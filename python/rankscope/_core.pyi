@@ -4,7 +4,8 @@ from collections.abc import Callable, Mapping
 from os import PathLike
 from typing import TypeAlias, final
 
-from typing_extensions import Buffer
+import numpy as np
+from numpy.typing import NDArray
 
 __all__ = [
     "KERNELS",
@@ -28,7 +29,8 @@ KERNELS: tuple[str, ...]
 _Source: TypeAlias = str | bytes | PathLike[str] | None
 _Progress: TypeAlias = Callable[[int], None] | None
 # Integers, or the offsets of texts and the texts end to end.
-_IdColumn: TypeAlias = Buffer | tuple[Buffer, Buffer]
+_IdColumn: TypeAlias = NDArray[np.int64] | tuple[NDArray[np.int64], NDArray[np.uint8]]
+_Numbers: TypeAlias = NDArray[np.float64]
 _Notes: TypeAlias = list[tuple[str, int, int]]
 
 @final
@@ -55,7 +57,7 @@ class Judgments:
     def from_rows(rows: object, duplicates: str) -> Judgments: ...
     @staticmethod
     def from_columns(
-        queries: _IdColumn, docs: _IdColumn, grades: Buffer, duplicates: str
+        queries: _IdColumn, docs: _IdColumn, grades: _Numbers, duplicates: str
     ) -> Judgments: ...
     def query_ids(self) -> list[str]: ...
     def find(self, query: str) -> int | None: ...
@@ -90,7 +92,7 @@ class Run:
     def from_rows(rows: object, score_type: str) -> Run: ...
     @staticmethod
     def from_columns(
-        queries: _IdColumn, docs: _IdColumn, scores: Buffer, score_type: str
+        queries: _IdColumn, docs: _IdColumn, scores: _Numbers, score_type: str
     ) -> Run: ...
 
 @final
@@ -114,8 +116,9 @@ class Rankings:
     def from_table(
         queries: _IdColumn,
         docs: _IdColumn | None,
-        relevance: Buffer,
-        scores: Buffer,
+        relevance: _Numbers,
+        scores: _Numbers,
+        ranks: _Numbers | None,
         ties: str,
         duplicates: str,
     ) -> Rankings: ...
@@ -123,11 +126,14 @@ class Rankings:
     def from_groups(
         names: list[str] | None,
         offsets: list[int],
-        relevance: Buffer,
-        scores: Buffer,
-        ideal: tuple[list[int], Buffer] | None,
+        relevance: _Numbers,
+        scores: _Numbers,
+        ideal: tuple[list[int], _Numbers] | None,
         ties: str,
     ) -> Rankings: ...
+    def query_ids(self) -> list[str]: ...
+    def find(self, query: str) -> int | None: ...
+    def grades(self) -> list[float]: ...
     def evaluate(self, plan: Plan, threads: int) -> Evaluation: ...
     def column(self, name: str) -> Column: ...
     def docs(self) -> list[str]: ...

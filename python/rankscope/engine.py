@@ -8,7 +8,7 @@ from rankscope import _core
 from rankscope.adapters import read_judgments, read_run, recognise
 from rankscope.data.diagnostics import describe
 from rankscope.data.policy import Policy, check_choice, split_aggregate
-from rankscope.data.qrels import Qrels
+from rankscope.data.qrels import Qrels, Queries
 from rankscope.errors import FormatError, MeasureError, PolicyError, UsageError
 from rankscope.measures import Measure, parse
 from rankscope.results import Counts, Evaluation
@@ -174,7 +174,7 @@ def evaluate_run(
     check_choice("encoding", encoding, ENCODINGS)
     workers = count_threads(threads)
     found = recognise(run, "run")
-    plan = make_plan(asked, policy, qrels.judgments, duplicates, score_type)
+    plan = make_plan(asked, policy, qrels.judgments.grades(), duplicates, score_type)
     if found.kind == "file":
         watch = _watch(found, progress)
         answer = _core.evaluate_path(qrels.judgments, plan, found.source, encoding, workers, watch)
@@ -187,7 +187,7 @@ def evaluate_run(
         answer,
         measures=asked,
         policy=policy,
-        qrels=qrels,
+        queries=qrels.queries,
         run_name=found.name,
         duplicates=duplicates,
         repeated=repeated,
@@ -200,7 +200,7 @@ def evaluate_run(
 def make_plan(
     measures: list[Measure],
     policy: Policy,
-    judgments: _core.Judgments,
+    grades: list[float],
     duplicates: str,
     score_type: str,
 ) -> _core.Plan:
@@ -209,7 +209,6 @@ def make_plan(
     Raises:
         MeasureError: A measure lacks a parameter, or its function gives no number.
     """
-    grades = judgments.grades()
     if policy.negative not in {"gain", "minmax"}:
         grades = [grade for grade in grades if grade >= 0]
     aggregate = split_aggregate(policy.aggregate)
@@ -233,17 +232,17 @@ def make_evaluation(
     *,
     measures: list[Measure],
     policy: Policy,
-    qrels: Qrels,
+    queries: Queries,
     run_name: str,
     duplicates: str,
     repeated: int,
 ) -> Evaluation:
     """Make a result of the core's answer."""
-    queries, evaluated, empty, missing, run_only, tied, flat = answer.counts()
+    judged, evaluated, empty, missing, run_only, tied, flat = answer.counts()
     cutoffs = cutoffs_of(measures)
     at_cutoffs = dict(zip(cutoffs, answer.at_cutoffs(), strict=True))
     counts = Counts(
-        queries=queries,
+        queries=judged,
         evaluated=evaluated,
         empty=empty,
         missing=missing,
@@ -252,10 +251,10 @@ def make_evaluation(
         retrieved_at_k={k: retrieved for k, (retrieved, _) in at_cutoffs.items()},
         unjudged_at_k={k: unjudged for k, (_, unjudged) in at_cutoffs.items()},
     )
-    choices = policy.to_dict() | {"duplicates": qrels.duplicates}
+    choices = policy.to_dict() | {"duplicates": queries.duplicates}
     notes = [
-        describe(code, count, choices, file=qrels.name, line=line)
-        for code, count, line in qrels.judgments.notes()
+        describe(code, count, choices, file=queries.name, line=line)
+        for code, count, line in queries.notes
     ]
     choices["duplicates"] = duplicates
     notes += [
@@ -274,7 +273,7 @@ def make_evaluation(
     }
     notes += [describe(code, count, choices) for code, count in whole.items() if count]
     return Evaluation(
-        measures=measures, policy=policy, counts=counts, notes=notes, qrels=qrels, answer=answer
+        measures=measures, policy=policy, counts=counts, notes=notes, queries=queries, answer=answer
     )
 
 

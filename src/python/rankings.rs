@@ -9,7 +9,7 @@ use pyo3::prelude::*;
 
 use super::column::{Column, Data, Raw};
 use super::table::IdBuffers;
-use super::{Evaluation, Judgments, Plan, Run, choices, texts, to_python};
+use super::{Evaluation, Judgments, Plan, Run, choices, names, texts, to_python};
 use crate::axis::Names;
 use crate::ids::Ids;
 use crate::rankings;
@@ -41,23 +41,26 @@ impl Rankings {
 
     /// From rows in any order that hold both scores and grades.
     #[staticmethod]
+    #[allow(clippy::too_many_arguments)] // one a column
     fn from_table(
         py: Python<'_>,
         queries: IdBuffers,
         docs: Option<IdBuffers>,
         relevance: PyBuffer<f64>,
         scores: PyBuffer<f64>,
+        ranks: Option<PyBuffer<f64>>,
         ties: &str,
         duplicates: &str,
     ) -> PyResult<Self> {
         let queries = queries.copy(py)?;
+        let ranks = ranks.map(|ranks| ranks.to_vec(py)).transpose()?;
         let docs = docs.map(|docs| docs.copy(py)).transpose()?;
         let (relevance, scores) = (relevance.to_vec(py)?, scores.to_vec(py)?);
         let (ties, duplicates) = (choices::ties(ties)?, choices::duplicates(duplicates)?);
         let made = py.detach(|| {
             let docs = docs.as_ref().map(|docs| docs.column());
             rankings::Rankings::from_table(
-                &rankings::Table { queries: queries.column(), docs, relevance, scores },
+                &rankings::Table { queries: queries.column(), docs, relevance, scores, ranks },
                 ties,
                 duplicates,
             )
@@ -95,6 +98,20 @@ impl Rankings {
         let columns = rankings::Columns { names, offsets, relevance, scores, docs: None, ideal };
         let made = py.detach(|| rankings::Rankings::from_columns(columns, ties));
         Self::finish(py, made)
+    }
+
+    /// What the queries are called, in order.
+    fn query_ids(&self) -> Vec<String> {
+        names(self.made.axis())
+    }
+
+    fn find(&self, query: &str) -> Option<usize> {
+        self.made.axis().find(query.as_bytes())
+    }
+
+    /// The different grades, ascending.
+    fn grades(&self) -> Vec<f64> {
+        self.made.axis().grades().to_vec()
     }
 
     fn evaluate(&self, py: Python<'_>, plan: &Plan, threads: usize) -> PyResult<Evaluation> {

@@ -6,7 +6,26 @@ from rankscope.records import record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from rankscope._core import Judgments
+
+
+@record(frozen=True, slots=True)
+class Queries:
+    """The judged queries of an evaluation, as results need them.
+
+    Args:
+        name: What messages call the judgments.
+        duplicates: What was done with documents judged twice.
+        read_ids: Gives the identifiers, in first-seen order.
+        notes: Code, count and first line of what was suspicious in the judgments.
+    """
+
+    name: str
+    duplicates: str
+    read_ids: Callable[[], list[str]]
+    notes: tuple[tuple[str, int, int], ...] = ()
 
 
 @record(frozen=True, slots=True)
@@ -30,3 +49,9 @@ class Qrels:
     def query_ids(self) -> list[str]:
         """The identifiers of the queries, in first-seen order."""
         return self.judgments.query_ids()
+
+    @property
+    def queries(self) -> Queries:
+        """The queries, as results need them."""
+        notes = tuple(self.judgments.notes())
+        return Queries(self.name, self.duplicates, self.judgments.query_ids, notes)

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from rankscope import _core
     from rankscope.data.diagnostics import Diagnostic
     from rankscope.data.policy import Policy
-    from rankscope.data.qrels import Qrels
+    from rankscope.data.qrels import Queries
     from rankscope.results.counts import Counts
 
 
@@ -56,7 +56,7 @@ class Evaluation(Mapping[str, float]):
         policy: Policy,
         counts: Counts,
         notes: Sequence[Diagnostic],
-        qrels: Qrels,
+        queries: Queries,
         answer: _core.Evaluation,
     ) -> None:
         self._measures = tuple(measures)
@@ -66,7 +66,7 @@ class Evaluation(Mapping[str, float]):
         self._policy = policy
         self._counts = counts
         self._notes = tuple(notes)
-        self._qrels = qrels
+        self._queries = queries
         self._answer = answer
 
     @property
@@ -105,7 +105,7 @@ class Evaluation(Mapping[str, float]):
     @property
     def query_ids(self) -> list[str]:
         """The judged queries, in the order in which the qrels first name them."""
-        return self._qrels.query_ids
+        return self._queries.read_ids()
 
     def per_query(self, measure: Measure | str) -> NDArray[np.float64]:
         """Give the value of each query.

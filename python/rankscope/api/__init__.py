@@ -1,0 +1,13 @@
+"""The façade: the functions and classes that people call."""
+
+from __future__ import annotations
+
+from rankscope.api.evaluate import evaluate as evaluate
+from rankscope.api.evaluate import read_qrels as read_qrels
+from rankscope.api.grades import cg as cg
+from rankscope.api.grades import dcg as dcg
+from rankscope.api.grades import dcg_score as dcg_score
+from rankscope.api.grades import idcg as idcg
+from rankscope.api.grades import ndcg as ndcg
+from rankscope.api.grades import ndcg_score as ndcg_score
+from rankscope.api.rankings import Rankings as Rankings

@@ -1,0 +1,311 @@
+"""Rankings: ragged columns on a query axis, from whatever holds them."""
+
+from __future__ import annotations
+
+from rankscope import _core, engine
+from rankscope.adapters import arrays, tables
+from rankscope.data.policy import CHOICES, Policy, check_choice
+from rankscope.data.qrels import Qrels, Queries
+from rankscope.records import record
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+    from typing import Any, Literal
+
+    import numpy as np
+    from numpy.typing import ArrayLike, NDArray
+
+    from rankscope.data.policy import Ties
+    from rankscope.engine import Measures
+    from rankscope.results import Evaluation
+    from rankscope.typing import InputLike
+
+
+class Rankings:
+    """Ranked lists joined with their judgments: ragged columns on a query axis; immutable.
+
+    Rows of query `q` are `offsets[q]:offsets[q + 1]`, in rank order. Columns are read-only views
+    of the core's memory.
+
+    Examples:
+        >>> r = Rankings.from_run({"q1": {"d1": 2, "d3": 1}}, {"q1": {"d1": 0.5, "d2": 0.9}})
+        >>> r.relevance
+        array([nan,  2.])
+        >>> r.doc_ids("q1")
+        ['d2', 'd1']
+        >>> r.evaluate("RR")["RR"]
+        0.5
+    """
+
+    def __init__(self, queries: Queries, core: _core.Rankings, name: str, choices: Choices) -> None:
+        self._queries = queries
+        self._core = core
+        self._name = name
+        self._choices = choices
+
+    @classmethod
+    def from_run(
+        cls,
+        qrels: InputLike | Qrels,
+        run: InputLike,
+        *,
+        ties: Ties = "doc_id",
+        duplicates: Literal["error", "first", "max"] = "error",
+        score_type: Literal["float64", "float32"] = "float64",
+        encoding: Literal["utf-8", "latin-1"] = "utf-8",
+    ) -> Rankings:
+        """Join a run with its judgments, and rank it.
+
+        Args:
+            qrels: As in `evaluate`.
+            run: As in `evaluate`; it is held in memory.
+            ties: What decides between equal scores, as in `Policy`.
+            duplicates: As in `evaluate`.
+            score_type: As in `evaluate`.
+            encoding: As in `evaluate`.
+
+        Raises:
+            UsageError: An argument is not one of its choices.
+            InputError: The input is not of the format.
+            FileError: A file cannot be read.
+        """
+        check_choice("ties", ties, CHOICES["ties"])
+        if not isinstance(qrels, Qrels):
+            qrels = engine.load_qrels(qrels, duplicates=duplicates, encoding=encoding)
+        held, found = engine.load_run(
+            run, duplicates=duplicates, encoding=encoding, score_type=score_type
+        )
+        core = _core.Rankings(qrels.judgments, held, ties, duplicates)
+        return cls(qrels.queries, core, found.name, Choices(ties, duplicates, score_type))
+
+    @classmethod
+    def from_table(
+        cls,
+        table: object,
+        *,
+        query: str | None = None,
+        doc: str | None = None,
+        relevance: str | None = None,
+        score: str | None = None,
+        rank: str | None = None,
+        ties: Ties = "average",
+        duplicates: Literal["error", "first", "max"] = "error",
+    ) -> Rankings:
+        """Rank the rows of a table that hold both a score, or a rank, and a grade.
+
+        Args:
+            table: A data frame of pandas or Polars (lazy ones are collected), an Arrow table, a
+                DuckDB relation, anything with `__arrow_c_stream__`, or a mapping of column name to
+                array. Rows of a query need not be together.
+            query: The column of queries. Columns that are not named are found by their usual names,
+                such as `query_id`, `qid`, `user_id` or `search_group_id`; two candidates are an
+                error, not a guess.
+            doc: The column of documents; there may be none.
+            relevance: The column of grades; null or NaN is unjudged.
+            score: The column of scores, larger ones first.
+            rank: The column of ranks, smaller ones first. With both, they must agree.
+            ties: What decides between equal scores; `"average"` takes the expected value.
+            duplicates: What becomes of a document given twice in a query.
+
+        Raises:
+            UsageError: An argument is not one of its choices.
+            InputError: A column is missing, or holds what cannot be read.
+
+        Examples:
+            >>> table = {"qid": [1, 1, 2], "label": [1, 0, 1], "score": [0.1, 0.9, 0.5]}
+            >>> Rankings.from_table(table).evaluate("RR")["RR"]
+            0.75
+        """
+        check_choice("ties", ties, CHOICES["ties"])
+        check_choice("duplicates", duplicates, engine.DUPLICATES)
+        names = {"query": query, "doc": doc, "relevance": relevance, "score": score, "rank": rank}
+        columns = tables.read_table(table, names)
+        core = _core.Rankings.from_table(
+            columns.queries,
+            columns.docs,
+            columns.relevance,
+            columns.scores,
+            columns.ranks,
+            ties,
+            duplicates,
+        )
+        return cls._of_core(core, "table", Choices(ties, duplicates, "float64"))
+
+    @classmethod
+    def from_arrays(
+        cls, y_true: ArrayLike, y_score: ArrayLike, *, ties: Ties = "average"
+    ) -> Rankings:
+        """Rank the rows of two matrices of queries by documents.
+
+        Args:
+            y_true: Grades, shape (queries, documents) or (documents,); NaN is unjudged.
+            y_score: Scores of the same shape, larger ones first; where one is NaN or masked, there
+                is no document.
+            ties: What decides between equal scores, by anything but ids.
+
+        Raises:
+            InputError: The shapes differ, or a value is not a number.
+
+        Examples:
+            >>> Rankings.from_arrays([[3, 2, 0], [1, 0, 0]], [[0.1, 0.2, 0.3], [9, 8, 7]])
+            Rankings(2 queries, 6 documents, ties='average')
+        """
+        return cls._of_groups(arrays.from_matrices(y_true, y_score), ties)
+
+    @classmethod
+    def from_groups(
+        cls,
+        relevance: ArrayLike,
+        scores: ArrayLike,
+        group_sizes: ArrayLike,
+        *,
+        ties: Ties = "average",
+    ) -> Rankings:
+        """Rank rows that are together by query, as LightGBM and XGBoost hold them.
+
+        Args:
+            relevance: The grade of each row, shape (rows,); NaN is unjudged.
+            scores: The score of each row, shape (rows,).
+            group_sizes: How many rows each query has, shape (queries,).
+            ties: What decides between equal scores, by anything but ids.
+
+        Raises:
+            InputError: The sizes do not add up to the rows, or a value is not a number.
+
+        Examples:
+            >>> rankings = Rankings.from_groups([1, 0, 0, 2], [0.1, 0.2, 0.3, 0.4], [3, 1])
+            >>> rankings.evaluate("RR")["RR"]
+            0.6666666666666666
+        """
+        return cls._of_groups(arrays.from_groups(relevance, scores, group_sizes), ties)
+
+    @classmethod
+    def from_lists(
+        cls,
+        lists: Iterable[Sequence[float]],
+        *,
+        ideal: Iterable[Sequence[float]] | None = None,
+    ) -> Rankings:
+        """Take lists of grades that are in rank order already.
+
+        Args:
+            lists: For each query the grades of its documents, best rank first; NaN is unjudged.
+            ideal: For each query all judged grades, in any order; those of the list if left out.
+
+        Raises:
+            InputError: A value is not a number.
+
+        Examples:
+            >>> from rankscope import nDCG
+            >>> rankings = Rankings.from_lists([[3, 1, 2, 0, 2]])
+            >>> round(rankings.evaluate(nDCG(gain="exp2"))[nDCG(gain="exp2")], 6)
+            0.95085
+        """
+        return cls._of_groups(arrays.from_lists(lists, ideal), "input")
+
+    @classmethod
+    def _of_groups(cls, groups: arrays.Groups, ties: Ties) -> Rankings:
+        check_choice("ties", ties, CHOICES["ties"])
+        core = _core.Rankings.from_groups(
+            None, groups.offsets, groups.relevance, groups.scores, groups.ideal, ties
+        )
+        return cls._of_core(core, "arrays", Choices(ties, "error", "float64"))
+
+    @classmethod
+    def _of_core(cls, core: _core.Rankings, name: str, choices: Choices) -> Rankings:
+        return cls(Queries(name, choices.duplicates, core.query_ids), core, name, choices)
+
+    @property
+    def query_ids(self) -> list[str]:
+        """The identifiers of the judged queries, in first-seen order."""
+        return self._queries.read_ids()
+
+    @property
+    def offsets(self) -> NDArray[np.int64]:
+        """Where the rows of each query begin, and the last ones end; shape (queries + 1,)."""
+        return self._column("offsets")
+
+    @property
+    def relevance(self) -> NDArray[np.float64]:
+        """The grade of each row, NaN where the document is unjudged."""
+        return self._column("relevance")
+
+    @property
+    def scores(self) -> NDArray[np.float64]:
+        """The score of each row."""
+        return self._column("scores")
+
+    @property
+    def ideal_offsets(self) -> NDArray[np.int64]:
+        """Where the judged grades of each query begin in `ideal`; shape (queries + 1,)."""
+        return self._column("ideal_offsets")
+
+    @property
+    def ideal(self) -> NDArray[np.float64]:
+        """All judged grades of each query, largest first."""
+        return self._column("ideal")
+
+    def doc_ids(self, query: str) -> list[str]:
+        """Give the documents retrieved for a query, in rank order.
+
+        Raises:
+            KeyError: The query is not judged.
+        """
+        index = self._core.find(query)
+        if index is None:
+            raise KeyError(query)
+        start, stop = self.offsets[index : index + 2].tolist()
+        names = self._core.docs()
+        return [names[code] for code in self._column("doc_codes")[start:stop].tolist()]
+
+    def evaluate(self, measures: Measures, *, policy: Policy | str | None = None) -> Evaluation:
+        """Evaluate the rankings.
+
+        Args:
+            measures: As in `evaluate`.
+            policy: As in `evaluate`; its `ties` can only be those with which the rankings were
+                made, which are also the default here.
+
+        Raises:
+            UsageError: A measure or the policy is not one, or names other ties.
+            InputError: The policy refuses a query.
+        """
+        chosen = engine.read_policy(policy, Policy(ties=self._choices.ties))
+        asked, repeated = engine.read_measures(measures)
+        duplicates, score_type = self._choices.duplicates, self._choices.score_type
+        grades = self._core.grades()
+        plan = engine.make_plan(asked, chosen, grades, duplicates, score_type)
+        answer = self._core.evaluate(plan, engine.count_threads(None))
+        return engine.make_evaluation(
+            answer,
+            measures=asked,
+            policy=chosen,
+            queries=self._queries,
+            run_name=self._name,
+            duplicates=duplicates,
+            repeated=repeated,
+        )
+
+    def __len__(self) -> int:
+        return len(self.query_ids)
+
+    def __repr__(self) -> str:
+        rows = len(self.relevance)
+        return f"Rankings({len(self)} queries, {rows} documents, ties={self._choices.ties!r})"
+
+    def _column(self, name: str) -> NDArray[Any]:
+        import numpy as np  # noqa: PLC0415 - loads with the first array
+
+        column = self._core.column(name)
+        kind: np.dtype[Any] = np.dtype(column.typecode)
+        return np.frombuffer(memoryview(column), dtype=kind)
+
+
+@record(frozen=True, slots=True)
+class Choices:
+    """The choices with which rankings were made."""
+
+    ties: Ties
+    duplicates: Literal["error", "first", "max"]
+    score_type: Literal["float64", "float32"]

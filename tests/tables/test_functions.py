@@ -1,0 +1,120 @@
+"""The functions on grades in rank order give the tables of the books, in every shape."""
+
+from __future__ import annotations
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+import rankscope as rs
+from hypothesis import given
+from hypothesis import strategies as st
+from rankscope.errors import RankscopeError
+
+ARTICLE = [4, 2, 5, 3, 5]
+
+
+def rounded(values: object, places: int) -> list[float]:
+    return [round(value, places) for value in np.asarray(values).tolist()]
+
+
+def test_the_table_by_rank_is_that_of_the_article() -> None:
+    assert rounded(rs.cg(ARTICLE, k="all"), 0) == [4, 6, 11, 14, 19]
+    assert rounded(rs.dcg(ARTICLE, k="all"), 2) == [4.00, 5.26, 7.76, 9.05, 10.99]
+    assert rounded(rs.idcg(ARTICLE, k="all"), 2) == [5.00, 8.15, 10.15, 11.45, 12.22]
+    assert rounded(rs.ndcg(ARTICLE, k="all"), 2) == [0.80, 0.65, 0.76, 0.79, 0.90]
+    assert rs.ndcg_score([[5, 5, 4, 3, 2]], [[3, 1, 5, 2, 4]], k=3) == rs.ndcg(ARTICLE, k=3)
+
+
+def test_one_list_and_one_cutoff_is_a_number_and_each_further_one_an_axis() -> None:
+    lists = [[3, 2, 1], [0, 1], []]
+    assert isinstance(rs.ndcg([3, 2, 1]), float)
+    assert isinstance(rs.ndcg([3, 2, 1], k=2), float)
+    assert np.shape(rs.ndcg([3, 2, 1], k=[1, 2])) == (2,)
+    assert np.shape(rs.ndcg([3, 2, 1], k="all")) == (3,)
+    assert np.shape(rs.ndcg(lists)) == (3,)
+    assert np.shape(rs.ndcg(lists, k=2)) == (3,)
+    assert np.shape(rs.ndcg(lists, k=[1, 2])) == (3, 2)
+    assert np.shape(rs.ndcg(lists, k="all")) == (3, 3)
+    assert np.shape(rs.ndcg(np.array([[3, 2, 1], [1, 2, 3]]), k="all")) == (2, 3)
+
+
+@given(grades=st.lists(st.integers(0, 4), min_size=1, max_size=9))
+def test_every_rank_is_its_definition(grades: list[int]) -> None:
+    discounted = [grade / math.log2(rank + 2) for rank, grade in enumerate(grades)]
+    best = [grade / math.log2(rank + 2) for rank, grade in enumerate(sorted(grades, reverse=True))]
+    dcgs = list(itertools.accumulate(discounted))
+    idcgs = list(itertools.accumulate(best))
+    assert np.asarray(rs.cg(grades, k="all")).tolist() == list(itertools.accumulate(grades))
+    assert np.asarray(rs.dcg(grades, k="all")).tolist() == dcgs
+    assert np.asarray(rs.idcg(grades, k="all")).tolist() == idcgs
+    expected = [a / b if b else 0 for a, b in zip(dcgs, idcgs, strict=True)]
+    assert np.asarray(rs.ndcg(grades, k="all")).tolist() == expected
+
+
+def test_settings_are_those_of_the_measure_and_the_policy() -> None:
+    assert rs.dcg([3, 1], gain="exp2") == 7 / 1 + 1 / math.log2(3)
+    assert rs.dcg([3, 1], discount="reciprocal") == 3 + 1 / 2
+    assert rs.dcg([1, -1], negative="gain") == 1 - 1 / math.log2(3)
+    assert rs.cg([1], k=3, missing_gain=-1) == -1
+    assert rs.ndcg([0, 0], empty="one") == 1
+    assert math.isnan(float(rs.ndcg([0, 0], empty="skip")))
+    assert rs.ndcg([1, 1, 1], k=5, ideal=[1] * 5) == pytest.approx(0.72273, abs=1e-5)
+    # Järvelin and Kekäläinen's own example, base 2.
+    found = rs.dcg([3, 2, 3, 0, 0, 1, 2, 2, 3, 0], k="all", discount="jk", base=2)
+    assert rounded(found, 2) == [3, 5, 6.89, 6.89, 6.89, 7.28, 7.99, 8.66, 9.61, 9.61]
+
+
+@pytest.mark.parametrize("k", [0, -1, 2.5, "every", True])
+def test_a_bad_cutoff_is_refused(k: object) -> None:
+    with pytest.raises(RankscopeError, match="expected"):
+        rs.ndcg([1, 2], k=k)  # type: ignore[arg-type]
+
+
+def tied(y_true: list[float], y_score: list[float], k: int) -> float:
+    """DCG averaged over every order of tied documents."""
+    docs = sorted(zip(y_score, y_true, strict=True), key=lambda doc: -doc[0])
+    groups = [list(group) for _, group in itertools.groupby(docs, key=lambda doc: doc[0])]
+    orders = list(itertools.product(*map(itertools.permutations, groups)))
+    values = [
+        sum(doc[1] / math.log2(rank + 2) for rank, doc in enumerate(list(itertools.chain(*o))[:k]))
+        for o in orders
+    ]
+    return sum(values) / len(values)
+
+
+@given(
+    docs=st.lists(st.tuples(st.integers(0, 3), st.integers(0, 2)), min_size=1, max_size=6),
+    k=st.integers(1, 7),
+)
+def test_scores_of_tied_documents_are_averaged(docs: list[tuple[int, int]], k: int) -> None:
+    y_true = [float(doc[0]) for doc in docs]
+    y_score = [float(doc[1]) for doc in docs]
+    expected = tied(y_true, y_score, k)
+    best = tied(y_true, y_true, k)
+    assert rs.dcg_score([y_true], [y_score], k=k) == pytest.approx(expected, abs=1e-12)
+    found = rs.ndcg_score([y_true], [y_score], k=k)
+    assert found == pytest.approx(expected / best if best else 0, abs=1e-12)
+
+
+def test_weights_and_bases_are_those_asked_for() -> None:
+    y_true, y_score = [[3, 0, 1], [0, 2, 1]], [[1, 2, 3], [1, 2, 3]]
+    each = [rs.ndcg_score([t], [s]) for t, s in zip(y_true, y_score, strict=True)]
+    assert rs.ndcg_score(y_true, y_score) == pytest.approx(sum(each) / 2)
+    weighted = rs.ndcg_score(y_true, y_score, sample_weight=[3, 1])
+    assert weighted == pytest.approx((3 * each[0] + each[1]) / 4)
+    natural = rs.dcg_score([[3, 1]], [[2, 1]], log_base=math.e)
+    assert natural == pytest.approx(3 / math.log(2) + 1 / math.log(3))
+    assert rs.ndcg_score([[1.0]], [[0.5]]) == 1
+
+
+def test_ignoring_ties_takes_the_last_document_first() -> None:
+    assert rs.dcg_score([[1, 2]], [[0, 0]], ignore_ties=True) == 2 + 1 / math.log2(3)
+
+
+def test_negative_gains_are_refused_by_ndcg_score_only() -> None:
+    with pytest.raises(RankscopeError) as refused:
+        rs.ndcg_score([[1, -1]], [[2, 1]])
+    assert refused.value.code == "negative_gain"
+    assert rs.dcg_score([[1, -1]], [[2, 1]]) == 1 - 1 / math.log2(3)

@@ -1,0 +1,154 @@
+"""One ranking gives one answer, whatever holds it: frames, Arrow, matrices, groups, lists."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+import rankscope as rs
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from rankscope import AP, DCG, RR, Rankings, nDCG
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+COLUMNS: dict[str, list[object]] = {
+    "search_group_id": [7, 7, 8, 7, 8, 8],
+    "item_id": ["a", "b", "a", "é", "c", "d"],
+    "gains": [1.0, 0.0, 2.0, 3.0, None, 1.0],
+    "ranks": [1, 2, 3, 3, 1, 2],
+}
+FORMS: dict[str, Callable[[dict[str, list[object]]], object]] = {
+    "pandas": pd.DataFrame,
+    "pandas, texts as objects": lambda columns: pd.DataFrame(columns).astype({"item_id": object}),
+    "pandas, categories": lambda columns: pd.DataFrame(columns).astype({"item_id": "category"}),
+    "pandas, shuffled index": lambda columns: pd.DataFrame(columns, index=[5, 3, 3, 1, 0, 9]),
+    "polars": pl.DataFrame,
+    "polars, lazy": pl.LazyFrame,
+    "arrow": pa.table,
+    "arrow, dictionary": lambda columns: pa.table(
+        columns | {"item_id": pa.array(columns["item_id"]).dictionary_encode()}
+    ),
+    "arrow, sliced": lambda columns: pa.concat_tables(
+        [pa.table(columns).slice(0, 2), pa.table(columns).slice(2)]
+    ),
+    "mapping": dict,
+}
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_every_form_of_a_table_is_the_same_ranking(form: str) -> None:
+    rankings = Rankings.from_table(FORMS[form](COLUMNS))
+    assert rankings.query_ids == ["7", "8"]
+    assert rankings.doc_ids("7") == ["a", "b", "é"]
+    assert rankings.doc_ids("8") == ["c", "d", "a"]
+    assert rankings.relevance.tolist()[:3] == [1, 0, 3]
+    assert math.isnan(rankings.relevance[3])
+    log2 = math.log2
+    first = (1 / log2(2) + 3 / log2(4)) / (3 / log2(2) + 1 / log2(3))
+    second = (1 / log2(3) + 2 / log2(4)) / (2 / log2(2) + 1 / log2(3))
+    found = rankings.evaluate([nDCG @ 3, AP])
+    assert found.per_query_list("nDCG@3") == pytest.approx([first, second], abs=1e-15)
+    assert found.per_query_list("AP") == [(1 / 1 + 2 / 3) / 2, (1 / 2 + 2 / 3) / 2]
+
+
+lists = st.lists(
+    st.lists(st.tuples(st.integers(0, 3), st.integers(0, 4)), min_size=1, max_size=8),
+    min_size=1,
+    max_size=5,
+)
+
+
+@settings(deadline=None, max_examples=60)
+@given(queries=lists, seed=st.integers(0, 99))
+def test_tables_matrices_groups_and_dicts_agree(
+    queries: list[list[tuple[int, int]]], seed: int
+) -> None:
+    rows = [(q, d, *pair) for q, docs in enumerate(queries) for d, pair in enumerate(docs)]
+    sizes = [len(docs) for docs in queries]
+    width = max(sizes)
+    y_true, y_score = np.full((2, len(queries), width), np.nan)
+    for q, d, grade, score in rows:
+        y_true[q, d], y_score[q, d] = grade, score
+    grades = np.array([row[2] for row in rows])
+    scores = np.array([row[3] for row in rows], dtype=float)
+    order = np.random.default_rng(seed).permutation(len(rows))
+    order = order[np.argsort(order != 0, kind="stable")]  # the first query is named first
+    table = pd.DataFrame(rows, columns=["qid", "doc_id", "rel", "score"]).iloc[order]
+    table = table.assign(qid="q" + table["qid"].astype(str), doc_id=table["doc_id"].astype(str))
+    measures = [nDCG @ 2, nDCG(gain="exp2"), AP, RR, DCG @ 3]
+    found = [
+        Rankings.from_arrays(y_true, y_score),
+        Rankings.from_groups(grades, scores, sizes),
+        Rankings.from_table(table),
+    ]
+    qrels: dict[str, dict[str, float]] = {f"q{q}": {} for q in range(len(queries))}
+    run: dict[str, dict[str, float]] = {f"q{q}": {} for q in range(len(queries))}
+    for q, d, grade, score in rows:
+        qrels[f"q{q}"][str(d)] = grade
+        run[f"q{q}"][str(d)] = float(score)
+    expected = rs.evaluate(qrels, run, measures, policy="ties=average")
+    for rankings in found:
+        evaluation = rankings.evaluate(measures)
+        assert dict(evaluation) == dict(expected)
+
+
+def test_groups_of_zero_rows_are_queries_without_documents() -> None:
+    rankings = Rankings.from_groups([1, 0], [0.5, 0.7], [2, 0])
+    evaluation = rankings.evaluate("RR")
+    assert evaluation.per_query_list("RR") == [0.5, 0]
+    assert evaluation.counts.empty == 1
+
+
+def test_masked_and_nan_scores_are_no_documents_and_nan_grades_are_unjudged() -> None:
+    y_true = np.array([[0.0, np.nan, 1.0, 3.0]])
+    y_score = np.array([[4.0, 3.0, 2.0, np.nan]])
+    padded = Rankings.from_arrays(y_true, y_score)
+    masked = Rankings.from_arrays(y_true, np.ma.masked_invalid(y_score))
+    for rankings in (padded, masked):
+        assert rankings.scores.tolist() == [4, 3, 2]
+        assert rankings.evaluate("RR")["RR"] == 1 / 3
+        assert rankings.evaluate("Judged@3")["Judged@3"] == 2 / 3
+
+
+@pytest.mark.parametrize("form", ["C", "F", "negative stride", "big-endian", "float32", "int8"])
+def test_any_layout_of_a_matrix_is_read(form: str) -> None:
+    y_true = np.array([[3, 0, 1], [0, 2, 0]])
+    y_score = np.array([[1.0, 3.0, 2.0], [2.0, 1.0, 3.0]])
+    expected = Rankings.from_arrays(y_true, y_score).evaluate(nDCG)["nDCG"]
+    changed = {
+        "C": y_score,
+        "F": np.asfortranarray(y_score),
+        "negative stride": y_score[:, ::-1].copy()[:, ::-1],
+        "big-endian": y_score.astype(">f8"),
+        "float32": y_score.astype(np.float32),
+        "int8": y_score.astype(np.int8),
+    }[form]
+    assert Rankings.from_arrays(y_true, changed).evaluate(nDCG)["nDCG"] == expected
+
+
+def value(grades: list[float], measure: rs.Measure, ideal: list[float] | None = None) -> float:
+    given_ideal = None if ideal is None else [ideal]
+    return Rankings.from_lists([grades], ideal=given_ideal).evaluate(measure)[measure]
+
+
+def test_worked_examples_of_lists_in_rank_order() -> None:
+    exp2 = nDCG(gain="exp2")
+    assert round(value([2, 3, 1, 3, 0], nDCG @ 5, [3, 3, 2, 1, 0]), 4) == 0.8990
+    assert value([3, 1, 2, 0, 2], exp2) == pytest.approx(0.950849602851865, abs=1e-15)
+    orders = [value(list(order), exp2) for order in itertools.permutations([3, 1, 2, 0, 2])]
+    assert min(orders) == pytest.approx(0.5664478625498256, abs=1e-15)
+    assert max(orders) == 1
+    assert value([3, 1, 2, 0, 2], nDCG(gain=[0, 1, 3, 7]) @ 3) == pytest.approx(0.8785831719)
+    assert round(value([1, 1, 1], nDCG @ 5, [1, 1, 1, 1, 1]), 5) == 0.72273
+    assert round(value([6, 5, 1, 2, 0], nDCG), 5) == 0.99345
+    assert round(value([0, 5, 1, 2, 6], nDCG), 5) == 0.64591
+    assert round(value([0, 0, 1, 1, 1], DCG @ 3), 5) == 0.5
+    assert round(value([0, 0, 1, 1, 1], nDCG @ 3), 5) == 0.23464
