@@ -10,6 +10,7 @@ use crate::trec::{self, List, Row};
 #[derive(Debug, Default)]
 pub struct Joiner {
     hasher: IdHasher,
+    repeats: Repeats,
     seen: Slots,
     /// The judged documents of the last list, in the order of its rows.
     pub hits: Vec<Hit>,
@@ -35,23 +36,22 @@ impl Joiner {
         if trec::is_too_long(list.rows.len()) {
             return Err(trec::too_many_rows());
         }
-        self.seen.reset(list.rows.len());
         let judged = query.map(|query| judgments.of_query(query));
-        let slots = self.seen.as_mut_slice();
+        self.repeats.reset(list.rows.len());
         for (index, row) in list.rows.iter().enumerate() {
             let hash = self.hasher.hash(row.doc);
-            let same = insert(slots, hash, index, |other| is_same(list.rows[other].doc, row.doc));
-            if let Some(earlier) = same {
-                if duplicates == Duplicates::Error {
-                    return Err(retrieved_twice(list.query, &list.rows[earlier], row));
-                }
-                return self.join_resolved(judgments, query, list, duplicates);
-            }
+            self.repeats.see(index as u32, hash);
             if let Some(grade) = judged.and_then(|judged| judged.find_document(row.doc, hash)) {
                 self.hits.push(Hit { row: index as u32, grade });
             }
         }
-        Ok(())
+        match self.repeats.find(&list.rows) {
+            None => Ok(()),
+            Some((earlier, later)) if duplicates == Duplicates::Error => {
+                Err(retrieved_twice(list.query, &list.rows[earlier], &list.rows[later]))
+            }
+            Some(_) => self.join_resolved(judgments, query, list, duplicates),
+        }
     }
 
     /// Refuses a list with a document that occurs twice.
@@ -59,17 +59,16 @@ impl Joiner {
     /// # Errors
     /// Where there is one.
     pub fn check_distinct(&mut self, list: &List<'_>) -> Result<()> {
-        self.seen.reset(list.rows.len());
-        let slots = self.seen.as_mut_slice();
-        for (index, row) in list.rows.iter().enumerate() {
-            let hash = self.hasher.hash(row.doc);
-            if let Some(earlier) =
-                insert(slots, hash, index, |other| list.rows[other].doc == row.doc)
-            {
-                return Err(retrieved_twice(list.query, &list.rows[earlier], row));
+        self.repeats.reset(list.rows.len());
+        for (index, row) in (0..).zip(&list.rows) {
+            self.repeats.see(index, self.hasher.hash(row.doc));
+        }
+        match self.repeats.find(&list.rows) {
+            None => Ok(()),
+            Some((earlier, later)) => {
+                Err(retrieved_twice(list.query, &list.rows[earlier], &list.rows[later]))
             }
         }
-        Ok(())
     }
 
     /// Joins a list whose documents are known to differ.
@@ -114,6 +113,73 @@ impl Joiner {
         Ok(())
     }
 }
+
+/// Finds documents that occur twice. 64 bits a document tell almost all of them apart, in
+/// memory that stays close to the processor; the few that share a bit are compared.
+#[derive(Debug, Default)]
+struct Repeats {
+    bits: Vec<u64>,
+    /// A part of the hash of each row.
+    prints: Vec<u32>,
+    suspects: Vec<u32>,
+}
+
+impl Repeats {
+    /// Forgets all rows, with room for `count` more.
+    fn reset(&mut self, count: usize) {
+        self.bits.clear();
+        self.bits.resize(count.next_power_of_two(), 0);
+        self.prints.clear();
+        self.prints.reserve(count);
+        self.suspects.clear();
+    }
+
+    #[inline]
+    #[allow(clippy::cast_possible_truncation)] // parts of the hash are what is wanted
+    fn see(&mut self, row: u32, hash: u64) {
+        let word = (hash >> 6) as usize & (self.bits.len() - 1);
+        let bit = 1 << (hash & 63);
+        if self.bits[word] & bit != 0 {
+            self.suspects.push(row);
+        }
+        self.bits[word] |= bit;
+        self.prints.push((hash >> 32) as u32);
+    }
+
+    /// The first row whose document stood in a row before, and that row.
+    fn find(&self, rows: &[Row<'_>]) -> Option<(usize, usize)> {
+        if self.suspects.len() > MANY_SUSPECTS {
+            return self.find_among_many(rows);
+        }
+        self.suspects.iter().find_map(|&suspect| {
+            let later = suspect as usize;
+            let print = self.prints[later];
+            let before = self.prints[..later].iter().enumerate();
+            let mut alike = before.filter(|&(_, &other)| other == print).map(|(row, _)| row);
+            let earlier = alike.find(|&row| is_same(rows[row].doc, rows[later].doc))?;
+            Some((earlier, later))
+        })
+    }
+
+    /// The same, without comparing each suspect with every row.
+    fn find_among_many(&self, rows: &[Row<'_>]) -> Option<(usize, usize)> {
+        let mut by_print: Vec<(u32, u32)> = self.prints.iter().copied().zip(0..).collect();
+        by_print.sort_unstable();
+        let twice = by_print.chunk_by(|a, b| a.0 == b.0).filter(|alike| alike.len() > 1);
+        let pairs = twice.filter_map(|alike| {
+            (1..alike.len()).find_map(|at| {
+                let later = alike[at].1 as usize;
+                let before = alike[..at].iter().map(|&(_, row)| row as usize);
+                let mut same = before.filter(|&row| is_same(rows[row].doc, rows[later].doc));
+                same.next().map(|earlier| (earlier, later))
+            })
+        });
+        pairs.min_by_key(|&(_, later)| later)
+    }
+}
+
+/// More suspects than this are found by sorting.
+const MANY_SUSPECTS: usize = 64;
 
 fn retrieved_twice(query: &[u8], earlier: &Row<'_>, later: &Row<'_>) -> Error {
     let below = later.line.saturating_sub(earlier.line);
