@@ -442,13 +442,7 @@ impl Evaluation {
                     .value(id));
                 }
                 Missing::Zero => {
-                    let nothing = Query {
-                        ranks: &[],
-                        grades: &[],
-                        ties: &[],
-                        retrieved: 0,
-                        ideal: axis.ideal(query),
-                    };
+                    let nothing = Query { ideal: axis.ideal(query), ..Query::EMPTY };
                     row.clear();
                     ratios.clear();
                     let out = (&mut row, &mut ratios);

@@ -245,12 +245,7 @@ impl Rankings {
         if table.scores.is_empty() {
             return Err(no_rows());
         }
-        for (row, (&score, &grade)) in table.scores.iter().zip(&table.relevance).enumerate() {
-            let grade = if grade.is_nan() { Ok(()) } else { check_finite(grade, "rel", "grade") };
-            grade
-                .and_then(|()| check_finite(score, "score", "score"))
-                .map_err(|error| error.line(row as u64 + 1))?;
-        }
+        check_values(&table.relevance, &table.scores)?;
         if let Some(ranks) = &table.ranks {
             check_lengths(&[table.scores.len(), ranks.len()])?;
         }
@@ -270,7 +265,7 @@ impl Rankings {
             columns.check_ranks(&grouped, ranks)?;
         }
         let dropped = columns.resolve(&grouped, duplicates)?;
-        let mut made = Self::from_columns(columns, ties)?;
+        let mut made = Self::rank_columns(columns, ties)?;
         made.notes.add_many(Note::DuplicatesResolved, dropped, (0, 0));
         for column in [Some(table.queries), table.docs].into_iter().flatten() {
             made.notes.add_many(Note::IntegerIds, column.integers(), (0, 0));
@@ -283,8 +278,17 @@ impl Rankings {
     /// Ranks rows that have both scores and grades.
     ///
     /// # Errors
-    /// Where ties go by identifiers and there are none.
+    /// Where a score or grade is no number, or ties go by identifiers and there are none; lines are
+    /// 1-based rows.
     pub fn from_columns(columns: Columns, ties: Ties) -> Result<Self> {
+        check_values(&columns.relevance, &columns.scores)?;
+        if let Some((_, grades)) = &columns.ideal {
+            grades.iter().try_for_each(|&grade| check_grade(grade))?;
+        }
+        Self::rank_columns(columns, ties)
+    }
+
+    fn rank_columns(columns: Columns, ties: Ties) -> Result<Self> {
         let Columns { names, offsets, relevance, scores, docs, ideal } = columns;
         if docs.is_none() && matches!(ties, Ties::DocId | Ties::DocIdAscending) {
             return Err(Error::new(
@@ -456,6 +460,21 @@ impl Rankings {
     pub fn docs(&self) -> &crate::ids::Arena {
         self.docs.texts()
     }
+}
+
+/// Refuses scores and grades that are no numbers; a NaN grade is an unjudged document.
+fn check_values(relevance: &[f64], scores: &[f64]) -> Result<()> {
+    for (row, (&score, &grade)) in scores.iter().zip(relevance).enumerate() {
+        let grade = if grade.is_nan() { Ok(()) } else { check_grade(grade) };
+        grade
+            .and_then(|()| check_finite(score, "score", "score"))
+            .map_err(|error| error.line(row as u64 + 1))?;
+    }
+    Ok(())
+}
+
+fn check_grade(grade: f64) -> Result<()> {
+    check_finite(grade, "rel", "grade")
 }
 
 /// The judged grades of the rows themselves.

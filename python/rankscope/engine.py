@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 import os
 
 from rankscope import _core
@@ -105,13 +106,15 @@ def count_threads(given: object) -> int:
         except AttributeError:  # not every system says which processors a process may use
             count = os.cpu_count()
             return 1 if count is None else count
-    if isinstance(given, bool) or not isinstance(given, int) or given < 1:
+    is_number = hasattr(given, "__index__") and not isinstance(given, bool)
+    threads = operator.index(given) if is_number else 0  # type: ignore[arg-type]  # see above
+    if threads < 1:
         raise UsageError(
             f"expected threads to be 1 or more, found {given!r}",
             hint="leave it out for one a processor",
             code="bad_threads",
         )
-    return min(given, 256)
+    return min(threads, 256)
 
 
 def load_qrels(

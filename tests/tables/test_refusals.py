@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
-from rankscope import Rankings
+from rankscope import Rankings, ndcg_score
 from rankscope.errors import RankscopeError
 
 GOOD: dict[str, object] = {"qid": ["q", "q"], "doc": ["a", "b"], "rel": [1, 0], "score": [2.0, 1.0]}
@@ -128,3 +128,28 @@ def test_ties_by_ids_need_ids() -> None:
     with pytest.raises(RankscopeError) as refused:
         Rankings.from_arrays([[1, 0]], [[1, 1]], ties="doc_id")
     assert refused.value.code == "ties_need_ids"
+
+
+@pytest.mark.parametrize(("score", "code"), [(np.nan, "score_nan"), (np.inf, "score_overflow")])
+def test_scores_of_groups_are_numbers(score: float, code: str) -> None:
+    with pytest.raises(RankscopeError) as refused:
+        Rankings.from_groups([1, 0], [0.5, score], [2])
+    assert (refused.value.code, refused.value.line) == (code, 2)
+
+
+def test_infinite_scores_and_grades_are_refused_everywhere() -> None:
+    for make in (
+        lambda: Rankings.from_arrays([[1, 0]], [[1, np.inf]]),
+        lambda: Rankings.from_arrays([[1, -np.inf]], [[1, 2]]),
+        lambda: Rankings.from_lists([[1, -np.inf]]),
+        lambda: Rankings.from_lists([[1]], ideal=[[np.inf]]),
+        lambda: Rankings.from_lists([[1]], ideal=[[np.nan]]),
+    ):
+        with pytest.raises(RankscopeError):
+            make()
+
+
+@pytest.mark.parametrize("weights", [[1], [1, -1], [0, 0], [1, np.nan], ["a", "b"]])
+def test_weights_that_do_not_fit_are_refused(weights: list[float]) -> None:
+    with pytest.raises(RankscopeError):
+        ndcg_score([[1, 0], [0, 1]], [[1, 2], [1, 2]], sample_weight=weights)

@@ -128,9 +128,7 @@ def from_matrices(y_true: ArrayLike, y_score: ArrayLike) -> Groups:
             file="y_score",
         )
     if scores.shape[0] == 0:
-        raise EmptyError(
-            "expected queries, found none", hint="is the array empty?", code="empty_input"
-        )
+        raise _no_queries()
     is_there = ~np.isnan(scores)
     offsets = np.concatenate([[0], np.cumsum(is_there.sum(axis=1))])
     if is_there.all():
@@ -165,9 +163,7 @@ def from_groups(relevance: ArrayLike, scores: ArrayLike, group_sizes: ArrayLike)
             file="group_sizes",
         )
     if len(sizes) == 0:
-        raise EmptyError(
-            "expected queries, found none", hint="is the array empty?", code="empty_input"
-        )
+        raise _no_queries()
     offsets = np.concatenate([[0], np.cumsum(sizes.astype(np.int64))])
     return Groups(offsets.tolist(), grades, values)
 
@@ -202,9 +198,7 @@ def _join(lists: Iterable[Sequence[float]], name: str) -> tuple[list[int], NDArr
 
     parts = [to_numbers(one, name, dimensions=(1,)) if len(one) else np.empty(0) for one in lists]
     if not parts:
-        raise EmptyError(
-            "expected lists, found none", hint="is the input empty?", code="empty_input"
-        )
+        raise _no_queries()
     offsets = np.concatenate([[0], np.cumsum([len(part) for part in parts])])
     return offsets.astype(int).tolist(), np.concatenate(parts)
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import math
 
+from rankscope.adapters.arrays import to_numbers
 from rankscope.api.rankings import Rankings
 from rankscope.data.policy import Policy
-from rankscope.errors import UsageError
+from rankscope.errors import FormatError, UsageError
 from rankscope.measures import CG, DCG, IDCG, nDCG
 
 TYPE_CHECKING = False
@@ -272,7 +273,14 @@ def _score(
     evaluation = rankings.evaluate(measure, policy=Policy(ties=ties, negative=negative))
     if sample_weight is None:
         return evaluation[measure]
-    weights = np.asarray(sample_weight, dtype=np.float64).tolist()
+    weights = to_numbers(sample_weight, "sample_weight", dimensions=(1,)).tolist()
     values = evaluation.per_query_list(measure)
+    if len(weights) != len(values) or not sum(weights) > 0 or min(weights) < 0:
+        raise FormatError(
+            f"expected {len(values)} weights, 0 or more and not all 0, found {weights[:5]}",
+            hint="give one weight a query",
+            code="bad_weights",
+            file="sample_weight",
+        )
     weighed = math.fsum(weight * value for weight, value in zip(weights, values, strict=True))
     return weighed / math.fsum(weights)
