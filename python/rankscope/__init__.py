@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from rankscope._core import __version__ as __version__
 from rankscope.api import Rankings as Rankings
+from rankscope.api import attribute as attribute
 from rankscope.api import cg as cg
 from rankscope.api import dcg as dcg
 from rankscope.api import dcg_score as dcg_score
@@ -112,6 +113,7 @@ __all__ = [
     "Success",
     "UsageError",
     "__version__",
+    "attribute",
     "cg",
     "dcg",
     "dcg_score",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from rankscope.api.attribute import attribute as attribute
 from rankscope.api.evaluate import evaluate as evaluate
 from rankscope.api.evaluate import read_qrels as read_qrels
 from rankscope.api.grades import cg as cg

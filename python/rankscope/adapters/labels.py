@@ -1,0 +1,200 @@
+"""Labels of documents: rows of Python objects, and columns of any library, as codes."""
+
+from __future__ import annotations
+
+import math
+from itertools import chain
+
+from rankscope.adapters.tables import _arrow
+from rankscope.data.attribution import Labels
+from rankscope.errors import FormatError, UsageError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Sequence
+    from typing import Any, TypeAlias
+
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Foreign: TypeAlias = Any  # an array of Arrow
+    Part: TypeAlias = tuple[list[object], NDArray[np.int64], NDArray[np.int64]]
+
+
+LISTS = (list, tuple, set, frozenset)
+
+
+def read_labels(column: object, name: str = "labels", *, separator: str | None = None) -> Labels:
+    """Read a column of labels, a document a row.
+
+    Args:
+        column: A sequence or array, or a column of pandas, Polars, Arrow or anything with
+            `__arrow_c_stream__`. Each row has one label, or a list or set of them; None, NaN and
+            empty text are no label.
+        name: What messages call it.
+        separator: What is between the labels of a row, where rows are text with several of them.
+
+    Raises:
+        FormatError: It is no such column.
+        UsageError: The separator is no text.
+    """
+    import numpy as np  # noqa: PLC0415 - loads with the first array
+
+    if separator == "" or not isinstance(separator, str | None):
+        raise UsageError(
+            f"expected separator as text, found {separator!r}",
+            hint="write separator='|'",
+            code="bad_parameter",
+        )
+    if isinstance(column, list | tuple):
+        parts = [_encode_rows(column, name, separator)]
+    elif isinstance(getattr(column, "dtype", None), np.dtype):
+        rows = column.tolist()  # type: ignore[attr-defined]  # an array, or a Series of pandas
+        parts = [_encode_rows(rows, name, separator)]
+    else:
+        parts = [_encode_chunk(chunk, name, separator) for chunk in _read_chunks(column, name)]
+    return _join(parts, strips=separator is not None)
+
+
+def read_predicted(column: object, name: str = "predicted") -> Labels:
+    """Read a column of predicted labels, at most one a document.
+
+    Raises:
+        FormatError: It is no such column.
+    """
+    import numpy as np  # noqa: PLC0415 - loads with the first array
+
+    predicted = read_labels(column, name)
+    if (predicted.counts > 1).any():
+        at = int(np.argmax(predicted.counts > 1))
+        raise _bad_labels(name, "one predicted label a document", "several", at)
+    return predicted
+
+
+def _encode_rows(rows: Sequence[Foreign], name: str, separator: str | None) -> Part:
+    """The names, codes and counts of rows of Python objects."""
+    import numpy as np  # noqa: PLC0415 - loads with the first array
+
+    lists = [_split_row(row, at, name, separator) for at, row in enumerate(rows)]
+    counts = np.fromiter(map(len, lists), dtype=np.int64, count=len(lists))
+    codes = _Codes()
+    try:
+        found = [codes[label] for label in chain.from_iterable(lists)]
+    except TypeError as error:  # it cannot be looked up
+        raise _bad_labels(name, "labels that are text", "something else") from error
+    for label in codes:
+        if not isinstance(label, str) and not _is_null(label):
+            at = next(at for at, labels in enumerate(lists) if label in labels)
+            raise _bad_labels(name, "labels that are text", type(label).__name__, at)
+    return list(codes), np.array(found, dtype=np.int64), counts
+
+
+class _Codes(dict[object, int]):
+    """A code for each thing looked up, given when it is first."""
+
+    def __missing__(self, label: object) -> int:
+        self[label] = code = len(self)
+        return code
+
+
+def _split_row(row: Foreign, at: int, name: str, separator: str | None) -> Collection[object]:
+    """The labels of a row."""
+    if isinstance(row, str):
+        return (row,) if separator is None else row.split(separator)
+    if separator is None:
+        if isinstance(row, LISTS):
+            return row
+        if getattr(row, "ndim", 0) == 1:  # from a column of lists
+            return row.tolist()  # type: ignore[no-any-return]  # of an array
+    if _is_null(row):
+        return ()
+    wanted = "labels, or lists of them" if separator is None else "texts to be split"
+    raise _bad_labels(name, wanted, type(row).__name__, at)
+
+
+def _is_null(value: object) -> bool:
+    # pandas.NA answers no question about itself, so it is known by its type.
+    is_nan = isinstance(value, float) and math.isnan(value)
+    return value is None or is_nan or type(value).__name__ == "NAType"
+
+
+def _read_chunks(column: Foreign, name: str) -> Iterable[Foreign]:
+    """The chunks of a column as arrays of Arrow."""
+    # The last is for categories of pandas before 3.
+    ways = ("__arrow_c_stream__", "__arrow_c_array__", "__arrow_array__", "dtype")
+    way = next((way for way in ways if hasattr(column, way)), None)
+    if way is None:
+        raise FormatError(
+            f"expected {name} as lists of labels, or a column, found {type(column).__name__}",
+            hint="write ['click', 'buy'] for one document, [['click'], []] for two",
+            code="input_type",
+            file=name,
+        )
+    pa = _arrow()
+    try:
+        chunked = pa.chunked_array(column) if way == "__arrow_c_stream__" else None
+        return [pa.array(column, from_pandas=True)] if chunked is None else chunked.chunks
+    except (pa.ArrowException, TypeError, ValueError) as error:
+        raise _bad_labels(name, "a column of labels", type(column).__name__) from error
+
+
+def _encode_chunk(chunk: Foreign, name: str, separator: str | None) -> Part:
+    """The names, codes and counts of an array of Arrow."""
+    import numpy as np  # noqa: PLC0415 - loads with the first array
+
+    pa = _arrow()
+    import pyarrow.compute as pc  # noqa: PLC0415 - as the module above
+
+    if separator is not None:
+        chunk = pc.split_pattern(_to_texts(chunk, name), separator)
+    if isinstance(chunk, pa.ListArray | pa.LargeListArray | pa.FixedSizeListArray):
+        counts = pc.list_value_length(chunk).fill_null(0).to_numpy(zero_copy_only=False)
+        values = pc.list_flatten(chunk)
+    else:
+        counts, values = np.ones(len(chunk), dtype=np.int64), chunk
+    if not pa.types.is_dictionary(values.type):
+        values = _to_texts(values, name).dictionary_encode()
+    names = [*_to_texts(values.dictionary, name).to_pylist(), None]
+    codes = values.indices.cast(pa.int64()).fill_null(len(names) - 1)
+    return names, codes.to_numpy(zero_copy_only=False), counts.astype(np.int64)
+
+
+def _to_texts(values: Foreign, name: str) -> Foreign:
+    pa = _arrow()
+    is_text = pa.types.is_string(values.type) or pa.types.is_large_string(values.type)
+    if is_text or pa.types.is_string_view(values.type) or values.null_count == len(values):
+        return values if is_text else values.cast(pa.large_string())
+    if pa.types.is_dictionary(values.type):
+        return _to_texts(values.dictionary_decode(), name)
+    raise _bad_labels(name, "labels that are text, or lists of them", str(values.type))
+
+
+def _join(parts: list[Part], *, strips: bool) -> Labels:
+    """Put parts together, and leave out what is no label."""
+    import numpy as np  # noqa: PLC0415 - loads with the first array
+
+    names: list[str] = []
+    codes: list[NDArray[np.int64]] = [np.empty(0, dtype=np.int64)]
+    counts: list[NDArray[np.int64]] = [np.empty(0, dtype=np.int64)]
+    for found, of_labels, of_rows in parts:
+        texts = [name if isinstance(name, str) else "" for name in found]
+        codes.append(of_labels + len(names))
+        counts.append(of_rows)
+        names += [text.strip() for text in texts] if strips else texts
+    code, count = np.concatenate(codes), np.concatenate(counts)
+    is_label = np.array([bool(name) for name in names], dtype=bool)
+    if not is_label.all():
+        kept = is_label[code]
+        rows = np.repeat(np.arange(len(count)), count)[kept]
+        code, count = code[kept], np.bincount(rows, minlength=len(count))
+    return Labels(names, code, count)
+
+
+def _bad_labels(name: str, wanted: str, found: str, at: int | None = None) -> FormatError:
+    return FormatError(
+        f"expected {wanted}, found {found}",
+        hint="labels are text, such as 'click'; several of a document are a list or a set",
+        code="label_type",
+        file=name,
+        line=None if at is None else at + 1,
+    )

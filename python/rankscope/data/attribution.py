@@ -1,0 +1,172 @@
+"""Attribution: what labels are worth, and so the grade that a document has for them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Mapping
+
+from rankscope.data.policy import check_choice
+from rankscope.errors import FormatError, UsageError
+from rankscope.records import record
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Literal, TypeAlias
+
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Positive: TypeAlias = str | Collection[str] | Mapping[str, float]
+    Combine: TypeAlias = Literal["sum", "max"]
+    Repeats: TypeAlias = Literal["each", "once"]
+    Unknown: TypeAlias = Literal["zero", "error"]
+
+CHOICES: dict[str, tuple[str, ...]] = {
+    "combine": ("sum", "max"),
+    "repeats": ("each", "once"),
+    "unknown": ("zero", "error"),
+}
+"""The words of each field, the default first."""
+
+
+@record(frozen=True, slots=True)
+class Labels:
+    """The labels of documents, one document after another.
+
+    Args:
+        names: The texts that codes stand for; a text may be there twice.
+        codes: The code of each label.
+        counts: How many labels each document has.
+    """
+
+    names: list[str]
+    codes: NDArray[np.int64]
+    counts: NDArray[np.int64]
+
+
+@record(frozen=True, slots=True)
+class Attribution:
+    """What labels are worth.
+
+    Args:
+        weights: By positive class, what it adds to a grade; other labels add nothing.
+        combine: Whether the weights of a document's labels are added, or the largest counts.
+        repeats: Whether a label given several times to a document counts each time, or once.
+        unlabelled: The grade of a document without labels; NaN is unjudged.
+        unknown: What a label is that is no positive class: `"zero"`, or an `"error"`.
+
+    Raises:
+        UsageError: A value is not one of these.
+    """
+
+    weights: Mapping[str, float]
+    combine: Combine = "sum"
+    repeats: Repeats = "each"
+    unlabelled: float = 0.0
+    unknown: Unknown = "zero"
+
+    def __post_init__(self) -> None:
+        for name, choices in CHOICES.items():
+            check_choice(name, getattr(self, name), choices)
+        if not _is_number(self.unlabelled) or math.isinf(self.unlabelled):
+            raise UsageError(
+                f"expected unlabelled as a grade, NaN or None, found {self.unlabelled!r}",
+                hint="None makes documents without labels unjudged",
+                code="bad_parameter",
+            )
+
+
+def read_positive(positive: Positive) -> dict[str, float]:
+    """Read positive classes: one, several that weigh 1, or each with its weight.
+
+    Raises:
+        UsageError: There is none, or a weight is no finite number.
+    """
+    if isinstance(positive, str):
+        positive = [positive]
+    if isinstance(positive, Mapping):
+        weights = dict(positive)
+    elif isinstance(positive, Collection):
+        weights = dict.fromkeys(positive, 1)
+    else:
+        raise _bad_positive(f"found {type(positive).__name__}")
+    if not weights:
+        raise _bad_positive("found none")
+    for label, weight in weights.items():
+        if not isinstance(label, str) or not label:
+            raise _bad_positive(f"found {label!r}")
+        if not _is_number(weight) or not math.isfinite(weight):
+            raise _bad_positive(f"found the weight {weight!r} of {label!r}")
+    return {label: float(weight) for label, weight in weights.items()}
+
+
+def grade_labels(
+    labels: Labels, attribution: Attribution, predicted: Labels | None = None
+) -> NDArray[np.float64]:
+    """Give each document the grade of its labels.
+
+    Weights are added in the order of the positive classes, so that the order of a document's
+    labels does not change the grade, not even in its last bit.
+
+    Args:
+        labels: The labels of each document.
+        attribution: What they are worth.
+        predicted: The label predicted for each document, where only labels that equal it count.
+
+    Raises:
+        FormatError: A label is no positive class, and the attribution says that this is an error.
+    """
+    import numpy as np  # noqa: PLC0415 - loads with the first array
+
+    classes = list(attribution.weights)
+    other = len(classes)
+    weights = np.array([*attribution.weights.values(), 0.0])
+    places = _place_labels(labels, classes)
+    documents = np.repeat(np.arange(len(labels.counts)), labels.counts)
+    if attribution.unknown == "error" and (places == other).any():
+        at = int(np.argmax(places == other))
+        raise FormatError(
+            f"expected labels among {', '.join(classes)}; found {labels.names[labels.codes[at]]!r}",
+            hint="give it a weight, which may be 0, or leave out unknown='error'",
+            code="unknown_label",
+            file="labels",
+            line=int(documents[at]) + 1,
+        )
+    if predicted is not None:
+        wanted = np.full(len(labels.counts), other)
+        wanted[predicted.counts > 0] = _place_labels(predicted, classes)
+        places = np.where(places == wanted[documents], places, other)
+    keys = np.sort(documents * (other + 1) + places)
+    if attribution.repeats == "once" and len(keys):
+        keys = keys[np.concatenate([[True], keys[1:] != keys[:-1]])]
+    documents, places = np.divmod(keys, other + 1)
+    grades = np.full(len(labels.counts), attribution.unlabelled, dtype=np.float64)
+    is_labelled = labels.counts > 0
+    if attribution.combine == "sum":
+        sums = np.bincount(documents, weights[places], minlength=len(grades))
+        grades[is_labelled] = sums[is_labelled]
+    elif len(keys):
+        starts = np.flatnonzero(np.diff(documents, prepend=-1))
+        grades[is_labelled] = np.maximum.reduceat(weights[places], starts)
+    return grades
+
+
+def _place_labels(labels: Labels, classes: list[str]) -> NDArray[np.int64]:
+    """The place of each label among the classes; after the last of them if it is none."""
+    import numpy as np  # noqa: PLC0415 - loads with the first array
+
+    place = {label: at for at, label in enumerate(classes)}
+    of_name = np.array([place.get(name, len(classes)) for name in labels.names], dtype=np.int64)
+    return of_name[labels.codes]
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _bad_positive(found: str) -> UsageError:
+    return UsageError(
+        f"expected positive as one label, several, or labels with finite weights, {found}",
+        hint="write positive='click' or positive={'click': 1, 'buy': 5}",
+        code="bad_positive",
+    )
