@@ -5,6 +5,8 @@
 //! and Marc Najork, *Computing information retrieval performance measures efficiently in the presence of tied
 //! scores*, 2008.
 
+use super::denominator::Denominator;
+use super::draw;
 use super::{Kernel, Params, Place, Query, real};
 
 /// Makes a kernel that reads a cutoff and the smallest relevant grade, undefined without relevant
@@ -45,19 +47,73 @@ macro_rules! binary_kernel {
     };
 }
 
-binary_kernel!(
-    /// Average precision.
-    Ap,
-    |query, k, rel, relevant| {
+/// Average precision.
+pub(super) struct Ap {
+    k: usize,
+    rel: f64,
+    denominator: Denominator,
+}
+
+impl Ap {
+    pub(super) fn new(params: &Params) -> Self {
+        Self {
+            k: params.cutoff(),
+            rel: params.least_relevant(),
+            denominator: params.denominator.unwrap_or(Denominator::Relevant),
+        }
+    }
+
+    /// The mean over the relevant documents found.
+    fn over_found(&self, query: &Query<'_>) -> f64 {
+        let (mut found, mut sum) = (0, 0.0);
+        for (place, count) in query.relevant_places(self.k, self.rel) {
+            if place.within(self.k) < place.size {
+                return over_drawn(sum, &place, count, found, self.k);
+            }
+            sum = add_precisions(sum, &place, count, found, self.k);
+            found += count;
+        }
+        if found == 0 { 0.0 } else { sum / real(found) }
+    }
+}
+
+impl Kernel for Ap {
+    fn value(&self, query: &Query<'_>) -> f64 {
+        let (k, rel) = (self.k, self.rel);
+        let relevant = query.relevant(rel);
+        if relevant == 0 {
+            return f64::NAN;
+        }
+        let Some(denominator) = self.denominator.count(query, k, relevant) else {
+            return self.over_found(query);
+        };
         let mut found = 0;
         let sum = query.relevant_places(k, rel).fold(0.0, |sum, (place, count)| {
             let sum = add_precisions(sum, &place, count, found, k);
             found += count;
             sum
         });
-        sum / real(relevant)
+        sum / real(denominator)
     }
-);
+}
+
+/// The mean over the documents found where the cutoff splits the last tie, so that their number
+/// varies: over each number of them, by its chance.
+fn over_drawn(sum: f64, place: &Place<'_>, count: usize, found: usize, k: usize) -> f64 {
+    let within = place.within(k);
+    // At each rank, what a relevant document adds for those before the tie, and for one in it.
+    let (before, above) =
+        place.ranks(k).zip(0..).fold((0.0, 0.0), |(before, above), (rank, at)| {
+            (before + real(found + 1) / real(rank), above + real(at) / real(rank))
+        });
+    let drawn = draw::chances(place.size, count, within).into_iter();
+    drawn.filter(|&(number, _)| found + number > 0).fold(0.0, |mean, (number, chance)| {
+        let share = real(number) / real(within);
+        let others = real(number.saturating_sub(1)) / real((within - 1).max(1));
+        let precisions = sum + share * (before + others * above);
+        mean + chance * precisions / real(found + number)
+    })
+}
 
 /// Adds the precision at each rank of a place, times the chance of a relevant document there.
 fn add_precisions(sum: f64, place: &Place<'_>, count: usize, found: usize, k: usize) -> f64 {
@@ -99,19 +155,57 @@ fn first_chances(place: &Place<'_>, count: usize) -> impl Iterator<Item = f64> {
     })
 }
 
-binary_kernel!(
-    /// Precision at the cutoff.
-    Precision,
-    |query, k, rel, _relevant| query.expected_relevant(k, rel) / real(k),
-    ratio (query.expected_relevant(k, rel), real(k))
-);
+/// Precision or recall at the cutoff: the relevant documents found, as a share of something.
+pub(super) struct Share {
+    k: usize,
+    rel: f64,
+    denominator: Denominator,
+}
 
-binary_kernel!(
-    /// Recall at the cutoff.
-    Recall,
-    |query, k, rel, relevant| query.expected_relevant(k, rel) / real(relevant),
-    ratio (query.expected_relevant(k, rel), real(relevant))
-);
+impl Share {
+    /// A share of the ranks.
+    pub(super) fn precision(params: &Params) -> Self {
+        Self::of(params, Denominator::Cutoff)
+    }
+
+    /// A share of the relevant documents.
+    pub(super) fn recall(params: &Params) -> Self {
+        Self::of(params, Denominator::Relevant)
+    }
+
+    fn of(params: &Params, usual: Denominator) -> Self {
+        Self {
+            k: params.cutoff(),
+            rel: params.least_relevant(),
+            denominator: params.denominator.unwrap_or(usual),
+        }
+    }
+
+    /// Numerator and denominator; none without relevant documents.
+    fn parts(&self, query: &Query<'_>) -> Option<(f64, f64)> {
+        let relevant = query.relevant(self.rel);
+        if relevant == 0 {
+            return None;
+        }
+        let all = self.denominator.count(query, self.k, relevant)?;
+        Some((query.expected_relevant(self.k, self.rel), real(all)))
+    }
+}
+
+impl Kernel for Share {
+    fn value(&self, query: &Query<'_>) -> f64 {
+        match self.parts(query) {
+            None => f64::NAN,
+            // Of an empty list.
+            Some((_, 0.0)) => 0.0,
+            Some((found, all)) => found / all,
+        }
+    }
+
+    fn ratio(&self, query: &Query<'_>) -> Option<(f64, f64)> {
+        Some(self.parts(query).unwrap_or((0.0, 0.0)))
+    }
+}
 
 binary_kernel!(
     /// Precision at the number of relevant documents.
@@ -145,14 +239,18 @@ pub(super) fn harmonic(precision: f64, recall: f64, beta: f64) -> f64 {
 
 /// F at the cutoff.
 pub(super) struct F {
-    precision: Precision,
-    recall: Recall,
+    precision: Share,
+    recall: Share,
     beta: f64,
 }
 
 impl F {
     pub(super) fn new(params: &Params) -> Self {
-        Self { precision: Precision::new(params), recall: Recall::new(params), beta: params.beta }
+        Self {
+            precision: Share::precision(params),
+            recall: Share::recall(params),
+            beta: params.beta,
+        }
     }
 }
 

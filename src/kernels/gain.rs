@@ -14,6 +14,8 @@ pub enum Gain {
     Linear,
     /// 2^grade − 1.
     Exp2,
+    /// 1 for a grade above 0, else 0.
+    Binary,
     /// By grade; pairs of grade and gain, grades ascending.
     Table(Vec<(f64, f64)>),
 }
@@ -23,6 +25,7 @@ impl Gain {
         match self {
             Self::Linear => grade,
             Self::Exp2 => exp2(grade) - 1.0,
+            Self::Binary => f64::from(u8::from(grade > 0.0)),
             Self::Table(pairs) => pairs
                 .binary_search_by(|pair| pair.0.total_cmp(&grade))
                 .map_or(0.0, |index| pairs[index].1),
@@ -81,14 +84,21 @@ fn log2_of(base: f64) -> f64 {
     }
 }
 
-/// Which documents the ideal order is made of.
+/// Which documents the ideal order is made of, and how far it goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ideal {
-    /// All judged documents of the query.
+    /// All judged documents of the query, down to the cutoff.
     Judged,
-    /// The retrieved ones.
+    /// The retrieved ones, down to the cutoff.
     Retrieved,
+    /// All judged documents of the query, whatever the cutoff.
+    Whole,
+    /// A document of gain 1 at each rank down to the cutoff.
+    Slots,
 }
+
+/// The longest list of which each rank has a gain, whether or not there is a document.
+const MOST_SLOTS: usize = 10_000_000;
 
 /// Gains and discounts of the first `k`.
 struct Gains {
@@ -96,6 +106,10 @@ struct Gains {
     gain: Gain,
     discount: Discount,
     ideal: Ideal,
+    /// How many ranks of the ideal order count.
+    ideal_k: usize,
+    /// The sum for an ideal order of slots.
+    slots: f64,
     negative_gain: bool,
     min_max: bool,
     unjudged_gain: f64,
@@ -104,11 +118,17 @@ struct Gains {
 
 impl Gains {
     fn new(params: &Params) -> Self {
+        let slots = match params.ideal {
+            Ideal::Slots => params.cutoff().min(MOST_SLOTS),
+            Ideal::Judged | Ideal::Retrieved | Ideal::Whole => 0,
+        };
         Self {
             k: params.cutoff(),
             gain: params.gain.clone(),
             discount: params.discount.clone(),
             ideal: params.ideal,
+            ideal_k: if params.ideal == Ideal::Whole { usize::MAX } else { params.cutoff() },
+            slots: (1..=slots).fold(0.0, |sum, rank| sum + params.discount.apply(1.0, rank)),
             negative_gain: params.negative_gain || params.min_max,
             min_max: params.min_max,
             unjudged_gain: params.unjudged_gain,
@@ -162,8 +182,11 @@ impl Gains {
     }
 
     fn ideal(&self, query: &Query<'_>) -> f64 {
-        // Linear and exponential gains of grades largest first are largest first already.
-        if self.ideal == Ideal::Judged && !matches!(self.gain, Gain::Table(_)) {
+        if self.ideal == Ideal::Slots {
+            return self.slots;
+        }
+        // All gains but tables are largest first where the grades are.
+        if self.ideal != Ideal::Retrieved && !matches!(self.gain, Gain::Table(_)) {
             return self.discount_best(query.ideal.iter().map(|&grade| self.of(grade)));
         }
         let mut gains = self.all(query);
@@ -173,10 +196,7 @@ impl Gains {
 
     /// The gains that an ideal order is made of.
     fn all(&self, query: &Query<'_>) -> Vec<f64> {
-        let grades = match self.ideal {
-            Ideal::Judged => query.ideal,
-            Ideal::Retrieved => query.grades,
-        };
+        let grades = if self.ideal == Ideal::Retrieved { query.grades } else { query.ideal };
         let mut gains: Vec<f64> = grades.iter().map(|&grade| self.of(grade)).collect();
         if self.ideal == Ideal::Retrieved && self.unjudged_gain != 0.0 {
             gains.resize(query.retrieved, self.unjudged_gain);
@@ -186,7 +206,7 @@ impl Gains {
 
     /// The best order's sum; `gains` are largest first.
     fn discount_best(&self, gains: impl Iterator<Item = f64>) -> f64 {
-        let positive = gains.take_while(|&gain| gain > 0.0).take(self.k);
+        let positive = gains.take_while(|&gain| gain > 0.0).take(self.ideal_k);
         self.discount_all(positive)
     }
 
@@ -196,6 +216,10 @@ impl Gains {
 
     /// What nDCG divides, and what it divides by.
     fn parts(&self, query: &Query<'_>) -> (f64, f64) {
+        let is_relevant = |&grade: &f64| self.of(grade) > 0.0;
+        if self.ideal == Ideal::Slots && !query.ideal.iter().any(is_relevant) {
+            return (0.0, 0.0);
+        }
         let sum = self.discounted(query);
         if !self.min_max {
             return (sum, self.ideal(query));
@@ -210,6 +234,7 @@ impl Gains {
     }
 
     fn check(&self, grades: &[f64]) -> Result<()> {
+        self.check_ranks()?;
         let counted = grades.iter().filter(|&&grade| grade >= 0.0 || self.negative_gain);
         for &grade in counted {
             if let Gain::Table(pairs) = &self.gain
@@ -231,6 +256,34 @@ impl Gains {
                 )
                 .hint("use gain=\"linear\", or map the grades to smaller ones"));
             }
+        }
+        Ok(())
+    }
+
+    /// Refuses an ideal that the policy or the cutoff does not go with.
+    fn check_ranks(&self) -> Result<()> {
+        if self.min_max && matches!(self.ideal, Ideal::Whole | Ideal::Slots) {
+            return Err(Error::new(
+                Kind::Policy,
+                "minmax_unavailable",
+                "expected an ideal that has a worst order down to the same cutoff, as \
+                 negative=\"minmax\" needs, found ideal=\"whole\" or \"slots\""
+                    .to_owned(),
+            )
+            .hint("say ideal=\"judged\", or negative=\"gain\""));
+        }
+        let counts_all =
+            self.ideal == Ideal::Slots || (self.missing_gain != 0.0 && self.k < usize::MAX);
+        if counts_all && self.k > MOST_SLOTS {
+            return Err(Error::new(
+                Kind::Measure,
+                "bad_parameter",
+                format!(
+                    "expected a cutoff of at most {MOST_SLOTS} where every rank has a gain, found {}",
+                    self.k
+                ),
+            )
+            .hint("write nDCG@10, or leave missing_gain and ideal=\"slots\" out"));
         }
         Ok(())
     }

@@ -3,10 +3,13 @@
 mod binary;
 mod cascade;
 mod count;
+mod denominator;
+mod draw;
 mod gain;
 mod judged;
 mod set;
 
+pub use denominator::Denominator;
 pub use gain::{Discount, Gain, Ideal};
 
 use crate::error::{Error, Kind, Result};
@@ -180,6 +183,8 @@ pub struct Params {
     pub discount: Discount,
     /// What the ideal order is made of.
     pub ideal: Ideal,
+    /// What AP, precision and recall divide by; none for what each usually does.
+    pub denominator: Option<Denominator>,
     /// Whether negative grades have a gain; else they have none.
     pub negative_gain: bool,
     /// Whether nDCG is taken between the worst order and the best.
@@ -203,6 +208,7 @@ impl Default for Params {
             gain: Gain::Linear,
             discount: Discount::Log2,
             ideal: Ideal::Judged,
+            denominator: None,
             negative_gain: false,
             min_max: false,
             unjudged_gain: 0.0,
@@ -231,8 +237,8 @@ pub const TABLE: [(&str, Make); 25] = [
     ("cg", |params| Box::new(gain::Cg::new(params))),
     ("ap", |params| Box::new(binary::Ap::new(params))),
     ("rr", |params| Box::new(binary::Rr::new(params))),
-    ("precision", |params| Box::new(binary::Precision::new(params))),
-    ("recall", |params| Box::new(binary::Recall::new(params))),
+    ("precision", |params| Box::new(binary::Share::precision(params))),
+    ("recall", |params| Box::new(binary::Share::recall(params))),
     ("rprec", |params| Box::new(binary::Rprec::new(params))),
     ("success", |params| Box::new(binary::Success::new(params))),
     ("f", |params| Box::new(binary::F::new(params))),
@@ -297,6 +303,30 @@ mod tests {
         with_first.collect()
     }
 
+    /// Every kernel, and those that have other forms in each of them.
+    fn kernels(k: Option<usize>) -> Vec<(&'static str, Box<dyn Kernel>)> {
+        let default = Params { k, ..Params::default() };
+        let mut forms = vec![
+            default.clone(),
+            Params { gain: Gain::Binary, ..default.clone() },
+            Params { ideal: Ideal::Whole, ..default.clone() },
+        ];
+        for denominator in [
+            Denominator::Relevant,
+            Denominator::Reachable,
+            Denominator::Cutoff,
+            Denominator::Retrieved,
+            Denominator::Found,
+        ] {
+            forms.push(Params { denominator: Some(denominator), ..default.clone() });
+        }
+        if k.is_some() {
+            forms.push(Params { ideal: Ideal::Slots, ..default });
+        }
+        let every = forms.iter().flat_map(|form| TABLE.map(|(name, make)| (name, make(form))));
+        every.collect()
+    }
+
     fn value(kernel: &dyn Kernel, order: &[(i8, f64)], ideal: &[f64], ties: Ties) -> f64 {
         let relevance: Vec<f64> = order.iter().map(|doc| doc.1).collect();
         let scores: Vec<f64> = order.iter().map(|doc| f64::from(doc.0)).collect();
@@ -324,9 +354,7 @@ mod tests {
             ideal.extend(others.into_iter().map(f64::from));
             ideal.sort_by(|a, b| b.total_cmp(a));
             let orders = orders(&docs);
-            let params = Params { k, ..Params::default() };
-            for (name, make) in TABLE {
-                let kernel = make(&params);
+            for (name, kernel) in kernels(k) {
                 let needs_cutoff = matches!(name, "precision" | "recall" | "success" | "f");
                 if !kernel.averages_ties() || (k.is_none() && needs_cutoff) {
                     continue;

@@ -7,7 +7,7 @@ use pyo3::types::{PyDict, PyString};
 use crate::aggregate::Aggregate;
 use crate::evaluate::{Empty, Missing, Negative, Policy, Unjudged};
 use crate::judgments::Duplicates;
-use crate::kernels::{Discount, Gain, Ideal, Params};
+use crate::kernels::{Denominator, Discount, Gain, Ideal, Params};
 use crate::rank::Ties;
 use crate::trec::ScoreType;
 
@@ -119,8 +119,16 @@ pub(super) fn read_params(fields: &Bound<'_, PyDict>, policy: &Policy) -> PyResu
             "gain" => params.gain = read_gain(&value)?,
             "discount" => params.discount = read_discount(value.cast::<PyDict>()?)?,
             "ideal" => {
-                let known = [("judged", Ideal::Judged), ("retrieved", Ideal::Retrieved)];
+                let known = [
+                    ("judged", Ideal::Judged),
+                    ("retrieved", Ideal::Retrieved),
+                    ("whole", Ideal::Whole),
+                    ("slots", Ideal::Slots),
+                ];
                 params.ideal = choose(&value.extract::<String>()?, &known)?;
+            }
+            "denominator" => {
+                params.denominator = Some(read_denominator(&value.extract::<String>()?)?);
             }
             other => return Err(PyKeyError::new_err(other.to_owned())),
         }
@@ -128,10 +136,25 @@ pub(super) fn read_params(fields: &Bound<'_, PyDict>, policy: &Policy) -> PyResu
     Ok(params)
 }
 
+fn read_denominator(name: &str) -> PyResult<Denominator> {
+    let known = [
+        ("relevant", Denominator::Relevant),
+        ("reachable", Denominator::Reachable),
+        ("cutoff", Denominator::Cutoff),
+        ("retrieved", Denominator::Retrieved),
+        ("found", Denominator::Found),
+    ];
+    choose(name, &known)
+}
+
 pub(super) fn read_gain(value: &Bound<'_, PyAny>) -> PyResult<Gain> {
     if let Ok(name) = value.cast::<PyString>() {
-        return choose(name.to_str()?, &[("linear", 0), ("exp2", 1)])
-            .map(|which| if which == 0 { Gain::Linear } else { Gain::Exp2 });
+        return match name.to_str()? {
+            "linear" => Ok(Gain::Linear),
+            "exp2" => Ok(Gain::Exp2),
+            "binary" => Ok(Gain::Binary),
+            other => Err(PyValueError::new_err(other.to_owned())),
+        };
     }
     let pairs: Vec<[f64; 2]> = value.extract()?;
     let mut pairs: Vec<(f64, f64)> = pairs.into_iter().map(|[grade, gain]| (grade, gain)).collect();

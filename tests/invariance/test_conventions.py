@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 import statistics
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -12,10 +13,15 @@ import rankscope as rs
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from rankscope import AP, CG, DCG, ERR, RBP, RR, F, Judged, P, Policy, R, Rprec, Success, nDCG
-from rankscope.errors import PolicyError
+from rankscope.errors import MeasureError, PolicyError
 
 AVERAGED = [nDCG @ 3, nDCG, DCG @ 2, CG @ 2, AP, AP @ 3, RR, P @ 2, R @ 3, F @ 2, Success @ 2]
 AVERAGED += [RBP, Judged @ 2, Rprec, nDCG(gain="exp2", judged_only=True) @ 2]
+AVERAGED += [nDCG(gain="binary") @ 2, nDCG(ideal="whole") @ 2, nDCG(ideal="slots") @ 3]
+AVERAGED += [AP(denominator="found"), P(denominator="retrieved") @ 4]
+AVERAGED += [AP(denominator=name) @ 2 for name in ("reachable", "cutoff", "found")]
+AVERAGED += [AP(denominator="found") @ k for k in (1, 3, 4)]
+AVERAGED += [R(denominator="reachable") @ 2]
 
 grades = st.none() | st.integers(0, 3)
 tied_lists = st.lists(st.tuples(st.integers(0, 2), grades), min_size=1, max_size=5)
@@ -99,6 +105,76 @@ def test_bad_documents_are_between_the_worst_order_and_the_best() -> None:
     assert one(qrels, ["b", "a", "c"], nDCG @ 3, policy) == pytest.approx(
         (between - worst) / (best - worst), abs=1e-15
     )
+
+
+def test_gains_of_policies_enter_the_list_and_not_an_ideal_of_judged_documents_or_slots() -> None:
+    log2 = math.log2
+    policy = Policy(unjudged=0.5, missing_gain=-1)
+    listed = 0.5 / log2(2) + 1 / log2(3) - 1 / log2(4)
+    for ideal, best in (
+        ("judged", 2 / log2(2) + 1 / log2(3)),
+        ("whole", 2 / log2(2) + 1 / log2(3)),
+        ("slots", 1 / log2(2) + 1 / log2(3) + 1 / log2(4)),
+    ):
+        measure = nDCG(ideal=ideal) @ 3
+        assert one({"a": 2, "b": 1}, ["x", "b"], measure, policy) == listed / best
+
+
+@pytest.mark.parametrize("ideal", ["whole", "slots"])
+def test_an_ideal_without_a_worst_order_has_no_minmax(ideal: str) -> None:
+    with pytest.raises(PolicyError, match="worst order") as refused:
+        one({"a": 2, "b": -1}, ["b"], nDCG(ideal=ideal) @ 3, Policy(negative="minmax"))
+    assert refused.value.code == "minmax_unavailable"
+
+
+@pytest.mark.parametrize(
+    ("measure", "policy"),
+    [(nDCG(ideal="slots") @ 10**9, Policy()), (DCG @ 10**18, Policy(missing_gain=1))],
+)
+def test_gains_at_more_ranks_than_can_be_counted_are_refused(
+    measure: rs.Measure, policy: Policy
+) -> None:
+    with pytest.raises(MeasureError, match="at most 10000000") as refused:
+        one({"a": 1}, ["a"], measure, policy)
+    assert refused.value.code == "bad_parameter"
+
+
+def test_the_mean_over_those_found_is_exact_where_the_cutoff_splits_a_long_tie() -> None:
+    size, relevant, k = 400, 150, 100
+    qrels = {"q": {f"d{place}": int(place < relevant) for place in range(size)}}
+    run = {"q": {f"d{place}": 1.0 for place in range(size)}}
+    measure = AP(denominator="found") @ k
+    # By linearity, given how many are drawn into the first k ranks.
+    expected = Fraction(0)
+    for drawn in range(1, k + 1):
+        ways = math.comb(relevant, drawn) * math.comb(size - relevant, k - drawn)
+        precisions = sum(
+            Fraction(drawn, k) * (1 + Fraction((rank - 1) * (drawn - 1), k - 1)) / rank
+            for rank in range(1, k + 1)
+        )
+        expected += Fraction(ways, math.comb(size, k)) * precisions / drawn
+    found = rs.evaluate(qrels, run, measure, policy="ties=average")[measure]
+    assert found == pytest.approx(float(expected), rel=1e-12)
+
+
+def test_ratios_of_sums_have_the_denominators_that_are_asked_for() -> None:
+    qrels = {"x": {"a": 1, "b": 1, "c": 1}, "y": {"a": 1}, "z": {"a": 0}}
+    run = {"x": {"a": 2.0}, "y": {"n": 2.0, "a": 1.0}, "z": {"a": 1.0}}
+    measures = [P(denominator="retrieved") @ 2, R(denominator="reachable") @ 2]
+    measures += [nDCG(ideal="slots") @ 2]
+    found = rs.evaluate(qrels, run, measures, policy="aggregate=ratio_of_sums")
+    slots = 1 + 1 / math.log2(3)
+    expected = [(1 + 1) / (1 + 2), (1 + 1) / (2 + 1), (1 + 1 / math.log2(3)) / (slots + slots)]
+    assert list(found.values()) == pytest.approx(expected, rel=1e-15)
+
+
+def test_the_base_of_a_logarithm_cancels_in_every_ideal_that_is_discounted_by_it() -> None:
+    qrels = {"a": 3.0, "b": 2.0, "c": 1.0, "d": 0.0}
+    for ideal in ("judged", "retrieved", "whole", "slots"):
+        natural = nDCG(ideal=ideal, discount="log", base=2.718281828459045) @ 3
+        with_log2 = one(qrels, ["c", "d", "a", "x", "b"], nDCG(ideal=ideal) @ 3, Policy())
+        found = one(qrels, ["c", "d", "a", "x", "b"], natural, Policy())
+        assert found == pytest.approx(with_log2, rel=1e-12)
 
 
 VALUES = [0.5, 0.25, 1.0, 0.125, 0.75]

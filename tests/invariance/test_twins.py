@@ -11,7 +11,7 @@ from rankscope.data.policy import CHOICES
 from rankscope.measures import TABLE, Row
 
 from tests.invariance.lists import Judged, judged_queries
-from tests.invariance.variants import VALUES, VARIANTS, variants
+from tests.invariance.variants import VARIANTS, values_of, variants
 
 policies = st.builds(
     Policy,
@@ -30,7 +30,7 @@ def test_every_parameter_of_every_row_is_varied() -> None:
                 for variant in VARIANTS
                 if variant.row.name == row.name
             }
-            given_values = [one for one in VALUES[parameter.name] if one is not None]
+            given_values = [one for one in values_of(parameter) if one is not None]
             assert len(found) >= len(given_values), (row.name, parameter.name)
 
 

@@ -10,7 +10,7 @@ from rankscope.measures import TABLE
 from rankscope.measures.table import measure
 
 if TYPE_CHECKING:
-    from rankscope.measures import Measure, Row
+    from rankscope.measures import Measure, Parameter, Row
 
 GRADES = (-2.0, -1.0, 0.0, 0.5, 1.0, 1.5, 2.0, 3.0, 4.0)
 """The grades of generated judgments; tables and scales here cover them."""
@@ -33,24 +33,28 @@ VALUES: dict[str, tuple[object, ...]] = {
     "k": (None, 1, 4),
     "rel": (None, 1, 0, 0.5, 2, 7),
     "judged_only": (False, True),
-    "gain": ("linear", "exp2", GAIN_TABLE, cubed),
+    "gain": ("linear", "exp2", "binary", GAIN_TABLE, cubed),
     "discount": ("log2", "log", "jk", "reciprocal", "linear", "zipf", WEIGHTS, rooted),
     "base": (2, math.e),
     "s": (1, 0.5),
-    "ideal": ("judged", "retrieved"),
     "recall": (0, 0.1, 0.25, 0.5, 1),
     "beta": (1, 0.5, 3),
     "p": (0.8, 0.5, 0.95),
     "graded": (False, True),
     "max_grade": (4, 6.5),
 }
-"""For each parameter the values that are gone through."""
+"""For each parameter the values that are gone through; of one that takes words only, all words."""
+
+
+def values_of(parameter: Parameter) -> tuple[object, ...]:
+    """The values of a parameter that are gone through."""
+    return VALUES.get(parameter.name, parameter.domain.choices)
 
 
 def variants(row: Row) -> list[Measure]:
     """Every combination of parameter values that the row allows, each measure once."""
     names = [parameter.name for parameter in row.parameters]
-    combinations = product(*(VALUES[name] for name in names))
+    combinations = product(*map(values_of, row.parameters))
     made = (_make(row, dict(zip(names, values, strict=True))) for values in combinations)
     return list(dict.fromkeys(one for one in made if one is not None))
 
@@ -68,9 +72,11 @@ def _make(row: Row, settings: dict[str, object]) -> Measure | None:
             companion, allowed = parameter.only_with
             if settings[companion] not in allowed:
                 continue
+        if value in parameter.needs_k and settings["k"] is None:
+            return None
         given[parameter.name] = value
     listed = not isinstance(settings.get("discount", ""), str)
-    if listed and "k" not in given:
+    if listed and ("k" not in given or given.get("ideal") == "whole"):
         return None
     made = measure(row.name)(**given)
     # Condensing a list is the same for all gains and discounts.

@@ -27,9 +27,17 @@ from rankscope.measures import AP, ERR, RBP, F, IPrec, Measure, NumQ, NumRet, P,
                 "ideal": "retrieved",
             },
         ),
-        (AP, "ap", {"k": None, "rel": 1.0}),
-        (AP(judged_only=True, rel=2) @ 5, "ap", {"k": 5, "rel": 2.0}),
-        (P @ 5, "precision", {"k": 5, "rel": 1.0}),
+        (AP, "ap", {"k": None, "rel": 1.0, "denominator": "relevant"}),
+        (
+            AP(judged_only=True, rel=2) @ 5,
+            "ap",
+            {"k": 5, "rel": 2.0, "denominator": "relevant"},
+        ),
+        (
+            P(denominator="retrieved") @ 5,
+            "precision",
+            {"k": 5, "rel": 1.0, "denominator": "retrieved"},
+        ),
         (F(beta=2) @ 5, "f", {"k": 5, "rel": 1.0, "beta": 2.0}),
         (IPrec @ 0, "iprec", {"recall": 0.0, "rel": 1.0}),
         (ERR @ 20, "err", {"k": 20, "max_grade": 4.0}),
@@ -79,6 +87,17 @@ def test_a_discount_function_is_tabulated_as_far_as_it_is_needed() -> None:
     }
 
 
+def test_a_discount_goes_as_far_as_the_ideal_list() -> None:
+    def lengths(ideal: str) -> list[int]:
+        measure = nDCG(ideal=ideal, discount=lambda rank: 1 / rank) @ 4
+        shapes = [measure.kernel_spec(depth=depth)[1]["discount"] for depth in (2, 6)]
+        return [len(shape["weights"]) for shape in shapes]
+
+    assert lengths("judged") == [2, 4]
+    assert lengths("slots") == [4, 4]
+    assert lengths("whole") == [2, 6]
+
+
 def test_a_cutoff_beyond_every_list_fits_the_core() -> None:
     assert (nDCG @ 10**20).kernel_spec()[1]["k"] == 2**63 - 1
 
@@ -96,6 +115,11 @@ def test_a_cutoff_beyond_every_list_fits_the_core() -> None:
         (nDCG(discount=lambda _: math.inf) @ 3, "to be a finite number", ""),
         (nDCG(discount=lambda _: "x") @ 3, "to be a finite number", ""),
         (nDCG(gain=lambda grade: grade), "needs the grades", "grades="),
+        (nDCG(ideal="slots"), "a cutoff with ideal='slots'", "write nDCG(ideal='slots')@10"),
+        (AP(denominator="cutoff"), "a cutoff with denominator='cutoff'", "@10"),
+        (AP(denominator="cutoff") @ 10**20, "up to 2\\*\\*53, found 100000000000000000000", "@10"),
+        (nDCG(ideal="slots", discount=[1, 0.5]) @ 3, "for each of 3 ranks, found 2", "@ 2"),
+        (nDCG(ideal="whole", discount=[1, 0.5]) @ 2, "cut nowhere", "leave ideal out"),
     ],
 )
 def test_what_is_missing_is_asked_for(measure: Measure, expected: str, hint: str) -> None:

@@ -20,6 +20,7 @@ from rankscope.measures import (
     NumRelRet,
     NumRet,
     P,
+    R,
     SetF,
     nDCG,
 )
@@ -47,6 +48,8 @@ def square(grade: float) -> float:
         (nDCG(discount=[1, 0.5]) @ 2, "nDCG(discount=[1, 0.5])@2", "ndcg_2_discount_1_0p5"),
         (nDCG(gain=square) @ 2, "nDCG(gain=<square>)@2", "ndcg_2_gain_square"),
         (P(rel=2) @ 5, "P(rel=2)@5", "p_5_rel_2"),
+        (nDCG(gain="binary") @ 5, "nDCG(gain='binary')@5", "ndcg_5_gain_binary"),
+        (AP(denominator="found") @ 5, "AP(denominator='found')@5", "ap_5_denominator_found"),
         (RBP(p=0.9), "RBP(p=0.9)", "rbp_p_0p9"),
         (RBP(p=0.8), "RBP", "rbp"),
         (IPrec @ 0.1, "IPrec@0.1", "iprec_0p1"),
@@ -126,6 +129,8 @@ def test_a_cutoff_is_a_positive_integer(k: object) -> None:
     ("make", "expected", "hint"),
     [
         (lambda: nDCG(gain="exp"), "expected gain to be", "did you mean 'exp2'?"),
+        (lambda: P(denominator="found"), '"cutoff" or "retrieved", found', ""),
+        (lambda: R(denominator="reach"), '"relevant" or "reachable"', "did you mean 'reachable'?"),
         (lambda: nDCG(discount="logg"), "expected discount to be", "did you mean 'log'?"),
         (lambda: nDCG(idael="judged"), "no parameter 'idael'", "did you mean 'ideal'?"),
         (lambda: nDCG(ideal="perfect"), "'judged' or 'retrieved'|\"judged\"", ""),

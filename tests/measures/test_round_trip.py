@@ -7,7 +7,7 @@ import pickle
 from hypothesis import assume, given
 from hypothesis import strategies as st
 from rankscope.measures import TABLE, Measure, parse
-from rankscope.measures.domains import DISCOUNTS, GAINS, IDEALS
+from rankscope.measures.domains import DISCOUNTS, GAINS
 from rankscope.measures.table import measure
 
 numbers = st.integers(0, 5) | st.floats(0, 1e6)
@@ -27,7 +27,6 @@ VALUES: dict[str, st.SearchStrategy[object]] = {
     "discount": st.sampled_from(DISCOUNTS) | st.lists(numbers, min_size=1, max_size=4),
     "base": st.floats(1.1, 100),
     "s": st.floats(0.1, 5),
-    "ideal": st.sampled_from(IDEALS),
 }
 
 
@@ -45,7 +44,8 @@ def measures(draw: st.DrawFn) -> Measure:
         if parameter.name == "rel" and settings.get("graded"):
             continue
         if draw(st.booleans()):
-            settings[parameter.name] = draw(VALUES[parameter.name])
+            words = st.sampled_from(parameter.domain.choices or [None])
+            settings[parameter.name] = draw(VALUES.get(parameter.name, words))
     assume(not (settings.get("graded") and "rel" in settings))
     return measure(row.name)(**settings)
 

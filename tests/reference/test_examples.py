@@ -127,6 +127,25 @@ def test_the_base_of_the_logarithm_cancels_in_ndcg(base: float) -> None:
         ("DCG(gain=[0, 10, 20, 30])@1", 30),
         ("DCG(gain='exp2')", (2**3 - 1) / log2(2) + (2**1 - 1) / log2(4)),
         ("CG(gain='exp2')", 7 + 1),
+        ("CG(gain='binary')", 1 + 1),
+        ("DCG(gain='binary')", 1 / log2(2) + 1 / log2(4)),
+        ("IDCG@2", 3 / log2(2) + 2 / log2(3)),
+        ("IDCG(ideal='whole')@2", 3 / log2(2) + 2 / log2(3) + 1 / log2(4)),
+        ("IDCG(ideal='retrieved')@2", 3 / log2(2) + 1 / log2(3)),
+        ("IDCG(ideal='slots')@2", 1 / log2(2) + 1 / log2(3)),
+        ("IDCG(ideal='slots')@9", sum(1 / log2(rank + 1) for rank in range(1, 10))),
+        ("nDCG(ideal='slots', gain='binary')@2", 1 / (1 / log2(2) + 1 / log2(3))),
+        ("AP@3", (1 / 1 + 2 / 3) / 3),
+        ("AP(denominator='reachable')@2", 1 / 2),
+        ("AP(denominator='reachable')", (1 / 1 + 2 / 3) / 3),
+        ("AP(denominator='cutoff')@8", (1 / 1 + 2 / 3) / 8),
+        ("AP(denominator='found')@3", (1 / 1 + 2 / 3) / 2),
+        ("AP(denominator='found')@1", 1 / 1),
+        ("AP(rel=2, denominator='found')", 1 / 1),
+        ("P(denominator='retrieved')@8", 2 / 4),
+        ("P(denominator='retrieved')@3", 2 / 3),
+        ("R(denominator='reachable')@1", 1 / 1),
+        ("R(denominator='reachable')@4", 2 / 3),
     ],
 )
 def test_each_discount_and_gain_is_its_formula(name: str, expected: float) -> None:
@@ -144,6 +163,30 @@ def test_negative_grades_have_a_gain_only_where_that_is_asked_for() -> None:
     kernel, params = parse("DCG").kernel_spec()
     assert value(kernel, params, [2, -1], [2, -1]) == 2
     assert value(kernel, params, [2, -1], [2, -1], negative="gain") == 2 + -1 / log2(3)
+
+
+def test_nothing_of_a_grade_below_0_is_relevant_to_binary_gains() -> None:
+    kernel, params = parse("CG(gain='binary')").kernel_spec()
+    ranking: Ranking = [2, 0.5, 0, -1, None]
+    for negative in ("nonrelevant", "gain"):
+        assert value(kernel, params, ranking, [2, 0.5, 0, -1], negative=negative) == 1 + 1
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "nDCG(ideal='whole')@2",
+        "nDCG(ideal='slots')@2",
+        "nDCG(ideal='slots', gain='binary')@2",
+        *(f"AP(denominator='{name}')@2" for name in ("reachable", "cutoff", "found")),
+        "P(denominator='retrieved')@2",
+        "R(denominator='reachable')@2",
+    ],
+)
+def test_without_relevant_documents_every_form_is_undefined(name: str) -> None:
+    assert math.isnan(evaluate(parse(name), [0, None], [0, 0]))
+    assert evaluate(parse(name), [0, None], [0, 0, 1]) == 0
+    assert evaluate(parse(name), [], [1]) == 0
 
 
 def test_a_grade_without_a_gain_is_an_error() -> None:

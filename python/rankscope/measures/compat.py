@@ -105,7 +105,7 @@ def _write(ours: Measure, tool: Tool, name: Name) -> str | None:
     if any(callable(value) for value in beside.values()):
         return None
     if tool == "ir_measures":
-        return ours.name if not left else None
+        return ours.name if spelling.is_in_ir_measures(ours) else None
     stem, takes = _split(name)
     value = left.pop(takes, None)
     if takes and not isinstance(value, int | float):

@@ -18,9 +18,9 @@ if TYPE_CHECKING:
     Curve: TypeAlias = Callable[[float], float] | Callable[[int], float]
     Value: TypeAlias = bool | float | str | GainTable | Weights | Curve | None
 
-GAINS = ("linear", "exp2")
+GAINS = ("linear", "exp2", "binary")
 DISCOUNTS = ("log2", "log", "jk", "reciprocal", "linear", "zipf")
-IDEALS = ("judged", "retrieved")
+IDEALS = ("judged", "retrieved", "whole", "slots")
 
 LARGEST_CUTOFF = 10**100
 LARGEST_DIVISOR = 2**53
@@ -106,13 +106,16 @@ def _level(value: object) -> float:
     return number
 
 
-def _word(words: tuple[str, ...]) -> Callable[[object], Value]:
+def one_of(*words: str) -> Domain:
+    """Make the domain of a few words."""
+
     def read(value: object) -> str:
         if not isinstance(value, str) or value not in words:
             raise ValueError
         return str(value)
 
-    return read
+    quoted = [f'"{word}"' for word in words]
+    return Domain(f"{', '.join(quoted[:-1])} or {quoted[-1]}", read, words)
 
 
 def _read_gain(value: object) -> str | GainTable | Curve:
@@ -167,10 +170,10 @@ TOP_GRADE = Domain(
     f"a positive number up to {LARGEST_EXPONENT}",
     lambda value: _between(0, LARGEST_EXPONENT)(POSITIVE.read(value)),
 )
-IDEAL = Domain('"judged" or "retrieved"', _word(IDEALS), IDEALS)
+IDEAL = one_of(*IDEALS)
 GAIN = Domain(
-    '"linear", "exp2", a table (a list by grade or a mapping from grade to gain) or a function '
-    "of the grade",
+    '"linear", "exp2", "binary", a table (a list by grade or a mapping from grade to gain) or a '
+    "function of the grade",
     _read_gain,
     GAINS,
 )

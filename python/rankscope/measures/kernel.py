@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 from rankscope.errors import MeasureError
+from rankscope.measures.domains import DIVISOR, LARGEST_DIVISOR
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -30,6 +31,8 @@ def kernel_spec(
         name, value = parameter.name, values[parameter.name]
         if parameter.required and value is None:
             raise _missing(measure, parameter)
+        if value in parameter.needs_k and not 1 <= (measure.k or 0) <= LARGEST_DIVISOR:
+            raise _no_cutoff(measure, f"{name}={value!r}")
         if name in {"judged_only", "base", "s"}:
             continue  # a flag beside the kernel, and parts of the discount
         if name == "k":
@@ -91,9 +94,17 @@ def _discount(measure: Measure, depth: int | None) -> Shape:
 
 
 def _ranks_needed(measure: Measure, depth: int | None) -> int:
-    lengths = [length for length in (measure.k, depth) if length is not None]
+    ideal = measure.parameters.get("ideal")
+    reach = {"whole": (depth,), "slots": (measure.k,)}.get(str(ideal), (measure.k, depth))
+    lengths = [length for length in reach if length is not None]
     if lengths:
         return min(lengths)
+    if ideal == "whole":
+        raise MeasureError(
+            f"{measure}: a discount by table or function ends, and ideal='whole' is cut nowhere",
+            hint="leave ideal out, or name a discount",
+            code="bad_parameter",
+        )
     raise MeasureError(
         f"{measure}: a discount by table or function needs a cutoff",
         hint=f"write {measure.row.name}(discount=…) @ 10",
@@ -119,6 +130,14 @@ def _tabulate(
             )
         table.append(number)
     return table
+
+
+def _no_cutoff(measure: Measure, setting: str) -> MeasureError:
+    return MeasureError(
+        f"{measure}: expected a cutoff with {setting}, {DIVISOR}, found {measure.k}",
+        hint=f"write {measure.row.name}({setting})@10",
+        code="bad_parameter",
+    )
 
 
 def _missing(measure: Measure, parameter: Parameter) -> MeasureError:

@@ -27,6 +27,7 @@ class Parameter:
         meaning: What it says, in one sentence.
         required: Whether a value must be given before the measure has values.
         only_with: Another parameter and the values of it that this one belongs to.
+        needs_k: The values with which a cutoff must be given.
     """
 
     name: str
@@ -35,6 +36,7 @@ class Parameter:
     meaning: str
     required: bool = False
     only_with: tuple[str, tuple[Value, ...]] | None = None
+    needs_k: tuple[Value, ...] = ()
 
 
 NO_SETTINGS: Mapping[str, object] = MappingProxyType({})

@@ -26,7 +26,7 @@ IR_FLOATS = {"beta", "p", "recall"}
 def canonical_name(measure: Measure) -> str:
     """Write a measure as `nDCG(dcg='exp-log2')@10`, with what is not the default only."""
     settings = measure.settings
-    if _is_in_ir_measures(measure):
+    if is_in_ir_measures(measure):
         settings = _to_ir_measures(settings)
     written = {
         name: repr(value) if name in IR_FLOATS else literal(value)
@@ -109,9 +109,12 @@ def _gain_of_dcg(row: Row, value: object) -> str:
     )
 
 
-def _is_in_ir_measures(measure: Measure) -> bool:
+def is_in_ir_measures(measure: Measure) -> bool:
+    """Whether ir_measures can say a measure, but for gain functions."""
     takes = {parameter for name in measure.row.ir_measures for parameter in name.takes}
-    return measure.settings.keys() <= takes
+    gain = measure.settings.get("gain")
+    is_known = not isinstance(gain, str) or gain in IR_GAINS.values()
+    return is_known and measure.settings.keys() <= takes
 
 
 def _to_ir_measures(settings: dict[str, Value]) -> dict[str, Value]:

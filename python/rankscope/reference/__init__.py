@@ -68,7 +68,7 @@ def value(
         The value; NaN where it is undefined.
 
     Examples:
-        >>> value("ap", {"k": None, "rel": 1}, ranking=[1, 0, None, 2], judged=[2, 1, 1, 0])
+        >>> value("rr", {"k": None, "rel": 1}, ranking=[0, 2, None, 1], judged=[2, 1, 1, 0])
         0.5
     """
     query = Query(ranking, judged, negative_gain=negative == "gain")

@@ -9,12 +9,12 @@ if TYPE_CHECKING:
     from rankscope.reference.query import Query
 
 
-def ap(query: Query, *, k: int | None, rel: float) -> float:
+def ap(query: Query, *, k: int | None, rel: float, denominator: str) -> float:
     """Average the precision at the ranks of the relevant documents."""
     total = 0.0
     for found, rank in enumerate(query.relevant_ranks(rel, k), start=1):
         total += found / rank
-    return share(total, query.relevant(rel))
+    return divide(query, total, denominator, k=k, rel=rel)
 
 
 def rr(query: Query, *, k: int | None, rel: float) -> float:
@@ -25,14 +25,14 @@ def rr(query: Query, *, k: int | None, rel: float) -> float:
     return 1 / ranks[0] if ranks else 0.0
 
 
-def precision(query: Query, *, k: int, rel: float) -> float:
-    """Divide the relevant documents among the first `k` by `k`."""
-    return len(query.relevant_ranks(rel, k)) / k if query.relevant(rel) else math.nan
+def precision(query: Query, *, k: int, rel: float, denominator: str) -> float:
+    """Divide the relevant documents among the first `k`, usually by `k`."""
+    return divide(query, len(query.relevant_ranks(rel, k)), denominator, k=k, rel=rel)
 
 
-def recall(query: Query, *, k: int, rel: float) -> float:
-    """Divide the relevant documents among the first `k` by all relevant ones."""
-    return share(len(query.relevant_ranks(rel, k)), query.relevant(rel))
+def recall(query: Query, *, k: int, rel: float, denominator: str) -> float:
+    """Divide the relevant documents among the first `k`, usually by all relevant ones."""
+    return divide(query, len(query.relevant_ranks(rel, k)), denominator, k=k, rel=rel)
 
 
 def rprec(query: Query, *, rel: float) -> float:
@@ -48,7 +48,11 @@ def success(query: Query, *, k: int, rel: float) -> float:
 
 def f(query: Query, *, k: int, rel: float, beta: float) -> float:
     """Take the weighted harmonic mean of precision and recall."""
-    return harmonic(precision(query, k=k, rel=rel), recall(query, k=k, rel=rel), beta)
+    return harmonic(
+        precision(query, k=k, rel=rel, denominator="cutoff"),
+        recall(query, k=k, rel=rel, denominator="relevant"),
+        beta,
+    )
 
 
 def iprec(query: Query, *, recall: float, rel: float) -> float:
@@ -59,6 +63,22 @@ def iprec(query: Query, *, recall: float, rel: float) -> float:
     enough = int(recall * relevant + 0.9)  # as trec_eval 9 rounds it
     found = enumerate(query.relevant_ranks(rel), start=1)
     return max((count / rank for count, rank in found if count >= enough), default=0.0)
+
+
+def divide(query: Query, total: float, by: str, *, k: int | None, rel: float) -> float:
+    """Divide by the number that is named; undefined without relevant documents, 0 by none."""
+    relevant = query.relevant(rel)
+    if relevant == 0:
+        return math.nan
+    numbers = {
+        "relevant": relevant,
+        "reachable": relevant if k is None else min(k, relevant),
+        "cutoff": k,
+        "retrieved": len(query.ranking[:k]),
+        "found": len(query.relevant_ranks(rel, k)),
+    }
+    number = numbers[by]
+    return total / number if number else 0.0
 
 
 def share(part: float, relevant: int) -> float:

@@ -36,26 +36,37 @@ def dcg(query: Query, *, k: int | None, gain: Gain, discount: Discount) -> float
 
 
 def idcg(query: Query, *, k: int | None, gain: Gain, discount: Discount, ideal: str) -> float:
-    """Add up the discounted gains of the first `k` documents of the ideal list."""
-    grades = query.judged if ideal == "judged" else query.ranking
-    gains = sorted((gain_of(query, grade, gain) for grade in grades), reverse=True)
-    positive = [value for value in gains if value > 0]
+    """Add up the discounted gains of the ideal list."""
     total = 0.0
-    for rank, value in enumerate(positive[:k], start=1):
+    for rank, value in enumerate(ideal_gains(query, k, gain, ideal), start=1):
         total += discounted(value, rank, discount)
     return total
 
 
 def ndcg(query: Query, *, k: int | None, gain: Gain, discount: Discount, ideal: str) -> float:
     """Divide the discounted gain of the list by that of the ideal list."""
+    if ideal == "slots" and all(gain_of(query, grade, gain) <= 0 for grade in query.judged):
+        return math.nan
     best = idcg(query, k=k, gain=gain, discount=discount, ideal=ideal)
     return dcg(query, k=k, gain=gain, discount=discount) / best if best > 0 else math.nan
+
+
+def ideal_gains(query: Query, k: int | None, gain: Gain, ideal: str) -> list[float]:
+    """List the gains above 0 of the ideal list, largest first."""
+    if ideal == "slots":
+        return [1.0] * (k or 0)
+    grades = query.ranking if ideal == "retrieved" else query.judged
+    gains = sorted((gain_of(query, grade, gain) for grade in grades), reverse=True)
+    positive = [value for value in gains if value > 0]
+    return positive if ideal == "whole" else positive[:k]
 
 
 def gain_of(query: Query, grade: float | None, gain: Gain) -> float:
     """Turn a grade into its gain; unjudged documents have none."""
     if grade is None or (grade < 0 and not query.negative_gain):
         return 0.0
+    if gain == "binary":
+        return float(grade > 0)
     if isinstance(gain, str):
         return grade if gain == "linear" else math.exp2(grade) - 1
     table = {pair[0]: pair[1] for pair in gain}

@@ -9,6 +9,27 @@ from rankscope.measures.table.parameters import BETA, JUDGED_ONLY, REL, REQUIRED
 RECALL = Parameter(
     "recall", domains.FRACTION, None, "The share of the relevant documents found.", required=True
 )
+DENOMINATOR = Parameter(
+    "denominator",
+    domains.one_of("relevant", "reachable", "cutoff", "found"),
+    "relevant",
+    "What the sum is divided by: the relevant documents; as many of them as there are ranks down "
+    "to the cutoff; the cutoff; or the relevant documents found.",
+    needs_k=("cutoff",),
+)
+OF_RANKS = Parameter(
+    "denominator",
+    domains.one_of("cutoff", "retrieved"),
+    "cutoff",
+    "What the number found is divided by: the cutoff, or the retrieved documents down to it.",
+)
+OF_RELEVANT = Parameter(
+    "denominator",
+    domains.one_of("relevant", "reachable"),
+    "relevant",
+    "What the number found is divided by: the relevant documents, or as many of them as there are "
+    "ranks down to the cutoff.",
+)
 
 NO_RELEVANT = "Undefined where no judged document is relevant."
 TREC_BOOK = (
@@ -23,7 +44,7 @@ ROWS = (
     Row(
         name="AP",
         kernel="ap",
-        parameters=(K, REL, JUDGED_ONLY),
+        parameters=(K, REL, DENOMINATOR, JUDGED_ONLY),
         at="k",
         formula=r"\mathrm{AP@}k = \frac{1}{R} \sum_{r=1}^{k} b_r\, \mathrm{P@}r",
         definition="The mean over all relevant documents of the precision at their ranks, 0 for "
@@ -56,7 +77,7 @@ ROWS = (
     Row(
         name="GMAP",
         kernel="ap",
-        parameters=(K, REL, JUDGED_ONLY),
+        parameters=(K, REL, DENOMINATOR, JUDGED_ONLY),
         at="k",
         formula=r"\mathrm{GMAP} = \exp \left( \frac{1}{n} \sum_{q=1}^{n} "
         r"\log \max(\mathrm{AP}_q, 10^{-5}) \right)",
@@ -104,7 +125,7 @@ ROWS = (
     Row(
         name="P",
         kernel="precision",
-        parameters=(REQUIRED_K, REL, JUDGED_ONLY),
+        parameters=(REQUIRED_K, REL, OF_RANKS, JUDGED_ONLY),
         at="k",
         formula=r"\mathrm{P@}k = \frac{1}{k} \sum_{r=1}^{k} b_r",
         definition="The share of the first k ranks that hold a relevant document; a shorter list "
@@ -126,7 +147,7 @@ ROWS = (
     Row(
         name="R",
         kernel="recall",
-        parameters=(REQUIRED_K, REL, JUDGED_ONLY),
+        parameters=(REQUIRED_K, REL, OF_RELEVANT, JUDGED_ONLY),
         at="k",
         formula=r"\mathrm{R@}k = \frac{1}{R} \sum_{r=1}^{k} b_r",
         definition="The share of the relevant documents that are among the first k.",

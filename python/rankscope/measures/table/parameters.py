@@ -37,5 +37,7 @@ IDEAL = Parameter(
     "ideal",
     domains.IDEAL,
     "judged",
-    "Whether the ideal list is made of all judged documents or of the retrieved ones.",
+    "What the ideal list is made of: the judged documents or the retrieved ones, down to the "
+    "cutoff; all judged ones, cut nowhere; or a document of gain 1 at each rank down to it.",
+    needs_k=("slots",),
 )
