@@ -1,0 +1,13 @@
+"""Conventions: one row for each library and version, and how its numbers are made here."""
+
+from __future__ import annotations
+
+from rankscope.conventions.adapt import Adapted as Adapted
+from rankscope.conventions.adapt import adapt as adapt
+from rankscope.conventions.find import find as find
+from rankscope.conventions.spec import Bug as Bug
+from rankscope.conventions.spec import Convention as Convention
+from rankscope.conventions.spec import Form as Form
+from rankscope.conventions.spec import Limit as Limit
+from rankscope.conventions.spec import Option as Option
+from rankscope.conventions.table import TABLE as TABLE

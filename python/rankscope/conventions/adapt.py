@@ -1,0 +1,189 @@
+"""Turns what is asked for under a convention into measures and a policy of ours."""
+
+from __future__ import annotations
+
+from rankscope.conventions.find import find
+from rankscope.conventions.gains import TRUNCATED
+from rankscope.data.policy import FIELDS, Policy
+from rankscope.errors import FormatError, MeasureError, PolicyError
+from rankscope.records import record
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping, Sequence
+    from typing import Literal
+
+    from rankscope.conventions.spec import Convention, Form, Option
+    from rankscope.measures import Measure
+
+
+@record(frozen=True, slots=True)
+class Adapted:
+    """Measures and a policy whose values are those of a convention.
+
+    Args:
+        convention: The convention.
+        measures: The measures, each once, in the order in which they were asked for.
+        names: What each measure that was asked for is called here, by the name that it had.
+        policy: The policy.
+        score_type: How scores are compared.
+    """
+
+    convention: Convention
+    measures: tuple[Measure, ...]
+    names: Mapping[str, str]
+    policy: Policy
+    score_type: Literal["float64", "float32"]
+
+
+def adapt(
+    convention: Convention | str,
+    asked: Sequence[Measure],
+    *,
+    policy: Policy | str | None = None,
+    score_type: Literal["float64", "float32"] | None = None,
+    grades: Collection[float] = (),
+) -> Adapted:
+    """Say what to compute for the numbers of a convention.
+
+    Args:
+        convention: The convention, or its name.
+        asked: The measures.
+        policy: What is chosen beside the convention; it must not contradict it.
+        score_type: Likewise.
+        grades: The different grades of the judgments.
+
+    Raises:
+        MeasureError: The library does not have a measure, or has it with other parameters.
+        PolicyError: The policy contradicts the convention, or its measures need different ones.
+        FormatError: The library does not take these grades.
+
+    Examples:
+        >>> from rankscope.measures import nDCG
+        >>> adapted = adapt("lightgbm", [nDCG @ 10])
+        >>> adapted.measures, adapted.policy.empty
+        ((nDCG(gain='exp2', ideal='retrieved')@10,), 'one')
+    """
+    row = find(convention)
+    forms = [_choose_form(row, measure) for measure in asked]
+    for form in forms:
+        _check_grades(row, form, grades)
+    truncates = row.truncates and any(grade != int(grade) for grade in grades)
+    ours = [
+        _set_parameters(row, form, measure, truncates=truncates)
+        for form, measure in zip(forms, asked, strict=True)
+    ]
+    if score_type not in {None, row.score_type}:
+        raise _conflict(row, "score_type", row.score_type, score_type)
+    return Adapted(
+        convention=row,
+        measures=tuple(dict.fromkeys(ours)),
+        names={theirs.name: mine.name for theirs, mine in zip(asked, ours, strict=True)},
+        policy=_choose_policy(row, asked, forms, policy),
+        score_type=row.score_type,
+    )
+
+
+def _choose_form(row: Convention, measure: Measure) -> Form:
+    forms = [form for form in row.forms if form.measure == measure.row.name]
+    if not forms:
+        raise MeasureError(
+            f"expected a measure that {row.address} has, found {measure}",
+            hint=f"it has {', '.join(row.measures)}, as far as we know",
+            code="convention_measure",
+        )
+    is_cut = measure.k is not None
+    for form in forms:
+        if form.cut in {None, is_cut}:
+            return form
+    raise MeasureError(
+        f"expected {measure.row.name} {'without' if is_cut else 'with'} a cutoff, as "
+        f"{row.address} has it, found {measure}",
+        hint=f"write {measure.row.name}" + ("" if is_cut else "@10"),
+        code="convention_measure",
+    )
+
+
+def _check_grades(row: Convention, form: Form, grades: Collection[float]) -> None:
+    for limit in filter(None, (form.limit, row.limit)):
+        refused = [grade for grade in grades if not limit.allows(grade)]
+        if refused:
+            raise FormatError(
+                f"expected grades that {row.address} takes, found {refused[0]:g}: "
+                f"{row.library} {limit.says}",
+                hint="map the grades first, or choose another convention",
+                code="convention_grades",
+                value=f"{refused[0]:g}",
+            )
+
+
+def _set_parameters(row: Convention, form: Form, measure: Measure, *, truncates: bool) -> Measure:
+    chosen = measure.settings
+    for name, value in chosen.items():
+        is_theirs = name in form.settings and form.settings[name] == value
+        if name not in form.takes and not is_theirs and not _may_choose(row, name, value):
+            wanted = form.settings.get(name, measure.row.parameter(name).default)
+            raise _conflict(row, name, wanted, value, measure=measure.name)
+    settings = {name: value for name, value in form.settings.items() if name not in chosen}
+    if truncates and any(parameter.name == "gain" for parameter in measure.row.parameters):
+        gain = settings.get("gain", measure.parameters["gain"])
+        if gain in TRUNCATED:
+            settings["gain"] = TRUNCATED[str(gain)]
+    return measure(**settings)
+
+
+def _choose_policy(
+    row: Convention,
+    asked: Sequence[Measure],
+    forms: Sequence[Form],
+    given: Policy | str | None,
+) -> Policy:
+    policies = [Policy(**{**row.policy, **form.policy}) for form in forms]  # type: ignore[arg-type]  # checked when made
+    for measure, policy in zip(asked, policies, strict=True):
+        for field in _differing(policy, policies[0]):
+            raise PolicyError(
+                f"expected measures for which {row.address} has one policy, found {asked[0]} with "
+                f"{field}={getattr(policies[0], field)} and {measure} with "
+                f"{field}={getattr(policy, field)}",
+                hint="evaluate them one after the other",
+                code="convention_conflict",
+            )
+    theirs = policies[0]
+    if given is None:
+        return theirs
+    chosen = Policy.parse(given, theirs) if isinstance(given, str) else given
+    for field in _differing(chosen, theirs):
+        value = getattr(chosen, field)
+        if not _may_choose(row, field, value):
+            raise _conflict(row, field, getattr(theirs, field), value)
+    return chosen
+
+
+def _differing(one: Policy, other: Policy) -> list[str]:
+    return [field for field in FIELDS if getattr(one, field) != getattr(other, field)]
+
+
+def _may_choose(row: Convention, field: str, value: object) -> bool:
+    return any(
+        option.field == field and (not option.values or value in option.values)
+        for option in row.options
+    )
+
+
+def _conflict(
+    row: Convention, field: str, wanted: object, found: object, *, measure: str = ""
+) -> MeasureError | PolicyError:
+    message = f"expected {field}={wanted!r}, as {row.address} has it, found {field}={found!r}"
+    options = [option for option in row.options if option.field == field]
+    hint = f"leave {field} out, or leave the convention out"
+    if options:
+        hint = f"it lets you choose {_say(options)}; else leave {field} out"
+    if measure:
+        return MeasureError(f"{measure}: {message}", hint=hint, code="convention_conflict")
+    return PolicyError(message, hint=hint, code="convention_conflict")
+
+
+def _say(options: Sequence[Option]) -> str:
+    return ", ".join(
+        f"{option.field}={value}" for option in options for value in option.values or ("…",)
+    )

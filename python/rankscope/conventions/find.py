@@ -1,0 +1,63 @@
+"""Finds the row that a name means."""
+
+from __future__ import annotations
+
+from rankscope.conventions.spec import Convention
+from rankscope.conventions.table import TABLE
+from rankscope.errors import UsageError
+
+
+def find(name: Convention | str) -> Convention:
+    """Find a convention by name, or by name and version.
+
+    Args:
+        name: Such as `lightgbm` or `trec_eval@10.0`. A bare name is the newest version that was
+            run, or the newest one where none was.
+
+    Raises:
+        UsageError: There is no such convention.
+
+    Examples:
+        >>> find("trec_eval"), find("trec_eval@10.0")
+        (Convention('trec_eval@9.0.8'), Convention('trec_eval@10.0'))
+    """
+    if isinstance(name, Convention):
+        return name
+    if not isinstance(name, str):
+        raise UsageError(
+            f"expected a convention or its name, found {type(name).__name__}",
+            hint="write 'trec_eval' or 'lightgbm@4.7.0'",
+            code="unknown_convention",
+        )
+    stem, _, version = name.partition("@")
+    versions = [row for row in TABLE if row.name == stem]
+    if not versions:
+        raise _unknown(name)
+    if not version:
+        return max(versions, key=_standing)
+    for row in versions:
+        if row.version == version:
+            return row
+    known = " and ".join(row.address for row in versions)
+    raise UsageError(
+        f"expected a version of {stem} that is known, found {name!r}",
+        hint=f"there is {known}",
+        code="unknown_convention",
+    )
+
+
+def _standing(row: Convention) -> tuple[bool, list[int]]:
+    digits = [part for part in row.version.split(".") if part.isdigit()]
+    return row.verified == "run", [int(part) for part in digits]
+
+
+def _unknown(name: str) -> UsageError:
+    from difflib import get_close_matches  # noqa: PLC0415 - slow to load; only errors need it
+
+    names = list(dict.fromkeys(row.name for row in TABLE))
+    close = get_close_matches(name, names, n=1)
+    return UsageError(
+        f"expected the name of a convention, found {name!r}",
+        hint=f"did you mean {close[0]}?" if close else f"there are {', '.join(names)}",
+        code="unknown_convention",
+    )

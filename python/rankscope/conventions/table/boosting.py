@@ -1,0 +1,151 @@
+"""Gradient boosting: the measures that ranking models are trained and stopped by."""
+
+from __future__ import annotations
+
+from rankscope.conventions.spec import Bug, Convention, Form, Limit, Option
+from rankscope.conventions.table.notes import LISTS_ONLY, NO_NEGATIVE
+
+BINARY = Limit("multiplies AP by grades other than 0 and 1", least=0, most=1, integers=True)
+EXP2 = {"gain": "exp2", "ideal": "retrieved"}
+REACHABLE = {"denominator": "reachable"}
+
+XGBOOST_POLICY = {"ties": "input", "empty": "one", "missing": "skip", "negative": "error"}
+XGBOOST_LIMIT = Limit(
+    "refuses grades that are no integers from 0 to 31", least=0, most=31, integers=True
+)
+XGBOOST_NOTES = (
+    LISTS_ONLY,
+    "Ties are left in the order of the input, of which a comment in its source warns.",
+)
+XGBOOST_BUGS = (
+    Bug(
+        "weighted_empty",
+        "With weights, a query without relevant documents adds its value unweighted.",
+    ),
+)
+
+CATBOOST_POLICY = {"ties": "worst", "empty": "one", "missing": "skip", "negative": "error"}
+CATBOOST_NOTES = (
+    LISTS_ONLY,
+    "Of documents with one prediction, the one with the smallest grade comes first.",
+)
+
+
+def catboost(name: str, words: str, summary: str, settings: dict[str, object]) -> Convention:
+    """Make the row of one form of CatBoost's NDCG."""
+    return Convention(
+        name=name,
+        version="1.2.10",
+        library="CatBoost",
+        summary=summary,
+        policy=CATBOOST_POLICY,
+        forms=(
+            Form(measure="nDCG", settings={**settings, "ideal": "retrieved"}),
+            Form(measure="DCG", settings=settings, policy={"empty": "zero"}),
+        ),
+        limit=NO_NEGATIVE,
+        sees_retrieved_only=True,
+        notes=CATBOOST_NOTES,
+        sources=(f"the metric NDCG:{words} of CatBoost 1.2.10",),
+    )
+
+
+ROWS = (
+    Convention(
+        name="lightgbm",
+        version="4.7.0",
+        library="LightGBM",
+        summary="Exponential gains over the ideal of the list itself; a query without relevant "
+        "documents counts 1.",
+        policy={"ties": "input", "empty": "one", "missing": "skip", "negative": "error"},
+        forms=(
+            Form(measure="nDCG", settings=EXP2),
+            Form(measure="AP", settings=REACHABLE),
+        ),
+        limit=Limit(
+            "refuses grades that are no integers from 0 to 30", least=0, most=30, integers=True
+        ),
+        sees_retrieved_only=True,
+        options=(Option("label_gain", "gain"),),
+        notes=(LISTS_ONLY, "It refuses queries of more than 10,000 documents."),
+        bugs=(
+            Bug(
+                "weighted_empty",
+                "With weights, a query without relevant documents adds 1 unweighted: two queries of "
+                "weight 0.1 can come to 5.5.",
+            ),
+        ),
+        sources=("the metrics ndcg and map of LightGBM 4.7.0",),
+    ),
+    Convention(
+        name="xgboost",
+        version="3.2.0",
+        library="XGBoost",
+        summary="Exponential gains over the ideal of the list itself; a query without relevant "
+        "documents counts 1.",
+        policy=XGBOOST_POLICY,
+        forms=(
+            Form(measure="nDCG", settings=EXP2),
+            Form(measure="AP", settings=REACHABLE, limit=BINARY),
+        ),
+        limit=XGBOOST_LIMIT,
+        sees_retrieved_only=True,
+        notes=XGBOOST_NOTES,
+        bugs=XGBOOST_BUGS,
+        sources=("the metrics ndcg@k and map@k of XGBoost 3.2.0",),
+    ),
+    Convention(
+        name="xgboost_minus",
+        version="3.2.0",
+        library="XGBoost",
+        summary="As xgboost, with a minus behind the metric: a query without relevant documents "
+        "counts 0.",
+        policy={**XGBOOST_POLICY, "empty": "zero"},
+        forms=(
+            Form(measure="nDCG", settings=EXP2),
+            Form(measure="AP", settings=REACHABLE, limit=BINARY),
+        ),
+        limit=XGBOOST_LIMIT,
+        sees_retrieved_only=True,
+        notes=XGBOOST_NOTES,
+        sources=("the metrics ndcg@k- and map@k- of XGBoost 3.2.0",),
+    ),
+    Convention(
+        name="xgboost_linear",
+        version="3.2.0",
+        library="XGBoost",
+        summary="As xgboost, with ndcg_exp_gain=false: linear gains.",
+        policy=XGBOOST_POLICY,
+        forms=(Form(measure="nDCG", settings={"ideal": "retrieved"}),),
+        limit=Limit("refuses negative grades", least=0),
+        sees_retrieved_only=True,
+        notes=XGBOOST_NOTES,
+        bugs=XGBOOST_BUGS,
+        sources=("the metric ndcg@k of XGBoost 3.2.0 with ndcg_exp_gain=false",),
+    ),
+    catboost(
+        "catboost",
+        "type=Base;denominator=LogPosition",
+        "Linear gains over the ideal of the list itself, ties in the worst order; a query without "
+        "relevant documents counts 1.",
+        {},
+    ),
+    catboost(
+        "catboost_exp",
+        "type=Exp;denominator=LogPosition",
+        "As catboost, with exponential gains.",
+        {"gain": "exp2"},
+    ),
+    catboost(
+        "catboost_position",
+        "type=Base;denominator=Position",
+        "As catboost, discounted by the rank itself.",
+        {"discount": "reciprocal"},
+    ),
+    catboost(
+        "catboost_exp_position",
+        "type=Exp;denominator=Position",
+        "As catboost, with exponential gains, discounted by the rank itself.",
+        {"gain": "exp2", "discount": "reciprocal"},
+    ),
+)

@@ -1,0 +1,123 @@
+"""Libraries of machine learning, which see lists of labels and predictions."""
+
+from __future__ import annotations
+
+from rankscope.conventions.spec import Bug, Convention, Form, Limit, Option
+from rankscope.conventions.table.notes import LISTS_ONLY, NO_NEGATIVE
+
+SKLEARN_POLICY = {"ties": "average", "empty": "zero", "missing": "skip", "negative": "error"}
+SKLEARN_LIMIT = Limit("refuses negative grades in ndcg_score", least=0)
+RETRIEVED = {"ideal": "retrieved"}
+DISCOUNTED = ("k", "discount", "base")
+SKLEARN_NOTES = (
+    "It refuses lists of one document, lists of different lengths and NaN; here they are evaluated.",
+    "Its log_base cancels in nDCG.",
+)
+
+TORCH_OPTIONS = (
+    Option("empty_target_action", "empty", ("one", "skip", "error")),
+    Option("aggregation='median'", "aggregate", ("median",)),
+)
+TOPK = {"ties": "input"}
+
+ROWS = (
+    Convention(
+        name="sklearn",
+        version="1.9.1",
+        library="scikit-learn",
+        summary="Linear gains over the ideal of the list itself, as the expected value over the "
+        "orders of tied documents.",
+        policy=SKLEARN_POLICY,
+        forms=(
+            Form(measure="nDCG", settings=RETRIEVED, limit=SKLEARN_LIMIT),
+            Form(measure="DCG", takes=DISCOUNTED, policy={"negative": "gain"}),
+        ),
+        sees_retrieved_only=True,
+        notes=(LISTS_ONLY, *SKLEARN_NOTES),
+        sources=("sklearn.metrics.ndcg_score and dcg_score of scikit-learn 1.9.1",),
+    ),
+    Convention(
+        name="sklearn_ignore_ties",
+        version="1.9.1",
+        library="scikit-learn",
+        summary="As sklearn, with ignore_ties=True: tied documents stay in one order.",
+        policy={**SKLEARN_POLICY, "ties": "input"},
+        forms=(
+            Form(measure="nDCG", settings=RETRIEVED, limit=SKLEARN_LIMIT),
+            Form(measure="DCG", takes=DISCOUNTED, policy={"negative": "gain"}),
+        ),
+        sees_retrieved_only=True,
+        notes=(
+            LISTS_ONLY,
+            *SKLEARN_NOTES,
+            "Its order of equal scores is that of NumPy's argsort turned round, which is not "
+            "stable; the order of the input is one such order.",
+        ),
+        sources=("sklearn.metrics.ndcg_score(…, ignore_ties=True) of scikit-learn 1.9.1",),
+    ),
+    Convention(
+        name="torchmetrics",
+        version="1.9.0",
+        library="TorchMetrics",
+        summary="nDCG as scikit-learn, in single precision; AP divides by the relevant documents "
+        "that were found.",
+        policy=SKLEARN_POLICY,
+        forms=(
+            Form(measure="nDCG", settings=RETRIEVED),
+            Form(measure="AP", settings={"denominator": "found"}, policy=TOPK),
+            Form(measure="P", policy=TOPK),
+            Form(measure="R", policy=TOPK),
+            Form(measure="RR", policy=TOPK),
+            Form(measure="Success", policy=TOPK),
+        ),
+        limit=Limit(f"takes integers only, and {NO_NEGATIVE.says}", least=0, integers=True),
+        sees_retrieved_only=True,
+        computes_in="float32",
+        options=TORCH_OPTIONS,
+        notes=(
+            LISTS_ONLY,
+            "All but nDCG leave tied documents in the order of torch.topk, which is not stable; "
+            "the order of the input is one such order.",
+        ),
+        bugs=(
+            Bug(
+                "nonpositive_scores",
+                "A relevant document whose score is 0 or less counts as not relevant in AP, RR, P "
+                "and R.",
+            ),
+        ),
+        sources=("torchmetrics.retrieval of TorchMetrics 1.9.0",),
+    ),
+    Convention(
+        name="rax",
+        version="0.4.0",
+        library="Rax",
+        summary="Exponential gains over the ideal of the list itself.",
+        policy={"ties": "input", "empty": "zero", "missing": "skip", "negative": "nonrelevant"},
+        forms=(
+            Form(
+                measure="nDCG", settings={"gain": "exp2", "ideal": "retrieved"}
+            ),
+        ),
+        sees_retrieved_only=True,
+        computes_in="float32",
+        options=(Option("gain_fn", "gain"), Option("rank_discount_fn", "discount")),
+        notes=(LISTS_ONLY, "With a random key it breaks ties at random."),
+        sources=("rax.ndcg_metric of Rax 0.4.0",),
+    ),
+    Convention(
+        name="polars_ds",
+        version="0.13.0",
+        library="polars-ds",
+        summary="Linear gains over the ideal of the list itself, as the expected value over the "
+        "orders of tied documents.",
+        policy=SKLEARN_POLICY,
+        forms=(Form(measure="nDCG", settings=RETRIEVED),),
+        limit=NO_NEGATIVE,
+        sees_retrieved_only=True,
+        options=(Option("ignore_ties=True", "ties", ("input",)),),
+        notes=(LISTS_ONLY,),
+        bugs=(Bug("ignore_ties", "The documentation of ignore_ties says the opposite."),),
+        sources=("polars_ds.query_ndcg_score of polars-ds 0.13.0",),
+    ),
+)

@@ -1,0 +1,224 @@
+"""Libraries for recommender systems, whose queries are users and whose judgments are interactions.
+
+Where a library takes interactions as they are, those of our judgments are the documents with a
+grade above 0.
+"""
+
+from __future__ import annotations
+
+from rankscope.conventions.gains import every
+from rankscope.conventions.spec import Bug, Convention, Form, Option
+from rankscope.conventions.table.notes import LOG_CANCELS, NO_NEGATIVE
+
+BINARY = {"gain": "binary"}
+REACHABLE = {"denominator": "reachable"}
+USERS = {"ties": "input", "empty": "skip", "missing": "zero", "negative": "nonrelevant"}
+ZERO = {**USERS, "empty": "zero"}
+INTERACTIONS = "A user without interactions is unknown to it."
+
+SPARK_NOTES = (LOG_CANCELS, "A query has to have a row, with an empty list where nothing was retrieved.")
+
+RECOMMENDERS_NOTES = (
+    LOG_CANCELS,
+    "AP, P and R are over the users that have both judgments and recommendations, nDCG over all "
+    "users with judgments.",
+)
+ALL_ROWS = {"rel": 0}
+COMMON = {"missing": "skip", "empty": "zero"}
+OF_USERS = (
+    Form(measure="AP", settings={**ALL_ROWS, **REACHABLE}, policy=COMMON, cut=True),
+    Form(measure="AP", settings=ALL_ROWS, policy=COMMON, cut=False),
+    Form(measure="P", settings=ALL_ROWS, policy=COMMON),
+    Form(measure="R", settings=ALL_ROWS, policy=COMMON),
+)
+
+RECTOOLS_FORMS = (
+    Form(measure="AP", cut=True),
+    Form(measure="P"),
+    Form(measure="R"),
+    Form(measure="RR", cut=True),
+)
+
+LENSKIT_FORMS = (
+    Form(measure="P", settings={"denominator": "retrieved"}),
+    Form(measure="R", settings=REACHABLE),
+    Form(measure="RR"),
+    Form(measure="Success"),
+)
+LENSKIT_NOTES = (
+    "Its default discount is that of Järvelin and Kekäläinen 2002 with base 2: ranks 1 and 2 are "
+    "not discounted. LogRankWeight(offset=1) gives the usual one.",
+    "A list that has no value counts 0.",
+)
+
+ROWS = (
+    Convention(
+        name="spark",
+        version="4.3.0",
+        library="Apache Spark",
+        summary="Relevant or not, over as many relevant documents as fit; AP at a cutoff divides by "
+        "what can be reached.",
+        policy=ZERO,
+        forms=(
+            Form(measure="nDCG", settings=BINARY, cut=True),
+            Form(measure="AP", settings=REACHABLE, cut=True),
+            Form(measure="AP", cut=False),
+            Form(measure="P"),
+            Form(measure="R"),
+        ),
+        notes=SPARK_NOTES,
+        sources=("pyspark.mllib.evaluation.RankingMetrics of Spark 4.3.0",),
+    ),
+    Convention(
+        name="spark_graded",
+        version="4.3.0",
+        library="Apache Spark",
+        summary="With a relevance array: exponential gains over the ideal of all judged documents.",
+        policy=ZERO,
+        forms=(Form(measure="nDCG", settings={"gain": "exp2"}, cut=True),),
+        notes=SPARK_NOTES,
+        bugs=(
+            Bug(
+                "unsorted_ideal",
+                "The ideal takes the labels in the order given, so that unsorted ones give values "
+                "above 1.",
+            ),
+        ),
+        sources=("RankingMetrics.ndcgAt with a relevance array, Spark 4.3.0",),
+    ),
+    Convention(
+        name="recommenders",
+        version="1.2.1",
+        library="Recommenders",
+        summary="Every judged document counts 1, whatever its grade.",
+        policy={**USERS, "negative": "gain"},
+        forms=(Form(measure="nDCG", settings={"gain": every}, cut=True), *OF_USERS),
+        notes=(*RECOMMENDERS_NOTES, "A document judged 0 is as relevant as any other."),
+        sources=("recommenders.evaluation.python_evaluation of Recommenders 1.2.1",),
+    ),
+    Convention(
+        name="recommenders_raw",
+        version="1.2.1",
+        library="Recommenders",
+        summary="With score_type='raw': linear gains; users without a gain are left out.",
+        policy={**USERS, "negative": "gain"},
+        forms=(Form(measure="nDCG", cut=True),),
+        limit=NO_NEGATIVE,
+        notes=RECOMMENDERS_NOTES,
+        sources=("ndcg_at_k(…, score_type='raw') of Recommenders 1.2.1",),
+    ),
+    Convention(
+        name="recommenders_exp",
+        version="1.2.1",
+        library="Recommenders",
+        summary="With score_type='exp': exponential gains; users without a gain are left out.",
+        policy={**USERS, "negative": "gain"},
+        forms=(Form(measure="nDCG", settings={"gain": "exp2"}, cut=True),),
+        limit=NO_NEGATIVE,
+        notes=RECOMMENDERS_NOTES,
+        sources=("ndcg_at_k(…, score_type='exp') of Recommenders 1.2.1",),
+    ),
+    Convention(
+        name="rectools",
+        version="0.19.0",
+        library="RecTools",
+        summary="Relevant or not, over a relevant document at every rank up to the cutoff, whether "
+        "there are so many or not.",
+        policy=USERS,
+        forms=(
+            Form(measure="nDCG", settings={**BINARY, "ideal": "slots"}, cut=True),
+            *RECTOOLS_FORMS,
+        ),
+        options=(Option("divide_by_k=True", "denominator", ("cutoff",)),),
+        notes=(INTERACTIONS, "Its log_base cancels."),
+        sources=("rectools.metrics of RecTools 0.19.0",),
+    ),
+    Convention(
+        name="rectools_achievable",
+        version="0.19.0",
+        library="RecTools",
+        summary="As rectools, with divide_by_achievable=True: over as many relevant documents as "
+        "there are.",
+        policy=USERS,
+        forms=(Form(measure="nDCG", settings=BINARY, cut=True), *RECTOOLS_FORMS),
+        options=(Option("divide_by_k=True", "denominator", ("cutoff",)),),
+        notes=(INTERACTIONS, "Its log_base cancels."),
+        sources=("rectools.metrics.NDCG(divide_by_achievable=True) of RecTools 0.19.0",),
+    ),
+    Convention(
+        name="replay",
+        version="0.22.0",
+        library="RePlay",
+        summary="Relevant or not, over as many relevant documents as fit, ties by larger id first.",
+        policy={**USERS, "ties": "doc_id"},
+        forms=(
+            Form(measure="nDCG", settings=BINARY, cut=True),
+            Form(measure="AP", settings=REACHABLE, cut=True),
+            Form(measure="P"),
+            Form(measure="R"),
+            Form(measure="RR", cut=True),
+            Form(measure="Success"),
+        ),
+        options=(
+            Option("dicts in place of frames", "ties", ("input",)),
+            Option("mode=Median()", "aggregate", ("median",)),
+        ),
+        notes=(INTERACTIONS, "It orders ids that are integers as numbers; here they are text."),
+        sources=("replay.metrics of replay-rec 0.22.0",),
+    ),
+    Convention(
+        name="recbole",
+        version="1.2.1",
+        library="RecBole",
+        summary="Relevant or not, over as many relevant documents as fit.",
+        policy=ZERO,
+        forms=(
+            Form(measure="nDCG", settings=BINARY, cut=True),
+            Form(measure="AP", settings=REACHABLE, cut=True),
+            Form(measure="P"),
+            Form(measure="R"),
+            Form(measure="RR", cut=True),
+            Form(measure="Success"),
+        ),
+        notes=("Lists come from its own models, and have as many documents as the cutoff.",),
+        bugs=(Bug("np_float", "With NumPy 1.24 and newer it ends with an AttributeError."),),
+        sources=("recbole.evaluator.metrics of RecBole 1.2.1",),
+    ),
+    Convention(
+        name="lenskit",
+        version="2025.8.1",
+        library="LensKit",
+        summary="Relevant or not, with the discount of Järvelin and Kekäläinen 2002: ranks 1 and 2 "
+        "count alike.",
+        policy=ZERO,
+        forms=(
+            Form(measure="nDCG", settings={**BINARY, "discount": "jk"}, takes=("k", "base")),
+            *LENSKIT_FORMS,
+        ),
+        notes=LENSKIT_NOTES,
+        bugs=(Bug("array_dcg", "array_dcg ignores its weight."),),
+        sources=("lenskit.metrics of LensKit 2025.8.1",),
+    ),
+    Convention(
+        name="lenskit_rating",
+        version="2025.8.1",
+        library="LensKit",
+        summary="As lenskit, with gain='rating': the grade is the gain.",
+        policy=ZERO,
+        forms=(Form(measure="nDCG", settings={"discount": "jk"}, takes=("k", "base")),),
+        limit=NO_NEGATIVE,
+        notes=LENSKIT_NOTES,
+        sources=("lenskit.metrics.NDCG(gain='rating') of LensKit 2025.8.1",),
+    ),
+    Convention(
+        name="elliot",
+        version="0.3.1",
+        library="Elliot",
+        summary="Exponential gains over the ideal of all judged documents; users without relevant "
+        "documents are left out.",
+        policy={**USERS, "missing": "skip"},
+        forms=(Form(measure="nDCG", settings={"gain": "exp2"}, cut=True),),
+        notes=("With a relevance threshold t, its gain is 2^(grade - t + 1) - 1; here t is 1.",),
+        sources=("elliot.evaluation.metrics.accuracy.ndcg of Elliot 0.3.1",),
+    ),
+)

@@ -1,0 +1,122 @@
+"""Search engines, and tools that watch what they serve."""
+
+from __future__ import annotations
+
+from rankscope.conventions.spec import Bug, Convention, Form, Option
+from rankscope.conventions.table.notes import NO_NEGATIVE
+
+GIVEN = {"ties": "input", "empty": "zero", "missing": "zero", "negative": "error"}
+EXP2 = {"gain": "exp2"}
+BINARY = {"gain": "binary"}
+
+ROWS = (
+    Convention(
+        name="elasticsearch",
+        version="9",
+        library="Elasticsearch",
+        summary="Exponential gains over the ideal of all rated documents, cut at k.",
+        policy=GIVEN,
+        forms=(
+            Form(measure="nDCG", settings=EXP2),
+            Form(measure="DCG", settings=EXP2),
+            Form(measure="P", settings={"denominator": "retrieved"}, takes=("k", "rel")),
+            Form(measure="R", takes=("k", "rel")),
+            Form(measure="RR", takes=("k", "rel")),
+        ),
+        options=(Option("unknown_doc_rating", "unjudged"),),
+        notes=("Its metric dcg is not normalised unless normalize is true.",),
+        bugs=(
+            Bug(
+                "ideal_of_hits",
+                "The ideal is cut at the number of documents retrieved: one relevant document "
+                "retrieved of five has nDCG 1.",
+            ),
+        ),
+        limit=NO_NEGATIVE,
+        sources=("the rank evaluation API of Elasticsearch: dcg, precision, recall",),
+    ),
+    Convention(
+        name="opensearch",
+        version="3.4",
+        library="OpenSearch Search Relevance Workbench",
+        summary="Exponential gains over the ideal of all judged documents, cut at k; the value of "
+        "each query has two places.",
+        policy=GIVEN,
+        forms=(
+            Form(measure="nDCG", settings=EXP2, cut=True),
+            Form(measure="DCG", settings=EXP2, cut=True),
+            Form(measure="AP", cut=True),
+            Form(measure="P", settings={"denominator": "retrieved"}),
+            Form(measure="R"),
+            Form(measure="RR"),
+        ),
+        limit=NO_NEGATIVE,
+        places=2,
+        sources=("Evaluation.java of opensearch-project/search-relevance",),
+    ),
+    Convention(
+        name="quepid",
+        version="8.6",
+        library="Quepid",
+        summary="Exponential gains over the ideal of all rated documents, not cut at k, so that a "
+        "perfect list can be below 1: its scorer NDCG@10.",
+        policy=GIVEN,
+        forms=(Form(measure="nDCG", settings={**EXP2, "ideal": "whole"}, cut=True),),
+        limit=NO_NEGATIVE,
+        sources=("the scorer NDCG@10 of Quepid 8.6",),
+    ),
+    Convention(
+        name="quepid_cut",
+        version="8.6",
+        library="Quepid",
+        summary="Exponential gains over the ideal of all rated documents, cut at k: its scorer "
+        "NDCG_CUT@10.",
+        policy=GIVEN,
+        forms=(Form(measure="nDCG", settings=EXP2, cut=True),),
+        limit=NO_NEGATIVE,
+        sources=("the scorer NDCG_CUT@10 of Quepid 8.6",),
+    ),
+    Convention(
+        name="evidently",
+        version="0.7.23",
+        library="Evidently",
+        summary="Linear gains over the ideal of the rows of a user; users without relevant "
+        "documents are left out.",
+        policy={"ties": "average", "empty": "skip", "missing": "skip", "negative": "error"},
+        forms=(Form(measure="nDCG", settings={"ideal": "retrieved"}, cut=True),),
+        limit=NO_NEGATIVE,
+        sees_retrieved_only=True,
+        options=(Option("no_feedback_users=True", "empty", ("zero",)),),
+        bugs=(
+            Bug(
+                "tied_ranks",
+                "Tied documents share the mean of their ranks without its fraction, so that nDCG "
+                "can be 2.",
+            ),
+            Bug("long_cutoff", "A cutoff beyond the longest list is a KeyError."),
+            Bug("shifted_series", "The value for a cutoff stands at the next one."),
+        ),
+        sources=("evidently.legacy.metrics.recsys.ndcg_k of Evidently 0.7.23",),
+    ),
+    Convention(
+        name="mlflow",
+        version="3.18.0",
+        library="MLflow",
+        summary="Relevant or not, over as many relevant documents as fit.",
+        policy={**GIVEN, "negative": "nonrelevant"},
+        forms=(
+            Form(measure="nDCG", settings=BINARY, cut=True),
+            Form(measure="P", settings={"denominator": "retrieved"}),
+            Form(measure="R"),
+        ),
+        notes=("A row without targets counts 1 where nothing was retrieved either.",),
+        bugs=(
+            Bug(
+                "ideal_of_retrieved",
+                "The ideal is cut at the number of documents retrieved: one relevant document "
+                "retrieved of five has nDCG 1.",
+            ),
+        ),
+        sources=("mlflow.metrics: ndcg_at_k, precision_at_k, recall_at_k of MLflow 3.18.0",),
+    ),
+)

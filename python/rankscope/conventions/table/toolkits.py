@@ -1,0 +1,117 @@
+"""Toolkits for evaluating retrieval in Python."""
+
+from __future__ import annotations
+
+from rankscope.conventions.spec import Bug, Convention, Form, Option
+from rankscope.conventions.table.notes import NO_NEGATIVE
+
+RANX_POLICY = {"ties": "input", "empty": "zero", "missing": "error", "negative": "nonrelevant"}
+LEVEL = ("k", "rel")
+COMPARABLE = Option("make_comparable=True", "missing", ("zero",))
+RANX_NOTES = (
+    "Its order of equal scores is whatever an unstable sort leaves; the order of the input is one "
+    "such order.",
+    "Its level of relevance also drops the gains below it, which has no counterpart here.",
+)
+RANX_BUGS = (
+    Bug("bpref", "Bpref is NaN where no document is judged not relevant, and so is the mean."),
+    Bug("empty_list", "An empty list is an error."),
+)
+
+RANKKIT_POLICY = {"ties": "input", "empty": "skip", "missing": "skip", "negative": "error"}
+RANKKIT_NOTES = (
+    "Queries without relevant documents are left out, which its documentation takes for the rule "
+    "of trec_eval.",
+)
+
+ROWS = (
+    Convention(
+        name="ranx",
+        version="0.3.21",
+        library="ranx",
+        summary="Linear gains over the ideal of all judged documents; a judged query that is not in "
+        "the run is an error, or 0 on request.",
+        policy=RANX_POLICY,
+        forms=(
+            Form(measure="nDCG"),
+            Form(measure="DCG"),
+            Form(measure="AP", takes=LEVEL),
+            Form(measure="RR", takes=LEVEL),
+            Form(measure="P", takes=LEVEL),
+            Form(measure="R", takes=LEVEL),
+            Form(measure="F", takes=LEVEL),
+            Form(measure="Success", takes=LEVEL),
+            Form(measure="Rprec", takes=("rel",)),
+            Form(measure="SetP", takes=("rel",)),
+            Form(measure="SetR", takes=("rel",)),
+            Form(measure="SetF", takes=("rel",)),
+        ),
+        truncates=True,
+        options=(COMPARABLE,),
+        notes=RANX_NOTES,
+        bugs=RANX_BUGS,
+        sources=("ranx.evaluate of ranx 0.3.21: ndcg@k, map@k and their like",),
+    ),
+    Convention(
+        name="ranx_burges",
+        version="0.3.21",
+        library="ranx",
+        summary="As ranx, with exponential gains: its ndcg_burges and dcg_burges.",
+        policy=RANX_POLICY,
+        forms=(
+            Form(measure="nDCG", settings={"gain": "exp2"}),
+            Form(measure="DCG", settings={"gain": "exp2"}),
+        ),
+        truncates=True,
+        options=(COMPARABLE,),
+        notes=RANX_NOTES,
+        bugs=RANX_BUGS,
+        sources=("ranx.evaluate of ranx 0.3.21: ndcg_burges@k",),
+    ),
+    Convention(
+        name="rankkit",
+        version="0.1.0",
+        library="rankkit",
+        summary="Exponential gains over the ideal of all judged documents; queries without relevant "
+        "documents are left out.",
+        policy=RANKKIT_POLICY,
+        forms=(
+            Form(measure="nDCG", settings={"gain": "exp2"}, cut=True),
+            Form(measure="AP", cut=True),
+            Form(measure="RR", cut=True),
+            Form(measure="P", cut=True),
+            Form(measure="R", cut=True),
+            Form(measure="Success", cut=True),
+        ),
+        limit=NO_NEGATIVE,
+        notes=RANKKIT_NOTES,
+        sources=("rankkit.metrics of rankkit 0.1.0",),
+    ),
+    Convention(
+        name="rankkit_linear",
+        version="0.1.0",
+        library="rankkit",
+        summary="As rankkit, with gain='linear'.",
+        policy=RANKKIT_POLICY,
+        forms=(Form(measure="nDCG", cut=True),),
+        limit=NO_NEGATIVE,
+        notes=RANKKIT_NOTES,
+        sources=("rankkit.metrics.ndcg of rankkit 0.1.0, gain='linear'",),
+    ),
+    Convention(
+        name="tie_aware",
+        version="0.1.1",
+        library="tie-aware-retrieval-metrics",
+        summary="Relevant or not, over the ideal of the retrieved documents, as the expected value "
+        "over the orders of tied documents.",
+        policy={"ties": "average", "empty": "zero", "missing": "skip", "negative": "nonrelevant"},
+        forms=(
+            Form(
+                measure="nDCG", settings={"gain": "binary", "ideal": "retrieved"}, cut=True
+            ),
+        ),
+        sees_retrieved_only=True,
+        options=(Option("oblivious, max, min", "ties", ("input", "best", "worst")),),
+        sources=("trm of tie-aware-retrieval-metrics 0.1.1",),
+    ),
+)
