@@ -12,14 +12,16 @@ from rankscope.data.policy import Policy, check_choice, split_aggregate
 from rankscope.data.qrels import Qrels, Queries
 from rankscope.errors import FormatError, MeasureError, PolicyError, UsageError
 from rankscope.measures import Measure, parse
+from rankscope.records import record
 from rankscope.results import Counts, Evaluation
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
-    from typing import TypeAlias
+    from typing import Literal, TypeAlias
 
     from rankscope.adapters.inputs import Input
+    from rankscope.conventions import Convention
     from rankscope.data.diagnostics import Diagnostic
     from rankscope.typing import InputLike, Progress
 
@@ -77,6 +79,68 @@ def read_policy(given: Policy | str | None, default: Policy | None = None) -> Po
         f"expected a Policy or text, found {type(given).__name__}",
         hint="write Policy(empty='skip') or 'empty=skip'",
         code="bad_policy",
+    )
+
+
+@record(frozen=True, slots=True, kw_only=True)
+class Request:
+    """What is to be evaluated, and how.
+
+    Args:
+        measures: The measures to compute, each once.
+        policy: The policy.
+        score_type: How scores are compared.
+        repeated: How many measures were asked for again.
+        convention: The convention that it follows, if any.
+        names: Under a convention, what the measures that were asked for are called here.
+    """
+
+    measures: list[Measure]
+    policy: Policy
+    score_type: Literal["float64", "float32"]
+    repeated: int
+    convention: Convention | None
+    names: Mapping[str, str]
+
+
+def read_request(
+    measures: Measures,
+    policy: Policy | str | None,
+    *,
+    default: Policy | None = None,
+    convention: Convention | str | None,
+    score_type: Literal["float64", "float32"] | None,
+    grades: list[float],
+) -> Request:
+    """Read what is asked for, under a convention or not.
+
+    Raises:
+        UsageError: A measure, the policy or the convention is not one, or they contradict.
+        InputError: The library of the convention does not take these grades.
+    """
+    asked, repeated = read_measures(measures)
+    if score_type is not None:
+        check_choice("score_type", score_type, SCORE_TYPES)
+    if convention is None:
+        return Request(
+            measures=asked,
+            policy=read_policy(policy, default),
+            score_type=score_type or "float64",
+            repeated=repeated,
+            convention=None,
+            names={},
+        )
+    from rankscope.conventions import adapt  # noqa: PLC0415 - only where one is asked for
+
+    chosen = policy if policy is None or isinstance(policy, str) else read_policy(policy)
+    adapted = adapt(convention, asked, policy=chosen, score_type=score_type, grades=grades)
+    return Request(
+        measures=list(adapted.measures),
+        policy=adapted.policy,
+        score_type=adapted.score_type,
+        repeated=repeated,
+        convention=adapted.convention,
+        names=adapted.names,
     )
 
 
@@ -155,10 +219,11 @@ def evaluate_run(
     qrels: Qrels,
     run: InputLike,
     measures: Measures,
-    policy: Policy,
     *,
+    policy: Policy | str | None = None,
+    convention: Convention | str | None = None,
     duplicates: str = "error",
-    score_type: str = "float64",
+    score_type: Literal["float64", "float32"] | None = None,
     encoding: str = "utf-8",
     threads: int | None = None,
     strict: bool = False,
@@ -171,57 +236,57 @@ def evaluate_run(
         InputError: The run is not of the format, or the policy refuses it.
         FileError: The file cannot be read.
     """
-    asked, repeated = read_measures(measures)
+    grades = qrels.judgments.grades()
+    request = read_request(
+        measures, policy, convention=convention, score_type=score_type, grades=grades
+    )
     check_choice("duplicates", duplicates, DUPLICATES)
-    check_choice("score_type", score_type, SCORE_TYPES)
     check_choice("encoding", encoding, ENCODINGS)
     workers = count_threads(threads)
     found = recognise(run, "run")
-    plan = make_plan(asked, policy, qrels.judgments.grades(), duplicates, score_type)
+    plan = make_plan(request, request.policy.ties, grades, duplicates)
     if found.kind == "file":
         watch = _watch(found, progress)
         answer = _core.evaluate_path(qrels.judgments, plan, found.source, encoding, workers, watch)
     elif found.kind == "mapping":
         answer = _core.evaluate_dict(qrels.judgments, plan, found.value)
     else:
-        held = read_run(found, duplicates=duplicates, encoding=encoding, score_type=score_type)
+        held = read_run(
+            found, duplicates=duplicates, encoding=encoding, score_type=request.score_type
+        )
         answer = _core.evaluate_run(qrels.judgments, plan, held, workers)
     evaluation = make_evaluation(
-        answer,
-        measures=asked,
-        policy=policy,
-        queries=qrels.queries,
-        run_name=found.name,
-        duplicates=duplicates,
-        repeated=repeated,
+        answer, request, queries=qrels.queries, run_name=found.name, duplicates=duplicates
     )
     if strict:
         refuse_diagnostics(evaluation.notes)
     return evaluation
 
 
-def make_plan(
-    measures: list[Measure],
-    policy: Policy,
-    grades: list[float],
-    duplicates: str,
-    score_type: str,
-) -> _core.Plan:
+def make_plan(request: Request, ties: str, grades: list[float], duplicates: str) -> _core.Plan:
     """Make what the core is asked for.
+
+    Args:
+        request: What is to be evaluated, and how.
+        ties: What decides between equal scores.
+        grades: The different grades of the judgments.
+        duplicates: What becomes of a document given twice.
 
     Raises:
         MeasureError: A measure lacks a parameter, or its function gives no number.
     """
+    policy = request.policy
     if policy.negative not in {"gain", "minmax"}:
         grades = [grade for grade in grades if grade >= 0]
     aggregate = split_aggregate(policy.aggregate)
     rows: list[tuple[str, str, Mapping[str, object], bool, tuple[str, float | None]]] = []
-    for measure in measures:
+    for measure in request.measures:
         kernel, params = measure.kernel_spec(grades=grades)
         own = aggregate if measure.row.mean == "mean" else (measure.row.mean, None)
         rows.append((measure.name, kernel, params, measure.judged_only, own))
-    cutoffs = cutoffs_of(measures)
-    return _core.Plan(rows, policy.to_dict(), duplicates, score_type, cutoffs, None)
+    fields = policy.to_dict() | {"ties": ties}
+    cutoffs = cutoffs_of(request.measures)
+    return _core.Plan(rows, fields, duplicates, request.score_type, cutoffs, None)
 
 
 def cutoffs_of(measures: list[Measure]) -> list[int | None]:
@@ -232,17 +297,15 @@ def cutoffs_of(measures: list[Measure]) -> list[int | None]:
 
 def make_evaluation(
     answer: _core.Evaluation,
+    request: Request,
     *,
-    measures: list[Measure],
-    policy: Policy,
     queries: Queries,
     run_name: str,
     duplicates: str,
-    repeated: int,
 ) -> Evaluation:
     """Make a result of the core's answer."""
     judged, evaluated, empty, missing, run_only, tied, flat = answer.counts()
-    cutoffs = cutoffs_of(measures)
+    cutoffs = cutoffs_of(request.measures)
     at_cutoffs = dict(zip(cutoffs, answer.at_cutoffs(), strict=True))
     counts = Counts(
         queries=judged,
@@ -254,7 +317,7 @@ def make_evaluation(
         retrieved_at_k={k: retrieved for k, (retrieved, _) in at_cutoffs.items()},
         unjudged_at_k={k: unjudged for k, (_, unjudged) in at_cutoffs.items()},
     )
-    choices = policy.to_dict() | {"duplicates": queries.duplicates}
+    choices = request.policy.to_dict() | {"duplicates": queries.duplicates}
     notes = [
         describe(code, count, choices, file=queries.name, line=line)
         for code, count, line in queries.notes
@@ -267,7 +330,7 @@ def make_evaluation(
     deepest = cutoffs[-1]
     shown, unjudged = at_cutoffs[deepest]
     whole = {
-        "duplicate_measures": repeated,
+        "duplicate_measures": request.repeated,
         "n_missing": missing,
         "n_run_only": run_only,
         "n_no_relevant": empty,
@@ -276,7 +339,14 @@ def make_evaluation(
     }
     notes += [describe(code, count, choices) for code, count in whole.items() if count]
     return Evaluation(
-        measures=measures, policy=policy, counts=counts, notes=notes, queries=queries, answer=answer
+        measures=request.measures,
+        policy=request.policy,
+        counts=counts,
+        notes=notes,
+        queries=queries,
+        answer=answer,
+        convention=request.convention,
+        names=request.names,
     )
 
 

@@ -9,6 +9,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Literal
 
+    from rankscope.conventions import Convention
     from rankscope.data.policy import Policy
     from rankscope.engine import Measures
     from rankscope.results import Evaluation
@@ -51,8 +52,9 @@ def evaluate(
     measures: Measures,
     *,
     policy: Policy | str | None = None,
+    convention: Convention | str | None = None,
     duplicates: Literal["error", "first", "max"] = "error",
-    score_type: Literal["float64", "float32"] = "float64",
+    score_type: Literal["float64", "float32"] | None = None,
     encoding: Literal["utf-8", "latin-1"] = "utf-8",
     threads: int | None = None,
     strict: bool = False,
@@ -68,11 +70,14 @@ def evaluate(
             rows grouped by query is evaluated while it is read, in bounded memory.
         measures: Measures, their names (`"nDCG@10"`), or one of either.
         policy: What is done where tools differ, as a `Policy` or as text: `"empty=skip"`.
+        convention: The library whose numbers are wanted, such as `"lightgbm"` or
+            `"trec_eval@10.0"`: measures and policy become its own. What is said beside it must
+            not contradict it.
         duplicates: What becomes of a document given twice in a query: `"error"`, the `"first"`
             counts, or the one with the larger grade or score (`"max"`). Judgments given twice with
             one grade are counted once.
-        score_type: How scores are compared; `"float32"` ties scores that single precision cannot
-            tell apart, as trec_eval 9 and pytrec_eval do.
+        score_type: How scores are compared, `"float64"` if left out; `"float32"` ties scores that
+            single precision cannot tell apart, as trec_eval 9 and pytrec_eval do.
         encoding: How files are encoded.
         threads: How many threads to use; one a processor where left out. Values do not depend
             on it.
@@ -84,7 +89,8 @@ def evaluate(
         The means, the values of each query, and what they are made of.
 
     Raises:
-        UsageError: A measure, the policy or another argument is not one.
+        UsageError: A measure, the policy or another argument is not one, or the convention has
+            others.
         InputError: The input is not of the format, or there is nothing to evaluate.
         FileError: A file cannot be read.
 
@@ -95,6 +101,8 @@ def evaluate(
         >>> ev = evaluate(qrels, run, [nDCG @ 10, AP, "P@1"])
         >>> {name: round(mean, 4) for name, mean in ev.items()}
         {'nDCG@10': 0.659, 'AP': 0.5833, 'P@1': 0.0}
+        >>> round(evaluate(qrels, run, nDCG @ 10, convention="lightgbm")["nDCG@10"], 4)
+        0.6443
     """
     if not isinstance(qrels, Qrels):
         engine.refuse_one_stdin_for_both(qrels, run)
@@ -103,7 +111,8 @@ def evaluate(
         qrels,
         run,
         measures,
-        engine.read_policy(policy),
+        policy=policy,
+        convention=convention,
         duplicates=duplicates,
         score_type=score_type,
         encoding=encoding,

@@ -6,6 +6,7 @@ from rankscope import _core, engine
 from rankscope.adapters import arrays, tables
 from rankscope.data.policy import CHOICES, Policy, check_choice
 from rankscope.data.qrels import Qrels, Queries
+from rankscope.errors import PolicyError
 from rankscope.records import record
 
 TYPE_CHECKING = False
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import ArrayLike, NDArray
 
+    from rankscope.conventions import Convention
     from rankscope.data.policy import Ties
     from rankscope.engine import Measures
     from rankscope.results import Evaluation
@@ -259,32 +261,44 @@ class Rankings:
         names = self._core.docs()
         return [names[code] for code in self._column("doc_codes")[start:stop].tolist()]
 
-    def evaluate(self, measures: Measures, *, policy: Policy | str | None = None) -> Evaluation:
+    def evaluate(
+        self,
+        measures: Measures,
+        *,
+        policy: Policy | str | None = None,
+        convention: Convention | str | None = None,
+    ) -> Evaluation:
         """Evaluate the rankings.
 
         Args:
             measures: As in `evaluate`.
             policy: As in `evaluate`; its `ties` can only be those with which the rankings were
                 made, which are also the default here.
+            convention: As in `evaluate`; where scores are tied, its `ties` must be those with
+                which the rankings were made.
 
         Raises:
             UsageError: A measure or the policy is not one, or names other ties.
             InputError: The policy refuses a query.
         """
-        chosen = engine.read_policy(policy, Policy(ties=self._choices.ties))
-        asked, repeated = engine.read_measures(measures)
-        duplicates, score_type = self._choices.duplicates, self._choices.score_type
         grades = self._core.grades()
-        plan = engine.make_plan(asked, chosen, grades, duplicates, score_type)
+        request = engine.read_request(
+            measures,
+            policy,
+            default=Policy(ties=self._choices.ties),
+            convention=convention,
+            score_type=None,
+            grades=grades,
+        )
+        ties = request.policy.ties
+        if request.convention is not None:
+            ties = self._choices.ties
+            self._check_ties(request)
+        duplicates = self._choices.duplicates
+        plan = engine.make_plan(request, ties, grades, duplicates)
         answer = self._core.evaluate(plan, engine.count_threads(None))
         return engine.make_evaluation(
-            answer,
-            measures=asked,
-            policy=chosen,
-            queries=self._queries,
-            run_name=self._name,
-            duplicates=duplicates,
-            repeated=repeated,
+            answer, request, queries=self._queries, run_name=self._name, duplicates=duplicates
         )
 
     def __len__(self) -> int:
@@ -293,6 +307,34 @@ class Rankings:
     def __repr__(self) -> str:
         rows = len(self.relevance)
         return f"Rankings({len(self)} queries, {rows} documents, ties={self._choices.ties!r})"
+
+    def _check_ties(self, request: engine.Request) -> None:
+        """Refuse a convention that orders these documents in another way."""
+        wanted, own = request.policy.ties, self._choices.ties
+        compared = request.score_type if self._choices.score_type == "float64" else "float32"
+        tied = self._find_ties(compared)
+        if compared != self._choices.score_type and (tied != self._find_ties("float64")).any():
+            raise PolicyError(
+                f"expected scores that single precision tells apart, as {request.convention!r} "
+                "compares them, found others",
+                hint="make the Rankings by from_run(…, score_type='float32')",
+                code="score_type_fixed",
+            )
+        if wanted != own and tied.any():
+            raise PolicyError(
+                f"expected rankings with ties={wanted!r}, as {request.convention!r} has it, found "
+                f"ties={own!r}",
+                hint=f"make the Rankings with ties={wanted!r}",
+                code="ties_fixed",
+            )
+
+    def _find_ties(self, kind: Literal["float64", "float32"]) -> NDArray[np.bool_]:
+        """Say of each row but the first whether its score is that of the row before it."""
+        scores = self.scores.astype(kind)
+        is_tied: NDArray[np.bool_] = scores[1:] == scores[:-1]
+        firsts = self.offsets[1:-1]
+        is_tied[firsts[(firsts > 0) & (firsts < len(scores))] - 1] = False
+        return is_tied
 
     def _column(self, name: str) -> NDArray[Any]:
         import numpy as np  # noqa: PLC0415 - loads with the first array

@@ -50,6 +50,13 @@ def add_arguments(parser: ArgumentParser) -> None:
         help="what is done where tools differ: ties, empty, missing, unjudged, negative",
     )
     parser.add_argument(
+        "--convention",
+        action=Once,
+        metavar="NAME",
+        help="the library whose numbers are wanted, such as lightgbm; `rankscope conventions` "
+        "lists them",
+    )
+    parser.add_argument(
         "--duplicates",
         action=Once,
         default="error",
@@ -59,9 +66,8 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--score-type",
         action=Once,
-        default="float64",
         choices=("float64", "float32"),
-        help="how scores are compared; trec_eval 9 compares float32",
+        help="how scores are compared, float64 if left out; trec_eval 9 compares float32",
     )
     parser.add_argument(
         "--encoding", action=Once, default="utf-8", choices=("utf-8", "latin-1"), help="of files"
@@ -79,7 +85,7 @@ def run(options: Namespace) -> int:
             "expected '-' for one input, found it for two", hint="name files", code="stdin_twice"
         )
     measures = split_measures(options.measures or DEFAULT_MEASURES)
-    policy = rs.Policy.parse(options.policy)
+    policy = rs.Policy.parse(options.policy) if options.convention is None else options.policy
     with ProgressBar("judgments") as progress:
         qrels = rs.read_qrels(
             options.qrels,
@@ -95,6 +101,7 @@ def run(options: Namespace) -> int:
                 path,
                 measures,
                 policy=policy,
+                convention=options.convention,
                 duplicates=options.duplicates,
                 score_type=options.score_type,
                 encoding=options.encoding,
@@ -187,6 +194,7 @@ def _document(evaluation: Evaluation, *, by_query: bool) -> dict[str, object]:
         "denominators": evaluation.denominators,
         "counts": evaluation.counts.to_dict(),
         "policy": evaluation.policy.to_dict(),
+        **({"convention": evaluation.convention.address} if evaluation.convention else {}),
         "diagnostics": evaluation.diagnostics,
     }
     if by_query:

@@ -110,7 +110,7 @@ def _check_grades(row: Convention, form: Form, grades: Collection[float]) -> Non
         if refused:
             raise FormatError(
                 f"expected grades that {row.address} takes, found {refused[0]:g}: "
-                f"{row.library} {limit.says}",
+                f"{row.tool} {limit.says}",
                 hint="map the grades first, or choose another convention",
                 code="convention_grades",
                 value=f"{refused[0]:g}",

@@ -49,7 +49,8 @@ class Form:
         measure: Our name of the measure.
         settings: The parameter values that its definition comes to.
         takes: The parameters that it leaves to the caller.
-        cut: Whether it has the measure with a cutoff only (`True`), without only (`False`), or both.
+        cut: Whether it has the measure with a cutoff only (`True`), without one only (`False`),
+            or both.
         policy: Fields of the policy in which this measure differs from the others of the row.
         limit: The grades that it takes, where that is less than the row says.
     """
@@ -58,7 +59,7 @@ class Form:
     settings: Mapping[str, Setting] = NOTHING
     takes: tuple[str, ...] = ("k",)
     cut: bool | None = None
-    policy: Mapping[str, str] = NOTHING
+    policy: Mapping[str, str] = MappingProxyType({})
     limit: Limit | None = None
 
 
@@ -97,7 +98,7 @@ class Convention:
     Args:
         name: The word by which it is asked for.
         version: The version of the library that was run or read.
-        library: The library, as its authors write it.
+        tool: The library or program, as its authors write it.
         summary: What the numbers are, in one sentence.
         verified: `run` where numbers that the library itself gave are kept, and ours are compared
             with them; else `read from source`.
@@ -118,7 +119,7 @@ class Convention:
 
     name: str
     version: str
-    library: str
+    tool: str
     summary: str
     verified: Literal["run", "read from source"] = "read from source"
     policy: Mapping[str, str]

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from rankscope import _core
+    from rankscope.conventions import Convention
     from rankscope.data.diagnostics import Diagnostic
     from rankscope.data.policy import Policy
     from rankscope.data.qrels import Queries
@@ -29,7 +30,8 @@ if TYPE_CHECKING:
 class Evaluation(Mapping[str, float]):
     """The values of measures for a run: a mapping of canonical name to mean.
 
-    Look-ups take measures, canonical names and aliases alike; iteration gives canonical names.
+    Look-ups take measures, canonical names and aliases alike, and under a convention also what was
+    asked for; iteration gives canonical names.
 
     Examples:
         >>> import rankscope as rs
@@ -58,6 +60,8 @@ class Evaluation(Mapping[str, float]):
         notes: Sequence[Diagnostic],
         queries: Queries,
         answer: _core.Evaluation,
+        convention: Convention | None = None,
+        names: Mapping[str, str] | None = None,
     ) -> None:
         self._measures = tuple(measures)
         self._index = {measure.name: index for index, measure in enumerate(measures)}
@@ -68,6 +72,8 @@ class Evaluation(Mapping[str, float]):
         self._notes = tuple(notes)
         self._queries = queries
         self._answer = answer
+        self._convention = convention
+        self._names = dict(names or {})
 
     @property
     def measures(self) -> tuple[Measure, ...]:
@@ -78,6 +84,11 @@ class Evaluation(Mapping[str, float]):
     def policy(self) -> Policy:
         """The policy under which the values were made."""
         return self._policy
+
+    @property
+    def convention(self) -> Convention | None:
+        """The convention under which the values were made, if any."""
+        return self._convention
 
     @property
     def counts(self) -> Counts:
@@ -212,6 +223,8 @@ class Evaluation(Mapping[str, float]):
         name = measure.name if isinstance(measure, Measure) else measure
         if name not in self._index and not isinstance(measure, Measure):
             name = _canonical(measure)
+        # Under a convention a measure is found by the name that it was asked for by, too.
+        name = self._names.get(name, name)
         if name in self._index:
             return self._index[name]
         raise NotEvaluatedError(measure, list(self._index))

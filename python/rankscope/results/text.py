@@ -22,8 +22,13 @@ def measure_rows(evaluation: Evaluation) -> list[tuple[str, str, str]]:
 
 
 def remarks(evaluation: Evaluation) -> list[str]:
-    """Give the policy and the notes, a line each."""
-    return [f"policy: {evaluation.policy}", *(f"note: {note}" for note in evaluation.notes)]
+    """Give the convention, the policy and the notes, a line each."""
+    row = evaluation.convention
+    return [
+        *([f"convention: {row.address} ({row.verified})"] if row else []),
+        f"policy: {evaluation.policy}",
+        *(f"note: {note}" for note in evaluation.notes),
+    ]
 
 
 def render(evaluation: Evaluation) -> str:

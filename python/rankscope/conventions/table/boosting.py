@@ -36,7 +36,7 @@ def catboost(name: str, words: str, summary: str, settings: dict[str, object]) -
     return Convention(
         name=name,
         version="1.2.10",
-        library="CatBoost",
+        tool="CatBoost",
         summary=summary,
         policy=CATBOOST_POLICY,
         forms=(
@@ -54,7 +54,7 @@ ROWS = (
     Convention(
         name="lightgbm",
         version="4.7.0",
-        library="LightGBM",
+        tool="LightGBM",
         summary="Exponential gains over the ideal of the list itself; a query without relevant "
         "documents counts 1.",
         policy={"ties": "input", "empty": "one", "missing": "skip", "negative": "error"},
@@ -71,8 +71,8 @@ ROWS = (
         bugs=(
             Bug(
                 "weighted_empty",
-                "With weights, a query without relevant documents adds 1 unweighted: two queries of "
-                "weight 0.1 can come to 5.5.",
+                "With weights, a query without relevant documents adds 1 unweighted: two queries "
+                "of weight 0.1 can come to 5.5.",
             ),
         ),
         sources=("the metrics ndcg and map of LightGBM 4.7.0",),
@@ -80,7 +80,7 @@ ROWS = (
     Convention(
         name="xgboost",
         version="3.2.0",
-        library="XGBoost",
+        tool="XGBoost",
         summary="Exponential gains over the ideal of the list itself; a query without relevant "
         "documents counts 1.",
         policy=XGBOOST_POLICY,
@@ -97,7 +97,7 @@ ROWS = (
     Convention(
         name="xgboost_minus",
         version="3.2.0",
-        library="XGBoost",
+        tool="XGBoost",
         summary="As xgboost, with a minus behind the metric: a query without relevant documents "
         "counts 0.",
         policy={**XGBOOST_POLICY, "empty": "zero"},
@@ -113,7 +113,7 @@ ROWS = (
     Convention(
         name="xgboost_linear",
         version="3.2.0",
-        library="XGBoost",
+        tool="XGBoost",
         summary="As xgboost, with ndcg_exp_gain=false: linear gains.",
         policy=XGBOOST_POLICY,
         forms=(Form(measure="nDCG", settings={"ideal": "retrieved"}),),

@@ -10,7 +10,7 @@ SKLEARN_LIMIT = Limit("refuses negative grades in ndcg_score", least=0)
 RETRIEVED = {"ideal": "retrieved"}
 DISCOUNTED = ("k", "discount", "base")
 SKLEARN_NOTES = (
-    "It refuses lists of one document, lists of different lengths and NaN; here they are evaluated.",
+    "It refuses lists of one document or of different lengths, and NaN; here they are evaluated.",
     "Its log_base cancels in nDCG.",
 )
 
@@ -24,7 +24,7 @@ ROWS = (
     Convention(
         name="sklearn",
         version="1.9.1",
-        library="scikit-learn",
+        tool="scikit-learn",
         summary="Linear gains over the ideal of the list itself, as the expected value over the "
         "orders of tied documents.",
         policy=SKLEARN_POLICY,
@@ -39,7 +39,7 @@ ROWS = (
     Convention(
         name="sklearn_ignore_ties",
         version="1.9.1",
-        library="scikit-learn",
+        tool="scikit-learn",
         summary="As sklearn, with ignore_ties=True: tied documents stay in one order.",
         policy={**SKLEARN_POLICY, "ties": "input"},
         forms=(
@@ -50,17 +50,19 @@ ROWS = (
         notes=(
             LISTS_ONLY,
             *SKLEARN_NOTES,
-            "Its order of equal scores is that of NumPy's argsort turned round, which is not "
-            "stable; the order of the input is one such order.",
+            (
+                "Its order of equal scores is that of NumPy's argsort turned round, which is not "
+                "stable; the order of the input is one such order."
+            ),
         ),
         sources=("sklearn.metrics.ndcg_score(…, ignore_ties=True) of scikit-learn 1.9.1",),
     ),
     Convention(
         name="torchmetrics",
         version="1.9.0",
-        library="TorchMetrics",
-        summary="nDCG as scikit-learn, in single precision; AP divides by the relevant documents "
-        "that were found.",
+        tool="TorchMetrics",
+        summary="As scikit-learn for nDCG, in single precision; AP divides by the relevant "
+        "documents that were found.",
         policy=SKLEARN_POLICY,
         forms=(
             Form(measure="nDCG", settings=RETRIEVED),
@@ -76,8 +78,10 @@ ROWS = (
         options=TORCH_OPTIONS,
         notes=(
             LISTS_ONLY,
-            "All but nDCG leave tied documents in the order of torch.topk, which is not stable; "
-            "the order of the input is one such order.",
+            (
+                "All but nDCG leave tied documents in the order of torch.topk, which is not "
+                "stable; the order of the input is one such order."
+            ),
         ),
         bugs=(
             Bug(
@@ -91,14 +95,10 @@ ROWS = (
     Convention(
         name="rax",
         version="0.4.0",
-        library="Rax",
+        tool="Rax",
         summary="Exponential gains over the ideal of the list itself.",
         policy={"ties": "input", "empty": "zero", "missing": "skip", "negative": "nonrelevant"},
-        forms=(
-            Form(
-                measure="nDCG", settings={"gain": "exp2", "ideal": "retrieved"}
-            ),
-        ),
+        forms=(Form(measure="nDCG", settings={"gain": "exp2", "ideal": "retrieved"}),),
         sees_retrieved_only=True,
         computes_in="float32",
         options=(Option("gain_fn", "gain"), Option("rank_discount_fn", "discount")),
@@ -108,7 +108,7 @@ ROWS = (
     Convention(
         name="polars_ds",
         version="0.13.0",
-        library="polars-ds",
+        tool="polars-ds",
         summary="Linear gains over the ideal of the list itself, as the expected value over the "
         "orders of tied documents.",
         policy=SKLEARN_POLICY,

@@ -16,12 +16,17 @@ USERS = {"ties": "input", "empty": "skip", "missing": "zero", "negative": "nonre
 ZERO = {**USERS, "empty": "zero"}
 INTERACTIONS = "A user without interactions is unknown to it."
 
-SPARK_NOTES = (LOG_CANCELS, "A query has to have a row, with an empty list where nothing was retrieved.")
+SPARK_NOTES = (
+    LOG_CANCELS,
+    "A query has to have a row, with an empty list where nothing was retrieved.",
+)
 
 RECOMMENDERS_NOTES = (
     LOG_CANCELS,
-    "AP, P and R are over the users that have both judgments and recommendations, nDCG over all "
-    "users with judgments.",
+    (
+        "AP, P and R are over the users that have both judgments and recommendations, nDCG over "
+        "all users with judgments."
+    ),
 )
 ALL_ROWS = {"rel": 0}
 COMMON = {"missing": "skip", "empty": "zero"}
@@ -46,8 +51,10 @@ LENSKIT_FORMS = (
     Form(measure="Success"),
 )
 LENSKIT_NOTES = (
-    "Its default discount is that of Järvelin and Kekäläinen 2002 with base 2: ranks 1 and 2 are "
-    "not discounted. LogRankWeight(offset=1) gives the usual one.",
+    (
+        "Its default discount is that of Järvelin and Kekäläinen 2002 with base 2: ranks 1 and 2 "
+        "are not discounted. LogRankWeight(offset=1) gives the usual one."
+    ),
     "A list that has no value counts 0.",
 )
 
@@ -55,9 +62,9 @@ ROWS = (
     Convention(
         name="spark",
         version="4.3.0",
-        library="Apache Spark",
-        summary="Relevant or not, over as many relevant documents as fit; AP at a cutoff divides by "
-        "what can be reached.",
+        tool="Apache Spark",
+        summary="Relevant or not, over as many relevant documents as fit; AP at a cutoff divides "
+        "by what can be reached.",
         policy=ZERO,
         forms=(
             Form(measure="nDCG", settings=BINARY, cut=True),
@@ -72,7 +79,7 @@ ROWS = (
     Convention(
         name="spark_graded",
         version="4.3.0",
-        library="Apache Spark",
+        tool="Apache Spark",
         summary="With a relevance array: exponential gains over the ideal of all judged documents.",
         policy=ZERO,
         forms=(Form(measure="nDCG", settings={"gain": "exp2"}, cut=True),),
@@ -89,7 +96,7 @@ ROWS = (
     Convention(
         name="recommenders",
         version="1.2.1",
-        library="Recommenders",
+        tool="Recommenders",
         summary="Every judged document counts 1, whatever its grade.",
         policy={**USERS, "negative": "gain"},
         forms=(Form(measure="nDCG", settings={"gain": every}, cut=True), *OF_USERS),
@@ -99,7 +106,7 @@ ROWS = (
     Convention(
         name="recommenders_raw",
         version="1.2.1",
-        library="Recommenders",
+        tool="Recommenders",
         summary="With score_type='raw': linear gains; users without a gain are left out.",
         policy={**USERS, "negative": "gain"},
         forms=(Form(measure="nDCG", cut=True),),
@@ -110,7 +117,7 @@ ROWS = (
     Convention(
         name="recommenders_exp",
         version="1.2.1",
-        library="Recommenders",
+        tool="Recommenders",
         summary="With score_type='exp': exponential gains; users without a gain are left out.",
         policy={**USERS, "negative": "gain"},
         forms=(Form(measure="nDCG", settings={"gain": "exp2"}, cut=True),),
@@ -121,7 +128,7 @@ ROWS = (
     Convention(
         name="rectools",
         version="0.19.0",
-        library="RecTools",
+        tool="RecTools",
         summary="Relevant or not, over a relevant document at every rank up to the cutoff, whether "
         "there are so many or not.",
         policy=USERS,
@@ -136,7 +143,7 @@ ROWS = (
     Convention(
         name="rectools_achievable",
         version="0.19.0",
-        library="RecTools",
+        tool="RecTools",
         summary="As rectools, with divide_by_achievable=True: over as many relevant documents as "
         "there are.",
         policy=USERS,
@@ -148,7 +155,7 @@ ROWS = (
     Convention(
         name="replay",
         version="0.22.0",
-        library="RePlay",
+        tool="RePlay",
         summary="Relevant or not, over as many relevant documents as fit, ties by larger id first.",
         policy={**USERS, "ties": "doc_id"},
         forms=(
@@ -169,7 +176,7 @@ ROWS = (
     Convention(
         name="recbole",
         version="1.2.1",
-        library="RecBole",
+        tool="RecBole",
         summary="Relevant or not, over as many relevant documents as fit.",
         policy=ZERO,
         forms=(
@@ -187,7 +194,7 @@ ROWS = (
     Convention(
         name="lenskit",
         version="2025.8.1",
-        library="LensKit",
+        tool="LensKit",
         summary="Relevant or not, with the discount of Järvelin and Kekäläinen 2002: ranks 1 and 2 "
         "count alike.",
         policy=ZERO,
@@ -196,13 +203,13 @@ ROWS = (
             *LENSKIT_FORMS,
         ),
         notes=LENSKIT_NOTES,
-        bugs=(Bug("array_dcg", "array_dcg ignores its weight."),),
+        bugs=(Bug("array_dcg", "Its function array_dcg ignores its weight."),),
         sources=("lenskit.metrics of LensKit 2025.8.1",),
     ),
     Convention(
         name="lenskit_rating",
         version="2025.8.1",
-        library="LensKit",
+        tool="LensKit",
         summary="As lenskit, with gain='rating': the grade is the gain.",
         policy=ZERO,
         forms=(Form(measure="nDCG", settings={"discount": "jk"}, takes=("k", "base")),),
@@ -213,7 +220,7 @@ ROWS = (
     Convention(
         name="elliot",
         version="0.3.1",
-        library="Elliot",
+        tool="Elliot",
         summary="Exponential gains over the ideal of all judged documents; users without relevant "
         "documents are left out.",
         policy={**USERS, "missing": "skip"},

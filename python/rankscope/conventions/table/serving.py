@@ -13,7 +13,7 @@ ROWS = (
     Convention(
         name="elasticsearch",
         version="9",
-        library="Elasticsearch",
+        tool="Elasticsearch",
         summary="Exponential gains over the ideal of all rated documents, cut at k.",
         policy=GIVEN,
         forms=(
@@ -38,7 +38,7 @@ ROWS = (
     Convention(
         name="opensearch",
         version="3.4",
-        library="OpenSearch Search Relevance Workbench",
+        tool="OpenSearch Search Relevance Workbench",
         summary="Exponential gains over the ideal of all judged documents, cut at k; the value of "
         "each query has two places.",
         policy=GIVEN,
@@ -57,7 +57,7 @@ ROWS = (
     Convention(
         name="quepid",
         version="8.6",
-        library="Quepid",
+        tool="Quepid",
         summary="Exponential gains over the ideal of all rated documents, not cut at k, so that a "
         "perfect list can be below 1: its scorer NDCG@10.",
         policy=GIVEN,
@@ -68,7 +68,7 @@ ROWS = (
     Convention(
         name="quepid_cut",
         version="8.6",
-        library="Quepid",
+        tool="Quepid",
         summary="Exponential gains over the ideal of all rated documents, cut at k: its scorer "
         "NDCG_CUT@10.",
         policy=GIVEN,
@@ -79,7 +79,7 @@ ROWS = (
     Convention(
         name="evidently",
         version="0.7.23",
-        library="Evidently",
+        tool="Evidently",
         summary="Linear gains over the ideal of the rows of a user; users without relevant "
         "documents are left out.",
         policy={"ties": "average", "empty": "skip", "missing": "skip", "negative": "error"},
@@ -101,7 +101,7 @@ ROWS = (
     Convention(
         name="mlflow",
         version="3.18.0",
-        library="MLflow",
+        tool="MLflow",
         summary="Relevant or not, over as many relevant documents as fit.",
         policy={**GIVEN, "negative": "nonrelevant"},
         forms=(

@@ -9,8 +9,10 @@ RANX_POLICY = {"ties": "input", "empty": "zero", "missing": "error", "negative":
 LEVEL = ("k", "rel")
 COMPARABLE = Option("make_comparable=True", "missing", ("zero",))
 RANX_NOTES = (
-    "Its order of equal scores is whatever an unstable sort leaves; the order of the input is one "
-    "such order.",
+    (
+        "Its order of equal scores is whatever an unstable sort leaves; the order of the input is "
+        "one such order."
+    ),
     "Its level of relevance also drops the gains below it, which has no counterpart here.",
 )
 RANX_BUGS = (
@@ -20,17 +22,19 @@ RANX_BUGS = (
 
 RANKKIT_POLICY = {"ties": "input", "empty": "skip", "missing": "skip", "negative": "error"}
 RANKKIT_NOTES = (
-    "Queries without relevant documents are left out, which its documentation takes for the rule "
-    "of trec_eval.",
+    (
+        "Queries without relevant documents are left out, which its documentation takes for the "
+        "rule of trec_eval."
+    ),
 )
 
 ROWS = (
     Convention(
         name="ranx",
         version="0.3.21",
-        library="ranx",
-        summary="Linear gains over the ideal of all judged documents; a judged query that is not in "
-        "the run is an error, or 0 on request.",
+        tool="ranx",
+        summary="Linear gains over the ideal of all judged documents; a judged query that is not "
+        "in the run is an error, or 0 on request.",
         policy=RANX_POLICY,
         forms=(
             Form(measure="nDCG"),
@@ -55,7 +59,7 @@ ROWS = (
     Convention(
         name="ranx_burges",
         version="0.3.21",
-        library="ranx",
+        tool="ranx",
         summary="As ranx, with exponential gains: its ndcg_burges and dcg_burges.",
         policy=RANX_POLICY,
         forms=(
@@ -71,9 +75,9 @@ ROWS = (
     Convention(
         name="rankkit",
         version="0.1.0",
-        library="rankkit",
-        summary="Exponential gains over the ideal of all judged documents; queries without relevant "
-        "documents are left out.",
+        tool="rankkit",
+        summary="Exponential gains over the ideal of all judged documents; queries without "
+        "relevant documents are left out.",
         policy=RANKKIT_POLICY,
         forms=(
             Form(measure="nDCG", settings={"gain": "exp2"}, cut=True),
@@ -90,7 +94,7 @@ ROWS = (
     Convention(
         name="rankkit_linear",
         version="0.1.0",
-        library="rankkit",
+        tool="rankkit",
         summary="As rankkit, with gain='linear'.",
         policy=RANKKIT_POLICY,
         forms=(Form(measure="nDCG", cut=True),),
@@ -101,15 +105,11 @@ ROWS = (
     Convention(
         name="tie_aware",
         version="0.1.1",
-        library="tie-aware-retrieval-metrics",
+        tool="tie-aware-retrieval-metrics",
         summary="Relevant or not, over the ideal of the retrieved documents, as the expected value "
         "over the orders of tied documents.",
         policy={"ties": "average", "empty": "zero", "missing": "skip", "negative": "nonrelevant"},
-        forms=(
-            Form(
-                measure="nDCG", settings={"gain": "binary", "ideal": "retrieved"}, cut=True
-            ),
-        ),
+        forms=(Form(measure="nDCG", settings={"gain": "binary", "ideal": "retrieved"}, cut=True),),
         sees_retrieved_only=True,
         options=(Option("oblivious, max, min", "ties", ("input", "best", "worst")),),
         sources=("trm of tie-aware-retrieval-metrics 0.1.1",),

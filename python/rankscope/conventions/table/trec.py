@@ -48,7 +48,7 @@ ROWS = (
     Convention(
         name="trec_eval",
         version="9.0.8",
-        library="trec_eval",
+        tool="trec_eval",
         verified="run",
         summary="Linear gains, the ideal of all judged documents, ties by larger id first, means "
         "over the judged queries that are in the run.",
@@ -66,7 +66,7 @@ ROWS = (
     Convention(
         name="trec_eval",
         version="10.0",
-        library="trec_eval",
+        tool="trec_eval",
         summary="As version 9, but scores are compared in double precision, and a judged query "
         "that is not in the run ends the program.",
         policy={**TREC_POLICY, "missing": "error"},
@@ -84,8 +84,10 @@ ROWS = (
         options=(WITH_MISSING,),
         notes=(
             *TREC_NOTES,
-            "Its interpolated precision rounds the number of documents to the nearest, and has no "
-            "counterpart here.",
+            (
+                "Its interpolated precision rounds the number of documents to the nearest, and has "
+                "no counterpart here."
+            ),
         ),
         bugs=(
             FRACTIONAL_GAINS,
@@ -104,12 +106,18 @@ ROWS = (
     Convention(
         name="pytrec_eval",
         version="0.5.11",
-        library="pytrec_eval (pytrec-eval-terrier)",
+        tool="pytrec_eval (pytrec-eval-terrier)",
         verified="run",
         summary="The values of trec_eval 9.0.8 by query; a mean over them leaves out queries that "
         "are not in the run.",
         policy=TREC_POLICY,
-        forms=(NDCG_CUT, Form(measure="nDCG", takes=("judged_only",), cut=False), *BINARY, RR, IPREC),
+        forms=(
+            NDCG_CUT,
+            Form(measure="nDCG", takes=("judged_only",), cut=False),
+            *BINARY,
+            RR,
+            IPREC,
+        ),
         limit=Limit("refuses grades that are no integers, by a TypeError", integers=True),
         score_type="float32",
         notes=TREC_NOTES,
@@ -119,7 +127,7 @@ ROWS = (
     Convention(
         name="ir_measures",
         version="0.4.3",
-        library="ir_measures",
+        tool="ir_measures",
         verified="run",
         summary="As pytrec_eval, but every judged query counts, with 0 where it is not in the run.",
         policy={**TREC_POLICY, "missing": "zero"},
@@ -135,8 +143,10 @@ ROWS = (
         score_type="float32",
         notes=(
             "Exponential gains come from gdeval, which rounds to five places.",
-            "RR with a cutoff and Judged come from other providers, which put the smaller id of "
-            "equal scores first.",
+            (
+                "RR with a cutoff and Judged come from other providers, which put the smaller id "
+                "of equal scores first."
+            ),
         ),
         bugs=(
             Bug("set_f_beta", "SetF takes beta for the square of beta."),
@@ -147,7 +157,7 @@ ROWS = (
     Convention(
         name="gdeval",
         version="1.2a",
-        library="gdeval.pl",
+        tool="gdeval.pl",
         verified="run",
         summary="Exponential gains over the ideal of all judged documents; only queries with a "
         "relevant document that are in the run.",
@@ -164,13 +174,15 @@ ROWS = (
     Convention(
         name="trectools",
         version="0.0.45",
-        library="trectools",
+        tool="trectools",
         summary="Linear gains over the ideal of all judged documents, ties by smaller id first.",
         policy={**TREC_POLICY, "ties": "doc_id_asc"},
         forms=(Form(measure="nDCG"),),
         notes=(
-            "Its mean divides by the number of queries in the run, so that queries without "
-            "judgments lower it; ours leaves those out.",
+            (
+                "Its mean divides by the number of queries in the run, so that queries without "
+                "judgments lower it; ours leaves those out."
+            ),
             "Its default cutoff is 1000.",
         ),
         sources=("trectools.TrecEval.get_ndcg of trectools 0.0.45",),
@@ -178,7 +190,7 @@ ROWS = (
     Convention(
         name="jk2002",
         version="2002",
-        library="Järvelin and Kekäläinen 2002",
+        tool="Järvelin and Kekäläinen 2002",
         summary="The discount of the original article: the first ranks are not discounted, later "
         "ones by the logarithm of the rank.",
         policy={**TREC_POLICY, "missing": "zero"},
@@ -196,8 +208,10 @@ ROWS = (
         ),
         notes=("The base is 2 unless another is given.",),
         sources=(
-            "Järvelin and Kekäläinen, Cumulated gain-based evaluation of IR techniques, ACM "
-            "Transactions on Information Systems 20(4), 2002",
+            (
+                "Järvelin and Kekäläinen, Cumulated gain-based evaluation of IR techniques, ACM "
+                "Transactions on Information Systems 20(4), 2002"
+            ),
         ),
     ),
 )
