@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from rankscope.adapters.numbers import join_lists, to_numbers
 from rankscope.errors import EmptyError, FormatError
 from rankscope.records import record
 
@@ -11,10 +12,6 @@ if TYPE_CHECKING:
 
     import numpy as np
     from numpy.typing import ArrayLike, NDArray
-
-
-LARGEST_EXACT = 2**53
-OTHER_LIBRARIES = {"torch", "jax", "jaxlib", "cupy", "tensorflow"}
 
 
 @record(frozen=True, slots=True)
@@ -32,82 +29,6 @@ class Groups:
     relevance: NDArray[np.float64]
     scores: NDArray[np.float64]
     ideal: tuple[list[int], NDArray[np.float64]] | None = None
-
-
-def to_numbers(values: ArrayLike, name: str, *, dimensions: tuple[int, ...]) -> NDArray[np.float64]:
-    """Read real numbers as float64, exactly; masked ones become NaN.
-
-    Args:
-        values: Anything that NumPy reads as an array of numbers.
-        name: What messages call it.
-        dimensions: How many dimensions it may have.
-
-    Raises:
-        FormatError: It is no such array.
-    """
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
-    if type(values).__module__.partition(".")[0] in OTHER_LIBRARIES:
-        values = _to_host(values, name)
-    try:
-        if np.ma.isMaskedArray(values):
-            array = np.ma.filled(np.ma.asarray(values).astype(float), np.nan)
-        else:
-            array = np.asarray(values)
-    except (TypeError, ValueError) as error:
-        raise FormatError(
-            f"expected {name} as an array of numbers, found rows of different lengths",
-            hint="ragged lists are what from_lists takes",
-            code="not_numeric",
-            file=name,
-        ) from error
-    if array.dtype.kind not in "fiu":
-        raise FormatError(
-            f"expected {name} as numbers, found {array.dtype}",
-            hint="truth values are made numbers by .astype(int)",
-            code="not_numeric",
-            file=name,
-        )
-    if array.ndim not in dimensions:
-        raise FormatError(
-            f"expected {name} with {' or '.join(map(str, dimensions))} dimensions, "
-            f"found shape {array.shape}",
-            hint="rows are queries, columns are documents; ravel() makes one dimension",
-            code="array_shape",
-            file=name,
-        )
-    numbers = np.ascontiguousarray(array, dtype=np.float64)
-    if array.dtype.kind in "iu":
-        # Integers up to 2^53 are doubles; larger ones only if they come back as they were.
-        is_large = (array > LARGEST_EXACT) | (array < -LARGEST_EXACT)
-        is_rounded = is_large & (numbers.astype(array.dtype) != array)
-    else:
-        is_rounded = (numbers != array) & ~np.isnan(numbers)
-    if is_rounded.any():
-        at = int(np.flatnonzero(is_rounded)[0])
-        raise FormatError(
-            f"expected numbers in {name} that double precision holds, found {array.ravel()[at]}",
-            hint="round them first",
-            code="inexact_number",
-            file=name,
-            line=at + 1,
-        )
-    return numbers
-
-
-def _to_host(values: ArrayLike, name: str) -> ArrayLike:
-    """Read the array of another library, if it lies in memory that we can read."""
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
-    try:
-        return np.asarray(values)
-    except (TypeError, RuntimeError, ValueError) as error:
-        raise FormatError(
-            f"expected {name} in main memory, found {type(values).__name__} elsewhere",
-            hint="call .detach().cpu() first",
-            code="device_array",
-            file=name,
-        ) from error
 
 
 def from_matrices(y_true: ArrayLike, y_score: ArrayLike) -> Groups:
@@ -132,8 +53,8 @@ def from_matrices(y_true: ArrayLike, y_score: ArrayLike) -> Groups:
     is_there = ~np.isnan(scores)
     offsets = np.concatenate([[0], np.cumsum(is_there.sum(axis=1))])
     if is_there.all():
-        return Groups(offsets.tolist(), relevance.ravel(), scores.ravel())
-    return Groups(offsets.tolist(), relevance[is_there], scores[is_there])
+        return _judged(Groups(offsets.tolist(), relevance.ravel(), scores.ravel()))
+    return _judged(Groups(offsets.tolist(), relevance[is_there], scores[is_there]))
 
 
 def from_groups(relevance: ArrayLike, scores: ArrayLike, group_sizes: ArrayLike) -> Groups:
@@ -147,12 +68,14 @@ def from_groups(relevance: ArrayLike, scores: ArrayLike, group_sizes: ArrayLike)
     grades = to_numbers(relevance, "relevance", dimensions=(1,))
     values = to_numbers(scores, "scores", dimensions=(1,))
     sizes = to_numbers(group_sizes, "group_sizes", dimensions=(1,))
-    if (sizes < 0).any() or (sizes != np.floor(sizes)).any() or np.isnan(sizes).any():
+    is_size = np.isfinite(sizes) & (sizes >= 0) & (sizes == np.floor(sizes))
+    if not is_size.all():
         raise FormatError(
             "expected group sizes that are whole numbers, 0 or more",
             hint="group_sizes says how many rows each query has",
             code="group_sizes",
             file="group_sizes",
+            line=int(np.argmin(is_size)) + 1,
         )
     if not len(grades) == len(values) == sizes.sum():
         raise FormatError(
@@ -165,7 +88,7 @@ def from_groups(relevance: ArrayLike, scores: ArrayLike, group_sizes: ArrayLike)
     if len(sizes) == 0:
         raise _no_queries()
     offsets = np.concatenate([[0], np.cumsum(sizes.astype(np.int64))])
-    return Groups(offsets.tolist(), grades, values)
+    return _judged(Groups(offsets.tolist(), grades, values))
 
 
 def from_lists(lists: Iterable[Sequence[float]], ideal: Iterable[Sequence[float]] | None) -> Groups:
@@ -176,13 +99,15 @@ def from_lists(lists: Iterable[Sequence[float]], ideal: Iterable[Sequence[float]
     """
     import numpy as np  # noqa: PLC0415 - loads with the first array
 
-    offsets, relevance = _join(lists, "lists")
+    offsets, relevance = join_lists(lists, "lists")
+    if len(offsets) == 1:
+        raise _no_queries()
     # Scores that descend from 0 in each list keep its order, without ties.
     lengths = np.diff(offsets)
     scores = np.repeat(np.asarray(offsets[:-1], dtype=np.float64), lengths) - np.arange(
         len(relevance), dtype=np.float64
     )
-    given = None if ideal is None else _join(ideal, "ideal")
+    given = None if ideal is None else join_lists(ideal, "ideal")
     if given is not None and len(given[0]) != len(offsets):
         raise FormatError(
             f"expected an ideal a list, found {len(given[0]) - 1} for {len(offsets) - 1} lists",
@@ -190,17 +115,21 @@ def from_lists(lists: Iterable[Sequence[float]], ideal: Iterable[Sequence[float]
             code="length_mismatch",
             file="ideal",
         )
-    return Groups(offsets, relevance, scores, given)
+    return _judged(Groups(offsets, relevance, scores, given))
 
 
-def _join(lists: Iterable[Sequence[float]], name: str) -> tuple[list[int], NDArray[np.float64]]:
+def _judged(groups: Groups) -> Groups:
+    """Refuse rows of which none is judged, as judgments without a document are refused."""
     import numpy as np  # noqa: PLC0415 - loads with the first array
 
-    parts = [to_numbers(one, name, dimensions=(1,)) if len(one) else np.empty(0) for one in lists]
-    if not parts:
-        raise _no_queries()
-    offsets = np.concatenate([[0], np.cumsum([len(part) for part in parts])])
-    return offsets.astype(int).tolist(), np.concatenate(parts)
+    grades = groups.relevance if groups.ideal is None else groups.ideal[1]
+    if len(grades) == 0 or (np.isnan(grades[0]) and np.isnan(grades).all()):
+        raise EmptyError(
+            "expected judgments, found none",
+            hint="give each query at least the grades that are known",
+            code="empty_input",
+        )
+    return groups
 
 
 def _no_queries() -> EmptyError:

@@ -248,7 +248,7 @@ def read_numbers(table: Table, name: str, *, allows_null: bool = False) -> NDArr
     """
     import numpy as np  # noqa: PLC0415 - loads with the first array
 
-    from rankscope.adapters.arrays import to_numbers  # noqa: PLC0415 - as NumPy
+    from rankscope.adapters.numbers import to_numbers  # noqa: PLC0415 - as NumPy
 
     column = _plain(table.columns[name])
     if not isinstance(column, np.ndarray) or column.dtype == object:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from rankscope.adapters.arrays import to_numbers
+from rankscope.adapters.numbers import to_numbers
 from rankscope.api.rankings import Rankings
 from rankscope.data.policy import Policy
 from rankscope.errors import FormatError, UsageError

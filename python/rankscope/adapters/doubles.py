@@ -1,0 +1,130 @@
+"""Double precision: what it holds exactly, and what it would round."""
+
+from __future__ import annotations
+
+import math
+
+from rankscope.adapters.mistakes import inexact, not_numbers
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Any
+
+    import numpy as np
+    from numpy.typing import NDArray
+
+EXACT_UP_TO = 2**53
+"""Every integer up to here is a double; of larger ones only some are."""
+
+
+def to_doubles(
+    given: NDArray[Any], name: str, offsets: NDArray[np.int64] | None = None
+) -> NDArray[np.float64]:
+    """Give an array as float64, exactly, in memory in order; what is masked becomes NaN.
+
+    Args:
+        given: The array, of any type.
+        name: What messages call it.
+        offsets: Where lists begin in it that stand end to end, for messages.
+
+    Raises:
+        FormatError: It holds something else than numbers, or a number would be rounded.
+    """
+    import numpy as np  # noqa: PLC0415 - loads with the first array
+
+    array, mask = np.asarray(np.ma.getdata(given)), np.ma.getmask(given)
+    if array.dtype.kind not in "fiu":
+        raise not_numbers(name, str(array.dtype))
+    numbers = _convert(array)
+    is_rounded = _find_rounded(array, numbers)
+    if is_rounded is not None:
+        is_rounded &= ~np.ma.getmaskarray(given)
+        if is_rounded.any():
+            at = tuple(np.argwhere(is_rounded)[0].tolist())
+            raise inexact(name, str(array[at]), at if offsets is None else _place(at[0], offsets))
+    return numbers if mask is np.ma.nomask else np.where(mask, np.nan, numbers)
+
+
+def _convert(array: NDArray[Any]) -> NDArray[np.float64]:
+    import numpy as np  # noqa: PLC0415 - loads with the first array
+
+    if array.dtype.itemsize > 8:  # a long double may be beyond a double, which will be found
+        with np.errstate(over="ignore"):
+            return np.asarray(array, dtype=np.float64, order="C")
+    numbers = np.asarray(array, dtype=np.float64, order="C")
+    return numbers if numbers.flags.aligned else numbers.copy()
+
+
+def _find_rounded(array: NDArray[Any], numbers: NDArray[np.float64]) -> NDArray[np.bool_] | None:
+    """Where a number is not what it was; nothing where the type says that all are."""
+    import numpy as np  # noqa: PLC0415 - loads with the first array
+
+    if array.dtype.itemsize <= 4 or array.dtype == np.float64:
+        return None
+    if array.dtype.kind == "f":
+        return np.asarray((numbers != array) & ~np.isnan(array))
+    if array.size == 0 or (array.max() <= EXACT_UP_TO and array.min() >= -EXACT_UP_TO):
+        return None
+    is_large = np.asarray(array > EXACT_UP_TO)
+    if array.dtype.kind == "i":
+        is_large |= array < -EXACT_UP_TO
+    # The largest integers round up to a power of two that the type does not hold.
+    fits = numbers < 2.0 ** (64 if array.dtype.kind == "u" else 63)
+    back = np.where(fits, numbers, 0).astype(array.dtype)
+    return np.asarray(is_large & ~(fits & (back == array)))
+
+
+def read_python(
+    values: Sequence[Any], name: str, offsets: NDArray[np.int64] | None = None
+) -> NDArray[np.float64]:
+    """Read numbers of Python and of NumPy, exactly.
+
+    Args:
+        values: The numbers.
+        name: What messages call them.
+        offsets: Where lists begin in them that stand end to end, for messages.
+
+    Raises:
+        FormatError: A number would be rounded.
+    """
+    import numpy as np  # noqa: PLC0415 - loads with the first array
+
+    try:
+        numbers = np.array(values, dtype=np.float64)
+    except OverflowError:
+        numbers = np.full(len(values), np.inf)
+    # What came out below this bound was not rounded, unless it is a long double.
+    is_suspect = np.abs(numbers) >= EXACT_UP_TO
+    if np.longdouble in set(map(type, values)):
+        is_suspect[:] = True
+    for at in np.flatnonzero(is_suspect).tolist():
+        if not _is_double(values[at]):
+            place = (at,) if offsets is None else _place(at, offsets)
+            raise inexact(name, _shorten(values[at]), place)
+    return numbers
+
+
+def _is_double(value: Any) -> bool:  # noqa: ANN401 - any number
+    """Whether double precision holds a number; NaN is held."""
+    import numpy as np  # noqa: PLC0415 - loads with the first array
+
+    exact = int(value) if isinstance(value, int | np.integer) else value
+    try:
+        number = float(exact)
+    except OverflowError:
+        return False
+    return math.isnan(number) or bool(number == exact)
+
+
+def _shorten(value: Any) -> str:  # noqa: ANN401 - any number
+    """Print a number, but for integers that are too long to print or to read."""
+    is_long = isinstance(value, int) and value.bit_length() > 1100
+    return "an integer beyond double precision" if is_long else str(value)[:120]
+
+
+def _place(at: int, offsets: NDArray[np.int64]) -> tuple[int, ...]:
+    import numpy as np  # noqa: PLC0415 - loads with the first array
+
+    row = int(np.searchsorted(offsets, at, side="right")) - 1
+    return row, at - int(offsets[row])

@@ -1,0 +1,151 @@
+"""What others made, seen as arrays of NumPy; no object is trusted about its memory."""
+
+from __future__ import annotations
+
+from itertools import chain
+
+from rankscope.adapters.doubles import read_python, to_doubles
+from rankscope.adapters.mistakes import bad_shape, elsewhere, not_numbers, placed, too_deep
+from rankscope.errors import FormatError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Any
+
+    from numpy.typing import NDArray
+
+
+def open_array(values: object, name: str, depth: int) -> NDArray[Any]:
+    """See anything as an array, masked where it has nulls; it has as many dimensions as it has."""
+    import numpy as np  # noqa: PLC0415 - loads with the first array
+
+    if isinstance(values, np.ndarray):
+        check_file(values, name)
+        return _of_objects(values, name, depth) if values.dtype == object else values
+    if isinstance(values, list | tuple):
+        return _of_list(values, name, depth)
+    if isinstance(values, range):
+        return np.asarray(values, dtype=np.float64 if len(values) == 0 else None)
+    if isinstance(values, str | bytes | bytearray):
+        raise not_numbers(name, type(values).__name__)
+    try:
+        buffer = np.asarray(memoryview(values))  # type: ignore[arg-type]  # others follow
+    except (TypeError, ValueError):
+        return _of_library(values, name, depth)
+    check_file(buffer, name)
+    return buffer
+
+
+def _of_library(values: object, name: str, depth: int) -> NDArray[Any]:
+    """Ask the array of another library for a copy or a view in main memory.
+
+    Memory is taken from nobody else's word: what only describes where its numbers lie
+    (`__array_interface__`) could describe anything.
+    """
+    import numpy as np  # noqa: PLC0415 - loads with the first array
+
+    if not hasattr(values, "__array__"):
+        if any(hasattr(values, each) for each in ("__cuda_array_interface__", "__dlpack__")):
+            raise elsewhere(name, values, "it gives no NumPy array")
+        raise not_numbers(name, type(values).__name__)
+    try:
+        array = values.__array__()
+    except (TypeError, RuntimeError, ValueError, BufferError) as error:
+        raise elsewhere(name, values, str(error)) from error
+    if not isinstance(array, np.ndarray):
+        raise not_numbers(name, f"{type(values).__name__} whose __array__ gives none")
+    if array.dtype == object and hasattr(values, "isna"):  # the nulls of pandas
+        array = np.ma.array(array, mask=np.asarray(values.isna(), dtype=bool))
+    return _of_objects(array, name, depth) if array.dtype == object else array
+
+
+def _of_objects(array: NDArray[Any], name: str, depth: int) -> NDArray[Any]:
+    import numpy as np  # noqa: PLC0415 - loads with the first array
+
+    if array.ndim == 0:
+        raise bad_shape(name, tuple(range(1, depth + 1)), ())
+    mask = np.ma.getmask(array)
+    if mask is np.ma.nomask:
+        return _of_list(np.ma.getdata(array).tolist(), name, depth)
+    plain = np.where(mask, 0, np.ma.getdata(array))
+    return np.ma.array(_of_list(plain.tolist(), name, depth), mask=mask)
+
+
+def _of_list(values: Sequence[Any], name: str, depth: int) -> NDArray[Any]:
+    import numpy as np  # noqa: PLC0415 - loads with the first array
+
+    if depth < 1:
+        raise too_deep(name)
+    kinds = set(map(type, values))
+    if all(map(is_number, kinds)):
+        return read_python(values, name)
+    odd = {kind for kind in kinds if not (is_number(kind) or is_row(kind))}
+    if odd:
+        at = next(at for at, value in enumerate(values) if type(value) in odd)
+        raise not_numbers(name, type(values[at]).__name__, (at,))
+    if is_plain(values, kinds) and len(set(map(len, values))) == 1:
+        shape = len(values), len(values[0])
+        offsets = np.arange(shape[0] + 1) * shape[1]
+        return read_python(list(chain.from_iterable(values)), name, offsets).reshape(shape)
+    rows = []
+    for at, value in enumerate(values):
+        try:
+            row = open_array(value, name, depth - 1) if is_row(type(value)) else np.array(value)
+            rows.append(to_doubles(row, name))
+        except FormatError as error:
+            raise placed(error, at) from error
+    if len({row.shape for row in rows}) > 1:
+        raise FormatError(
+            f"expected {name} as an array of numbers, found rows of different lengths",
+            hint="ragged lists are what from_lists takes; NaN pads the rows of a matrix",
+            code="not_numeric",
+            file=name,
+        )
+    return np.stack(rows)
+
+
+def is_plain(lists: Sequence[Any], kinds: set[type]) -> bool:
+    """Whether it is all lists of Python's own numbers, which need not be looked at one by one."""
+    return kinds <= {list, tuple} and set(map(type, chain.from_iterable(lists))) <= {int, float}
+
+
+def is_number(kind: type) -> bool:
+    """Whether a type is of real numbers, which truth values and spans of time are not."""
+    import numpy as np  # noqa: PLC0415 - loads with the first array
+
+    is_other = issubclass(kind, bool | np.complexfloating | np.timedelta64)
+    return issubclass(kind, int | float | np.number) and not is_other
+
+
+def is_row(kind: type) -> bool:
+    """Whether a type holds numbers in an order."""
+    import numpy as np  # noqa: PLC0415 - loads with the first array
+
+    if issubclass(kind, np.generic | str | bytes | bytearray):
+        return False
+    is_sequence = issubclass(kind, list | tuple | range | memoryview)
+    return is_sequence or hasattr(kind, "__array__") or kind.__module__ == "array"
+
+
+def check_file(array: NDArray[Any], name: str) -> None:
+    """Refuse an array mapped from a file that is gone or cut: to read it would end the process."""
+    import mmap  # noqa: PLC0415 - NumPy has loaded it
+    from pathlib import Path  # noqa: PLC0415 - as mmap
+
+    import numpy as np  # noqa: PLC0415 - loads with the first array
+
+    base: object = array
+    while isinstance(base, np.ndarray | memoryview | mmap.mmap):
+        path = getattr(base, "filename", None)
+        is_gone = path is not None and not Path(path).exists()
+        if is_gone or (isinstance(base, mmap.mmap) and base.size() < len(base)):
+            raise FormatError(
+                f"expected the file behind {name} as long as when it was mapped, "
+                f"found it {'gone' if is_gone else 'cut'}",
+                hint="load it into memory: numpy.load without mmap_mode",
+                code="changed_while_reading",
+                file=name,
+            )
+        # A map of NumPy's holds a map of Python's, which is the last.
+        base = getattr(base, "obj" if isinstance(base, memoryview) else "base", None)

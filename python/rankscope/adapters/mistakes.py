@@ -1,0 +1,71 @@
+"""What arrays get wrong, as errors that name the row and the column."""
+
+from __future__ import annotations
+
+from rankscope.errors import FormatError
+
+
+def not_numbers(
+    name: str, found: str, at: tuple[int, ...] = (), *, wanted: str = "numbers"
+) -> FormatError:
+    """Refuse what holds something else than numbers; `at` counts from 0."""
+    is_truth = found.startswith("bool")
+    hint = "truth values are made numbers by .astype(int)" if is_truth else "convert it first"
+    error = FormatError(
+        f"expected {name} as {wanted}, found {found}", hint=hint, code="not_numeric", file=name
+    )
+    return _at(error, at)
+
+
+def inexact(name: str, found: str, at: tuple[int, ...]) -> FormatError:
+    """Refuse a number that double precision would round."""
+    error = FormatError(
+        f"expected numbers in {name} that double precision holds, found {found}",
+        hint="round them first",
+        code="inexact_number",
+        file=name,
+    )
+    return _at(error, at)
+
+
+def bad_shape(name: str, dimensions: tuple[int, ...], shape: tuple[int, ...]) -> FormatError:
+    """Refuse an array that has other dimensions."""
+    wanted = f"{' or '.join(map(str, dimensions))} dimension{'s' * (dimensions != (1,))}"
+    return FormatError(
+        f"expected {name} with {wanted}, found shape {shape}",
+        hint="rows are queries, columns are documents; ravel() makes one dimension",
+        code="array_shape",
+        file=name,
+    )
+
+
+def too_deep(name: str) -> FormatError:
+    """Refuse lists in lists where numbers are wanted."""
+    return FormatError(
+        f"expected {name} as lists of numbers, found lists in them",
+        hint="rows are queries, columns are documents",
+        code="array_shape",
+        file=name,
+    )
+
+
+def elsewhere(name: str, values: object, said: str) -> FormatError:
+    """Refuse an array that gives none in main memory, and pass on what it said."""
+    return FormatError(
+        f"expected {name} in main memory, found {type(values).__name__} elsewhere: {said[:120]}",
+        hint="call .detach().cpu() first",
+        code="device_array",
+        file=name,
+    )
+
+
+def _at(error: FormatError, at: tuple[int, ...]) -> FormatError:
+    """Name the row, or the row and the column, of a mistake."""
+    error.line, error.column = ([place + 1 for place in at] + [None, None])[:2]
+    return error
+
+
+def placed(error: FormatError, row: int) -> FormatError:
+    """Name the row of a mistake that knows its place in it."""
+    error.line, error.column = row + 1, error.line
+    return error

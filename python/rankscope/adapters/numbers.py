@@ -1,0 +1,86 @@
+"""Numbers: reads whatever holds them as float64, exactly."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from collections.abc import Set as AbstractSet
+from itertools import chain
+
+from rankscope.adapters.doubles import read_python, to_doubles
+from rankscope.adapters.foreign import check_file, is_plain, is_row, open_array
+from rankscope.adapters.mistakes import bad_shape, not_numbers, placed
+from rankscope.errors import FormatError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sized
+    from typing import Any
+
+    import numpy as np
+    from numpy.typing import ArrayLike, NDArray
+
+
+def to_numbers(values: ArrayLike, name: str, *, dimensions: tuple[int, ...]) -> NDArray[np.float64]:
+    """Read real numbers as float64, exactly; masked ones become NaN.
+
+    Args:
+        values: An array of NumPy or of another library in main memory, a buffer, or (nested) lists.
+        name: What messages call it.
+        dimensions: How many dimensions it may have.
+
+    Raises:
+        FormatError: It is no such array.
+    """
+    array = open_array(values, name, max(dimensions))
+    if array.ndim not in dimensions:
+        raise bad_shape(name, dimensions, array.shape)
+    return to_doubles(array, name)
+
+
+def join_lists(lists: Iterable[ArrayLike], name: str) -> tuple[list[int], NDArray[np.float64]]:
+    """Read lists of numbers of whatever lengths as offsets and the numbers end to end.
+
+    Raises:
+        FormatError: They are not lists of numbers.
+    """
+    import numpy as np  # noqa: PLC0415 - loads with the first array
+
+    is_unordered = isinstance(lists, str | bytes | bytearray | Mapping | AbstractSet)
+    if is_unordered or not hasattr(lists, "__iter__"):
+        raise not_numbers(name, type(lists).__name__)
+    if isinstance(lists, np.ndarray | memoryview) and lists.ndim != 1:
+        matrix = to_numbers(lists, name, dimensions=(2,))
+        rows, columns = matrix.shape
+        return [row * columns for row in range(rows + 1)], matrix.ravel()
+    given: list[Any] = list(lists)
+    kinds = set(map(type, given))
+    if is_plain(given, kinds):
+        offsets = _count(given)
+        return offsets.tolist(), read_python(list(chain.from_iterable(given)), name, offsets)
+    if kinds == {np.ndarray} and _are_alike(given):
+        for one in {id(one.base): one for one in given}.values():
+            check_file(one, name)
+        offsets = _count(given)
+        return offsets.tolist(), to_doubles(np.concatenate(given), name, offsets)
+    parts = []
+    for at, one in enumerate(given):
+        if not is_row(type(one)):
+            raise not_numbers(name, type(one).__name__, (at,), wanted="lists of numbers")
+        try:
+            parts.append(to_numbers(one, name, dimensions=(1,)))
+        except FormatError as error:
+            raise placed(error, at) from error
+    return _count(parts).tolist(), np.concatenate([*parts, np.empty(0)])
+
+
+def _are_alike(arrays: Iterable[NDArray[Any]]) -> bool:
+    """Whether arrays are lists of one type, which may be put end to end."""
+    forms = {(one.ndim, one.dtype) for one in arrays}
+    return len(forms) == 1 and all(ndim == 1 and dtype.kind in "fiu" for ndim, dtype in forms)
+
+
+def _count(lists: Iterable[Sized]) -> NDArray[np.int64]:
+    """Where each list begins when they stand end to end, and where the last one ends."""
+    import numpy as np  # noqa: PLC0415 - loads with the first array
+
+    return np.cumsum([0, *map(len, lists)], dtype=np.int64)
