@@ -18,6 +18,9 @@ SENTENCES = {
     "ids_equal_after_normalisation": "ids that equal another but for case or Unicode form, kept "
     "apart: {count}",
     "int_ids": "ids that are integers, read as their decimal text: {count}",
+    "id_looks_scientific": "ids such as 1.23457E+12, kept as they are, though a spreadsheet may "
+    "have written them: {count}",
+    "empty_lists": "rows whose list of documents is empty: {count}",
     "rank_score_disagree": "queries whose rank column contradicts the scores, which win: {count}",
     "rank_irregular": "queries whose rank column is not 1, 2, 3, …; it orders nothing: {count}",
     "multiple_tags": "different run tags in one run: {count}",

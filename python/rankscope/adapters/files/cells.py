@@ -1,0 +1,109 @@
+"""Columns of text cells: which numbers they hold, strictly."""
+
+from __future__ import annotations
+
+import re
+
+from rankscope.adapters.arrow import load_arrow
+from rankscope.errors import FormatError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+NUMBER_ROLES = ("relevance", "score", "rank", "weight")
+DECIMAL = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
+SHOWN = 120
+SCIENTIFIC = r"^[0-9](\.[0-9]+)?E\+[0-9]+$"
+
+
+def read_numbers(cells: Any, role: str) -> tuple[Any, None] | tuple[None, tuple[int, FormatError]]:  # noqa: ANN401 - PyArrow has no types
+    """Read cells of text as numbers; an empty one is null.
+
+    Args:
+        cells: An Arrow array of texts.
+        role: What the column holds.
+
+    Returns:
+        The numbers; or the first cell that is none, with what is wrong with it.
+    """
+    arrow = load_arrow()
+    compute = load_arrow("pyarrow.compute")
+    try:
+        numbers = compute.cast(cells, arrow.float64())
+    except arrow.ArrowInvalid:
+        numbers = None
+    # What reads as NaN or infinity, or is beyond double precision, is no number here.
+    if numbers is not None and compute.all(compute.is_finite(numbers)).as_py() is not False:
+        return numbers, None
+    mistakes = (
+        (row, error)
+        for row, text in enumerate(cells.to_pylist())
+        if text is not None and (error := name_mistake(text, role)) is not None
+    )
+    return None, next(mistakes)
+
+
+def name_mistake(text: str, role: str) -> FormatError | None:
+    """Say why a text is no number; nothing where it is one.
+
+    Args:
+        text: The text.
+        role: What it stands for.
+    """
+    is_number = DECIMAL.fullmatch(text) is not None
+    word = text.lstrip("+-").lower()
+    shown = text if text.isprintable() and len(text) <= SHOWN else f"{ascii(text[:SHOWN])[1:-1]}…"
+    wanted = {"relevance": "grade"}.get(role, role)
+    if is_number and abs(float(text)) != float("inf"):
+        return None
+    if is_number or word in {"inf", "infinity"}:
+        return _mistake(
+            f"expected a finite {wanted}, found `{shown}`",
+            "only numbers that double precision can hold are accepted",
+            code_of("infinite", role),
+            shown,
+        )
+    if word.startswith("nan"):
+        return _mistake(
+            f"expected a finite {wanted}, found `{shown}`",
+            "NaN has no place in an order: leave the row out or give it a number",
+            code_of("nan", role),
+            shown,
+        )
+    if DECIMAL.fullmatch(text.replace(",", ".")):
+        hint = "write the decimal point as `.`, not `,`"
+    elif DECIMAL.fullmatch(text.strip()):
+        hint = "there are blanks around it: take them out"
+    elif DECIMAL.fullmatch(text.strip("%$€£ ").replace(",", "")):
+        hint = "write it with digits and a point only"
+    else:
+        hint = f"name the column that holds the {wanted}s, if this is another"
+    return _mistake(f"expected a {wanted}, found `{shown}`", hint, code_of("text", role), shown)
+
+
+CODES = {
+    ("text", "relevance"): "rel_not_number",
+    ("nan", "relevance"): "rel_not_number",
+    ("infinite", "relevance"): "rel_out_of_range",
+    ("text", "score"): "score_not_number",
+    ("nan", "score"): "score_nan",
+    ("infinite", "score"): "score_overflow",
+}
+
+
+def code_of(mistake: str, role: str) -> str:
+    """The code of a mistake in a column: the one that text in the format of TREC has for it."""
+    return CODES.get((mistake, role), "not_numeric")
+
+
+def _mistake(message: str, hint: str, code: str, value: str) -> FormatError:
+    return FormatError(message, hint=hint, code=code, value=value)
+
+
+def count_scientific(cells: Any) -> tuple[int, int]:  # noqa: ANN401 - as above
+    """Count ids that a spreadsheet seems to have written as `1.23457E+12`, and find the first."""
+    compute = load_arrow("pyarrow.compute")
+    found = compute.match_substring_regex(cells, SCIENTIFIC)
+    count = compute.sum(found).as_py() or 0
+    return count, compute.index(found, True).as_py() if count else -1

@@ -1,0 +1,192 @@
+"""Text with a delimiter and a header: CSV and TSV."""
+
+from __future__ import annotations
+
+import csv
+import io
+
+from rankscope.adapters.arrow import load_arrow
+from rankscope.adapters.files.cells import count_scientific, read_numbers
+from rankscope.adapters.files.quotes import QuotedBlocks
+from rankscope.adapters.files.roles import ID_ROLES, NUMBER_ROLES, role_of
+from rankscope.errors import EmptyError, FormatError, LimitError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import Any
+
+    from rankscope.adapters.files.blocks import Lines
+    from rankscope.adapters.files.opening import TextSource
+    from rankscope.adapters.files.roles import Wanted
+
+LONGEST_ROW = 1 << 20
+MOST_COLUMNS = 1024
+DELIMITERS = {"csv": ",", "tsv": "\t"}
+NAMES = {",": "commas", "\t": "tabs", ";": "semicolons", "|": "bars"}
+
+
+class DelimitedFile:
+    """A file of delimited text, as batches of the wanted columns.
+
+    Args:
+        source: The text.
+        wanted: What is wanted of it.
+        form: `csv` or `tsv`.
+
+    Raises:
+        InputError: It has no header with the columns.
+    """
+
+    def __init__(self, source: TextSource, wanted: Wanted, form: str) -> None:
+        self.name = source.name
+        self.notes: dict[str, tuple[int, int]] = {}
+        self._delimiter = DELIMITERS[form]
+        self._blocks = QuotedBlocks(source, LONGEST_ROW, self._delimiter.encode())
+        self._pieces = self._cut()
+        self._body = self._read_header()
+        self._check_header()
+        self.columns = wanted.choose(self._header, self.name)
+        arrow = load_arrow()
+        numbers = {name for role, name in self.columns.items() if role in NUMBER_ROLES}
+        self.schema = arrow.schema(
+            (name, arrow.float64() if name in numbers else arrow.large_string())
+            for name in dict.fromkeys(self.columns.values())
+        )
+
+    def _cut(self) -> Iterator[tuple[bytes, int]]:
+        for block in self._blocks:
+            yield block.text, block.first_line
+
+    def _read_header(self) -> tuple[bytes, int]:
+        """Read the first row that is not blank; give what follows it, and its line."""
+        for text, line in self._pieces:
+            rows = csv.reader(io.StringIO(text.decode(), newline="\n"), delimiter=self._delimiter)
+            for row in rows:
+                if not row:
+                    continue
+                self._header = [name.strip() for name in row]
+                end = 0
+                for _ in range(rows.line_num):
+                    end = text.find(b"\n", end) + 1 or len(text)
+                return text[end:], line + rows.line_num
+        raise EmptyError(
+            "expected a first line that names the columns, found none",
+            hint="is the file empty?",
+            code="empty_input",
+            file=self.name,
+        )
+
+    def _check_header(self) -> None:
+        if self._blocks.has_bom:
+            self.notes["bom"] = (1, 1)
+        if len(self._header) > MOST_COLUMNS:
+            raise LimitError(
+                f"expected at most {MOST_COLUMNS} columns, found {len(self._header)}",
+                hint="keep the columns that are needed",
+                code="columns",
+                file=self.name,
+                line=1,
+            )
+        if len(self._header) > 1:
+            return
+        for other, name in NAMES.items():
+            if other != self._delimiter and other in self._header[0]:
+                raise FormatError(
+                    f"expected columns with {NAMES[self._delimiter]} between, "
+                    f"found one: {self._header[0]!r}",
+                    hint=f"it has {name}: "
+                    + ("say format='tsv'" if other == "\t" else "write it anew with commas"),
+                    code="columns",
+                    file=self.name,
+                    line=1,
+                )
+
+    def __iter__(self) -> Iterator[tuple[Any, Lines]]:
+        text, line = self._body
+        yield from self._read(text, line)
+        for text, line in self._pieces:
+            yield from self._read(text, line)
+
+    def _read(self, text: bytes, line: int) -> Iterator[tuple[Any, Lines]]:
+        if not text.strip(b"\r\n"):
+            if text:
+                self._note("blank_lines", text.count(b"\n"), line)
+            return
+        table = self._parse(text, line)
+        lines, blank = self._blocks.find_lines(text, line, table.num_rows)
+        if blank:
+            self._note("blank_lines", blank, line)
+        arrow = load_arrow()
+        columns = []
+        for name in self.schema.names:
+            column = table.column(name).combine_chunks()
+            columns.append(self._read_column(column, role_of(name, self.columns), lines, text))
+        yield arrow.RecordBatch.from_arrays(columns, schema=self.schema), lines
+
+    def _read_column(self, cells: Any, role: str, lines: Lines, text: bytes) -> Any:  # noqa: ANN401 - PyArrow has no types
+        if role in NUMBER_ROLES:
+            numbers, mistake = read_numbers(cells, role)
+            if mistake is not None:
+                row, error = mistake
+                error.file, error.line = self.name, lines.of_row(row)
+                raise error
+            return numbers
+        if role in ID_ROLES and b"E+" in text:
+            count, row = count_scientific(cells)
+            if count:
+                self._note("id_looks_scientific", count, lines.of_row(row))
+        return cells
+
+    def _parse(self, text: bytes, line: int) -> Any:  # noqa: ANN401 - as above
+        arrow, reader = load_arrow(), load_arrow("pyarrow.csv")
+        wanted = self.schema.names
+        # Cells stay text: which of them are numbers or missing is for us to say.
+        try:
+            return reader.read_csv(
+                arrow.BufferReader(text),
+                read_options=reader.ReadOptions(
+                    column_names=self._header, block_size=2 * LONGEST_ROW
+                ),
+                parse_options=reader.ParseOptions(
+                    delimiter=self._delimiter, newlines_in_values=b'"' in text
+                ),
+                convert_options=reader.ConvertOptions(
+                    include_columns=wanted,
+                    column_types=dict.fromkeys(wanted, arrow.large_string()),
+                    null_values=[""],
+                    strings_can_be_null=True,
+                    quoted_strings_can_be_null=False,
+                ),
+            )
+        except arrow.ArrowInvalid as error:
+            raise self._explain(text, line, error) from error
+
+    def _explain(self, text: bytes, line: int, error: Exception) -> FormatError:
+        """Find the row that has more or fewer fields than the header."""
+        self._blocks.find_lines(text, line, -1)  # refuses a quote that never closes
+        rows = csv.reader(io.StringIO(text.decode(), newline="\n"), delimiter=self._delimiter)
+        start = line
+        for row in rows:
+            if row and len(row) != len(self._header):
+                is_cut = rows.line_num >= text.count(b"\n") + 1
+                return FormatError(
+                    f"expected {len(self._header)} fields, as the header has, found {len(row)}",
+                    hint="the last line has no end: is the file cut off?"
+                    if is_cut
+                    else "quote a field that has the delimiter in it",
+                    code="field_count",
+                    file=self.name,
+                    line=start,
+                )
+            start = line + rows.line_num
+        return FormatError(
+            f"expected rows with {NAMES[self._delimiter]} between, found something else ({error})",
+            hint="look at the file",
+            code="field_count",
+            file=self.name,
+        )
+
+    def _note(self, code: str, count: int, line: int) -> None:
+        before, first = self.notes.get(code, (0, line))
+        self.notes[code] = (before + count, first)

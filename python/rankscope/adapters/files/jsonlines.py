@@ -1,0 +1,258 @@
+"""JSON Lines: an object a line."""
+
+from __future__ import annotations
+
+import re
+
+from rankscope.adapters.arrow import load_arrow
+from rankscope.adapters.files.blocks import Blocks, Lines
+from rankscope.adapters.files.roles import ID_ROLES, ITEMS, NUMBER_ROLES, role_of
+from rankscope.adapters.files.strictjson import DEEPEST, find_mistake, read_object
+from rankscope.errors import EmptyError, FormatError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from typing import Any
+
+    from rankscope.adapters.files.blocks import Block
+    from rankscope.adapters.files.opening import TextSource
+    from rankscope.adapters.files.roles import Wanted
+
+LONGEST_ROW = 128 << 20
+LARGEST_EXACT = 2.0**53
+# PyArrow takes several values on a line for several rows, and ends the process at a null.
+NULL_ROW = re.compile(rb"[}\]][ \t\r\n]*null")
+LONG_INTEGER = re.compile(rb"[:,\[]\s*-?[0-9]{16,}\s*[,}\]]")
+
+
+class JsonLinesFile:
+    """A file of JSON objects, as batches of the wanted columns.
+
+    Args:
+        source: The text.
+        wanted: What is wanted of it.
+
+    Raises:
+        InputError: Its first line is no object with the columns.
+    """
+
+    def __init__(self, source: TextSource, wanted: Wanted) -> None:
+        self.name = source.name
+        self.notes: dict[str, tuple[int, int]] = {}
+        self._blocks = Blocks(source, LONGEST_ROW)
+        self._pieces = iter(self._blocks)
+        self._first, example = self._read_example()
+        if self._blocks.has_bom:
+            self.notes["bom"] = (1, 1)
+        inside = {name: _fields_of(example.get(name)) for name in ITEMS}
+        self.columns = wanted.choose(list(example), self.name, inside)
+        self._roles = {name: role_of(name, self.columns) for name in self.columns.values()}
+        self.schema = _schema_of(self._roles, example)
+
+    def _read_example(self) -> tuple[Block, dict[str, object]]:
+        """Read lines of the first block until one has a value for each key of the first."""
+        for block in self._pieces:
+            example: dict[str, object] = {}
+            rows = block.text.split(b"\n")
+            for number, row in enumerate(rows):
+                if not row.strip():
+                    continue
+                is_cut = block.is_last and number == len(rows) - 1
+                try:
+                    found = read_object(row, (), is_cut=is_cut)
+                except FormatError as error:
+                    error.file, error.line = self.name, block.first_line + number
+                    raise
+                is_first = not example
+                example |= {
+                    name: value
+                    for name, value in found.items()
+                    if _is_empty(example.get(name)) and (is_first or name in example)
+                }
+                if not any(map(_is_empty, example.values())):
+                    break
+            if example:
+                return block, example
+        raise EmptyError(
+            "expected objects, found no line",
+            hint="is the file empty?",
+            code="empty_input",
+            file=self.name,
+        )
+
+    def __iter__(self) -> Iterator[tuple[Any, Lines]]:
+        yield from self._read(self._first)
+        for block in self._pieces:
+            yield from self._read(block)
+
+    def _read(self, block: Block) -> Iterator[tuple[Any, Lines]]:
+        text = block.text
+        if not text.strip():
+            self._note_blank_lines(text.count(b"\n"), block.first_line)
+            return
+        lines = _find_lines(block)
+        is_odd = lines is None or self._is_odd(text)
+        if is_odd:
+            self._check(block)
+        lines = lines or _find_lines_one_by_one(block)
+        arrow, reader = load_arrow(), load_arrow("pyarrow.json")
+        try:
+            table = reader.read_json(
+                arrow.BufferReader(text),
+                read_options=reader.ReadOptions(block_size=len(text) + 1),
+                parse_options=reader.ParseOptions(
+                    explicit_schema=self.schema, unexpected_field_behavior="ignore"
+                ),
+            )
+        except arrow.ArrowInvalid as error:
+            self._check(block)
+            raise FormatError(
+                f"expected an object of JSON a line, found something else ({error})",
+                hint="look at the file",
+                code="json_syntax",
+                file=self.name,
+            ) from error
+        rows = _count_lines(text) if lines.starts is None else len(lines.starts)
+        if table.num_rows != rows or (not is_odd and self._has_odd_numbers(table, text)):
+            self._check(block)
+        if table.num_rows != rows:
+            raise FormatError(
+                f"expected an object a line, found {table.num_rows} in {rows} lines",
+                hint="write one object a line: jq -c .",
+                code="json_syntax",
+                file=self.name,
+                line=block.first_line,
+            )
+        for batch in table.combine_chunks().to_batches():
+            yield batch, lines
+
+    def _is_odd(self, text: bytes) -> bool:
+        """Whether there may be something that PyArrow accepts, and JSON or we do not."""
+        if b"NaN" in text or b"Infinity" in text:
+            return True
+        return (b"null" in text and NULL_ROW.search(text) is not None) or _is_deep(text)
+
+    def _has_odd_numbers(self, table: Any, text: bytes) -> bool:  # noqa: ANN401 - PyArrow has no types
+        """Whether an integer may have been rounded."""
+        compute = load_arrow("pyarrow.compute")
+        for name, role in self._roles.items():
+            if role in NUMBER_ROLES:
+                for chunk in flatten(table, name):
+                    largest = compute.max(compute.abs(chunk)).as_py()
+                    if largest is not None and largest >= LARGEST_EXACT:
+                        return LONG_INTEGER.search(text) is not None
+        return False
+
+    def _check(self, block: Block) -> None:
+        """Refuse the first line that is wrong; slow."""
+        error = find_mistake(block.text, block.first_line, self._roles, is_last=block.is_last)
+        if error is not None:
+            error.file = self.name
+            raise error
+
+    def _note_blank_lines(self, count: int, line: int) -> None:
+        before, first = self.notes.get("blank_lines", (0, line))
+        self.notes["blank_lines"] = (before + count, first)
+
+
+def _find_lines(block: Block) -> Lines | None:
+    """The lines of the rows, where each line begins with an object; none where one does not."""
+    text = block.text
+    if text.count(b"\n{") + text.startswith(b"{") == _count_lines(text):
+        return Lines(block.first_line)
+    return None
+
+
+def _find_lines_one_by_one(block: Block) -> Lines:
+    import numpy as np  # noqa: PLC0415 - loads with the first array
+
+    rows = block.text.split(b"\n")
+    starts = [number for number, row in enumerate(rows) if row.strip()]
+    return Lines(block.first_line, np.array(starts, dtype=np.int64))
+
+
+def _is_deep(text: bytes) -> bool:
+    """Whether lists and objects may be open beyond the limit, quoted brackets counted as well."""
+    import numpy as np  # noqa: PLC0415 - loads with the first array
+
+    opens = text.count(b"{") + text.count(b"[")
+    if opens <= text.count(b"\n") + DEEPEST:
+        return False
+    characters = np.frombuffer(text, dtype=np.uint8)
+    # In ASCII, [ and { differ by one bit from each other, and so do ] and }.
+    steps = (characters & 0xDF == ord("[")).astype(np.int8) - (characters & 0xDF == ord("]"))
+    depths = np.cumsum(steps, dtype=np.int32)
+    ends = np.flatnonzero(characters == ord("\n"))
+    starts = np.concatenate([[0], ends + 1])
+    starts = starts[starts < len(text)]
+    before = np.concatenate([[0], depths[starts[1:] - 1]]) if len(starts) > 1 else np.zeros(1)
+    return bool((np.maximum.reduceat(depths, starts) - before > DEEPEST).any())
+
+
+def flatten(table: Any, name: str) -> Iterator[Any]:  # noqa: ANN401 - as above
+    """Give the chunks of a column, down to the values of its lists."""
+    arrow = load_arrow()
+    outer, _, inner = name.rpartition(".")
+    is_inside = bool(outer) and name not in table.schema.names
+    for chunk in table.column(outer if is_inside else name).chunks:
+        values = chunk
+        while arrow.types.is_list(values.type):
+            values = values.flatten()
+        yield values.field(inner) if is_inside else values
+
+
+def _schema_of(roles: Mapping[str, str], example: Mapping[str, object]) -> Any:  # noqa: ANN401 - as above
+    arrow = load_arrow()
+    fields: dict[str, Any] = {}
+    objects: dict[str, list[tuple[str, Any]]] = {}
+    for name, role in roles.items():
+        if name in example:
+            value = example[name]
+            kind = _type_of(_first_of(value), role)
+            fields[name] = arrow.list_(kind) if isinstance(value, list) else kind
+        else:
+            outer, _, inner = name.rpartition(".")
+            values = [one.get(inner) for one in _objects_of(example[outer])]
+            objects.setdefault(outer, []).append((inner, _type_of(_first_of(values), role)))
+    for outer, of in objects.items():
+        fields[outer] = arrow.list_(arrow.struct(of))
+    return arrow.schema(fields.items())
+
+
+def _type_of(value: object, role: str) -> Any:  # noqa: ANN401 - as above
+    arrow = load_arrow()
+    if role in NUMBER_ROLES:
+        return arrow.float64()
+    if isinstance(value, bool) and role not in ID_ROLES:
+        return arrow.bool_()
+    if isinstance(value, int) and not isinstance(value, bool):
+        return arrow.int64()
+    if isinstance(value, float) and role not in ID_ROLES:
+        return arrow.float64()
+    return arrow.string()
+
+
+def _is_empty(value: object) -> bool:
+    return value is None or value == []
+
+
+def _first_of(value: object) -> object:
+    """The first value of a list that is not null; the value itself where it is no list."""
+    if not isinstance(value, list):
+        return value
+    return next((one for one in value if one is not None), None)
+
+
+def _objects_of(value: object) -> list[Mapping[str, object]]:
+    """The objects of a list of objects; none of anything else."""
+    is_list = isinstance(value, list) and all(isinstance(one, dict) for one in value)
+    return value if is_list else []  # type: ignore[return-value]  # as was looked
+
+
+def _fields_of(value: object) -> list[str]:
+    return list(dict.fromkeys(name for one in _objects_of(value) for name in one))
+
+
+def _count_lines(text: bytes) -> int:
+    return text.count(b"\n") + (not text.endswith(b"\n"))

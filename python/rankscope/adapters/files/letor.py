@@ -1,0 +1,192 @@
+"""SVMlight text with `qid:`, as learning to rank uses it: a label, a query, features, a comment."""
+
+from __future__ import annotations
+
+import os
+
+from rankscope.adapters.arrow import load_arrow
+from rankscope.adapters.files.blocks import Blocks, Lines
+from rankscope.adapters.files.cells import read_numbers
+from rankscope.adapters.files.numbers import read_numbers_of, split_lines
+from rankscope.errors import FormatError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import Any
+
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from rankscope.adapters.files.blocks import Block
+    from rankscope.adapters.files.opening import TextSource
+    from rankscope.adapters.files.roles import Wanted
+
+LONGEST_ROW = 1 << 20
+QUERY, DOC, RELEVANCE = "query_id", "doc_id", "relevance"
+ROW = r"^[ \t]*(?P<relevance>[^ \t\r\n#]+)(?:[ \t]+qid:(?P<query>[^ \t\r\n#]+))?(?:[ \t\r\n]|$)"
+DOC_COMMENT = r"#.*\b(?:docid|docno|doc_id)[ \t]*=[ \t]*(?P<doc>[^ \t\r\n]+)"
+SIDECARS = (".query", ".group")
+"""What stands beside a file without `qid:` and says how many rows each query has."""
+
+
+class LetorFile:
+    """A file of labelled rows, as batches of queries, grades and, where named, documents.
+
+    Args:
+        source: The text.
+        wanted: What is wanted of it; columns are called `query_id`, `doc_id`, `relevance`.
+        sizes: How many rows each query has, where rows do not name it.
+
+    Raises:
+        InputError: Its first row is none.
+    """
+
+    def __init__(
+        self, source: TextSource, wanted: Wanted, sizes: NDArray[np.int64] | None = None
+    ) -> None:
+        self.name = source.name
+        self.notes: dict[str, tuple[int, int]] = {}
+        self._blocks = Blocks(source, LONGEST_ROW)
+        self._pieces = iter(self._blocks)
+        self._first = next(self._pieces, None)
+        self._sizes = sizes
+        self._rows = 0
+        if self._blocks.has_bom:
+            self.notes["bom"] = (1, 1)
+        arrow = load_arrow()
+        kinds = {QUERY: arrow.large_string(), RELEVANCE: arrow.float64()}
+        if self._first is not None and self._has_docs(self._first.text):
+            kinds[DOC] = arrow.large_string()
+        if self._sizes is not None:
+            kinds[QUERY] = arrow.int64()
+        self.columns = wanted.choose(list(kinds), self.name)
+        self.schema = arrow.schema((name, kinds[name]) for name in self.columns.values())
+
+    def _has_docs(self, text: bytes) -> bool:
+        head = text.partition(b"\n")[0].partition(b"#")[2]
+        return any(word in head for word in (b"docid", b"docno", b"doc_id"))
+
+    def __iter__(self) -> Iterator[tuple[Any, Lines]]:
+        if self._first is not None:
+            yield from self._read(self._first)
+        for block in self._pieces:
+            yield from self._read(block)
+        if self._sizes is not None and self._rows != int(self._sizes.sum()):
+            raise FormatError(
+                f"expected as many rows as the groups have, found {self._rows} for groups of "
+                f"{int(self._sizes.sum())} in all",
+                hint="are these the sizes of another file?",
+                code="length_mismatch",
+                file=self.name,
+            )
+
+    def _read(self, block: Block) -> Iterator[tuple[Any, Lines]]:
+        arrow = load_arrow()
+        compute = load_arrow("pyarrow.compute")
+        rows = split_lines(block.text)
+        fields = compute.extract_regex(rows, ROW)
+        is_row = compute.is_valid(fields)
+        lines = Lines(block.first_line)
+        if fields.null_count:
+            self._check_others(rows, is_row, block.first_line)
+            rows, fields = rows.filter(is_row), fields.filter(is_row)
+            import numpy as np  # noqa: PLC0415 - loads with the first array
+
+            lines = Lines(block.first_line, np.flatnonzero(np.asarray(is_row)))
+        if len(rows) == 0:
+            return
+        made = {
+            QUERY: self._read_queries(fields.field("query"), lines),
+            RELEVANCE: self._read_grades(fields.field("relevance"), lines),
+        }
+        if DOC in self.schema.names:
+            made[DOC] = self._read_docs(rows, lines)
+        self._rows += len(rows)
+        columns = [made[name] for name in self.schema.names]
+        yield arrow.RecordBatch.from_arrays(columns, schema=self.schema), lines
+
+    def _check_others(self, rows: Any, is_row: Any, line: int) -> None:  # noqa: ANN401 - PyArrow has no types
+        """Lines that are no rows are blank, or comments."""
+        compute = load_arrow("pyarrow.compute")
+        is_blank = compute.match_substring_regex(rows, r"^[ \t\r]*\n?$")
+        is_comment = compute.match_substring_regex(rows, r"^[ \t]*#")
+        is_known = compute.or_(compute.or_(is_blank, is_comment), is_row)
+        for code, found in (("blank_lines", is_blank), ("comments", is_comment)):
+            count = compute.sum(found).as_py()
+            if count:
+                before, first = self.notes.get(code, (0, line + found.index(True).as_py()))
+                self.notes[code] = (before + count, first)
+        wrong = is_known.index(False).as_py()
+        if wrong >= 0:
+            raise self._refuse("expected a label, qid: and features", "row_shape", line + wrong)
+
+    def _read_queries(self, queries: Any, lines: Lines) -> Any:  # noqa: ANN401 - as above
+        arrow = load_arrow()
+        compute = load_arrow("pyarrow.compute")
+        if self._sizes is not None:
+            return arrow.array(self._number_queries(self._sizes, len(queries)))
+        row = compute.equal(queries, "").index(True).as_py()
+        if row >= 0:
+            raise self._refuse(
+                "expected qid: after the label, found none", "missing_id", lines.of_row(row)
+            )
+        return queries.cast(arrow.large_string())
+
+    def _number_queries(self, sizes: NDArray[np.int64], count: int) -> NDArray[np.int64]:
+        import numpy as np  # noqa: PLC0415 - loads with the first array
+
+        ends = np.cumsum(sizes)
+        rows = np.arange(self._rows, self._rows + count)
+        return ends.searchsorted(rows, side="right")
+
+    def _read_grades(self, labels: Any, lines: Lines) -> Any:  # noqa: ANN401 - as above
+        numbers, mistake = read_numbers(labels, "relevance")
+        if mistake is not None:
+            row, error = mistake
+            error.file, error.line = self.name, lines.of_row(row)
+            raise error
+        return numbers
+
+    def _read_docs(self, rows: Any, lines: Lines) -> Any:  # noqa: ANN401 - as above
+        compute = load_arrow("pyarrow.compute")
+        found = compute.extract_regex(rows, DOC_COMMENT)
+        if found.null_count:
+            row = found.is_null().index(True).as_py()
+            raise self._refuse(
+                "expected docid = in the comment, as in the first row, found none",
+                "missing_id",
+                lines.of_row(row),
+            )
+        return found.field("doc").cast(load_arrow().large_string())
+
+    def _refuse(self, message: str, code: str, line: int) -> FormatError:
+        return FormatError(
+            message,
+            hint="write rows as: 2 qid:7 1:0.5 2:0.25 # docid = d1",
+            code=code,
+            file=self.name,
+            line=line,
+        )
+
+
+def find_sizes(path: str) -> NDArray[np.int64] | None:
+    """Read how many rows each query has, where a file beside says so, as LightGBM looks for it.
+
+    Raises:
+        InputError: It does not hold whole numbers.
+    """
+    import numpy as np  # noqa: PLC0415 - loads with the first array
+
+    beside = next((f"{path}{end}" for end in SIDECARS if os.path.isfile(f"{path}{end}")), None)  # noqa: PTH113 - pathlib loads slowly
+    if beside is None:
+        return None
+    sizes = read_numbers_of(beside, beside, "group size")
+    if (sizes < 0).any() or (sizes != np.floor(sizes)).any():
+        raise FormatError(
+            "expected group sizes that are whole numbers, 0 or more",
+            hint="a line says how many rows a query has",
+            code="group_sizes",
+            file=beside,
+        )
+    return sizes.astype(np.int64)

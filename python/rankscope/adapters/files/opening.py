@@ -1,0 +1,187 @@
+"""Opens a file for reading: whatever the operating system says, packed or not."""
+
+from __future__ import annotations
+
+import errno
+import io
+import os
+import sys
+
+from rankscope.adapters.arrow import load_arrow
+from rankscope.errors import FileError, FormatError, LimitError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any, BinaryIO, TypeAlias
+
+    Progress: TypeAlias = Callable[[int], None] | None
+
+PACKINGS = ((b"\x1f\x8b", "gzip"), (b"\x28\xb5\x2f\xfd", "zstd"), (b"BZh", "bz2"))
+RATIO_FROM = 64 << 20
+MOST_FROM_ONE_BYTE = 250
+HEAD = 8
+
+
+def open_binary(given: str | bytes, name: str) -> BinaryIO:
+    """Open a path, `-` for standard input, or bytes.
+
+    Raises:
+        FileError: The operating system refuses.
+    """
+    if isinstance(given, bytes):
+        return io.BytesIO(given)
+    if given == "-":
+        return sys.stdin.buffer
+    try:
+        return open(given, "rb")  # noqa: PTH123 - pathlib loads slowly; the caller closes it
+    except (OSError, ValueError) as error:
+        raise _say_why(given, name, error) from error
+
+
+def close(file: BinaryIO) -> None:
+    """Close what was opened; standard input is not ours."""
+    if file is not sys.stdin.buffer:
+        file.close()
+
+
+def _say_why(path: str, name: str, error: OSError | ValueError) -> FileError:
+    number = getattr(error, "errno", None)
+    message = getattr(error, "strerror", None) or str(error)
+    hint = "the operating system says so: see that it can be read at all"
+    if number == errno.ENOENT and os.path.islink(path):  # noqa: PTH114 - as above
+        message = "the link leads to no file"
+        hint = "make the link anew, or name the file itself"
+    elif number == errno.ENOENT:
+        message, hint = "no such file", "check the path"
+    elif number == errno.EACCES:
+        message, hint = "no permission to read it", "check its mode and owner"
+    elif number == errno.EISDIR:
+        message, hint = "expected a file, found a directory", "name the files in it"
+    return FileError(message, hint=hint, code="io", file=name)
+
+
+class TextSource:
+    """The bytes of a text: unpacked where it is packed, and turned into UTF-8.
+
+    Args:
+        file: Where they are.
+        name: What messages call it.
+        encoding: `utf-8` or `latin-1`.
+        progress: Called with the bytes of the file read so far.
+    """
+
+    def __init__(
+        self, file: BinaryIO, name: str, *, encoding: str, progress: Progress = None
+    ) -> None:
+        self.name = name
+        self._encoding = encoding
+        self._progress = progress
+        self._given = 0
+        self._file = file
+        self._facts = facts_of(self._file)
+        self._raw = _Counted(self._file)
+        self._packed = self._unpack()
+
+    def _unpack(self) -> Any:  # noqa: ANN401 - a stream of PyArrow, which has no types
+        head = self._raw.peek(HEAD)
+        for magic, packing in PACKINGS:
+            if head.startswith(magic):
+                arrow = load_arrow()
+                return arrow.CompressedInputStream(arrow.PythonFile(self._raw, mode="r"), packing)
+        return None
+
+    def read(self, size: int) -> bytes:
+        """Give about so many bytes; none at the end.
+
+        Raises:
+            InputError: What is packed is cut off or swells.
+            FileError: Reading fails, or somebody wrote to the file meanwhile.
+        """
+        try:
+            text: bytes = (self._packed or self._raw).read(size)
+        except OSError as error:
+            if self._packed is not None:
+                raise self._damaged(error) from error
+            raise _say_why("", self.name, error) from error
+        self._given += len(text)
+        if self._progress is not None:
+            self._progress(self._raw.count)
+        if not text:
+            self._check_unchanged()
+        elif self._packed is not None and self._given > RATIO_FROM:
+            self._check_ratio()
+        return text.decode("latin-1").encode() if self._encoding == "latin-1" else text
+
+    def _damaged(self, error: OSError) -> FormatError:
+        return FormatError(
+            f"expected whole compressed data, found it cut or damaged ({error})",
+            hint="fetch the file again; nothing was taken from it",
+            code="compressed_truncated",
+            file=self.name,
+        )
+
+    def _check_ratio(self) -> None:
+        if self._given > MOST_FROM_ONE_BYTE * self._raw.count:
+            raise LimitError(
+                f"expected at most {MOST_FROM_ONE_BYTE} bytes from one packed byte, found more",
+                hint="unpack the file first, if it can be trusted",
+                code="decompressed_bytes",
+                file=self.name,
+            )
+
+    def _check_unchanged(self) -> None:
+        check_unchanged(self._file, self._facts, self.name)
+
+
+class _Counted(io.RawIOBase):
+    """A file that says how much of it was read, and lets its start be seen."""
+
+    def __init__(self, file: BinaryIO) -> None:
+        super().__init__()
+        self._file = file
+        self._head = b""
+        self.count = 0
+
+    def peek(self, size: int) -> bytes:
+        """Look at the start, without taking it."""
+        while len(self._head) < size and (more := self._file.read(size - len(self._head))):
+            self._head += more
+        return self._head
+
+    def readable(self) -> bool:
+        """Say that it can be read."""
+        return True
+
+    def read(self, size: int = -1) -> bytes:
+        """Take some bytes."""
+        head, self._head = self._head, b""
+        text = head + self._file.read(max(size - len(head), 0))
+        self.count += len(text)
+        return text
+
+
+def facts_of(file: BinaryIO) -> tuple[int, int] | None:
+    """The size of a plain file, and when it was written; none of anything else."""
+    import stat  # noqa: PLC0415 - only tables need it
+
+    try:
+        facts = os.fstat(file.fileno())
+    except OSError:
+        return None
+    return (facts.st_size, facts.st_mtime_ns) if stat.S_ISREG(facts.st_mode) else None
+
+
+def check_unchanged(file: BinaryIO, facts: tuple[int, int] | None, name: str) -> None:
+    """Refuse a file that somebody wrote to since its facts were taken.
+
+    Raises:
+        FileError: Somebody did.
+    """
+    if facts is not None and facts_of(file) != facts:
+        raise FileError(
+            f"expected {facts[0]} bytes throughout, but the file changed while it was read",
+            hint="read it again once nobody writes to it",
+            code="changed_while_reading",
+            file=name,
+        )

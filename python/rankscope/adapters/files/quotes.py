@@ -1,0 +1,168 @@
+"""Blocks of delimited text, where line ends may stand in quotes."""
+
+from __future__ import annotations
+
+from rankscope.adapters.files.blocks import LONE_CR, Blocks, Lines
+from rankscope.errors import FormatError, InputError
+from rankscope.records import record
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from rankscope.adapters.files.opening import TextSource
+
+    Positions = NDArray[np.int64]
+
+QUOTE, LF, CR = b'"\n\r'
+
+
+@record(frozen=True, slots=True)
+class Quoted:
+    """Where quotes open and close in a text; the last may stay open.
+
+    Args:
+        opens: The positions of quotes after which a field is quoted.
+        closes: The positions of quotes after which it is not.
+    """
+
+    opens: Positions
+    closes: Positions
+
+    @property
+    def open_at(self) -> int | None:
+        """Where the quote is that never closes, if there is one."""
+        return int(self.opens[-1]) if len(self.opens) > len(self.closes) else None
+
+    def is_inside(self, positions: Positions) -> NDArray[np.bool_]:
+        """Whether each position is in quotes."""
+        inside: NDArray[np.bool_] = self.opens.searchsorted(positions) > self.closes.searchsorted(
+            positions
+        )
+        return inside
+
+
+def find_quoted(text: bytes, delimiter: bytes) -> Quoted:
+    """Find what is quoted: a quote opens only where a field begins, and two in quotes are one."""
+    import numpy as np  # noqa: PLC0415 - loads with the first array
+
+    characters = np.frombuffer(text, dtype=np.uint8)
+    quotes = np.flatnonzero(characters == QUOTE)
+    opens, closes = quotes[0::2], quotes[1::2]
+    # Two quotes in quotes close and open at once, so that they need no look of their own.
+    before = characters[np.maximum(opens - 1, 0)]
+    after = characters[np.minimum(closes + 1, len(text) - 1)]
+    is_start = (opens == 0) | np.isin(before, [QUOTE, LF, *delimiter])
+    is_end = (closes == len(text) - 1) | np.isin(after, [QUOTE, LF, CR, *delimiter])
+    if is_start.all() and is_end.all():
+        return Quoted(opens, closes)
+    return _find_one_by_one(text, delimiter, quotes.tolist())
+
+
+def _find_one_by_one(text: bytes, delimiter: bytes, quotes: list[int]) -> Quoted:
+    """The same for a text that has quotes within fields, such as the sign for inches."""
+    import numpy as np  # noqa: PLC0415 - loads with the first array
+
+    starts = {LF, *delimiter}
+    opens: list[int] = []
+    closes: list[int] = []
+    skipped = -1
+    for at in quotes:
+        if at == skipped:
+            continue
+        if len(opens) == len(closes):
+            if at == 0 or text[at - 1] in starts:
+                opens.append(at)
+        elif text[at + 1 : at + 2] == b'"':
+            skipped = at + 1
+        else:
+            closes.append(at)
+    return Quoted(np.array(opens, dtype=np.int64), np.array(closes, dtype=np.int64))
+
+
+class QuotedBlocks(Blocks):
+    """The blocks of a delimited text, one after another.
+
+    Args:
+        source: The text.
+        longest: The most bytes that a record may have.
+        delimiter: What separates its fields.
+    """
+
+    def __init__(self, source: TextSource, longest: int, delimiter: bytes) -> None:
+        super().__init__(source, longest)
+        self._delimiter = delimiter
+
+    def find_quoted(self, text: bytes) -> Quoted | None:
+        """Find what is quoted, if anything is."""
+        return find_quoted(text, self._delimiter) if b'"' in text else None
+
+    def find_end(self, text: bytes) -> int:
+        """Find where the last whole record ends; 0 where there is none."""
+        quoted = self.find_quoted(text)
+        end = text.rfind(b"\n")
+        while quoted is not None and end >= 0:
+            number = int(quoted.closes.searchsorted(end))
+            if number == len(quoted.opens) or quoted.opens[number] > end:
+                break
+            end = text.rfind(b"\n", 0, int(quoted.opens[number]))
+        return end + 1
+
+    def find_lines(self, text: bytes, first_line: int, rows: int) -> tuple[Lines, int]:
+        """Find the line of each record that is not blank, and count those that are.
+
+        Raises:
+            FormatError: A quote never closes.
+        """
+        import numpy as np  # noqa: PLC0415 - loads with the first array
+
+        is_ended = text.endswith(b"\n")
+        if b'"' not in text and text.count(b"\n") + (not is_ended) == rows:
+            return Lines(first_line), 0
+        characters = np.frombuffer(text, dtype=np.uint8)
+        newlines = np.flatnonzero(characters == LF)
+        ends = newlines
+        quoted = self.find_quoted(text)
+        if quoted is not None:
+            if quoted.open_at is not None:
+                raise self.unterminated(text, quoted.open_at, first_line)
+            ends = newlines[~quoted.is_inside(newlines)]
+        starts = np.concatenate([[0], ends + 1])
+        starts = starts[starts < len(text)]
+        following = characters[np.minimum(starts + 1, len(text) - 1)]
+        first = characters[starts]
+        is_blank = (first == LF) | ((first == CR) & (following == LF))
+        return Lines(first_line, newlines.searchsorted(starts[~is_blank])), int(is_blank.sum())
+
+    def check_line_ends(self, text: bytes, line: int) -> None:
+        """Refuse carriage returns that no newline follows, unless they are quoted.
+
+        Raises:
+            FormatError: There is one.
+        """
+        import numpy as np  # noqa: PLC0415 - loads with the first array
+
+        found = np.array([match.start() for match in LONE_CR.finditer(text)], dtype=np.int64)
+        quoted = self.find_quoted(text)
+        if len(found) and quoted is not None:
+            found = found[~quoted.is_inside(found)]
+        if len(found):
+            raise self.lone_cr(text, int(found[0]), line)
+
+    def refuse_long(self, text: bytes, line: int) -> InputError:
+        """Say what is wrong with a record that is too long."""
+        quoted = self.find_quoted(text)
+        if quoted is not None and quoted.open_at is not None:
+            self.check_nul(text, line)
+            return self.unterminated(text, quoted.open_at, line)
+        return super().refuse_long(text, line)
+
+    def unterminated(self, text: bytes, at: int, line: int) -> InputError:
+        """Say that a quote never closes."""
+        wrong = FormatError(
+            "expected a quoted field to end, found no closing quote",
+            hint='close it, or write a quote that is meant as such as "" in quotes',
+            code="unterminated_quote",
+        )
+        return self.place(wrong, text, at, line)

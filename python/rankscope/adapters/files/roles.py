@@ -1,0 +1,133 @@
+"""Which columns of a file hold what, and as what they are handed on."""
+
+from __future__ import annotations
+
+from rankscope.adapters.arrow import load_arrow
+from rankscope.adapters.tables import SYNONYMS, Table, find_column
+from rankscope.errors import FormatError
+from rankscope.records import record
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from typing import Any
+
+ID_ROLES = ("query", "doc")
+NUMBER_ROLES = ("relevance", "score", "rank", "weight")
+ITEMS = ("items", "docs", "documents", "results", "ranking")
+"""The names under which a list of objects is found, each a document with its score or grade."""
+
+
+@record(frozen=True, slots=True)
+class Wanted:
+    """What is wanted of a file.
+
+    Args:
+        roles: By role, the name of its column, or none to find it by its usual names.
+        others: The names of further columns, such as those to group by.
+    """
+
+    roles: Mapping[str, str | None]
+    others: Sequence[str] = ()
+
+    def choose(
+        self, names: Sequence[str], file: str, inside: Mapping[str, Sequence[str]] | None = None
+    ) -> dict[str, str]:
+        """Choose among the columns of a file.
+
+        Args:
+            names: What they are called.
+            file: What messages call the file.
+            inside: By the name of a list of objects, the names of their fields; what is found there
+                is called `list.field`.
+
+        Returns:
+            By role the column's name, for those that there are; further columns by their own names.
+
+        Raises:
+            FormatError: One that is named is not there, or two may be meant.
+        """
+        fields = {field: f"{outer}.{field}" for outer, of in (inside or {}).items() for field in of}
+        found: dict[str, str] = {}
+        try:
+            for role, name in [*self.roles.items(), *zip(self.others, self.others, strict=True)]:
+                column = None
+                if name is None or name in fields:
+                    column = fields.get(find_column(Table(list(fields), {}), role, name) or "")
+                column = column or find_column(Table(names, {}), role, name)
+                if column is not None:
+                    found[role] = column
+        except FormatError as error:
+            error.file = file
+            raise
+        return found
+
+    def is_known(self, names: Sequence[str]) -> bool:
+        """Whether any of the names is one of a wanted column."""
+        given = {name for name in self.roles.values() if name is not None}
+        usual = {name for role in self.roles for name in SYNONYMS.get(role, ())}
+        return not (given | usual).isdisjoint(names)
+
+
+def role_of(name: str, columns: Mapping[str, str]) -> str:
+    """The role for which a column was chosen; its own name where it was chosen by that."""
+    return next((role for role, column in columns.items() if column == name), name)
+
+
+def normalise(column: Any, role: str) -> Any:  # noqa: ANN401 - PyArrow has no types
+    """Give a column of any Arrow type as one of few: ids as text or integers, numbers as float64.
+
+    What is neither is handed on, and refused by whoever reads it.
+
+    Args:
+        column: An Arrow array.
+        role: What it holds.
+
+    Raises:
+        FormatError: Bytes are no text; the line is the 1-based row.
+    """
+    arrow = load_arrow()
+    types = arrow.types
+    if isinstance(column.type, arrow.BaseExtensionType):
+        column = column.storage
+    if types.is_dictionary(column.type):
+        column = column.dictionary_decode()
+    kind = column.type
+    is_binary = types.is_binary(kind) or types.is_large_binary(kind) or types.is_binary_view(kind)
+    if is_binary and role in ID_ROLES:
+        return _as_text(column)
+    if types.is_string(kind) or types.is_string_view(kind):
+        return column.cast(arrow.large_string())
+    if role in ID_ROLES and types.is_integer(kind) and kind != arrow.uint64():
+        return column.cast(arrow.int64())
+    if role in NUMBER_ROLES and (types.is_floating(kind) or types.is_null(kind)):
+        return column.cast(arrow.float64())
+    if role in NUMBER_ROLES and types.is_integer(kind):
+        try:
+            return column.cast(arrow.float64())
+        except arrow.ArrowInvalid:
+            return column  # it would be rounded: refused by whoever reads it
+    return column
+
+
+def _as_text(column: Any) -> Any:  # noqa: ANN401 - as above
+    arrow = load_arrow()
+    try:
+        return column.cast(arrow.large_binary()).cast(arrow.large_string())
+    except arrow.ArrowInvalid as error:
+        rows = enumerate(column.to_pylist(), start=1)
+        row = next(row for row, value in rows if value is not None and not _is_text(value))
+        raise FormatError(
+            "expected ids of bytes that are UTF-8, found others",
+            hint="turn ids into text",
+            code="encoding",
+            line=row,
+        ) from error
+
+
+def _is_text(value: bytes) -> bool:
+    try:
+        value.decode()
+    except UnicodeDecodeError:
+        return False
+    return True

@@ -1,0 +1,266 @@
+"""Says what is wrong with lines of JSON, one by one: slow, for blocks that may be wrong."""
+
+from __future__ import annotations
+
+import json
+import math
+
+from rankscope.adapters.files.cells import code_of
+from rankscope.adapters.files.roles import ID_ROLES, NUMBER_ROLES
+from rankscope.errors import FormatError, InputError, LimitError
+from rankscope.records import record
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+DEEPEST = 32
+LONGEST_INTEGER = 20
+SHOWN = 120
+INTEGERS = range(-(2**63), 2**63)
+NUMBERS_TAKEN = 'numbers are written plainly, as in {"score": 0.5}'
+ONE_A_LINE = "write one object a line: jq -c ."
+
+
+@record(frozen=True, slots=True)
+class Token:
+    """A number as it is written: `NaN`, `Infinity`, or more digits than any type holds."""
+
+    text: str
+
+
+def read_object(text: bytes, names: Iterable[str], *, is_cut: bool = False) -> dict[str, object]:
+    """Read one line strictly.
+
+    Args:
+        text: The line.
+        names: The keys that count; the others may be given twice.
+        is_cut: Whether the file ends here, without the end of the line.
+
+    Raises:
+        InputError: It is no object, or not as JSON has them.
+    """
+    wanted = frozenset(names)
+    try:
+        value = json.loads(
+            text,
+            parse_constant=Token,
+            parse_int=lambda text: int(text) if len(text) <= LONGEST_INTEGER else Token(text),
+            object_pairs_hook=lambda pairs: _without_doubles(pairs, wanted),
+        )
+    except RecursionError as error:
+        raise _too_deep() from error
+    except json.JSONDecodeError as error:
+        raise _say_syntax(text, error, is_cut=is_cut) from error
+    if isinstance(value, list):
+        raise FormatError(
+            "expected an object a line, found a list",
+            hint="write one object a line: jq -c '.[]'",
+            code="json_syntax",
+        )
+    if not isinstance(value, dict):
+        raise FormatError(
+            f"expected an object a line, found {_name(value)}",
+            hint=ONE_A_LINE,
+            code="json_syntax",
+        )
+    if _is_deeper_than(DEEPEST, value):
+        raise _too_deep()
+    try:
+        json.dumps(value, ensure_ascii=False, default=lambda token: token.text).encode()
+    except UnicodeEncodeError as error:
+        raise FormatError(
+            "expected text, found a lone surrogate, which is no character",
+            hint="write characters beyond U+FFFF as a pair of surrogates, or as they are",
+            code="surrogate",
+        ) from error
+    return value
+
+
+def check_value(value: object, role: str) -> None:
+    """Refuse what cannot stand in a column; a null is for whoever reads the column.
+
+    Args:
+        value: What stands there; a list is a column of several rows.
+        role: What the column holds.
+
+    Raises:
+        InputError: It is of another type, or not finite.
+    """
+    if isinstance(value, list):
+        for one in value:
+            check_value(one, role)
+    elif _is_too_long(value):
+        raise FormatError(
+            f"expected integers of 64 bits, found {_name(value)}",
+            hint="write large ids as text, and large numbers with a point",
+            code="integer_range",
+        )
+    elif role in ID_ROLES and not (value is None or isinstance(value, str) or _is_integer(value)):
+        raise FormatError(
+            f"expected an id as text or an integer, found {_name(value)}",
+            hint="ids are text or integers; floats lose digits",
+            code="id_type",
+        )
+    elif role in NUMBER_ROLES:
+        _check_number(value, role)
+
+
+def _check_number(value: object, role: str) -> None:
+    wanted = {"relevance": "grade"}.get(role, role)
+    if isinstance(value, Token):
+        mistake = "nan" if value.text == "NaN" else "infinite"
+        message, hint = f"expected a finite {wanted}, found {value.text}", "JSON has no such number"
+    elif isinstance(value, float) and math.isinf(value):
+        mistake = "infinite"
+        message = f"expected a finite {wanted}, found one beyond double precision"
+        hint = "only numbers that double precision can hold are accepted"
+    elif isinstance(value, int) and not isinstance(value, bool) and float(value) != value:
+        raise FormatError(
+            f"expected a {wanted} that double precision holds exactly, found {value}",
+            hint="round it first",
+            code="integer_range",
+        )
+    elif value is None or isinstance(value, float) or _is_integer(value):
+        return
+    else:
+        mistake = "text"
+        message, hint = f"expected a {wanted}, found {_name(value)}", NUMBERS_TAKEN
+    raise FormatError(message, hint=hint, code=code_of(mistake, role))
+
+
+def find_mistake(
+    text: bytes, line: int, roles: Mapping[str, str], *, is_last: bool
+) -> InputError | None:
+    """Find the first line that is no object, or holds what it should not.
+
+    Args:
+        text: Some whole lines.
+        line: The 1-based number of the first.
+        roles: By key, what it holds; a key within the objects of a list is `list.key`.
+        is_last: Whether the file ends with them.
+    """
+    names = {part for name in roles for part in (name, name.rpartition(".")[2])}
+    kinds: dict[str, type] = {}
+    rows = text.split(b"\n")
+    for number, row in enumerate(rows):
+        if not row.strip():
+            continue
+        is_cut = is_last and number == len(rows) - 1
+        try:
+            found = read_object(row, names, is_cut=is_cut)
+            for name, role in roles.items():
+                _check_column(found, name, role, kinds)
+        except InputError as error:
+            error.line = line + number
+            return error
+    return None
+
+
+def _check_column(
+    found: Mapping[str, object], name: str, role: str, kinds: dict[str, type]
+) -> None:
+    outer, _, inner = name.rpartition(".")
+    value = found.get(name)
+    if outer and name not in found:
+        items = found.get(outer)
+        objects = items if isinstance(items, list) else []
+        for one in objects:
+            if not isinstance(one, dict):
+                raise _another_type(outer, "a list of objects", one)
+        value = [one.get(inner) for one in objects]
+    check_value(value, role)
+    if value is None:
+        return
+    # A column has one type; one of numbers takes integers and decimals.
+    flat = value if isinstance(value, list) else [value]
+    for one in flat:
+        if one is None or (role in NUMBER_ROLES and not isinstance(value, list)):
+            continue
+        kind = kinds.setdefault(name, float if role in NUMBER_ROLES else type(one))
+        if role not in NUMBER_ROLES and type(one) is not kind:
+            raise _another_type(name, f"{kind.__name__} as in the rows before", one)
+    is_list = kinds.setdefault(f"{name}[]", list if isinstance(value, list) else type(None))
+    if (is_list is list) != isinstance(value, list):
+        raise _another_type(name, "lists in every row, or in none", value)
+
+
+def _another_type(name: str, wanted: str, found: object) -> FormatError:
+    return FormatError(
+        f"expected {name} to hold {wanted}, found {_name(found)}",
+        hint="a column has one type: write all ids as text",
+        code="id_type",
+    )
+
+
+def _say_syntax(text: bytes, error: json.JSONDecodeError, *, is_cut: bool) -> FormatError:
+    if is_cut:
+        return FormatError(
+            "expected the last line to be whole, found it cut off",
+            hint="whoever wrote it stopped in the middle: write it anew, or drop the line",
+            code="truncated_last_line",
+        )
+    start = text.strip()
+    if start.startswith(b"["):
+        hint = "write one object a line: jq -c '.[]'"
+    elif start.startswith(b"{") and not start.endswith(b"}"):
+        hint = ONE_A_LINE
+    else:
+        hint = "names and texts stand in double quotes; there are no comments and no further commas"
+    return FormatError(
+        f"expected an object of JSON a line, found something else ({error.msg})",
+        hint=hint,
+        code="json_syntax",
+        column=error.colno,
+    )
+
+
+def _without_doubles(pairs: list[tuple[str, object]], wanted: frozenset[str]) -> dict[str, object]:
+    made: dict[str, object] = {}
+    for name, value in pairs:
+        if name in made and name in wanted:
+            raise FormatError(
+                f"expected each key once, found {name!r} twice",
+                hint="which of them counts? keep one",
+                code="duplicate_key",
+            )
+        made[name] = value
+    return made
+
+
+def _is_deeper_than(depth: int, value: object) -> bool:
+    level: list[object] = [value]
+    for _ in range(depth):
+        inner: list[object] = []
+        for one in level:
+            if isinstance(one, dict | list):
+                inner += one.values() if isinstance(one, dict) else one
+        level = [one for one in inner if isinstance(one, dict | list)]
+        if not level:
+            return False
+    return True
+
+
+def _too_deep() -> LimitError:
+    return LimitError(
+        f"expected lists and objects in at most {DEEPEST} others, found more",
+        hint="write them flatter",
+        code="depth",
+    )
+
+
+def _is_too_long(value: object) -> bool:
+    if isinstance(value, Token):
+        return value.text.lstrip("-").isdigit()
+    return _is_integer(value) and value not in INTEGERS
+
+
+def _is_integer(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+def _name(value: object) -> str:
+    if isinstance(value, dict | list):
+        return "an object" if isinstance(value, dict) else "a list"
+    text = value.text if isinstance(value, Token) else json.dumps(value)
+    return text if len(text) <= SHOWN else f"{text[:SHOWN]}…"

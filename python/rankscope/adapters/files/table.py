@@ -1,0 +1,274 @@
+"""A table in one file or many: batches of the wanted columns, and the place of each row."""
+
+from __future__ import annotations
+
+from rankscope.adapters.arrow import load_arrow
+from rankscope.adapters.files.columnar import ArrowFile, ParquetFile
+from rankscope.adapters.files.delimited import DelimitedFile
+from rankscope.adapters.files.formats import list_files, size_of, tell_format
+from rankscope.adapters.files.jsonlines import JsonLinesFile
+from rankscope.adapters.files.letor import LetorFile, find_sizes
+from rankscope.adapters.files.lists import RANK, explode, is_list
+from rankscope.adapters.files.opening import TextSource, close, open_binary
+from rankscope.adapters.files.roles import Wanted, normalise, role_of
+from rankscope.errors import FormatError, RankscopeError
+from rankscope.records import record
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+    from typing import Any, Self, TypeAlias
+
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from rankscope.adapters.files.blocks import Lines
+    from rankscope.adapters.files.opening import Progress
+
+    File: TypeAlias = DelimitedFile | JsonLinesFile | ParquetFile | ArrowFile | LetorFile
+
+
+def open_batches(
+    given: str | bytes,
+    *,
+    wanted: Mapping[str, str | None],
+    others: Sequence[str] = (),
+    format: str | None = None,  # noqa: A002 - as the option is called
+    name: str | None = None,
+    encoding: str = "utf-8",
+    progress: Progress = None,
+) -> TableFile:
+    """Open a file of rows, or all files of a folder or a pattern, to read it batch by batch.
+
+    Args:
+        given: A path, `-` for standard input, a folder, a pattern such as `logs/*.parquet`, or the
+            bytes of a file.
+        wanted: By role (`query`, `doc`, `relevance`, `score`, `rank`, `label`, `weight`) the name
+            of its column, or none to find it by its usual names.
+        others: The names of further columns, such as those to group by.
+        format: The format, where the name of the file does not tell it.
+        name: What messages call it; the path if left out.
+        encoding: How text is encoded: `utf-8` or `latin-1`.
+        progress: Called with the bytes read so far, of all files.
+
+    Returns:
+        The batches, their schema, and the columns by role. A role without a column is left out;
+        whoever needs it says so.
+
+    Raises:
+        InputError: It is not of the format, or a column that is named is not there.
+        FileError: The file cannot be read.
+    """
+    called = name or (given if isinstance(given, str) else "<bytes>")
+    files = list_files(given) if isinstance(given, str) else []
+    return TableFile(
+        files or [given],
+        Wanted(wanted, others),
+        form=format,
+        name="<stdin>" if called == "-" else called,
+        encoding=encoding,
+        progress=progress,
+    )
+
+
+class TableFile:
+    """A table of files, which is read once, batch by batch.
+
+    Attributes:
+        name: What messages call it.
+        columns: By role, the name of its column; further columns by their own names.
+        schema: The Arrow schema of the batches: the columns by their own names; ids are text or
+            integers of 64 bits, numbers are float64, and what is neither is as it was.
+        empty_lists: How many rows held an empty list so far, which is no row of a batch.
+    """
+
+    def __init__(
+        self,
+        files: Sequence[str | bytes],
+        wanted: Wanted,
+        *,
+        form: str | None,
+        name: str,
+        encoding: str,
+        progress: Progress,
+    ) -> None:
+        self.name = name
+        self.empty_lists = 0
+        self._files = files
+        self._wanted = wanted
+        self._form = form
+        self._encoding = encoding
+        self._progress = progress
+        self._before = 0
+        self._spans: list[Span] = []
+        self._rows = 0
+        self._notes: list[tuple[str, int, str, int]] = []
+        self._current = self._open(files[0])
+        self._is_ranked = self._is_in_rank_order()
+        self.columns = dict(self._current.columns)
+        if self._is_ranked:
+            self.columns["rank"] = RANK
+        self.schema = self._schema_of(self._current)
+
+    def __iter__(self) -> Iterator[Any]:
+        for number, given in enumerate(self._files):
+            if number > 0:
+                self._current = self._open(given)
+            file = self._current
+            try:
+                self._check_schema(file)
+                for batch, lines in file:
+                    yield self._finish(batch, lines, file.name)
+            finally:
+                self.close()
+            self._notes += [
+                (code, count, file.name, line) for code, (count, line) in file.notes.items()
+            ]
+            self._before += size_of(given)
+            if self._progress is not None:
+                self._progress(self._before)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the file that is open; reading to the end does so as well."""
+        close(self._handle)
+
+    @property
+    def notes(self) -> list[tuple[str, int, str, int]]:
+        """What was suspicious but legal in what was read: code, count, file, first line."""
+        empty = [("empty_lists", self.empty_lists, self.name, 0)] if self.empty_lists else []
+        return self._notes + empty
+
+    def find_line(self, row: int) -> tuple[str, int]:
+        """Find the file and the line of a row; in a file without lines, the row in the file.
+
+        Args:
+            row: The 1-based row, counted through all batches read so far.
+        """
+        span = next(span for span in reversed(self._spans) if span.first < row)
+        at = row - span.first - 1
+        at = at if span.parents is None else int(span.parents[at])
+        return span.file, span.lines.of_row(at)
+
+    def place(self, error: RankscopeError) -> RankscopeError:
+        """Say of an error in a row of the batches where it is in the files."""
+        if error.line is None or error.line > self._rows:
+            error.file = self.name
+        else:
+            error.file, error.line = self.find_line(error.line)
+        return error
+
+    def _open(self, given: str | bytes) -> File:
+        called = given if isinstance(given, str) and len(self._files) > 1 else self.name
+        form = self._form or (tell_format(given) if isinstance(given, str) else "trec")
+        if form == "trec":
+            raise FormatError(
+                "expected a table, found a file that is none by its name",
+                hint="say what it is: format='csv', or --format csv",
+                code="unknown_format",
+                file=called,
+            )
+        before = self._before
+        watch = self._progress and (lambda done: self._progress(before + done))  # type: ignore[misc]
+        self._handle = open_binary(given, called)
+        try:
+            return self._read_start(given, form, called, watch)
+        except BaseException:
+            self.close()
+            raise
+
+    def _read_start(self, given: str | bytes, form: str, name: str, watch: Progress) -> File:
+        if form == "parquet":
+            return ParquetFile(self._handle, name, self._wanted, watch)
+        if form == "arrow":
+            return ArrowFile(self._handle, name, self._wanted, watch)
+        source = TextSource(self._handle, name, encoding=self._encoding, progress=watch)
+        if form == "jsonl":
+            return JsonLinesFile(source, self._wanted)
+        if form == "letor":
+            sizes = find_sizes(given) if isinstance(given, str) else None
+            return LetorFile(source, self._wanted, sizes)
+        return DelimitedFile(source, self._wanted, form)
+
+    def _lists_of(self, file: File) -> set[str]:
+        return {field.name for field in file.schema if is_list(field.type)}
+
+    def _is_in_rank_order(self) -> bool:
+        """Whether lists, which are in rank order where neither ranks nor scores order them."""
+        is_ordered = {"rank", "score"} & self._current.columns.keys()
+        is_asked = "rank" in self._wanted.roles
+        return is_asked and not is_ordered and bool(self._lists_of(self._current))
+
+    def _schema_of(self, file: File) -> Any:  # noqa: ANN401 - PyArrow has no types
+        arrow = load_arrow()
+        made, _ = self._columns_of(arrow.RecordBatch.from_pylist([], schema=file.schema))
+        return arrow.schema((name, column.type) for name, column in made.items())
+
+    def _columns_of(self, batch: Any) -> tuple[dict[str, Any], NDArray[np.int64] | None]:  # noqa: ANN401 - as above
+        lists = self._lists_of(self._current)
+        parents = None
+        if lists:
+            made, parents, empty = explode(
+                batch, self._current.columns, lists, is_ranked=self._is_ranked
+            )
+            self.empty_lists += empty
+        else:
+            made = dict(zip(batch.schema.names, batch.columns, strict=True))
+        columns = {
+            name: normalise(column, role_of(name, self.columns)) for name, column in made.items()
+        }
+        return columns, parents
+
+    def _finish(self, batch: Any, lines: Lines, file: str) -> Any:  # noqa: ANN401 - as above
+        arrow = load_arrow()
+        try:
+            columns, parents = self._columns_of(batch)
+        except RankscopeError as error:
+            error.file = file
+            error.line = error.line and lines.of_row(error.line - 1)
+            raise
+        made = arrow.RecordBatch.from_arrays(list(columns.values()), names=list(columns))
+        if made.schema != self.schema:
+            raise self._other_schema(made.schema, file)
+        self._spans.append(Span(self._rows, file, lines, parents))
+        self._rows += made.num_rows
+        return made
+
+    def _check_schema(self, file: File) -> None:
+        schema = self._schema_of(file)
+        if schema != self.schema or dict(file.columns) != dict(self._current.columns):
+            raise self._other_schema(schema, file.name)
+
+    def _other_schema(self, found: Any, file: str) -> FormatError:  # noqa: ANN401 - as above
+        def show(schema: Any) -> str:  # noqa: ANN401 - as above
+            return ", ".join(f"{field.name} {field.type}" for field in schema)
+
+        return FormatError(
+            f"expected the columns that {self._files[0]!s} has, {show(self.schema)}; "
+            f"found {show(found)}",
+            hint="write the files alike, or name one of them",
+            code="schema_mismatch",
+            file=file,
+        )
+
+
+@record(frozen=True, slots=True)
+class Span:
+    """Rows of the batches that are together in a file.
+
+    Args:
+        first: How many rows come before, through all batches.
+        file: Where they are.
+        lines: Their lines.
+        parents: The row of the file from which each came, where rows held lists.
+    """
+
+    first: int
+    file: str
+    lines: Lines
+    parents: NDArray[np.int64] | None
