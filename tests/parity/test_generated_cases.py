@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
 import pytest
 import rankscope
+from rankscope import AP, P, nDCG
+from rankscope.reference import Retrieved, rank
 
 from tests.parity import cases, peers
 from tests.parity.shared import IR_MEASURES, IR_MEASURES_ASCENDING, SHARED
@@ -52,6 +55,26 @@ def test_values_are_those_of_pytrec_eval(seed: int, rel: int, judged_only: bool)
                 values = without_empty_lists(case, values)
             compare(case, measure, ours, values)
             assert all(math.isnan(ours[query]) for query in case.qrels.keys() - case.run.keys())
+
+
+@pytest.mark.parametrize("k", [1, 3, 10])
+def test_whole_ideals_and_retrieved_denominators_are_those_of_a_run_cut_before_pytrec_eval(
+    seed: int, k: int
+) -> None:
+    case = cases.make(seed)
+    cut = {query: first(scores, k) for query, scores in case.run.items()}
+    theirs = peers.of_pytrec_eval(case.qrels, cut, ["ndcg", "set_P", "map"])
+    measures = [nDCG(ideal="whole") @ k, P(denominator="retrieved") @ k, AP @ k]
+    found = peers.of_rankscope(case.qrels, case.rows, measures, policy="missing=skip")
+    for measure, values in zip(measures, theirs.values(), strict=True):
+        compare(case, measure, found[measure.name], values)
+
+
+def first(scores: dict[str, float], k: int) -> dict[str, float]:
+    """The first documents as trec_eval orders them, which compares in single precision."""
+    with np.errstate(over="ignore"):
+        retrieved = [Retrieved(each, float(np.float32(scores[each]))) for each in scores]
+    return {each.doc_id: scores[each.doc_id] for each in rank(retrieved)[:k]}
 
 
 def test_values_are_those_of_ir_measures(seed: int) -> None:
