@@ -12,6 +12,7 @@ Examples:
 from __future__ import annotations
 
 from rankscope._core import __version__ as __version__
+from rankscope.api import Letor as Letor
 from rankscope.api import Rankings as Rankings
 from rankscope.api import attribute as attribute
 from rankscope.api import cg as cg
@@ -21,6 +22,7 @@ from rankscope.api import evaluate as evaluate
 from rankscope.api import idcg as idcg
 from rankscope.api import ndcg as ndcg
 from rankscope.api import ndcg_score as ndcg_score
+from rankscope.api import read_letor as read_letor
 from rankscope.api import read_qrels as read_qrels
 from rankscope.data import Diagnostic as Diagnostic
 from rankscope.data import Policy as Policy
@@ -90,6 +92,7 @@ __all__ = [
     "IPrec",
     "InputError",
     "Judged",
+    "Letor",
     "LimitError",
     "Measure",
     "MeasureError",
@@ -124,5 +127,6 @@ __all__ = [
     "ndcg",
     "ndcg_score",
     "parse",
+    "read_letor",
     "read_qrels",
 ]

@@ -11,4 +11,6 @@ from rankscope.api.grades import dcg_score as dcg_score
 from rankscope.api.grades import idcg as idcg
 from rankscope.api.grades import ndcg as ndcg
 from rankscope.api.grades import ndcg_score as ndcg_score
+from rankscope.api.letor import Letor as Letor
+from rankscope.api.letor import read_letor as read_letor
 from rankscope.api.rankings import Rankings as Rankings
