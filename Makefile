@@ -72,6 +72,10 @@ bench: develop ## Measure ours and the peers side by side, and write a dated rec
 bench-small: develop ## Run the benchmark at a hundredth of its size, as a test that it works
 	$(BIN)/python -m benchmarks --small
 
+.PHONY: parity
+parity: develop ## Ask other libraries again, and keep what they say (PEERS="lightgbm ranx": those)
+	$(BIN)/python -m parity $(PEERS)
+
 .PHONY: fuzz
 fuzz: ## Fuzz each target for FUZZ_SECONDS (60) seconds
 	@cargo +nightly fuzz --version || { \
@@ -89,7 +93,7 @@ wheel: $(VENV)/.maturin ## Build the wheel and the source distribution into dist
 
 .PHONY: clean
 clean: ## Remove everything that the other targets made
-	rm -rf $(VENV) build dist site target fuzz/target benchmarks/work
+	rm -rf $(VENV) build dist site target fuzz/target benchmarks/work parity/work
 	rm -rf .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache
 	rm -f python/rankscope/_core*.so python/rankscope/_core*.pyd
 	find python tests benchmarks docs -type d -name __pycache__ -prune -exec rm -rf {} +

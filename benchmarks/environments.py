@@ -30,7 +30,7 @@ def interpreter(name: str) -> Path:
         if not ours.exists():
             raise SystemExit(f"Expected our environment, found no {ours}.\nHint: make develop")
         return ours
-    return _peer_interpreter(name.removeprefix(PREFIX))
+    return make_environment(WORK / name, PEERS / name.removeprefix(PREFIX) / "requirements.txt")
 
 
 def installed_packages(python: Path) -> dict[str, str]:
@@ -50,13 +50,23 @@ def installed_packages(python: Path) -> dict[str, str]:
     return dict(line.split("==") for line in lines)
 
 
-def _peer_interpreter(peer: str) -> Path:
-    folder = WORK / (PREFIX + peer)
+def make_environment(folder: Path, requirements: Path) -> Path:
+    """Make the environment of a peer, where it is missing or stale.
+
+    Args:
+        folder: Where it is kept.
+        requirements: A file of exact versions.
+
+    Returns:
+        Path of its interpreter.
+
+    Raises:
+        CalledProcessError: A package cannot be installed; the installer has said why.
+    """
     python, stamp = folder / "bin" / "python", folder / "installed.txt"
-    requirements = PEERS / peer / "requirements.txt"
     wanted = f"{sys.version}\n{requirements.read_text(encoding='utf-8')}"
     if not stamp.exists() or stamp.read_text(encoding="utf-8") != wanted:
-        print(f"Making the environment of {peer} …", file=sys.stderr)
+        print(f"Making {folder.name} …", file=sys.stderr)
         venv.create(folder, clear=True, with_pip=True)
         install = ["-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
         subprocess.run([python, *install, "--requirement", requirements], check=True)

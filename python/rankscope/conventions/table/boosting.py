@@ -5,11 +5,17 @@ from __future__ import annotations
 from rankscope.conventions.spec import Bug, Convention, Form, Limit, Option
 from rankscope.conventions.table.notes import LISTS_ONLY, NO_NEGATIVE
 
-BINARY = Limit("multiplies AP by grades other than 0 and 1", least=0, most=1, integers=True)
+BINARY = Limit("refuses grades other than 0 and 1 in AP and P", least=0, most=1, integers=True)
 EXP2 = {"gain": "exp2", "ideal": "retrieved"}
 REACHABLE = {"denominator": "reachable"}
+RETRIEVED = {"denominator": "retrieved"}
 
 XGBOOST_POLICY = {"ties": "input", "empty": "one", "missing": "skip", "negative": "error"}
+XGBOOST_BINARY = (
+    Form(measure="AP", settings=REACHABLE, limit=BINARY),
+    Form(measure="P", settings=RETRIEVED, limit=BINARY, policy={"empty": "zero"}),
+    Form(measure="SetP", limit=BINARY, policy={"empty": "zero"}),
+)
 XGBOOST_LIMIT = Limit(
     "refuses grades that are no integers from 0 to 31", least=0, most=31, integers=True
 )
@@ -31,17 +37,36 @@ CATBOOST_NOTES = (
 )
 
 
-def catboost(name: str, words: str, summary: str, settings: dict[str, object]) -> Convention:
-    """Make the row of one form of CatBoost's NDCG."""
+CATBOOST_ZERO = {"empty": "zero"}
+CATBOOST_BINARY = (
+    Form(measure="AP", settings=REACHABLE, policy=CATBOOST_ZERO),
+    Form(measure="RR", policy=CATBOOST_ZERO),
+    Form(measure="P", settings=RETRIEVED, policy=CATBOOST_ZERO),
+    Form(measure="SetP", policy=CATBOOST_ZERO),
+    Form(measure="R"),
+    Form(measure="SetR"),
+)
+
+
+def catboost(
+    name: str,
+    words: str,
+    summary: str,
+    settings: dict[str, object],
+    others: tuple[Form, ...] = (),
+) -> Convention:
+    """Make the row of one form of CatBoost's NDCG, with its other measures."""
     return Convention(
         name=name,
         version="1.2.10",
         tool="CatBoost",
+        verified="run",
         summary=summary,
         policy=CATBOOST_POLICY,
         forms=(
             Form(measure="nDCG", settings={**settings, "ideal": "retrieved"}),
-            Form(measure="DCG", settings=settings, policy={"empty": "zero"}),
+            Form(measure="DCG", settings=settings, policy=CATBOOST_ZERO),
+            *others,
         ),
         limit=NO_NEGATIVE,
         sees_retrieved_only=True,
@@ -55,6 +80,7 @@ ROWS = (
         name="lightgbm",
         version="4.7.0",
         tool="LightGBM",
+        verified="run",
         summary="Exponential gains over the ideal of the list itself; a query without relevant "
         "documents counts 1.",
         policy={"ties": "input", "empty": "one", "missing": "skip", "negative": "error"},
@@ -81,39 +107,36 @@ ROWS = (
         name="xgboost",
         version="3.2.0",
         tool="XGBoost",
+        verified="run",
         summary="Exponential gains over the ideal of the list itself; a query without relevant "
         "documents counts 1.",
         policy=XGBOOST_POLICY,
-        forms=(
-            Form(measure="nDCG", settings=EXP2),
-            Form(measure="AP", settings=REACHABLE, limit=BINARY),
-        ),
+        forms=(Form(measure="nDCG", settings=EXP2), *XGBOOST_BINARY),
         limit=XGBOOST_LIMIT,
         sees_retrieved_only=True,
         notes=XGBOOST_NOTES,
         bugs=XGBOOST_BUGS,
-        sources=("the metrics ndcg@k and map@k of XGBoost 3.2.0",),
+        sources=("the metrics ndcg@k, map@k and pre@k of XGBoost 3.2.0",),
     ),
     Convention(
         name="xgboost_minus",
         version="3.2.0",
         tool="XGBoost",
+        verified="run",
         summary="As xgboost, with a minus behind the metric: a query without relevant documents "
         "counts 0.",
         policy={**XGBOOST_POLICY, "empty": "zero"},
-        forms=(
-            Form(measure="nDCG", settings=EXP2),
-            Form(measure="AP", settings=REACHABLE, limit=BINARY),
-        ),
+        forms=(Form(measure="nDCG", settings=EXP2), *XGBOOST_BINARY),
         limit=XGBOOST_LIMIT,
         sees_retrieved_only=True,
         notes=XGBOOST_NOTES,
-        sources=("the metrics ndcg@k- and map@k- of XGBoost 3.2.0",),
+        sources=("the metrics ndcg@k-, map@k- and pre@k- of XGBoost 3.2.0",),
     ),
     Convention(
         name="xgboost_linear",
         version="3.2.0",
         tool="XGBoost",
+        verified="run",
         summary="As xgboost, with ndcg_exp_gain=false: linear gains.",
         policy=XGBOOST_POLICY,
         forms=(Form(measure="nDCG", settings={"ideal": "retrieved"}),),
@@ -129,6 +152,7 @@ ROWS = (
         "Linear gains over the ideal of the list itself, ties in the worst order; a query without "
         "relevant documents counts 1.",
         {},
+        CATBOOST_BINARY,
     ),
     catboost(
         "catboost_exp",

@@ -25,6 +25,7 @@ ROWS = (
         name="sklearn",
         version="1.9.1",
         tool="scikit-learn",
+        verified="run",
         summary="Linear gains over the ideal of the list itself, as the expected value over the "
         "orders of tied documents.",
         policy=SKLEARN_POLICY,
@@ -40,6 +41,7 @@ ROWS = (
         name="sklearn_ignore_ties",
         version="1.9.1",
         tool="scikit-learn",
+        verified="run",
         summary="As sklearn, with ignore_ties=True: tied documents stay in one order.",
         policy={**SKLEARN_POLICY, "ties": "input"},
         forms=(
@@ -52,7 +54,8 @@ ROWS = (
             *SKLEARN_NOTES,
             (
                 "Its order of equal scores is that of NumPy's argsort turned round, which is not "
-                "stable; the order of the input is one such order."
+                "stable even in short lists, and not the same on every processor; the order of the "
+                "input is one such order."
             ),
         ),
         sources=("sklearn.metrics.ndcg_score(…, ignore_ties=True) of scikit-learn 1.9.1",),

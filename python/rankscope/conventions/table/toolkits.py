@@ -33,6 +33,7 @@ ROWS = (
         name="ranx",
         version="0.3.21",
         tool="ranx",
+        verified="run",
         summary="Linear gains over the ideal of all judged documents; a judged query that is not "
         "in the run is an error, or 0 on request.",
         policy=RANX_POLICY,
@@ -60,6 +61,7 @@ ROWS = (
         name="ranx_burges",
         version="0.3.21",
         tool="ranx",
+        verified="run",
         summary="As ranx, with exponential gains: its ndcg_burges and dcg_burges.",
         policy=RANX_POLICY,
         forms=(
