@@ -24,7 +24,9 @@ if TYPE_CHECKING:
     from rankscope.measures.compat import Tool
 
 PLACE = re.compile(r"^<!-- table: (?P<what>\w+) ?(?P<which>\w*) -->$", re.MULTILINE)
-DIVERGENCES = Path(__file__).resolve().parents[2] / "tests" / "parity" / "divergences.py"
+TESTS = Path(__file__).resolve().parents[2] / "tests"
+DIVERGENCES = TESTS / "parity" / "divergences.py"
+DEFECTS = TESTS / "defects" / "defects.py"
 SOURCE = re.compile(r"^<!-- source: (?P<module>[\w.]+)\.(?P<name>\w+) -->$", re.MULTILINE)
 FIELD = re.compile(r"{(\w+)}")
 
@@ -62,6 +64,20 @@ def write_divergences(tool: str) -> str:
     return "\n".join(lines)
 
 
+def write_defects() -> str:
+    """What other tools get wrong, and the names of the tests that ours does not."""
+    parts = []
+    for about, defects in runpy.run_path(str(DEFECTS))["DEFECTS"].items():
+        parts.append(f"## {about}")
+        for defect in defects:
+            tests = ", ".join(f"`{test}`" for test in defect.tests)
+            parts.append(
+                f"**{defect.tool}**\n:   There: {defect.there}\n\n"
+                f"    Here: {defect.here}\n\n    Tests: {tests}"
+            )
+    return "\n\n".join(parts)
+
+
 def show(value: float | str) -> str:
     """A value with four places, or the name of an error."""
     return value if isinstance(value, str) else f"{value:.4f}"
@@ -89,6 +105,8 @@ def write_table(what: str, which: str) -> str:
             return write_divergences(tool)
         case "options", command:
             return write_options(command)
+        case "defects", "":
+            return write_defects()
         case "diagnostics", "":
             return write_diagnostics()
     message = f"expected a table that the package has, found {what} {which}"
