@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from itertools import chain
 
-from rankscope.adapters.tables import _arrow
+from rankscope.adapters.arrow import load_arrow
 from rankscope.data.attribution import Labels
 from rankscope.errors import FormatError, UsageError
 
@@ -130,7 +130,7 @@ def _read_chunks(column: Foreign, name: str) -> Iterable[Foreign]:
             code="input_type",
             file=name,
         )
-    pa = _arrow()
+    pa = load_arrow()
     try:
         chunked = pa.chunked_array(column) if way == "__arrow_c_stream__" else None
         return [pa.array(column, from_pandas=True)] if chunked is None else chunked.chunks
@@ -142,14 +142,12 @@ def _encode_chunk(chunk: Foreign, name: str, separator: str | None) -> Part:
     """The names, codes and counts of an array of Arrow."""
     import numpy as np  # noqa: PLC0415 - loads with the first array
 
-    pa = _arrow()
-    import pyarrow.compute as pc  # noqa: PLC0415 - as the module above
-
+    pa, compute = load_arrow(), load_arrow("pyarrow.compute")
     if separator is not None:
-        chunk = pc.split_pattern(_to_texts(chunk, name), separator)
+        chunk = compute.split_pattern(_to_texts(chunk, name), separator)
     if isinstance(chunk, pa.ListArray | pa.LargeListArray | pa.FixedSizeListArray):
-        counts = pc.list_value_length(chunk).fill_null(0).to_numpy(zero_copy_only=False)
-        values = pc.list_flatten(chunk)
+        counts = compute.list_value_length(chunk).fill_null(0).to_numpy(zero_copy_only=False)
+        values = compute.list_flatten(chunk)
     else:
         counts, values = np.ones(len(chunk), dtype=np.int64), chunk
     if not pa.types.is_dictionary(values.type):
@@ -160,7 +158,7 @@ def _encode_chunk(chunk: Foreign, name: str, separator: str | None) -> Part:
 
 
 def _to_texts(values: Foreign, name: str) -> Foreign:
-    pa = _arrow()
+    pa = load_arrow()
     is_text = pa.types.is_string(values.type) or pa.types.is_large_string(values.type)
     if is_text or pa.types.is_string_view(values.type) or values.null_count == len(values):
         return values if is_text else values.cast(pa.large_string())
