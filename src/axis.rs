@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use crate::ids::{Arena, Ids};
+use crate::vocabulary::Vocabulary;
 
 /// Queries and all judged grades of each.
 #[derive(Debug)]
@@ -19,7 +19,7 @@ pub struct Axis {
 #[derive(Debug)]
 pub enum Names {
     /// By identifiers.
-    Ids(Ids),
+    Known(Vocabulary),
     /// By numbers from 0, as the rows of a matrix are.
     Numbers(usize),
 }
@@ -29,7 +29,7 @@ impl Names {
     #[must_use]
     pub fn len(&self) -> usize {
         match self {
-            Self::Ids(ids) => ids.texts().len(),
+            Self::Known(ids) => ids.len(),
             Self::Numbers(count) => *count,
         }
     }
@@ -44,7 +44,7 @@ impl Names {
     #[must_use]
     pub fn get(&self, query: usize) -> Cow<'_, [u8]> {
         match self {
-            Self::Ids(ids) => Cow::Borrowed(ids.texts().get(query)),
+            Self::Known(ids) => ids.get(query),
             Self::Numbers(_) => Cow::Owned(query.to_string().into_bytes()),
         }
     }
@@ -102,9 +102,9 @@ impl Axis {
 
     /// The identifiers of the queries; none where they are numbered.
     #[must_use]
-    pub fn ids(&self) -> Option<&Arena> {
+    pub fn ids(&self) -> Option<&Vocabulary> {
         match &self.names {
-            Names::Ids(ids) => Some(ids.texts()),
+            Names::Known(ids) => Some(ids),
             Names::Numbers(_) => None,
         }
     }
@@ -114,7 +114,7 @@ impl Axis {
     #[must_use]
     pub fn find(&self, query: &[u8]) -> Option<usize> {
         match &self.names {
-            Names::Ids(ids) => ids.find(query),
+            Names::Known(ids) => ids.find(query),
             Names::Numbers(count) => {
                 let number: usize = std::str::from_utf8(query).ok()?.parse().ok()?;
                 (number < *count && number.to_string().as_bytes() == query).then_some(number)

@@ -506,18 +506,30 @@ impl Evaluation {
         column: usize,
         queries: impl IntoIterator<Item = usize>,
     ) -> (f64, u64) {
-        let aggregate = plan.measures[column].aggregate;
-        let before = plan.measures[..column].iter();
-        let ratios = before.filter(|measure| measure.aggregate == Aggregate::RatioOfSums).count();
-        let is_ratio = aggregate == Aggregate::RatioOfSums;
+        let parts = self.parts(plan, column, queries);
+        (plan.measures[column].aggregate.of(&parts), parts.len() as u64)
+    }
+
+    /// What the aggregate of a measure over some queries is made of.
+    #[must_use]
+    pub fn parts(
+        &self,
+        plan: &Plan,
+        column: usize,
+        queries: impl IntoIterator<Item = usize>,
+    ) -> Vec<Part> {
+        let is_ratio = |measure: &Measure| measure.aggregate == Aggregate::RatioOfSums;
+        let ratios = is_ratio(&plan.measures[column]).then(|| {
+            let before = plan.measures[..column].iter().filter(|measure| is_ratio(measure));
+            &self.ratios[before.count()]
+        });
         let part = |query: usize| Part {
             value: self.values[column][query],
             weight: plan.weights.as_ref().map_or(1.0, |weights| weights[query]),
-            ratio: if is_ratio { self.ratios[ratios][query] } else { (f64::NAN, f64::NAN) },
+            ratio: ratios.map_or((f64::NAN, f64::NAN), |ratios| ratios[query]),
         };
         let entering = queries.into_iter().filter(|&query| self.takes_part(plan, query, column));
-        let parts: Vec<Part> = entering.map(part).collect();
-        (aggregate.of(&parts), parts.len() as u64)
+        entering.map(part).collect()
     }
 
     /// Whether a query enters the mean of a measure.

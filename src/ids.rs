@@ -25,6 +25,13 @@ impl IdHasher {
         hasher.write(id);
         hasher.finish()
     }
+
+    /// The hash of an integer.
+    #[inline]
+    #[must_use]
+    pub fn hash_integer(&self, value: i64) -> u64 {
+        self.0.hash_one(value)
+    }
 }
 
 /// Whether two identifiers are the same. Most have fewer than 16 bytes, for which calling the C

@@ -1,18 +1,19 @@
 //! Judgments: for each query, its documents and their grades, ready to be looked up.
 
-use std::sync::Arc;
-
-use unicode_normalization::UnicodeNormalization;
+use std::sync::{Arc, OnceLock};
 
 use crate::axis::{Axis, Names};
 use crate::blocks::{Block, Blocks};
 use crate::error::{Error, Kind, Result, show};
+use crate::folded::Folded;
 use crate::ids::{self, Arena, IdHasher, Ids, Slots};
 use crate::notes::{Lines, Note, Notes};
+use crate::numbered::{Numbered, no_judgments};
 use crate::source::{Event, Input, Watch};
 use crate::split::Tape;
-use crate::table::{Decimal, IdColumn, check_finite, check_lengths};
+use crate::table::Decimal;
 use crate::trec;
+use crate::vocabulary::Vocabulary;
 
 /// What to do with one document given twice in a query.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -26,11 +27,20 @@ pub enum Duplicates {
     Max,
 }
 
-/// The judgments of many queries; immutable.
+/// The judgments of many queries; immutable. They are kept in the form that they came in, and in the
+/// other one from when it is first asked for.
 #[derive(Debug)]
 pub struct Judgments {
     axis: Arc<Axis>,
-    /// Judged documents of each query, by the offsets of the axis.
+    by_text: OnceLock<ByText>,
+    by_number: OnceLock<Numbered>,
+    notes: Notes,
+}
+
+/// Judged documents of each query, to be found by their text.
+#[derive(Debug)]
+struct ByText {
+    /// By the offsets of the axis.
     entries: Vec<Entry>,
     texts: Arena,
     /// Each query's table of documents, one after another.
@@ -40,7 +50,6 @@ pub struct Judgments {
     /// documents of a list are told unjudged by one bit, without touching the larger table.
     classes: Vec<u64>,
     class_offsets: Vec<usize>,
-    notes: Notes,
 }
 
 /// A judged document: where its identifier is in the arena, and its grade.
@@ -100,12 +109,38 @@ impl Judgments {
     #[must_use]
     pub fn of_query(&self, query: usize) -> JudgedQuery<'_> {
         let offsets = self.axis.offsets();
+        let made = self.by_text();
         JudgedQuery {
-            entries: &self.entries[offsets[query]..offsets[query + 1]],
-            slots: &self.slots[self.slot_offsets[query]..self.slot_offsets[query + 1]],
-            classes: &self.classes[self.class_offsets[query]..self.class_offsets[query + 1]],
-            texts: &self.texts,
+            entries: &made.entries[offsets[query]..offsets[query + 1]],
+            slots: &made.slots[made.slot_offsets[query]..made.slot_offsets[query + 1]],
+            classes: &made.classes[made.class_offsets[query]..made.class_offsets[query + 1]],
+            texts: &made.texts,
         }
+    }
+
+    fn by_text(&self) -> &ByText {
+        self.by_text.get_or_init(|| {
+            let mut tables = Tables::with_room(self.axis.len(), self.axis.all_ideals().len());
+            if let Some(numbered) = self.by_number.get() {
+                tables.add_numbered(numbered, self.axis.offsets());
+            }
+            tables.finish()
+        })
+    }
+
+    /// The same judgments by the numbers of documents.
+    pub fn by_number(&self) -> &Numbered {
+        self.by_number.get_or_init(|| {
+            let Some(ByText { entries, texts, .. }) = self.by_text.get() else {
+                return Numbered::default();
+            };
+            let mut docs = Ids::default();
+            let number = |entry: &Entry| docs.number(texts.get(entry.text as usize));
+            #[allow(clippy::cast_possible_truncation)] // judgments are counted in 32 bits
+            let codes = entries.iter().map(number).map(|code| code as u32).collect();
+            let grades = entries.iter().map(|entry| entry.grade).collect();
+            Numbered { docs: Vocabulary::Texts(docs), codes, grades }
+        })
     }
 
     /// What was suspicious but legal.
@@ -199,31 +234,22 @@ impl Builder {
     pub fn finish(self, duplicates: Duplicates, mut notes: Notes) -> Result<Judgments> {
         let Self { queries, texts, rows, .. } = self;
         if rows.is_empty() {
-            return Err(Error::new(Kind::Empty, "empty_input", "expected judgments, found none")
-                .hint("is the file empty, or the download cut off?"));
+            return Err(no_judgments());
         }
         let count = queries.texts().len();
         let grouped = group_by_query(rows, count);
-        let mut tables = Tables {
-            texts,
-            entries: Vec::with_capacity(grouped.rows.len()),
-            offsets: vec![0],
-            slots: Vec::with_capacity(2 * grouped.rows.len()),
-            slot_offsets: vec![0],
-            classes: Vec::with_capacity(count),
-            class_offsets: vec![0],
-            hasher: IdHasher::default(),
-        };
+        let mut tables = Tables { texts, ..Tables::with_room(count, grouped.rows.len()) };
+        let mut offsets = vec![0];
         for query in 0..count {
             let name = queries.texts().get(query);
             tables.add_query(name, grouped.of_query(query), duplicates, &mut notes)?;
+            offsets.push(tables.entries.len());
         }
-        let Tables { texts, entries, offsets, slots, slot_offsets, classes, class_offsets, .. } =
-            tables;
-        let grades = entries.iter().map(|entry| entry.grade).collect();
-        let axis = Arc::new(Axis::new(Names::Ids(queries), offsets, grades));
-        let mut made =
-            Judgments { axis, entries, texts, slots, slot_offsets, classes, class_offsets, notes };
+        let grades = tables.entries.iter().map(|entry| entry.grade).collect();
+        let names = Names::Known(Vocabulary::Texts(queries));
+        let axis = Arc::new(Axis::new(names, offsets, grades));
+        let by_text = OnceLock::from(tables.finish());
+        let mut made = Judgments { axis, by_text, by_number: OnceLock::new(), notes };
         made.note_equal_ids();
         Ok(made)
     }
@@ -233,7 +259,6 @@ impl Builder {
 struct Tables {
     texts: Arena,
     entries: Vec<Entry>,
-    offsets: Vec<usize>,
     slots: Vec<u64>,
     slot_offsets: Vec<usize>,
     classes: Vec<u64>,
@@ -242,7 +267,72 @@ struct Tables {
 }
 
 impl Tables {
-    #[allow(clippy::cast_possible_truncation)] // entries are counted in 32 bits by the builder
+    fn with_room(queries: usize, judgments: usize) -> Self {
+        Self {
+            texts: Arena::default(),
+            entries: Vec::with_capacity(judgments),
+            slots: Vec::with_capacity(2 * judgments),
+            slot_offsets: vec![0],
+            classes: Vec::with_capacity(queries),
+            class_offsets: vec![0],
+            hasher: IdHasher::default(),
+        }
+    }
+
+    fn finish(self) -> ByText {
+        let Self { texts, entries, slots, slot_offsets, classes, class_offsets, .. } = self;
+        ByText { entries, texts, slots, slot_offsets, classes, class_offsets }
+    }
+
+    /// Makes room for the documents of one more query.
+    fn open_query(&mut self, rows: usize) -> Open {
+        let open = Open {
+            first: self.entries.len(),
+            slots: self.slots.len(),
+            classes: self.classes.len(),
+            words: (CLASSES * rows).div_ceil(64).next_power_of_two(),
+        };
+        self.slots.resize(open.slots + Slots::size_for(rows), 0);
+        self.classes.resize(open.classes + open.words, 0);
+        open
+    }
+
+    /// Adds a document of the open query by the number of its text, or finds it.
+    fn insert(&mut self, open: &Open, text: u32, grade: f64) -> Option<usize> {
+        let doc = self.texts.get(text as usize);
+        let hash = self.hasher.hash(doc);
+        let (word, bit) = class_of(hash, open.words);
+        self.classes[open.classes + word] |= bit;
+        let (entries, texts) = (&self.entries, &self.texts);
+        let is_same = |index: usize| texts.get(entries[open.first + index].text as usize) == doc;
+        let new = entries.len() - open.first;
+        let seen = ids::insert(&mut self.slots[open.slots..], hash, new, is_same);
+        if seen.is_none() {
+            self.entries.push(Entry { text, grade });
+        }
+        seen.map(|index| open.first + index)
+    }
+
+    fn close_query(&mut self) {
+        self.slot_offsets.push(self.slots.len());
+        self.class_offsets.push(self.classes.len());
+    }
+
+    /// Adds all documents of judgments that differ within each query.
+    #[allow(clippy::cast_possible_truncation)] // judgments are counted in 32 bits
+    fn add_numbered(&mut self, numbered: &Numbered, offsets: &[usize]) {
+        let mut room = Decimal::default();
+        for range in offsets.windows(2) {
+            let open = self.open_query(range[1] - range[0]);
+            for place in range[0]..range[1] {
+                let code = numbered.codes[place] as usize;
+                self.texts.push(numbered.docs.write(code, &mut room));
+                self.insert(&open, place as u32, numbered.grades[place]);
+            }
+            self.close_query();
+        }
+    }
+
     fn add_query(
         &mut self,
         query: &[u8],
@@ -250,136 +340,105 @@ impl Tables {
         duplicates: Duplicates,
         notes: &mut Notes,
     ) -> Result<()> {
-        let first = self.entries.len();
-        let slots_from = self.slots.len();
-        self.slots.resize(slots_from + Slots::size_for(rows.len()), 0);
-        let classes_from = self.classes.len();
-        let words = (CLASSES * rows.len()).div_ceil(64).next_power_of_two();
-        self.classes.resize(classes_from + words, 0);
+        let open = self.open_query(rows.len());
         for row in rows {
+            let Some(seen) = self.insert(&open, row.text, row.grade) else { continue };
+            let grade = self.entries[seen].grade;
             let doc = self.texts.get(row.text as usize);
-            let hash = self.hasher.hash(doc);
-            let (word, bit) = class_of(hash, words);
-            self.classes[classes_from + word] |= bit;
-            let (entries, texts) = (&self.entries, &self.texts);
-            let is_same = |index: usize| texts.get(entries[first + index].text as usize) == doc;
-            let new = entries.len() - first;
-            let Some(seen) = ids::insert(&mut self.slots[slots_from..], hash, new, is_same) else {
-                self.entries.push(Entry { text: row.text, grade: row.grade });
-                continue;
-            };
-            let grade = self.entries[first + seen].grade;
-            if grade == row.grade {
-                notes.add(Note::DuplicateIdentical, (0, row.line));
-                continue;
-            }
-            if duplicates == Duplicates::Error {
-                let earlier = rows.iter().find(|&other| self.texts.get(other.text as usize) == doc);
-                return Err(judged_twice(
-                    query,
-                    doc,
-                    (earlier.map_or(0, |row| row.line), grade),
-                    row,
-                ));
-            }
-            notes.add(Note::DuplicatesResolved, (0, row.line));
-            if duplicates == Duplicates::Max {
-                self.entries[first + seen].grade = grade.max(row.grade);
-            }
+            let find_earlier =
+                || rows.iter().find(|&other| self.texts.get(other.text as usize) == doc);
+            let kept = resolve(duplicates, (grade, row.grade), row.line, notes).map_err(|()| {
+                let line = find_earlier().map_or(0, |row| row.line);
+                judged_twice(query, doc, (line, grade), (row.line, row.grade))
+            })?;
+            self.entries[seen].grade = kept;
         }
-        self.offsets.push(self.entries.len());
-        self.slot_offsets.push(self.slots.len());
-        self.class_offsets.push(self.classes.len());
+        self.close_query();
         Ok(())
     }
 }
 
+/// Where the tables of the query begin to which documents are added.
+struct Open {
+    first: usize,
+    slots: usize,
+    classes: usize,
+    words: usize,
+}
+
+/// The grade that stands of one given before and one given again; an error where that is refused.
+///
+/// # Errors
+/// Where two grades differ and are not to be resolved.
+pub(crate) fn resolve(
+    duplicates: Duplicates,
+    (earlier, later): (f64, f64),
+    line: u64,
+    notes: &mut Notes,
+) -> std::result::Result<f64, ()> {
+    if earlier == later {
+        notes.add(Note::DuplicateIdentical, (0, line));
+        return Ok(earlier);
+    }
+    if duplicates == Duplicates::Error {
+        return Err(());
+    }
+    notes.add(Note::DuplicatesResolved, (0, line));
+    Ok(if duplicates == Duplicates::Max { earlier.max(later) } else { earlier })
+}
+
 impl Judgments {
+    /// Judgments of an axis by the numbers of documents, by the offsets of the axis.
+    #[must_use]
+    pub fn of_numbers(axis: Axis, numbered: Numbered, notes: Notes) -> Self {
+        let is_text = matches!(numbered.docs, Vocabulary::Texts(_));
+        let are_alike = is_text && numbered.docs.count_alike() > 0;
+        let mut made = Self {
+            axis: Arc::new(axis),
+            by_text: OnceLock::new(),
+            by_number: OnceLock::from(numbered),
+            notes,
+        };
+        if are_alike || made.axis.ids().is_some_and(|ids| ids.count_alike() > 0) {
+            made.note_equal_ids();
+        }
+        made
+    }
+
     /// Notes identifiers that a person would take for one: equal but for case or Unicode form.
     fn note_equal_ids(&mut self) {
-        let hasher = IdHasher::default();
-        let mut folded = Slots::default();
-        let mut room = Vec::new();
-        let mut count_equal = |texts: &mut dyn Iterator<Item = &[u8]>, count: usize| {
-            folded.reset(count);
-            let is_again = |(index, text): (usize, &[u8])| {
-                fold(text, &mut room);
-                let hash = hasher.hash(&room);
-                ids::insert(folded.as_mut_slice(), hash, index, |_| true).is_some()
-            };
-            texts.enumerate().map(is_again).filter(|&is_again| is_again).count() as u64
-        };
+        let mut folded = Folded::default();
         let mut equal = 0;
         if let Some(queries) = self.axis.ids() {
-            equal += count_equal(&mut queries.iter(), queries.len());
+            equal += queries.count_alike();
         }
         for query in 0..self.axis.len() {
-            let entries = self.of_query(query).entries;
-            let mut docs = entries.iter().map(|entry| self.texts.get(entry.text as usize));
-            equal += count_equal(&mut docs, entries.len());
+            let JudgedQuery { entries, texts, .. } = self.of_query(query);
+            let docs = entries.iter().map(|entry| texts.get(entry.text as usize));
+            equal += folded.count_alike(docs, entries.len());
         }
         self.notes.add_many(Note::EqualAfterNormalisation, equal, (0, 0));
     }
 }
 
-/// Judgments from columns of queries, documents and grades.
-///
-/// # Errors
-/// Where the columns differ in length or hold what is no identifier or grade; the line is the 1-based
-/// row.
-pub fn from_columns(
-    queries: IdColumn<'_>,
-    docs: IdColumn<'_>,
-    grades: &[f64],
-    duplicates: Duplicates,
-) -> Result<Judgments> {
-    check_lengths(&[queries.len(), docs.len(), grades.len()])?;
-    let mut notes = Notes::default();
-    let mut builder = Builder::default();
-    let (mut query_room, mut doc_room) = (Decimal::default(), Decimal::default());
-    for (row, &grade) in grades.iter().enumerate() {
-        let line = row as u64 + 1;
-        check_finite(grade, "rel", "grade").map_err(|error| error.line(line))?;
-        if grade < 0.0 {
-            notes.add(Note::NegativeGrades, (0, line));
-        }
-        let query = queries.get(row, &mut query_room)?;
-        builder.add(query, docs.get(row, &mut doc_room)?, grade + 0.0, line)?;
-    }
-    for column in [queries, docs] {
-        notes.add_many(Note::IntegerIds, column.integers(), (0, 0));
-    }
-    builder.finish(duplicates, notes)
-}
-
-/// Puts an identifier into `room`, without the differences that a person overlooks.
-fn fold(id: &[u8], room: &mut Vec<u8>) {
-    room.clear();
-    if id.is_ascii() {
-        room.extend_from_slice(id);
-        room.make_ascii_lowercase();
-        return;
-    }
-    let text: String = String::from_utf8_lossy(id).nfc().flat_map(char::to_lowercase).collect();
-    room.extend_from_slice(text.as_bytes());
-}
-
-fn judged_twice(query: &[u8], doc: &[u8], earlier: (u64, f64), later: &BuilderRow) -> Error {
-    let (line, grade) = earlier;
+pub(crate) fn judged_twice(
+    query: &[u8],
+    doc: &[u8],
+    (line, grade): (u64, f64),
+    (later_line, later_grade): (u64, f64),
+) -> Error {
     Error::new(
         Kind::Duplicate,
         "duplicate_conflict",
         format!(
-            "expected one grade for document `{}` of query `{}`, found {grade} in line {line} and {} \
-             in line {}",
+            "expected one grade for document `{}` of query `{}`, found {grade} in line {line} and \
+             {later_grade} in line {later_line}",
             show(doc),
             show(query),
-            later.grade,
-            later.line
         ),
     )
     .hint("keep one of them, or say duplicates=\"first\" or \"max\"")
-    .line(later.line)
+    .line(later_line)
     .value(doc)
 }
 

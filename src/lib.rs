@@ -5,21 +5,28 @@
 //! Nothing here knows Python, except for the optional module `python`.
 
 pub mod aggregate;
+pub mod attributes;
 pub mod axis;
 pub mod blocks;
+pub mod columns;
 pub mod error;
 pub mod evaluate;
+pub mod folded;
 pub mod ids;
 pub mod join;
+pub mod join_columns;
 pub mod judgments;
 pub mod kernels;
 pub mod log2;
 pub mod notes;
 pub mod number;
+pub mod numbered;
+pub mod order;
 #[cfg(feature = "python")]
 pub mod python;
 pub mod rank;
 pub mod rankings;
+pub mod resample;
 pub mod run;
 pub mod source;
 pub mod split;
@@ -27,3 +34,4 @@ pub mod stream;
 pub mod sum;
 pub mod table;
 pub mod trec;
+pub mod vocabulary;

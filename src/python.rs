@@ -5,6 +5,7 @@
 
 mod choices;
 mod column;
+mod evaluation;
 mod interpreter;
 mod objects;
 mod pipe;
@@ -12,17 +13,17 @@ mod rankings;
 mod table;
 mod watch;
 
-use std::borrow::Cow;
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use pyo3::buffer::PyBuffer;
-use pyo3::exceptions::{PyKeyError, PyValueError};
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyDict};
+use pyo3::types::PyDict;
 
 use self::choices::choose;
-use self::column::{Column, Data};
+use self::column::Column;
+use self::evaluation::Evaluation;
 use self::objects::{Number, each_row, entries, read_id, read_number, read_query, with_list};
 use self::rankings::Rankings;
 use self::table::IdBuffers;
@@ -30,12 +31,13 @@ use self::watch::Watch;
 use crate::axis::Axis;
 use crate::error::{Error, show};
 use crate::evaluate::{self, Measure, Scorer};
-use crate::ids::{Arena, Ids};
+use crate::ids::Ids;
 use crate::judgments;
 use crate::notes::{Note, Notes};
 use crate::source::{self, Encoding, Input, Origin};
 use crate::trec::{List, Row};
-use crate::{kernels, run, stream};
+use crate::vocabulary::Vocabulary;
+use crate::{kernels, numbered, run, stream};
 
 #[pymodule]
 mod _core {
@@ -162,7 +164,7 @@ impl Judgments {
         let grades = grades.to_vec(py)?;
         let duplicates = choices::duplicates(duplicates)?;
         let made = py.detach(|| {
-            judgments::from_columns(queries.column(), docs.column(), &grades, duplicates)
+            numbered::from_columns(queries.column(), docs.column(), &grades, duplicates)
         });
         made.map(|made| Self(Arc::new(made))).map_err(|error| to_python(py, &error.file("qrels")))
     }
@@ -208,13 +210,9 @@ fn names(axis: &Axis) -> Vec<String> {
     axis.names().map(|name| String::from_utf8_lossy(&name).into_owned()).collect()
 }
 
-fn texts(arena: &Arena) -> Vec<Cow<'_, str>> {
-    arena.iter().map(String::from_utf8_lossy).collect()
-}
-
 /// What to evaluate, and how.
 #[pyclass(frozen, module = "rankscope._core")]
-pub struct Plan(evaluate::Plan);
+pub struct Plan(Arc<evaluate::Plan>);
 
 #[derive(FromPyObject)]
 struct MeasureRow<'py>(String, String, Bound<'py, PyDict>, bool, (String, Option<f64>));
@@ -240,14 +238,14 @@ impl Plan {
                 let aggregate = choices::aggregate(&aggregate.0, aggregate.1)?;
                 Ok(Measure { name, kernel, judged_only, aggregate })
             });
-        Ok(Self(evaluate::Plan {
+        Ok(Self(Arc::new(evaluate::Plan {
             measures: measures.collect::<PyResult<_>>()?,
             cutoffs: cutoffs.into_iter().map(|k| k.unwrap_or(usize::MAX)).collect(),
             policy,
             duplicates: choices::duplicates(duplicates)?,
             score_type: choices::score_type(score_type)?,
             weights,
-        }))
+        })))
     }
 }
 
@@ -305,25 +303,6 @@ impl Run {
         })?;
         Self::finish(rows.py(), run, notes)
     }
-
-    /// From columns of queries, documents and scores.
-    #[staticmethod]
-    fn from_columns(
-        py: Python<'_>,
-        queries: IdBuffers,
-        docs: IdBuffers,
-        scores: PyBuffer<f64>,
-        score_type: &str,
-    ) -> PyResult<Self> {
-        let (queries, docs) = (queries.copy(py)?, docs.copy(py)?);
-        let scores = scores.to_vec(py)?;
-        let score_type = choices::score_type(score_type)?;
-        let made = py.detach(|| {
-            run::Run::from_columns(queries.column(), docs.column(), &scores, score_type)
-        });
-        let name = "run".to_owned();
-        made.map(|run| Self { run, name }).map_err(|error| to_python(py, &error.file("run")))
-    }
 }
 
 impl Run {
@@ -348,7 +327,7 @@ fn evaluate_path(
     let input = input(py, source, encoding)?;
     let work =
         |watch: source::Watch<'_>| stream::evaluate(&plan.0, &judgments.0, &input, threads, watch);
-    Watch::new(progress).run(py, work).map(Evaluation)
+    Watch::new(progress).run(py, work).map(|made| Evaluation::new(made, plan))
 }
 
 /// Evaluates a run held in memory.
@@ -364,7 +343,7 @@ fn evaluate_run(
         stream::evaluate_run(&plan.0, &judgments.0, &run.run, threads, watch)
             .map_err(|error| error.file(&run.name))
     };
-    Watch::new(None).run(py, work).map(Evaluation)
+    Watch::new(None).run(py, work).map(|made| Evaluation::new(made, plan))
 }
 
 /// Evaluates a mapping of query to a mapping of document to score, list by list where they lie.
@@ -375,7 +354,8 @@ fn evaluate_dict(
     lists: &Bound<'_, PyAny>,
 ) -> PyResult<Evaluation> {
     let py = lists.py();
-    let (judgments, plan) = (&judgments.0, &plan.0);
+    let asked = plan;
+    let (judgments, plan) = (&judgments.0, &*plan.0);
     let refuse = |error: Error| to_python(py, &error.file("run"));
     plan.check(judgments.axis()).map_err(refuse)?;
     let mut scorer = Scorer::new(plan, judgments.axis());
@@ -400,62 +380,12 @@ fn evaluate_dict(
         with_list(&query, &docs, plan.score_type, &mut notes, score)?.map_err(refuse)?;
     }
     let dropped = scorer.dropped;
-    let mut made = stream::finish_run(plan, judgments.axis(), vec![scorer], run_only.texts())
-        .map_err(refuse)?;
+    let run_only = Vocabulary::Texts(run_only);
+    let mut made =
+        stream::finish_run(plan, judgments.axis(), vec![scorer], &run_only).map_err(refuse)?;
     made.notes.merge(&notes);
     made.notes.add_many(Note::DuplicatesResolved, dropped, (0, 0));
-    Ok(Evaluation(made))
-}
-
-/// The values of all measures.
-#[pyclass(frozen, module = "rankscope._core")]
-pub struct Evaluation(evaluate::Evaluation);
-
-#[pymethods]
-impl Evaluation {
-    fn values(&self, measure: usize) -> PyResult<Column> {
-        let values = self.0.values.get(measure).cloned();
-        values
-            .map(|values| Column(Data::Values(values)))
-            .ok_or_else(|| PyKeyError::new_err(measure))
-    }
-
-    fn means(&self) -> Vec<f64> {
-        self.0.means.clone()
-    }
-
-    fn denominators(&self) -> Vec<u64> {
-        self.0.denominators.clone()
-    }
-
-    /// queries, evaluated, empty, missing, `run_only`, tied, flat.
-    fn counts(&self) -> [u64; 7] {
-        let counts = &self.0.counts;
-        [
-            counts.queries,
-            counts.evaluated,
-            counts.empty,
-            counts.missing,
-            counts.run_only,
-            counts.tied,
-            self.0.flat,
-        ]
-    }
-
-    /// Retrieved and unjudged documents by cutoff.
-    fn at_cutoffs(&self) -> Vec<(u64, u64)> {
-        self.0.counts.at_cutoffs.clone()
-    }
-
-    fn is_present<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
-        let bytes: Vec<u8> =
-            self.0.is_present.iter().map(|&is_present| u8::from(is_present)).collect();
-        PyBytes::new(py, &bytes)
-    }
-
-    fn notes(&self) -> NoteRows {
-        self.0.notes.iter().collect()
-    }
+    Ok(Evaluation::new(made, asked))
 }
 
 /// The sum of numbers, rounded once, as `math.fsum`.

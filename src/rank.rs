@@ -252,7 +252,8 @@ fn sort_tied(run: &mut [u32], rows: &[Row<'_>], hits: &[Hit], ties: Ties) {
 }
 
 /// Integers that ascend where scores descend; 0.0 and -0.0 are one score.
-fn descending_bits(score: f64) -> u64 {
+#[must_use]
+pub fn descending_bits(score: f64) -> u64 {
     let bits = (score + 0.0).to_bits();
     if bits >> 63 == 0 { !bits & !(1 << 63) } else { bits }
 }

@@ -8,7 +8,6 @@ use crate::judgments::Duplicates;
 use crate::notes::{Lines, Note, Notes};
 use crate::source::{Event, Input, Watch};
 use crate::split::Tape;
-use crate::table::{Decimal, IdColumn, check_finite, check_lengths};
 use crate::trec::{self, List, Ranks, Row, RunNotes, ScoreType};
 
 /// The lists of a run, each query's rows in the order in which they came.
@@ -100,35 +99,6 @@ impl Run {
         if let Some(last) = self.stretches.last_mut() {
             last.end = self.scores.len();
         }
-    }
-
-    /// From columns of queries, documents and scores.
-    ///
-    /// # Errors
-    /// Where the columns differ in length or hold what is no identifier or score; the line is the
-    /// 1-based row.
-    pub fn from_columns(
-        queries: IdColumn<'_>,
-        docs: IdColumn<'_>,
-        scores: &[f64],
-        score_type: ScoreType,
-    ) -> Result<Self> {
-        check_lengths(&[queries.len(), docs.len(), scores.len()])?;
-        let mut run = Self::default();
-        let (mut query_room, mut doc_room) = (Decimal::default(), Decimal::default());
-        for (row, &score) in scores.iter().enumerate() {
-            let line = row as u64 + 1;
-            let score = score_type.round(score);
-            check_finite(score, "score", "score").map_err(|error| error.line(line))?;
-            let doc = docs.get(row, &mut doc_room)?;
-            let score = score + 0.0;
-            run.add_row(queries.get(row, &mut query_room)?, &Row { doc, score, line });
-        }
-        let mut notes = Notes::default();
-        for column in [queries, docs] {
-            notes.add_many(Note::IntegerIds, column.integers(), (0, 0));
-        }
-        run.finish(notes)
     }
 
     /// Names a query, so that it is known even if nothing was retrieved for it.

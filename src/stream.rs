@@ -12,13 +12,14 @@ use crate::axis::Axis;
 use crate::blocks::{Block, Blocks};
 use crate::error::{Error, Kind, Result, show};
 use crate::evaluate::{Evaluation, Plan, Scorer, finish};
-use crate::ids::{Arena, Ids};
+use crate::ids::Ids;
 use crate::judgments::Judgments;
 use crate::notes::{Lines, Note, Notes};
 use crate::run::{Run, no_rows};
 use crate::source::{Event, Input, Watch};
 use crate::split::Tape;
 use crate::trec::{self, List, RunNotes};
+use crate::vocabulary::Vocabulary;
 
 /// Inputs smaller than this are not worth a thread.
 const SMALL: u64 = 1 << 20;
@@ -93,7 +94,7 @@ pub fn evaluate_run(
     for query in run.queries().iter().filter(|query| judgments.find_query(query).is_none()) {
         run_only.number(query);
     }
-    let mut evaluation = finish_run(plan, judgments.axis(), scorers, run_only.texts())?;
+    let mut evaluation = finish_run(plan, judgments.axis(), scorers, &Vocabulary::Texts(run_only))?;
     evaluation.notes.merge(run.notes());
     evaluation.notes.add_many(Note::DuplicatesResolved, dropped, (0, 0));
     Ok(evaluation)
@@ -193,7 +194,7 @@ fn evaluate_grouped(
     }
     let dropped = scorers.iter().map(|scorer| scorer.dropped).sum();
     let run_only = shared.run_only.into_inner().unwrap_or_else(PoisonError::into_inner);
-    let mut evaluation = finish_run(plan, judgments.axis(), scorers, run_only.texts())
+    let mut evaluation = finish_run(plan, judgments.axis(), scorers, &Vocabulary::Texts(run_only))
         .map_err(|error| error.file(&name))?;
     evaluation.notes.merge(&notes.finish(&lines));
     evaluation.notes.add_many(Note::DuplicatesResolved, dropped, (0, 0));
@@ -270,7 +271,7 @@ pub fn finish_run(
     plan: &Plan,
     axis: &Axis,
     scorers: Vec<Scorer<'_>>,
-    run_only: &Arena,
+    run_only: &Vocabulary,
 ) -> Result<Evaluation> {
     let is_any_common = scorers.iter().any(|scorer| !scorer.is_unused());
     if !is_any_common {
@@ -281,16 +282,18 @@ pub fn finish_run(
     Ok(evaluation)
 }
 
-fn nothing_common(axis: &Axis, run_only: &Arena) -> Error {
+fn nothing_common(axis: &Axis, run_only: &Vocabulary) -> Error {
     let shown = |id: &[u8]| format!("`{}`", show(id));
     let judged: Vec<String> = axis.names().take(3).map(|name| shown(&name)).collect();
-    let retrieved: Vec<String> = run_only.iter().take(3).map(shown).collect();
+    let retrieved: Vec<String> =
+        (0..run_only.len().min(3)).map(|query| shown(&run_only.get(query))).collect();
     let bare = |id: &[u8]| {
         let zeros = id.iter().take_while(|&&byte| byte == b'0').count();
         id[zeros..].to_vec()
     };
     let bared: Vec<Vec<u8>> = axis.names().take(1000).map(|name| bare(&name)).collect();
-    let is_padded = run_only.iter().take(1000).any(|id| bared.contains(&bare(id)));
+    let is_padded =
+        (0..run_only.len().min(1000)).any(|query| bared.contains(&bare(&run_only.get(query))));
     let hint = if is_padded {
         "the ids differ by leading zeros: ids are text, so write them alike"
     } else {

@@ -1,7 +1,6 @@
 //! Tables: columns of rows in any order, brought together by query.
 
 use crate::error::{Error, Kind, Result};
-use crate::ids::Ids;
 use crate::number::NotANumber;
 use crate::trec::{check_id, name_number_mistake};
 
@@ -17,15 +16,6 @@ pub enum IdColumn<'a> {
         /// All texts.
         bytes: &'a [u8],
     },
-}
-
-/// A column of identifiers, each as the number of a text.
-#[derive(Debug, Default)]
-pub struct Numbered {
-    /// The different identifiers, in first-seen order.
-    pub ids: Ids,
-    /// By row.
-    pub codes: Vec<u32>,
 }
 
 impl IdColumn<'_> {
@@ -61,19 +51,11 @@ impl IdColumn<'_> {
     pub fn get<'b>(&'b self, row: usize, room: &'b mut Decimal) -> Result<&'b [u8]> {
         match *self {
             Self::Ints(values) => Ok(room.write(values[row])),
-            Self::Texts { offsets, bytes } => text_of(bytes, offsets[row], offsets[row + 1])
-                .map_err(|error| error.line(row as u64 + 1)),
-        }
-    }
-
-    /// Numbers the identifiers.
-    ///
-    /// # Errors
-    /// Where one is no identifier; the line is the 1-based row.
-    pub fn number(&self) -> Result<Numbered> {
-        match *self {
-            Self::Ints(values) => Ok(number_integers(values)),
-            Self::Texts { offsets, bytes } => number_texts(offsets, bytes),
+            Self::Texts { offsets, bytes } => {
+                let text = slice(bytes, offsets[row], offsets[row + 1])?;
+                check_text(text).map_err(|error| error.line(row as u64 + 1))?;
+                Ok(text)
+            }
         }
     }
 }
@@ -104,98 +86,28 @@ pub fn check_finite(value: f64, code: &str, what: &str) -> Result<()> {
     Err(name_number_mistake(code, what, mistake, value.to_string().as_bytes()))
 }
 
-#[allow(clippy::cast_possible_truncation)] // there are fewer different ones than 2^32, or memory ends first
-fn number_integers(values: &[i64]) -> Numbered {
-    let mut table = IntTable::default();
-    let mut codes = Vec::with_capacity(values.len());
-    let mut last = None;
-    for &value in values {
-        let code = match last {
-            Some((known, code)) if known == value => code,
-            _ => table.number(value),
-        };
-        last = Some((value, code));
-        codes.push(code);
-    }
-    let mut ids = Ids::default();
-    for value in table.values {
-        ids.number(value.to_string().as_bytes());
-    }
-    Numbered { ids, codes }
-}
-
-/// An open-addressing table from integers to their numbers in first-seen order.
-#[derive(Default)]
-struct IntTable {
-    slots: Vec<u32>,
-    values: Vec<i64>,
-}
-
-impl IntTable {
-    #[allow(clippy::cast_possible_truncation)] // as above
-    fn number(&mut self, value: i64) -> u32 {
-        if 2 * (self.values.len() + 1) > self.slots.len() {
-            self.grow();
-        }
-        let at = self.find(value);
-        if self.slots[at] == 0 {
-            self.values.push(value);
-            self.slots[at] = self.values.len() as u32;
-        }
-        self.slots[at] - 1
-    }
-
-    /// The slot of a value, or the empty one where it belongs.
-    #[allow(clippy::cast_possible_truncation)] // the high bits are what is wanted
-    fn find(&self, value: i64) -> usize {
-        let mask = self.slots.len() - 1;
-        let mixed = value.cast_unsigned().wrapping_mul(0x9e37_79b9_7f4a_7c15);
-        let mut at = (mixed >> 32) as usize & mask;
-        while self.slots[at] != 0 && self.values[self.slots[at] as usize - 1] != value {
-            at = (at + 1) & mask;
-        }
-        at
-    }
-
-    #[allow(clippy::cast_possible_truncation)] // as above
-    fn grow(&mut self) {
-        let size = (4 * self.values.len()).next_power_of_two().max(64);
-        self.slots = vec![0; size];
-        for number in 0..self.values.len() {
-            let at = self.find(self.values[number]);
-            self.slots[at] = number as u32 + 1;
-        }
-    }
-}
-
-#[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // checked offsets
-fn number_texts(offsets: &[i64], bytes: &[u8]) -> Result<Numbered> {
-    let mut ids = Ids::default();
-    let mut codes = Vec::with_capacity(offsets.len().saturating_sub(1));
-    let mut last = None;
-    for (row, ends) in offsets.windows(2).enumerate() {
-        let text = text_of(bytes, ends[0], ends[1]).map_err(|error| error.line(row as u64 + 1))?;
-        let code = match last {
-            Some((known, code)) if known == text => code,
-            _ => ids.number(text) as u32,
-        };
-        last = Some((text, code));
-        codes.push(code);
-    }
-    Ok(Numbered { ids, codes })
-}
-
+/// A text by where it begins and ends.
+///
+/// # Errors
+/// Where that is outside of the bytes.
 #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // out of range is refused
-fn text_of(bytes: &[u8], start: i64, end: i64) -> Result<&[u8]> {
-    let Some(text) = bytes.get(start as usize..end as usize) else {
+pub fn slice(bytes: &[u8], start: i64, end: i64) -> Result<&[u8]> {
+    bytes.get(start as usize..end as usize).ok_or_else(|| {
         let message = "expected offsets within the text";
-        return Err(Error::new(Kind::Format, "column_damaged", message));
-    };
+        Error::new(Kind::Format, "column_damaged", message)
+    })
+}
+
+/// Refuses a text that is no identifier.
+///
+/// # Errors
+/// Where it is none.
+pub fn check_text(text: &[u8]) -> Result<()> {
     check_id(text)?;
     if std::str::from_utf8(text).is_err() {
         return Err(Error::new(Kind::Format, "encoding", "expected UTF-8").value(text));
     }
-    Ok(text)
+    Ok(())
 }
 
 /// Room for the decimal text of an integer.
@@ -204,7 +116,8 @@ pub struct Decimal([u8; 20]);
 
 impl Decimal {
     #[allow(clippy::cast_possible_truncation)] // digits
-    fn write(&mut self, value: i64) -> &[u8] {
+    /// The decimal text of an integer.
+    pub fn write(&mut self, value: i64) -> &[u8] {
         let mut rest = value.unsigned_abs();
         let mut at = self.0.len();
         loop {
@@ -278,26 +191,6 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
-        #[test]
-        fn integers_and_their_texts_are_the_same_ids(values in prop::collection::vec(-5i64..5, 0..200)) {
-            let texts: Vec<String> = values.iter().map(i64::to_string).collect();
-            let mut offsets = vec![0];
-            for text in &texts {
-                offsets.push(offsets.last().unwrap() + i64::try_from(text.len()).unwrap());
-            }
-            let bytes = texts.concat();
-            let ints = IdColumn::Ints(&values).number().unwrap();
-            let of_texts = IdColumn::Texts { offsets: &offsets, bytes: bytes.as_bytes() }.number().unwrap();
-            prop_assert_eq!(&ints.codes, &of_texts.codes);
-            let names = |numbered: &Numbered| -> Vec<Vec<u8>> {
-                numbered.ids.texts().iter().map(<[u8]>::to_vec).collect()
-            };
-            prop_assert_eq!(names(&ints), names(&of_texts));
-            for (value, &code) in texts.iter().zip(&ints.codes) {
-                prop_assert_eq!(ints.ids.texts().get(code as usize), value.as_bytes());
-            }
-        }
-
         #[test]
         fn groups_hold_their_rows_in_order(codes in prop::collection::vec(0u32..6, 0..100)) {
             let grouped = group(&codes, 6);

@@ -25,6 +25,7 @@ from rankscope.api import ndcg_score as ndcg_score
 from rankscope.api import read_letor as read_letor
 from rankscope.api import read_qrels as read_qrels
 from rankscope.data import Diagnostic as Diagnostic
+from rankscope.data import Interval as Interval
 from rankscope.data import Policy as Policy
 from rankscope.data.qrels import Qrels as Qrels
 from rankscope.errors import DuplicateError as DuplicateError
@@ -69,6 +70,7 @@ from rankscope.measures import nDCG as nDCG
 from rankscope.measures import parse as parse
 from rankscope.results import Counts as Counts
 from rankscope.results import Evaluation as Evaluation
+from rankscope.results import Table as Table
 
 __all__ = [
     "AP",
@@ -91,6 +93,7 @@ __all__ = [
     "GMBpref",
     "IPrec",
     "InputError",
+    "Interval",
     "Judged",
     "Letor",
     "LimitError",
@@ -114,6 +117,7 @@ __all__ = [
     "SetP",
     "SetR",
     "Success",
+    "Table",
     "UsageError",
     "__version__",
     "attribute",

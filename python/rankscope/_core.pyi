@@ -1,6 +1,6 @@
 """The compiled core. Arguments are checked by the modules that call it."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from os import PathLike
 from typing import TypeAlias, final
 
@@ -90,10 +90,6 @@ class Run:
     def from_dict(lists: object, score_type: str) -> Run: ...
     @staticmethod
     def from_rows(rows: object, score_type: str) -> Run: ...
-    @staticmethod
-    def from_columns(
-        queries: _IdColumn, docs: _IdColumn, scores: _Numbers, score_type: str
-    ) -> Run: ...
 
 @final
 class Evaluation:
@@ -106,6 +102,17 @@ class Evaluation:
     def at_cutoffs(self) -> list[tuple[int, int]]: ...
     def is_present(self) -> bytes: ...
     def notes(self) -> _Notes: ...
+    def over(self, groups: Sequence[int], count: int) -> list[list[tuple[float, int]]]: ...
+    def intervals(
+        self,
+        groups: Sequence[int],
+        count: int,
+        level: float,
+        method: str,
+        resamples: int,
+        seed: int,
+        threads: int,
+    ) -> list[list[tuple[float, float]]]: ...
 
 @final
 class Rankings:
@@ -113,30 +120,45 @@ class Rankings:
 
     def __new__(cls, judgments: Judgments, run: Run, ties: str, duplicates: str) -> Rankings: ...
     @staticmethod
+    def from_pairs(
+        judgments: Judgments,
+        queries: _IdColumn,
+        docs: _IdColumn,
+        scores: _Numbers,
+        ties: str,
+        duplicates: str,
+        score_type: str,
+        threads: int,
+    ) -> Rankings: ...
+    @staticmethod
     def from_table(
         queries: _IdColumn,
         docs: _IdColumn | None,
         relevance: _Numbers,
         scores: _Numbers,
         ranks: _Numbers | None,
+        attributes: list[tuple[str, _IdColumn]],
         ties: str,
         duplicates: str,
+        threads: int,
     ) -> Rankings: ...
     @staticmethod
     def from_groups(
-        names: list[str] | None,
-        offsets: list[int],
+        offsets: NDArray[np.int64],
         relevance: _Numbers,
         scores: _Numbers,
-        ideal: tuple[list[int], _Numbers] | None,
+        ideal: tuple[NDArray[np.int64], _Numbers] | None,
         ties: str,
+        threads: int,
     ) -> Rankings: ...
     def query_ids(self) -> list[str]: ...
     def find(self, query: str) -> int | None: ...
     def grades(self) -> list[float]: ...
     def evaluate(self, plan: Plan, threads: int) -> Evaluation: ...
     def column(self, name: str) -> Column: ...
-    def docs(self) -> list[str]: ...
+    def doc_ids(self, query: int) -> list[str]: ...
+    def attribute(self, name: str) -> tuple[list[str], list[int]] | None: ...
+    def attributes(self) -> list[str]: ...
 
 def evaluate_path(
     judgments: Judgments,

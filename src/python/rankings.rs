@@ -1,6 +1,5 @@
 //! Rankings as Python sees them.
 
-use std::borrow::Cow;
 use std::sync::Arc;
 
 use pyo3::buffer::PyBuffer;
@@ -8,10 +7,14 @@ use pyo3::exceptions::PyKeyError;
 use pyo3::prelude::*;
 
 use super::column::{Column, Data, Raw};
+use super::evaluation::Evaluation;
 use super::table::IdBuffers;
-use super::{Evaluation, Judgments, Plan, Run, choices, names, texts, to_python};
+use super::{Judgments, Plan, Run, choices, names, to_python};
+use crate::attributes::{Attribute, Attributes};
 use crate::axis::Names;
-use crate::ids::Ids;
+use crate::columns::{Columns, Table};
+use crate::join_columns::RunColumns;
+use crate::notes::Notes;
 use crate::rankings;
 
 /// A run joined with its judgments, in rank order.
@@ -39,6 +42,34 @@ impl Rankings {
             .map(|made| Self { made: Arc::new(made), name })
     }
 
+    /// From columns of queries, documents and scores.
+    #[staticmethod]
+    #[allow(clippy::too_many_arguments)] // one a column
+    fn from_pairs(
+        py: Python<'_>,
+        judgments: &Judgments,
+        queries: IdBuffers,
+        docs: IdBuffers,
+        scores: PyBuffer<f64>,
+        ties: &str,
+        duplicates: &str,
+        score_type: &str,
+        threads: usize,
+    ) -> PyResult<Self> {
+        let (queries, docs) = (queries.copy(py)?, docs.copy(py)?);
+        let scores = scores.to_vec(py)?;
+        let chosen = (
+            choices::ties(ties)?,
+            choices::duplicates(duplicates)?,
+            choices::score_type(score_type)?,
+        );
+        let made = py.detach(|| {
+            let run = RunColumns { queries: queries.column(), docs: docs.column(), scores };
+            rankings::Rankings::from_pairs(&judgments.0, &run, chosen, threads)
+        });
+        Self::finish(py, made, "run")
+    }
+
     /// From rows in any order that hold both scores and grades.
     #[staticmethod]
     #[allow(clippy::too_many_arguments)] // one a column
@@ -49,55 +80,63 @@ impl Rankings {
         relevance: PyBuffer<f64>,
         scores: PyBuffer<f64>,
         ranks: Option<PyBuffer<f64>>,
+        attributes: Vec<(String, IdBuffers)>,
         ties: &str,
         duplicates: &str,
+        threads: usize,
     ) -> PyResult<Self> {
         let queries = queries.copy(py)?;
         let ranks = ranks.map(|ranks| ranks.to_vec(py)).transpose()?;
         let docs = docs.map(|docs| docs.copy(py)).transpose()?;
+        let copy = |(name, ids): (String, IdBuffers)| Ok((name, ids.copy(py)?));
+        let attributes: Vec<_> = attributes.into_iter().map(copy).collect::<PyResult<_>>()?;
         let (relevance, scores) = (relevance.to_vec(py)?, scores.to_vec(py)?);
         let (ties, duplicates) = (choices::ties(ties)?, choices::duplicates(duplicates)?);
         let made = py.detach(|| {
-            let docs = docs.as_ref().map(|docs| docs.column());
-            rankings::Rankings::from_table(
-                &rankings::Table { queries: queries.column(), docs, relevance, scores, ranks },
-                ties,
-                duplicates,
-            )
+            let attributes = attributes.iter().map(|(name, ids)| (name.clone(), ids.column()));
+            let table = Table {
+                queries: queries.column(),
+                docs: docs.as_ref().map(|docs| docs.column()),
+                relevance,
+                scores,
+                ranks,
+                attributes: attributes.collect(),
+            };
+            rankings::Rankings::from_table(&table, ties, duplicates, threads)
         });
-        Self::finish(py, made)
+        Self::finish(py, made, "table")
     }
 
     /// From rows that are together by query already.
     #[staticmethod]
     fn from_groups(
         py: Python<'_>,
-        names: Option<Vec<String>>,
-        offsets: Vec<usize>,
+        offsets: PyBuffer<i64>,
         relevance: PyBuffer<f64>,
         scores: PyBuffer<f64>,
-        ideal: Option<(Vec<usize>, PyBuffer<f64>)>,
+        ideal: Option<(PyBuffer<i64>, PyBuffer<f64>)>,
         ties: &str,
+        threads: usize,
     ) -> PyResult<Self> {
-        let names = match names {
-            None => Names::Numbers(offsets.len() - 1),
-            Some(names) => {
-                let mut ids = Ids::default();
-                for name in names {
-                    ids.number(name.as_bytes());
-                }
-                Names::Ids(ids)
-            }
-        };
         let (relevance, scores) = (relevance.to_vec(py)?, scores.to_vec(py)?);
         let ideal = match ideal {
             None => None,
-            Some((offsets, grades)) => Some((offsets, grades.to_vec(py)?)),
+            Some((offsets, grades)) => Some((read_offsets(py, &offsets)?, grades.to_vec(py)?)),
         };
         let ties = choices::ties(ties)?;
-        let columns = rankings::Columns { names, offsets, relevance, scores, docs: None, ideal };
-        let made = py.detach(|| rankings::Rankings::from_columns(columns, ties));
-        Self::finish(py, made)
+        let offsets = read_offsets(py, &offsets)?;
+        let columns = Columns {
+            names: Names::Numbers(offsets.len() - 1),
+            offsets,
+            relevance,
+            scores,
+            docs: None,
+            ideal,
+            attributes: Attributes::default(),
+            notes: Notes::default(),
+        };
+        let made = py.detach(|| rankings::Rankings::from_columns(columns, ties, threads));
+        Self::finish(py, made, "arrays")
     }
 
     /// What the queries are called, in order.
@@ -116,7 +155,7 @@ impl Rankings {
 
     fn evaluate(&self, py: Python<'_>, plan: &Plan, threads: usize) -> PyResult<Evaluation> {
         py.detach(|| self.made.evaluate(&plan.0, threads))
-            .map(Evaluation)
+            .map(|made| Evaluation::new(made, plan))
             .map_err(|error| to_python(py, &error.file(&self.name)))
     }
 
@@ -133,15 +172,40 @@ impl Rankings {
         Ok(Column(Data::OfRankings(Arc::clone(&self.made), of)))
     }
 
-    fn docs(&self) -> Vec<Cow<'_, str>> {
-        texts(self.made.docs())
+    /// What the documents of a query are called, in rank order.
+    fn doc_ids(&self, query: usize) -> Vec<String> {
+        let offsets = self.made.offsets();
+        let codes = self.made.codes().get(offsets[query]..offsets[query + 1]).unwrap_or_default();
+        let docs = self.made.docs();
+        codes.iter().map(|&code| String::from_utf8_lossy(&docs.get(code)).into_owned()).collect()
+    }
+
+    /// The different values of an attribute, and which of them each query has.
+    fn attribute(&self, name: &str) -> Option<(Vec<String>, Vec<u32>)> {
+        let Attribute { values, codes, .. } = self.made.attributes().get(name)?;
+        let text = |value| String::from_utf8_lossy(&values.get(value)).into_owned();
+        Some(((0..values.len()).map(text).collect(), codes.clone()))
+    }
+
+    /// The names of the attributes.
+    fn attributes(&self) -> Vec<String> {
+        self.made.attributes().names().map(str::to_owned).collect()
     }
 }
 
 impl Rankings {
-    fn finish(py: Python<'_>, made: crate::error::Result<rankings::Rankings>) -> PyResult<Self> {
-        let name = "table".to_owned();
+    fn finish(
+        py: Python<'_>,
+        made: crate::error::Result<rankings::Rankings>,
+        name: &str,
+    ) -> PyResult<Self> {
+        let name = name.to_owned();
         made.map(|made| Self { made: Arc::new(made), name: name.clone() })
             .map_err(|error| to_python(py, &error.file(&name)))
     }
+}
+
+#[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // they begin with 0 and ascend
+fn read_offsets(py: Python<'_>, offsets: &PyBuffer<i64>) -> PyResult<Vec<usize>> {
+    Ok(offsets.to_vec(py)?.into_iter().map(|offset| offset as usize).collect())
 }

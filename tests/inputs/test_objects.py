@@ -310,7 +310,6 @@ def test_a_row_of_another_shape_is_refused(role: str, row: object, found: str) -
 @pytest.mark.parametrize("role", ROLES)
 def test_what_is_neither_file_nor_mapping_nor_rows_is_refused(role: str) -> None:
     """D11."""
-    frame = pd.DataFrame(list(ROWS[role]))
     for odd in (
         {("q1", "d1", 1)},
         frozenset({("q1", "d1", 1)}),
@@ -320,8 +319,7 @@ def test_what_is_neither_file_nor_mapping_nor_rows_is_refused(role: str) -> None
         object(),
         bytearray(b"q1 0 d1 1"),
         memoryview(b"q1 0 d1 1"),
-        frame,
-        frame.to_numpy(),
+        pd.DataFrame(list(ROWS[role])).to_numpy(),
         open(__file__, encoding="utf-8"),  # noqa: PTH123, SIM115 - closed below
         len,
     ):

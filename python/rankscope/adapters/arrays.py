@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rankscope.adapters.numbers import join_lists, to_numbers
+from rankscope.adapters.numbers import count_offsets, join_lists, to_numbers
 from rankscope.errors import EmptyError, FormatError
 from rankscope.records import record
 
@@ -25,10 +25,10 @@ class Groups:
         ideal: Offsets and grades of all that is judged, where that is more than the rows.
     """
 
-    offsets: list[int]
+    offsets: NDArray[np.int64]
     relevance: NDArray[np.float64]
     scores: NDArray[np.float64]
-    ideal: tuple[list[int], NDArray[np.float64]] | None = None
+    ideal: tuple[NDArray[np.int64], NDArray[np.float64]] | None = None
 
 
 def from_matrices(y_true: ArrayLike, y_score: ArrayLike) -> Groups:
@@ -51,10 +51,10 @@ def from_matrices(y_true: ArrayLike, y_score: ArrayLike) -> Groups:
     if scores.shape[0] == 0:
         raise _no_queries()
     is_there = ~np.isnan(scores)
-    offsets = np.concatenate([[0], np.cumsum(is_there.sum(axis=1))])
+    offsets = count_offsets(is_there.sum(axis=1))
     if is_there.all():
-        return _judged(Groups(offsets.tolist(), relevance.ravel(), scores.ravel()))
-    return _judged(Groups(offsets.tolist(), relevance[is_there], scores[is_there]))
+        return _judged(Groups(offsets, relevance.ravel(), scores.ravel()))
+    return _judged(Groups(offsets, relevance[is_there], scores[is_there]))
 
 
 def from_groups(relevance: ArrayLike, scores: ArrayLike, group_sizes: ArrayLike) -> Groups:
@@ -87,8 +87,8 @@ def from_groups(relevance: ArrayLike, scores: ArrayLike, group_sizes: ArrayLike)
         )
     if len(sizes) == 0:
         raise _no_queries()
-    offsets = np.concatenate([[0], np.cumsum(sizes.astype(np.int64))])
-    return _judged(Groups(offsets.tolist(), grades, values))
+    offsets = count_offsets(sizes.astype(np.int64))
+    return _judged(Groups(offsets, grades, values))
 
 
 def from_lists(lists: Iterable[Sequence[float]], ideal: Iterable[Sequence[float]] | None) -> Groups:
@@ -104,9 +104,7 @@ def from_lists(lists: Iterable[Sequence[float]], ideal: Iterable[Sequence[float]
         raise _no_queries()
     # Scores that descend from 0 in each list keep its order, without ties.
     lengths = np.diff(offsets)
-    scores = np.repeat(np.asarray(offsets[:-1], dtype=np.float64), lengths) - np.arange(
-        len(relevance), dtype=np.float64
-    )
+    scores = np.repeat(offsets[:-1], lengths).astype(np.float64) - np.arange(len(relevance))
     given = None if ideal is None else join_lists(ideal, "ideal")
     if given is not None and len(given[0]) != len(offsets):
         raise FormatError(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 
+from rankscope.adapters.tables import is_table
 from rankscope.errors import FormatError
 from rankscope.records import record
 
@@ -19,12 +20,13 @@ class Input:
     """Something to read, and what it is.
 
     Args:
-        kind: `file` (a path, `-` for standard input, or bytes), `mapping` or `rows`.
+        kind: `file` (a path, `-` for standard input, or bytes), `table` (of any library), `mapping`
+            or `rows`.
         value: The thing itself.
         name: What messages call it.
     """
 
-    kind: Literal["file", "mapping", "rows"]
+    kind: Literal["file", "table", "mapping", "rows"]
     value: object
     name: str
 
@@ -73,12 +75,14 @@ def recognise(value: InputLike, role: str) -> Input:
         return Input("file", value, role)
     if isinstance(value, dict) or (hasattr(value, "items") and not hasattr(value, "columns")):
         return Input("mapping", value, role)
+    if is_table(value):
+        return Input("table", value, role)
     if _is_iterable_of_rows(value):
         return Input("rows", value, role)
     number = "grade" if role == "qrels" else "score"
     raise FormatError(
-        f"expected {role} as a path, a dict of dicts, or rows of (query, document, {number}); "
-        f"found {type(value).__name__}",
+        f"expected {role} as a path, a dict of dicts, a data frame, or rows of "
+        f"(query, document, {number}); found {type(value).__name__}",
         hint="a path may be '-' for standard input; rows are tuples of three",
         code="input_type",
         file=role,
@@ -104,6 +108,6 @@ def name_path(path: str, role: str) -> str:
 
 def _is_iterable_of_rows(value: object) -> bool:
     is_other = isinstance(value, set | frozenset | bytearray | memoryview)
-    # Frames, arrays and open files are iterables too, but not of rows.
-    is_other = is_other or any(hasattr(value, name) for name in ("columns", "dtype", "readline"))
+    # Arrays and open files are iterables too, but not of rows.
+    is_other = is_other or any(hasattr(value, name) for name in ("dtype", "readline"))
     return hasattr(value, "__iter__") and not is_other

@@ -37,7 +37,9 @@ def to_numbers(values: ArrayLike, name: str, *, dimensions: tuple[int, ...]) -> 
     return to_doubles(array, name)
 
 
-def join_lists(lists: Iterable[ArrayLike], name: str) -> tuple[list[int], NDArray[np.float64]]:
+def join_lists(
+    lists: Iterable[ArrayLike], name: str
+) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
     """Read lists of numbers of whatever lengths as offsets and the numbers end to end.
 
     Raises:
@@ -51,17 +53,17 @@ def join_lists(lists: Iterable[ArrayLike], name: str) -> tuple[list[int], NDArra
     if isinstance(lists, np.ndarray | memoryview) and lists.ndim != 1:
         matrix = to_numbers(lists, name, dimensions=(2,))
         rows, columns = matrix.shape
-        return [row * columns for row in range(rows + 1)], matrix.ravel()
+        return np.arange(rows + 1, dtype=np.int64) * columns, matrix.ravel()
     given: list[Any] = list(lists)
     kinds = set(map(type, given))
     if is_plain(given, kinds):
         offsets = _count(given)
-        return offsets.tolist(), read_python(list(chain.from_iterable(given)), name, offsets)
+        return offsets, read_python(list(chain.from_iterable(given)), name, offsets)
     if kinds == {np.ndarray} and _are_alike(given):
         for one in {id(one.base): one for one in given}.values():
             check_file(one, name)
         offsets = _count(given)
-        return offsets.tolist(), to_doubles(np.concatenate(given), name, offsets)
+        return offsets, to_doubles(np.concatenate(given), name, offsets)
     parts = []
     for at, one in enumerate(given):
         if not is_row(type(one)):
@@ -70,7 +72,7 @@ def join_lists(lists: Iterable[ArrayLike], name: str) -> tuple[list[int], NDArra
             parts.append(to_numbers(one, name, dimensions=(1,)))
         except FormatError as error:
             raise placed(error, at) from error
-    return _count(parts).tolist(), np.concatenate([*parts, np.empty(0)])
+    return _count(parts), np.concatenate([*parts, np.empty(0)])
 
 
 def _are_alike(arrays: Iterable[NDArray[Any]]) -> bool:
@@ -80,7 +82,15 @@ def _are_alike(arrays: Iterable[NDArray[Any]]) -> bool:
 
 
 def _count(lists: Iterable[Sized]) -> NDArray[np.int64]:
-    """Where each list begins when they stand end to end, and where the last one ends."""
     import numpy as np  # noqa: PLC0415 - loads with the first array
 
-    return np.cumsum([0, *map(len, lists)], dtype=np.int64)
+    return count_offsets(np.fromiter(map(len, lists), dtype=np.int64))
+
+
+def count_offsets(lengths: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Say where lists of these lengths begin that stand end to end, and where the last one ends."""
+    import numpy as np  # noqa: PLC0415 - loads with the first array
+
+    offsets = np.zeros(len(lengths) + 1, dtype=np.int64)
+    np.cumsum(lengths, out=offsets[1:])
+    return offsets

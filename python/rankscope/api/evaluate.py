@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from rankscope import engine
+from rankscope.data.interval import read_interval
 from rankscope.data.qrels import Qrels
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
     from typing import Literal
 
     from rankscope.conventions import Convention
+    from rankscope.data.interval import Interval
     from rankscope.data.policy import Policy
     from rankscope.engine import Measures
     from rankscope.results import Evaluation
@@ -19,6 +22,7 @@ if TYPE_CHECKING:
 def read_qrels(
     qrels: InputLike,
     *,
+    columns: Mapping[str, str] | None = None,
     duplicates: Literal["error", "first", "max"] = "error",
     encoding: Literal["utf-8", "latin-1"] = "utf-8",
     progress: Progress = None,
@@ -27,6 +31,7 @@ def read_qrels(
 
     Args:
         qrels: As `evaluate` takes it.
+        columns: As in `evaluate`.
         duplicates: What becomes of a document judged twice with different grades.
         encoding: How a file is encoded.
         progress: As in `evaluate`, for the judgments.
@@ -43,7 +48,9 @@ def read_qrels(
         >>> [evaluate(qrels, {"q1": run}, "RR")["RR"] for run in ({"d1": 2.0}, {"d2": 1.0})]
         [1.0, 0.0]
     """
-    return engine.load_qrels(qrels, duplicates=duplicates, encoding=encoding, progress=progress)
+    return engine.load_qrels(
+        qrels, columns=columns, duplicates=duplicates, encoding=encoding, progress=progress
+    )
 
 
 def evaluate(
@@ -53,6 +60,9 @@ def evaluate(
     *,
     policy: Policy | str | None = None,
     convention: Convention | str | None = None,
+    columns: Mapping[str, str] | None = None,
+    weights: Mapping[str, float] | Sequence[float] | None = None,
+    interval: float | Interval | None = None,
     duplicates: Literal["error", "first", "max"] = "error",
     score_type: Literal["float64", "float32"] | None = None,
     encoding: Literal["utf-8", "latin-1"] = "utf-8",
@@ -64,8 +74,8 @@ def evaluate(
 
     Args:
         qrels: The judgments: a path (`-` is standard input; gzip, zstd and bzip2 are told by their
-            first bytes), bytes of such a file, a mapping of query to document to grade, rows of
-            (query, document, grade), or what `read_qrels` returns.
+            first bytes), bytes of such a file, a mapping of query to document to grade, a data
+            frame or Arrow table, rows of (query, document, grade), or what `read_qrels` returns.
         run: The retrieved documents, in the same ways, with scores in place of grades. A file of
             rows grouped by query is evaluated while it is read, in bounded memory.
         measures: Measures, their names (`"nDCG@10"`), or one of either.
@@ -73,6 +83,10 @@ def evaluate(
         convention: The library whose numbers are wanted, such as `"lightgbm"` or
             `"trec_eval@10.0"`: measures and policy become its own. What is said beside it must
             not contradict it.
+        columns: By role (`query`, `doc`, `relevance`, `score`, `rank`), the columns of data frames
+            that are not called by their usual names.
+        weights: How much each query counts, by query or in the order of the qrels.
+        interval: The level of an interval around each mean, or an `Interval` that says more.
         duplicates: What becomes of a document given twice in a query: `"error"`, the `"first"`
             counts, or the one with the larger grade or score (`"max"`). Judgments given twice with
             one grade are counted once.
@@ -103,16 +117,25 @@ def evaluate(
         {'nDCG@10': 0.659, 'AP': 0.5833, 'P@1': 0.0}
         >>> round(evaluate(qrels, run, nDCG @ 10, convention="lightgbm")["nDCG@10"], 4)
         0.6443
+        >>> ten = {f"q{n}": {"d1": n % 2, "d2": 1} for n in range(10)}
+        >>> lists = {query: {"d1": 2.0, "d2": 1.0} for query in ten}
+        >>> print(evaluate(ten, lists, "nDCG@10", interval=0.95))
+        measure  value   interval          queries
+        nDCG@10  0.8155  0.6678 to 0.8893  10 of 10
+        policy: ties=doc_id,empty=zero,missing=zero,unjudged=nonrelevant,negative=nonrelevant
     """
     if not isinstance(qrels, Qrels):
         engine.refuse_one_stdin_for_both(qrels, run)
-        qrels = engine.load_qrels(qrels, duplicates=duplicates, encoding=encoding)
+        qrels = engine.load_qrels(qrels, columns=columns, duplicates=duplicates, encoding=encoding)
     return engine.evaluate_run(
         qrels,
         run,
         measures,
         policy=policy,
         convention=convention,
+        columns=columns,
+        weights=weights,
+        interval=read_interval(interval),
         duplicates=duplicates,
         score_type=score_type,
         encoding=encoding,

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from rankscope import _core, engine
 from rankscope.adapters import arrays, tables
+from rankscope.adapters.columns import MISSING
+from rankscope.data.interval import read_interval
 from rankscope.data.policy import CHOICES, Policy, check_choice
 from rankscope.data.qrels import Qrels, Queries
-from rankscope.errors import PolicyError
+from rankscope.errors import PolicyError, UsageError
 from rankscope.records import record
 
 TYPE_CHECKING = False
@@ -18,8 +22,9 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     from rankscope.conventions import Convention
+    from rankscope.data.interval import Interval
     from rankscope.data.policy import Ties
-    from rankscope.engine import Measures
+    from rankscope.engine import Groups, Measures
     from rankscope.results import Evaluation
     from rankscope.typing import InputLike
 
@@ -53,6 +58,7 @@ class Rankings:
         run: InputLike,
         *,
         ties: Ties = "doc_id",
+        columns: Mapping[str, str] | None = None,
         duplicates: Literal["error", "first", "max"] = "error",
         score_type: Literal["float64", "float32"] = "float64",
         encoding: Literal["utf-8", "latin-1"] = "utf-8",
@@ -63,6 +69,7 @@ class Rankings:
             qrels: As in `evaluate`.
             run: As in `evaluate`; it is held in memory.
             ties: What decides between equal scores, as in `Policy`.
+            columns: As in `evaluate`.
             duplicates: As in `evaluate`.
             score_type: As in `evaluate`.
             encoding: As in `evaluate`.
@@ -74,11 +81,18 @@ class Rankings:
         """
         check_choice("ties", ties, CHOICES["ties"])
         if not isinstance(qrels, Qrels):
-            qrels = engine.load_qrels(qrels, duplicates=duplicates, encoding=encoding)
-        held, found = engine.load_run(
-            run, duplicates=duplicates, encoding=encoding, score_type=score_type
+            qrels = engine.load_qrels(
+                qrels, columns=columns, duplicates=duplicates, encoding=encoding
+            )
+        core, found = engine.rank_run(
+            qrels,
+            run,
+            ties=ties,
+            columns=columns,
+            duplicates=duplicates,
+            encoding=encoding,
+            score_type=score_type,
         )
-        core = _core.Rankings(qrels.judgments, held, ties, duplicates)
         return cls(qrels.queries, core, found.name, Choices(ties, duplicates, score_type))
 
     @classmethod
@@ -91,6 +105,7 @@ class Rankings:
         relevance: str | None = None,
         score: str | None = None,
         rank: str | None = None,
+        attributes: Sequence[str] = (),
         ties: Ties = "average",
         duplicates: Literal["error", "first", "max"] = "error",
     ) -> Rankings:
@@ -107,6 +122,8 @@ class Rankings:
             relevance: The column of grades; null or NaN is unjudged.
             score: The column of scores, larger ones first.
             rank: The column of ranks, smaller ones first. With both, they must agree.
+            attributes: Columns of what belongs to the query, such as its country, for `by` in
+                `evaluate`; all rows of a query must agree. Null is a value, `<missing>`.
             ties: What decides between equal scores; `"average"` takes the expected value.
             duplicates: What becomes of a document given twice in a query.
 
@@ -122,15 +139,17 @@ class Rankings:
         check_choice("ties", ties, CHOICES["ties"])
         check_choice("duplicates", duplicates, engine.DUPLICATES)
         names = {"query": query, "doc": doc, "relevance": relevance, "score": score, "rank": rank}
-        columns = tables.read_table(table, names)
+        columns = tables.read_table(table, names, attributes)
         core = _core.Rankings.from_table(
             columns.queries,
             columns.docs,
             columns.relevance,
             columns.scores,
             columns.ranks,
+            columns.attributes,
             ties,
             duplicates,
+            engine.count_threads(None),
         )
         return cls._of_core(core, "table", Choices(ties, duplicates, "float64"))
 
@@ -210,7 +229,12 @@ class Rankings:
     def _of_groups(cls, groups: arrays.Groups, ties: Ties) -> Rankings:
         check_choice("ties", ties, CHOICES["ties"])
         core = _core.Rankings.from_groups(
-            None, groups.offsets, groups.relevance, groups.scores, groups.ideal, ties
+            groups.offsets,
+            groups.relevance,
+            groups.scores,
+            groups.ideal,
+            ties,
+            engine.count_threads(None),
         )
         return cls._of_core(core, "arrays", Choices(ties, "error", "float64"))
 
@@ -257,9 +281,16 @@ class Rankings:
         index = self._core.find(query)
         if index is None:
             raise KeyError(query)
-        start, stop = self.offsets[index : index + 2].tolist()
-        names = self._core.docs()
-        return [names[code] for code in self._column("doc_codes")[start:stop].tolist()]
+        return self._core.doc_ids(index)
+
+    def attribute(self, name: str) -> list[str]:
+        """Give an attribute of each query, as text.
+
+        Raises:
+            UsageError: The rankings have no such attribute.
+        """
+        _, values, codes = self._read_attribute(name)
+        return [values[code] for code in codes]
 
     def evaluate(
         self,
@@ -267,6 +298,10 @@ class Rankings:
         *,
         policy: Policy | str | None = None,
         convention: Convention | str | None = None,
+        by: str | Sequence[str] | Mapping[str, object] | None = None,
+        interval: float | Interval | None = None,
+        weights: Mapping[str, float] | Sequence[float] | None = None,
+        threads: int | None = None,
     ) -> Evaluation:
         """Evaluate the rankings.
 
@@ -276,10 +311,25 @@ class Rankings:
                 made, which are also the default here.
             convention: As in `evaluate`; where scores are tied, its `ties` must be those with
                 which the rankings were made.
+            by: An attribute, or several, by whose values there are `slices` of the result; or for
+                each query the value to slice by.
+            interval: As in `evaluate`; each slice has its own.
+            weights: As in `evaluate`.
+            threads: As in `evaluate`.
 
         Raises:
-            UsageError: A measure or the policy is not one, or names other ties.
+            UsageError: A measure or the policy is not one, names other ties, or there is no such
+                attribute.
             InputError: The policy refuses a query.
+
+        Examples:
+            >>> table = {"qid": [1, 2, 3], "label": [1, 1, 0], "score": [3, 2, 1]}
+            >>> table["country"] = ["de", "de", "at"]
+            >>> rankings = Rankings.from_table(table, attributes=["country"])
+            >>> print(rankings.evaluate("P@1", by="country").slices)
+            country  queries     P@1  P@1 n
+            de             2  1.0000      2
+            at             1  0.0000      1
         """
         grades = self._core.grades()
         request = engine.read_request(
@@ -295,11 +345,45 @@ class Rankings:
             ties = self._choices.ties
             self._check_ties(request)
         duplicates = self._choices.duplicates
-        plan = engine.make_plan(request, ties, grades, duplicates)
-        answer = self._core.evaluate(plan, engine.count_threads(None))
+        weighed = engine.read_weights(weights, self._queries.read_ids)
+        plan = engine.make_plan(request, ties, grades, duplicates, weights=weighed)
+        workers = engine.count_threads(threads)
+        groups = None if by is None else self._group(by)
+        answer = self._core.evaluate(plan, workers)
         return engine.make_evaluation(
-            answer, request, queries=self._queries, run_name=self._name, duplicates=duplicates
+            answer,
+            request,
+            queries=self._queries,
+            run_name=self._name,
+            duplicates=duplicates,
+            interval=read_interval(interval),
+            groups=groups,
+            threads=workers,
         )
+
+    def _group(self, by: str | Sequence[str] | Mapping[str, object]) -> Groups:
+        if isinstance(by, str):
+            return self._read_attribute(by)
+        if isinstance(by, Mapping):
+            name = "slice"
+            lists = [[str(by.get(query, MISSING)) for query in self.query_ids]]
+        else:
+            name = ", ".join(by)
+            lists = [self.attribute(one) for one in by]
+        texts = [", ".join(parts) for parts in zip(*lists, strict=True)]
+        codes = {text: code for code, text in enumerate(dict.fromkeys(texts))}
+        return name, list(codes), [codes[text] for text in texts]
+
+    def _read_attribute(self, name: str) -> Groups:
+        found = self._core.attribute(name)
+        if found is None:
+            known = ", ".join(self._core.attributes()) or "none"
+            raise UsageError(
+                f"expected an attribute of the rankings, found {name!r}; there are {known}",
+                hint=f"name the column where they are made: attributes=[{name!r}]",
+                code="unknown_attribute",
+            )
+        return name, *found
 
     def __len__(self) -> int:
         return len(self.query_ids)

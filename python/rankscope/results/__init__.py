@@ -4,3 +4,4 @@ from __future__ import annotations
 
 from rankscope.results.counts import Counts as Counts
 from rankscope.results.evaluation import Evaluation as Evaluation
+from rankscope.results.table import Table as Table

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from rankscope.data.policy import Policy
     from rankscope.data.qrels import Queries
     from rankscope.results.counts import Counts
+    from rankscope.results.table import Table
 
 
 class Evaluation(Mapping[str, float]):
@@ -62,6 +63,8 @@ class Evaluation(Mapping[str, float]):
         answer: _core.Evaluation,
         convention: Convention | None = None,
         names: Mapping[str, str] | None = None,
+        intervals: Mapping[str, tuple[float, float]] | None = None,
+        slices: Table | None = None,
     ) -> None:
         self._measures = tuple(measures)
         self._index = {measure.name: index for index, measure in enumerate(measures)}
@@ -74,6 +77,8 @@ class Evaluation(Mapping[str, float]):
         self._answer = answer
         self._convention = convention
         self._names = dict(names or {})
+        self._intervals = dict(intervals or {})
+        self._slices = slices
 
     @property
     def measures(self) -> tuple[Measure, ...]:
@@ -99,6 +104,20 @@ class Evaluation(Mapping[str, float]):
     def denominators(self) -> dict[str, int]:
         """How many queries the mean of each measure is over."""
         return dict(zip(self._index, self._denominators, strict=True))
+
+    @property
+    def intervals(self) -> dict[str, tuple[float, float]]:
+        """The lower and upper end of each measure's interval, where one was asked for."""
+        return dict(self._intervals)
+
+    @property
+    def slices(self) -> Table | None:
+        """The measures by group, largest first, where groups were asked for.
+
+        The first column is the group, `queries` counts its queries. Each measure has its mean, the
+        denominator of that (`n`), and the ends of its interval, where one was asked for.
+        """
+        return self._slices
 
     @property
     def notes(self) -> tuple[Diagnostic, ...]:
@@ -165,7 +184,7 @@ class Evaluation(Mapping[str, float]):
         Raises:
             UsageError: pandas is not installed.
         """
-        return tables.to_pandas(self.query_ids, self._columns(names))
+        return tables.to_pandas(self._rows(names))
 
     def to_polars(self, names: Literal["canonical", "plain"] = "canonical") -> pl.DataFrame:
         """Give a Polars data frame: `query_id`, and one column a measure.
@@ -173,7 +192,7 @@ class Evaluation(Mapping[str, float]):
         Raises:
             UsageError: Polars is not installed.
         """
-        return tables.to_polars(self.query_ids, self._columns(names))
+        return tables.to_polars(self._rows(names))
 
     def to_arrow(self, names: Literal["canonical", "plain"] = "canonical") -> pa.Table:
         """Give an Arrow table: `query_id`, and one column a measure.
@@ -181,7 +200,7 @@ class Evaluation(Mapping[str, float]):
         Raises:
             UsageError: pyarrow is not installed.
         """
-        return tables.to_arrow(self.query_ids, self._columns(names))
+        return tables.to_arrow(self._rows(names))
 
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
         return self.to_arrow().__arrow_c_stream__(requested_schema)
@@ -218,6 +237,9 @@ class Evaluation(Mapping[str, float]):
             measure.plain_name if names == "plain" else measure.name: self.per_query_list(measure)
             for measure in self._measures
         }
+
+    def _rows(self, names: Literal["canonical", "plain"]) -> dict[str, Sequence[object]]:
+        return {"query_id": self.query_ids, **self._columns(names)}
 
     def _find(self, measure: Measure | str) -> int:
         name = measure.name if isinstance(measure, Measure) else measure

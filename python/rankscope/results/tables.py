@@ -1,4 +1,4 @@
-"""The ways out of a result into tables: one row a query, one column a measure."""
+"""The ways out of a result into the tables of other libraries."""
 
 from __future__ import annotations
 
@@ -30,31 +30,33 @@ def _load(module: str) -> ModuleType:
         ) from error
 
 
-def to_pandas(query_ids: Sequence[str], columns: Mapping[str, Sequence[float]]) -> pd.DataFrame:
+def to_pandas(columns: Mapping[str, Sequence[object]]) -> pd.DataFrame:
     """Make a pandas data frame.
 
     Raises:
         UsageError: pandas is not installed.
     """
-    frame: pd.DataFrame = _load("pandas").DataFrame({"query_id": query_ids, **columns})
+    frame: pd.DataFrame = _load("pandas").DataFrame(dict(columns))
     return frame
 
 
-def to_polars(query_ids: Sequence[str], columns: Mapping[str, Sequence[float]]) -> pl.DataFrame:
+def to_polars(columns: Mapping[str, Sequence[object]]) -> pl.DataFrame:
     """Make a Polars data frame.
 
     Raises:
         UsageError: Polars is not installed.
     """
-    frame: pl.DataFrame = _load("polars").DataFrame({"query_id": query_ids, **columns})
+    frame: pl.DataFrame = _load("polars").DataFrame(dict(columns))
     return frame
 
 
-def to_arrow(query_ids: Sequence[str], columns: Mapping[str, Sequence[float]]) -> pa.Table:
+def to_arrow(columns: Mapping[str, Sequence[object]]) -> pa.Table:
     """Make an Arrow table.
 
     Raises:
         UsageError: pyarrow is not installed.
     """
-    table: pa.Table = _load("pyarrow").table({"query_id": query_ids, **columns})
+    table: pa.Table = _load("pyarrow").table(
+        {name: list(column) for name, column in columns.items()}
+    )
     return table

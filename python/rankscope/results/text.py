@@ -12,13 +12,28 @@ def format_value(value: float) -> str:
     return "nan" if value != value else f"{value:.4f}"  # noqa: PLR0124 - NaN alone differs
 
 
-def measure_rows(evaluation: Evaluation) -> list[tuple[str, str, str]]:
-    """Give the name, the mean and the denominator of each measure."""
+def measure_rows(evaluation: Evaluation) -> list[tuple[str, ...]]:
+    """Give the name, the mean, the interval if asked for, and the denominator of each measure."""
     total = evaluation.counts.queries
+    intervals = evaluation.intervals
     return [
-        (name, format_value(evaluation[name]), f"{count} of {total}")
+        (
+            name,
+            format_value(evaluation[name]),
+            *([_format_interval(intervals[name])] if intervals else []),
+            f"{count} of {total}",
+        )
         for name, count in evaluation.denominators.items()
     ]
+
+
+def column_names(evaluation: Evaluation) -> tuple[str, ...]:
+    """Give the names of what `measure_rows` gives."""
+    return ("measure", "value", *(["interval"] if evaluation.intervals else []), "queries")
+
+
+def _format_interval(ends: tuple[float, float]) -> str:
+    return f"{format_value(ends[0])} to {format_value(ends[1])}"
 
 
 def remarks(evaluation: Evaluation) -> list[str]:
@@ -33,28 +48,33 @@ def remarks(evaluation: Evaluation) -> list[str]:
 
 def render(evaluation: Evaluation) -> str:
     """Write a result as a text table."""
-    rows = [("measure", "value", "queries"), *measure_rows(evaluation)]
-    widths = [max(len(row[column]) for row in rows) for column in range(3)]
+    rows = [column_names(evaluation), *measure_rows(evaluation)]
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     lines = [
         "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
         for row in rows
     ]
-    return "\n".join([*lines, *remarks(evaluation)])
+    slices = [] if evaluation.slices is None else ["", str(evaluation.slices), ""]
+    return "\n".join([*lines, *slices, *remarks(evaluation)])
 
 
 def render_html(evaluation: Evaluation) -> str:
     """Write a result as an HTML table; every text in it is escaped."""
     from html import escape  # noqa: PLC0415 - only notebooks ask for it
 
+    head = "".join(f"<th>{name}</th>" for name in column_names(evaluation))
     body = "".join(
         f"<tr><td>{escape(name)}</td>"
-        f"<td style='text-align:right;font-variant-numeric:tabular-nums'>{value}</td>"
-        f"<td style='text-align:right'>{count}</td></tr>"
-        for name, value, count in measure_rows(evaluation)
+        + "".join(
+            f"<td style='text-align:right;font-variant-numeric:tabular-nums'>{cell}</td>"
+            for cell in cells
+        )
+        + "</tr>"
+        for name, *cells in measure_rows(evaluation)
     )
+    slices = "" if evaluation.slices is None else evaluation.slices._repr_html_()
     notes = "".join(f"<div>{escape(remark)}</div>" for remark in remarks(evaluation))
     return (
-        "<table><thead><tr><th>measure</th><th>value</th><th>queries</th></tr></thead>"
-        f"<tbody>{body}</tbody></table>"
+        f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{slices}"
         f"<div style='font-size:smaller;overflow-wrap:anywhere'>{notes}</div>"
     )

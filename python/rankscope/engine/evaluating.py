@@ -2,187 +2,49 @@
 
 from __future__ import annotations
 
-import operator
-import os
-
 from rankscope import _core
+from rankscope.adapters import rank_run as rank_input
 from rankscope.adapters import read_judgments, read_run, recognise
 from rankscope.data.diagnostics import describe
-from rankscope.data.policy import Policy, check_choice, split_aggregate
+from rankscope.data.policy import check_choice, split_aggregate
 from rankscope.data.qrels import Qrels, Queries
-from rankscope.errors import FormatError, MeasureError, PolicyError, UsageError
-from rankscope.measures import Measure, parse
-from rankscope.records import record
+from rankscope.engine.requests import (
+    DUPLICATES,
+    ENCODINGS,
+    ROLES,
+    SCORE_TYPES,
+    count_threads,
+    read_request,
+)
+from rankscope.engine.slices import make_intervals, make_slices
+from rankscope.engine.weights import read_weights
+from rankscope.errors import FormatError
 from rankscope.results import Counts, Evaluation
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
-    from typing import Literal, TypeAlias
+    from typing import Literal
 
     from rankscope.adapters.inputs import Input
     from rankscope.conventions import Convention
     from rankscope.data.diagnostics import Diagnostic
+    from rankscope.data.interval import Interval
+    from rankscope.data.policy import Policy
+    from rankscope.engine.requests import Measures, Request
+    from rankscope.engine.slices import Groups
+    from rankscope.engine.weights import Weights
+    from rankscope.measures import Measure
     from rankscope.typing import InputLike, Progress
-
-    Measures: TypeAlias = Measure | str | Iterable[Measure | str]
-
-DUPLICATES = ("error", "first", "max")
-SCORE_TYPES = ("float64", "float32")
-ENCODINGS = ("utf-8", "latin-1")
-
-
-def read_measures(given: Measures) -> tuple[list[Measure], int]:
-    """Read measures; give each once, and how many were given again.
-
-    Raises:
-        MeasureError: One is not known, or there is none.
-    """
-    if isinstance(given, Measure | str):
-        given = [given]
-    measures = [parse(one) if isinstance(one, str) else one for one in given]
-    for one in measures:
-        if not isinstance(one, Measure):
-            raise MeasureError(
-                f"expected a measure or its name, found {type(one).__name__}",
-                hint="write nDCG @ 10 or 'nDCG@10'",
-                code="unknown_measure",
-            )
-    once = list(dict.fromkeys(measures))
-    if not once:
-        raise MeasureError(
-            "expected at least one measure", hint="give [nDCG @ 10]", code="no_measures"
-        )
-    names = {measure.name for measure in once}
-    if len(names) < len(once):
-        raise MeasureError(
-            "expected measures with different names, found two with one",
-            hint="give the functions that they are made of different names",
-            code="same_name",
-        )
-    return once, len(measures) - len(once)
-
-
-def read_policy(given: Policy | str | None, default: Policy | None = None) -> Policy:
-    """Read a policy: a record, a text such as `empty=skip`, or none for the default.
-
-    Raises:
-        PolicyError: A field or a value is unknown.
-    """
-    if isinstance(given, Policy):
-        return given
-    if isinstance(given, str):
-        return Policy.parse(given, default)
-    if given is None:
-        return Policy() if default is None else default
-    raise PolicyError(
-        f"expected a Policy or text, found {type(given).__name__}",
-        hint="write Policy(empty='skip') or 'empty=skip'",
-        code="bad_policy",
-    )
-
-
-@record(frozen=True, slots=True, kw_only=True)
-class Request:
-    """What is to be evaluated, and how.
-
-    Args:
-        measures: The measures to compute, each once.
-        policy: The policy.
-        score_type: How scores are compared.
-        repeated: How many measures were asked for again.
-        convention: The convention that it follows, if any.
-        names: Under a convention, what the measures that were asked for are called here.
-    """
-
-    measures: list[Measure]
-    policy: Policy
-    score_type: Literal["float64", "float32"]
-    repeated: int
-    convention: Convention | None
-    names: Mapping[str, str]
-
-
-def read_request(
-    measures: Measures,
-    policy: Policy | str | None,
-    *,
-    default: Policy | None = None,
-    convention: Convention | str | None,
-    score_type: Literal["float64", "float32"] | None,
-    grades: list[float],
-) -> Request:
-    """Read what is asked for, under a convention or not.
-
-    Raises:
-        UsageError: A measure, the policy or the convention is not one, or they contradict.
-        InputError: The library of the convention does not take these grades.
-    """
-    asked, repeated = read_measures(measures)
-    if score_type is not None:
-        check_choice("score_type", score_type, SCORE_TYPES)
-    if convention is None:
-        return Request(
-            measures=asked,
-            policy=read_policy(policy, default),
-            score_type=score_type or "float64",
-            repeated=repeated,
-            convention=None,
-            names={},
-        )
-    from rankscope.conventions import adapt  # noqa: PLC0415 - only where one is asked for
-
-    chosen = policy if policy is None or isinstance(policy, str) else read_policy(policy)
-    adapted = adapt(convention, asked, policy=chosen, score_type=score_type, grades=grades)
-    return Request(
-        measures=list(adapted.measures),
-        policy=adapted.policy,
-        score_type=adapted.score_type,
-        repeated=repeated,
-        convention=adapted.convention,
-        names=adapted.names,
-    )
-
-
-def refuse_one_stdin_for_both(qrels: InputLike, run: InputLike) -> None:
-    """Refuse to read judgments and run from the one standard input.
-
-    Raises:
-        UsageError: Both are `-`.
-    """
-    if isinstance(qrels, str) and isinstance(run, str) and qrels == run == "-":
-        raise UsageError(
-            "expected '-' for one input, found it for both",
-            hint="name a file for the other",
-            code="stdin_twice",
-        )
-
-
-def count_threads(given: object) -> int:
-    """Say how many threads to use: as many as asked for, or one a processor.
-
-    Raises:
-        UsageError: The number is not positive.
-    """
-    if given is None:
-        try:
-            return len(os.sched_getaffinity(0))
-        except AttributeError:  # not every system says which processors a process may use
-            count = os.cpu_count()
-            return 1 if count is None else count
-    is_number = hasattr(given, "__index__") and not isinstance(given, bool)
-    threads = operator.index(given) if is_number else 0  # type: ignore[arg-type]  # see above
-    if threads < 1:
-        raise UsageError(
-            f"expected threads to be 1 or more, found {given!r}",
-            hint="leave it out for one a processor",
-            code="bad_threads",
-        )
-    return min(threads, 256)
 
 
 def load_qrels(
-    given: InputLike, *, duplicates: str, encoding: str, progress: Progress = None
+    given: InputLike,
+    *,
+    duplicates: str,
+    encoding: str,
+    columns: Mapping[str, str] | None = None,
+    progress: Progress = None,
 ) -> Qrels:
     """Read judgments.
 
@@ -194,14 +56,39 @@ def load_qrels(
     check_choice("encoding", encoding, ENCODINGS)
     found = recognise(given, "qrels")
     watch = _watch(found, progress)
-    judgments = read_judgments(found, duplicates=duplicates, encoding=encoding, progress=watch)
+    judgments = read_judgments(
+        found,
+        duplicates=duplicates,
+        encoding=encoding,
+        columns=read_columns(columns),
+        progress=watch,
+    )
     return Qrels(judgments, found.name, duplicates)
 
 
-def load_run(
-    given: InputLike, *, duplicates: str, encoding: str, score_type: str
-) -> tuple[_core.Run, Input]:
-    """Read a run into memory, and say what it was.
+def read_columns(given: Mapping[str, str] | None) -> dict[str, str]:
+    """Read which column has which role.
+
+    Raises:
+        UsageError: A role is not known.
+    """
+    columns = {} if given is None else dict(given)
+    for role in columns:
+        check_choice("the role of a column", role, ROLES)
+    return columns
+
+
+def rank_run(
+    qrels: Qrels,
+    run: InputLike,
+    *,
+    ties: str,
+    duplicates: str,
+    encoding: str,
+    score_type: str,
+    columns: Mapping[str, str] | None = None,
+) -> tuple[_core.Rankings, Input]:
+    """Read a run into memory, join and rank it, and say what it was.
 
     Raises:
         InputError: It is not of the format.
@@ -210,9 +97,18 @@ def load_run(
     check_choice("duplicates", duplicates, DUPLICATES)
     check_choice("encoding", encoding, ENCODINGS)
     check_choice("score_type", score_type, SCORE_TYPES)
-    found = recognise(given, "run")
-    run = read_run(found, duplicates=duplicates, encoding=encoding, score_type=score_type)
-    return run, found
+    found = recognise(run, "run")
+    rankings = rank_input(
+        qrels.judgments,
+        found,
+        ties=ties,
+        duplicates=duplicates,
+        encoding=encoding,
+        score_type=score_type,
+        columns=read_columns(columns),
+        threads=count_threads(None),
+    )
+    return rankings, found
 
 
 def evaluate_run(
@@ -222,6 +118,9 @@ def evaluate_run(
     *,
     policy: Policy | str | None = None,
     convention: Convention | str | None = None,
+    columns: Mapping[str, str] | None = None,
+    weights: Weights | None = None,
+    interval: Interval | None = None,
     duplicates: str = "error",
     score_type: Literal["float64", "float32"] | None = None,
     encoding: str = "utf-8",
@@ -244,26 +143,53 @@ def evaluate_run(
     check_choice("encoding", encoding, ENCODINGS)
     workers = count_threads(threads)
     found = recognise(run, "run")
-    plan = make_plan(request, request.policy.ties, grades, duplicates)
+    ties = request.policy.ties
+    weighed = read_weights(weights, qrels.judgments.query_ids)
+    plan = make_plan(request, ties, grades, duplicates, weights=weighed)
     if found.kind == "file":
         watch = _watch(found, progress)
         answer = _core.evaluate_path(qrels.judgments, plan, found.source, encoding, workers, watch)
     elif found.kind == "mapping":
         answer = _core.evaluate_dict(qrels.judgments, plan, found.value)
+    elif found.kind == "table":
+        ranked = rank_input(
+            qrels.judgments,
+            found,
+            ties=ties,
+            duplicates=duplicates,
+            encoding=encoding,
+            score_type=request.score_type,
+            columns=read_columns(columns),
+            threads=workers,
+        )
+        answer = ranked.evaluate(plan, workers)
     else:
         held = read_run(
             found, duplicates=duplicates, encoding=encoding, score_type=request.score_type
         )
         answer = _core.evaluate_run(qrels.judgments, plan, held, workers)
     evaluation = make_evaluation(
-        answer, request, queries=qrels.queries, run_name=found.name, duplicates=duplicates
+        answer,
+        request,
+        queries=qrels.queries,
+        run_name=found.name,
+        duplicates=duplicates,
+        interval=interval,
+        threads=workers,
     )
     if strict:
         refuse_diagnostics(evaluation.notes)
     return evaluation
 
 
-def make_plan(request: Request, ties: str, grades: list[float], duplicates: str) -> _core.Plan:
+def make_plan(
+    request: Request,
+    ties: str,
+    grades: list[float],
+    duplicates: str,
+    *,
+    weights: list[float] | None = None,
+) -> _core.Plan:
     """Make what the core is asked for.
 
     Args:
@@ -271,6 +197,7 @@ def make_plan(request: Request, ties: str, grades: list[float], duplicates: str)
         ties: What decides between equal scores.
         grades: The different grades of the judgments.
         duplicates: What becomes of a document given twice.
+        weights: How much each query counts.
 
     Raises:
         MeasureError: A measure lacks a parameter, or its function gives no number.
@@ -286,7 +213,7 @@ def make_plan(request: Request, ties: str, grades: list[float], duplicates: str)
         rows.append((measure.name, kernel, params, measure.judged_only, own))
     fields = policy.to_dict() | {"ties": ties}
     cutoffs = cutoffs_of(request.measures)
-    return _core.Plan(rows, fields, duplicates, request.score_type, cutoffs, None)
+    return _core.Plan(rows, fields, duplicates, request.score_type, cutoffs, weights)
 
 
 def cutoffs_of(measures: list[Measure]) -> list[int | None]:
@@ -302,8 +229,16 @@ def make_evaluation(
     queries: Queries,
     run_name: str,
     duplicates: str,
+    interval: Interval | None = None,
+    groups: Groups | None = None,
+    threads: int = 1,
 ) -> Evaluation:
-    """Make a result of the core's answer."""
+    """Make a result of the core's answer.
+
+    Raises:
+        LimitError: There are too many groups.
+        PolicyError: A measure has no such interval.
+    """
     judged, evaluated, empty, missing, run_only, tied, flat = answer.counts()
     cutoffs = cutoffs_of(request.measures)
     at_cutoffs = dict(zip(cutoffs, answer.at_cutoffs(), strict=True))
@@ -338,6 +273,10 @@ def make_evaluation(
         "all_unjudged": unjudged if 0 < shown == unjudged else 0,
     }
     notes += [describe(code, count, choices) for code, count in whole.items() if count]
+    ends: dict[str, tuple[float, float]] = {}
+    if interval:
+        of_all = make_intervals(answer, [0] * judged, 1, interval, threads)
+        ends = {measure.name: of_all[at][0] for at, measure in enumerate(request.measures)}
     return Evaluation(
         measures=request.measures,
         policy=request.policy,
@@ -347,6 +286,8 @@ def make_evaluation(
         answer=answer,
         convention=request.convention,
         names=request.names,
+        intervals=ends,
+        slices=groups and make_slices(answer, request.measures, groups, interval, threads),
     )
 
 

@@ -1,0 +1,71 @@
+"""How an interval around a mean is made, as one frozen record."""
+
+from __future__ import annotations
+
+from rankscope.data.policy import check_choice
+from rankscope.errors import PolicyError
+from rankscope.records import record
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Literal
+
+METHODS = ("bca", "t")
+FEWEST_RESAMPLES = 100
+MOST_RESAMPLES = 1_000_000
+
+
+@record(frozen=True, slots=True)
+class Interval:
+    """How to make an interval that covers the aggregate of all queries there might be.
+
+    Args:
+        level: With which probability it covers it, between 0 and 1.
+        method: `"bca"` draws queries again, with bias and skewness corrected (Efron, *Better
+            bootstrap confidence intervals*, 1987); `"t"` is Student's, for means alone.
+        resamples: How often `"bca"` draws all queries, from 100 to 1,000,000.
+        seed: What the draws begin with, 0 or more; one seed always gives the same interval.
+
+    Raises:
+        PolicyError: A value is not one of these.
+
+    Examples:
+        >>> Interval(0.9, method="t")
+        Interval(level=0.9, method='t', resamples=9999, seed=0)
+    """
+
+    level: float = 0.95
+    method: Literal["bca", "t"] = "bca"
+    resamples: int = 9999
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        check_choice("method", self.method, METHODS)
+        if not (_is_real(self.level) and 0 < self.level < 1):
+            raise _bad("level between 0 and 1", self.level, "write 0.95 for 95 percent")
+        if not (_is_whole(self.resamples) and FEWEST_RESAMPLES <= self.resamples <= MOST_RESAMPLES):
+            wanted = f"resamples from {FEWEST_RESAMPLES} to {MOST_RESAMPLES}"
+            raise _bad(wanted, self.resamples, "9999 is the default")
+        if not (_is_whole(self.seed) and 0 <= self.seed < 2**64):
+            raise _bad("a seed of 0 or more, below 2^64", self.seed, "0 is the default")
+
+
+def read_interval(given: float | Interval | None) -> Interval | None:
+    """Read an interval: a record, a level, or none.
+
+    Raises:
+        PolicyError: It is neither.
+    """
+    return given if given is None or isinstance(given, Interval) else Interval(given)
+
+
+def _is_real(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _is_whole(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+def _bad(wanted: str, found: object, hint: str) -> PolicyError:
+    return PolicyError(f"expected {wanted}, found {found!r}", hint=hint, code="bad_interval")

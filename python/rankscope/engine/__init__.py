@@ -1,0 +1,22 @@
+"""From arguments to one call of the core, and from its answer to a result."""
+
+from __future__ import annotations
+
+from rankscope.engine.evaluating import evaluate_run as evaluate_run
+from rankscope.engine.evaluating import load_qrels as load_qrels
+from rankscope.engine.evaluating import make_evaluation as make_evaluation
+from rankscope.engine.evaluating import make_plan as make_plan
+from rankscope.engine.evaluating import rank_run as rank_run
+from rankscope.engine.requests import DUPLICATES as DUPLICATES
+from rankscope.engine.requests import Request as Request
+from rankscope.engine.requests import count_threads as count_threads
+from rankscope.engine.requests import read_measures as read_measures
+from rankscope.engine.requests import read_policy as read_policy
+from rankscope.engine.requests import read_request as read_request
+from rankscope.engine.requests import refuse_one_stdin_for_both as refuse_one_stdin_for_both
+from rankscope.engine.weights import read_weights as read_weights
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from rankscope.engine.requests import Measures as Measures
+    from rankscope.engine.slices import Groups as Groups

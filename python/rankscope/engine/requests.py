@@ -1,0 +1,176 @@
+"""Reads what is asked for: measures, policy, convention, threads."""
+
+from __future__ import annotations
+
+import operator
+import os
+
+from rankscope.data.policy import Policy, check_choice
+from rankscope.errors import MeasureError, PolicyError, UsageError
+from rankscope.measures import Measure, parse
+from rankscope.records import record
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+    from typing import Literal, TypeAlias
+
+    from rankscope.conventions import Convention
+    from rankscope.typing import InputLike
+
+    Measures: TypeAlias = Measure | str | Iterable[Measure | str]
+
+DUPLICATES = ("error", "first", "max")
+SCORE_TYPES = ("float64", "float32")
+ENCODINGS = ("utf-8", "latin-1")
+ROLES = ("query", "doc", "relevance", "score", "rank")
+"""What the columns of judgments and runs may be."""
+
+
+def read_measures(given: Measures) -> tuple[list[Measure], int]:
+    """Read measures; give each once, and how many were given again.
+
+    Raises:
+        MeasureError: One is not known, or there is none.
+    """
+    if isinstance(given, Measure | str):
+        given = [given]
+    measures = [parse(one) if isinstance(one, str) else one for one in given]
+    for one in measures:
+        if not isinstance(one, Measure):
+            raise MeasureError(
+                f"expected a measure or its name, found {type(one).__name__}",
+                hint="write nDCG @ 10 or 'nDCG@10'",
+                code="unknown_measure",
+            )
+    once = list(dict.fromkeys(measures))
+    if not once:
+        raise MeasureError(
+            "expected at least one measure", hint="give [nDCG @ 10]", code="no_measures"
+        )
+    names = {measure.name for measure in once}
+    if len(names) < len(once):
+        raise MeasureError(
+            "expected measures with different names, found two with one",
+            hint="give the functions that they are made of different names",
+            code="same_name",
+        )
+    return once, len(measures) - len(once)
+
+
+def read_policy(given: Policy | str | None, default: Policy | None = None) -> Policy:
+    """Read a policy: a record, a text such as `empty=skip`, or none for the default.
+
+    Raises:
+        PolicyError: A field or a value is unknown.
+    """
+    if isinstance(given, Policy):
+        return given
+    if isinstance(given, str):
+        return Policy.parse(given, default)
+    if given is None:
+        return Policy() if default is None else default
+    raise PolicyError(
+        f"expected a Policy or text, found {type(given).__name__}",
+        hint="write Policy(empty='skip') or 'empty=skip'",
+        code="bad_policy",
+    )
+
+
+@record(frozen=True, slots=True, kw_only=True)
+class Request:
+    """What is to be evaluated, and how.
+
+    Args:
+        measures: The measures to compute, each once.
+        policy: The policy.
+        score_type: How scores are compared.
+        repeated: How many measures were asked for again.
+        convention: The convention that it follows, if any.
+        names: Under a convention, what the measures that were asked for are called here.
+    """
+
+    measures: list[Measure]
+    policy: Policy
+    score_type: Literal["float64", "float32"]
+    repeated: int
+    convention: Convention | None
+    names: Mapping[str, str]
+
+
+def read_request(
+    measures: Measures,
+    policy: Policy | str | None,
+    *,
+    default: Policy | None = None,
+    convention: Convention | str | None,
+    score_type: Literal["float64", "float32"] | None,
+    grades: list[float],
+) -> Request:
+    """Read what is asked for, under a convention or not.
+
+    Raises:
+        UsageError: A measure, the policy or the convention is not one, or they contradict.
+        InputError: The library of the convention does not take these grades.
+    """
+    asked, repeated = read_measures(measures)
+    if score_type is not None:
+        check_choice("score_type", score_type, SCORE_TYPES)
+    if convention is None:
+        return Request(
+            measures=asked,
+            policy=read_policy(policy, default),
+            score_type=score_type or "float64",
+            repeated=repeated,
+            convention=None,
+            names={},
+        )
+    from rankscope.conventions import adapt  # noqa: PLC0415 - only where one is asked for
+
+    chosen = policy if policy is None or isinstance(policy, str) else read_policy(policy)
+    adapted = adapt(convention, asked, policy=chosen, score_type=score_type, grades=grades)
+    return Request(
+        measures=list(adapted.measures),
+        policy=adapted.policy,
+        score_type=adapted.score_type,
+        repeated=repeated,
+        convention=adapted.convention,
+        names=adapted.names,
+    )
+
+
+def refuse_one_stdin_for_both(qrels: InputLike, run: InputLike) -> None:
+    """Refuse to read judgments and run from the one standard input.
+
+    Raises:
+        UsageError: Both are `-`.
+    """
+    if isinstance(qrels, str) and isinstance(run, str) and qrels == run == "-":
+        raise UsageError(
+            "expected '-' for one input, found it for both",
+            hint="name a file for the other",
+            code="stdin_twice",
+        )
+
+
+def count_threads(given: object) -> int:
+    """Say how many threads to use: as many as asked for, or one a processor.
+
+    Raises:
+        UsageError: The number is not positive.
+    """
+    if given is None:
+        try:
+            return len(os.sched_getaffinity(0))
+        except AttributeError:  # not every system says which processors a process may use
+            count = os.cpu_count()
+            return 1 if count is None else count
+    is_number = hasattr(given, "__index__") and not isinstance(given, bool)
+    threads = operator.index(given) if is_number else 0  # type: ignore[arg-type]  # see above
+    if threads < 1:
+        raise UsageError(
+            f"expected threads to be 1 or more, found {given!r}",
+            hint="leave it out for one a processor",
+            code="bad_threads",
+        )
+    return min(threads, 256)

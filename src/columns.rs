@@ -1,0 +1,217 @@
+//! Rows that hold scores and grades, brought together by query.
+
+use crate::attributes::Attributes;
+use crate::axis::Names;
+use crate::error::{Error, Kind, Result, show};
+use crate::judgments::Duplicates;
+use crate::notes::{Note, Notes};
+use crate::numbered::extend_both;
+use crate::run::no_rows;
+use crate::table::{Grouped, IdColumn, check_finite, check_lengths, group};
+use crate::vocabulary::Vocabulary;
+
+/// A table whose rows hold a score and a grade each, in any order.
+#[derive(Debug)]
+pub struct Table<'a> {
+    /// The query of each row.
+    pub queries: IdColumn<'a>,
+    /// The document of each row, where rows have identifiers.
+    pub docs: Option<IdColumn<'a>>,
+    /// The grade of each row, NaN where unjudged.
+    pub relevance: Vec<f64>,
+    /// The score of each row.
+    pub scores: Vec<f64>,
+    /// The rank of each row, where scores have to agree with ranks; smaller ones come first.
+    pub ranks: Option<Vec<f64>>,
+    /// Names and columns of what is the same in all rows of a query.
+    pub attributes: Vec<(String, IdColumn<'a>)>,
+}
+
+/// Rows of queries that hold both scores and grades.
+#[derive(Debug)]
+pub struct Columns {
+    /// What the queries are called.
+    pub names: Names,
+    /// Rows of query q are `offsets[q]..offsets[q + 1]`.
+    pub offsets: Vec<usize>,
+    /// The grade of each row, NaN where unjudged.
+    pub relevance: Vec<f64>,
+    /// The score of each row.
+    pub scores: Vec<f64>,
+    /// The document of each row, and what the documents are called, where rows have identifiers.
+    pub docs: Option<(Vec<u32>, Vocabulary)>,
+    /// All judged grades of each query, by offsets of their own; those of the rows where left out.
+    pub ideal: Option<(Vec<usize>, Vec<f64>)>,
+    /// What is known of each query besides.
+    pub attributes: Attributes,
+    /// What was suspicious but legal.
+    pub notes: Notes,
+}
+
+impl Columns {
+    /// Brings the rows of each query together.
+    ///
+    /// # Errors
+    /// Where the columns do not fit, a value is no number, a document occurs twice, ranks contradict
+    /// scores, or an attribute differs within a query; lines are 1-based rows.
+    pub fn collect(table: &Table<'_>, duplicates: Duplicates) -> Result<Self> {
+        let docs_length = table.docs.map_or(table.scores.len(), |docs| docs.len());
+        let lengths = [table.queries.len(), docs_length, table.relevance.len(), table.scores.len()];
+        let others = table.attributes.iter().map(|(_, column)| column.len());
+        let ranks = table.ranks.iter().map(Vec::len);
+        check_lengths(&lengths.into_iter().chain(ranks).chain(others).collect::<Vec<_>>())?;
+        if table.scores.is_empty() {
+            return Err(no_rows());
+        }
+        check_values(&table.relevance, &table.scores)?;
+        let none = Vocabulary::default();
+        let (queries, docs) = match table.docs {
+            Some(docs) => {
+                let [queries, docs] = extend_both([(&none, &table.queries), (&none, &docs)])?;
+                (queries, Some(docs))
+            }
+            None => (none.extend(&table.queries)?, None),
+        };
+        let (codes, names) = queries;
+        let grouped = group(&codes, names.len());
+        let mut made = Self {
+            names: Names::Known(names),
+            relevance: grouped.gather(&table.relevance),
+            scores: grouped.gather(&table.scores),
+            docs: docs.map(|(codes, docs)| (grouped.gather(&codes), docs)),
+            ideal: None,
+            attributes: Attributes::default(),
+            notes: Notes::default(),
+            offsets: grouped.offsets.clone(),
+        };
+        if let Some(ranks) = &table.ranks {
+            made.check_ranks(&grouped, ranks)?;
+        }
+        for (name, column) in &table.attributes {
+            made.attributes.add(name, column, &codes, &made.names)?;
+        }
+        let dropped = made.resolve(&grouped, duplicates)?;
+        made.notes.add_many(Note::DuplicatesResolved, dropped, (0, 0));
+        for column in [Some(table.queries), table.docs].into_iter().flatten() {
+            made.notes.add_many(Note::IntegerIds, column.integers(), (0, 0));
+        }
+        let negative = table.relevance.iter().filter(|&&grade| grade < 0.0).count() as u64;
+        made.notes.add_many(Note::NegativeGrades, negative, (0, 0));
+        Ok(made)
+    }
+
+    /// Refuses or drops documents that occur again in a query; says how many it dropped.
+    fn resolve(&mut self, grouped: &Grouped, duplicates: Duplicates) -> Result<u64> {
+        let Some((codes, docs)) = &self.docs else { return Ok(0) };
+        let mut seen_at = vec![usize::MAX; docs.len()];
+        let mut again = Vec::new();
+        for (query, range) in self.offsets.windows(2).enumerate() {
+            for place in range[0]..range[1] {
+                let seen = &mut seen_at[codes[place] as usize];
+                if *seen == usize::MAX || *seen < range[0] {
+                    *seen = place;
+                    continue;
+                }
+                if duplicates == Duplicates::Error {
+                    let doc = docs.get(codes[place] as usize);
+                    let row = grouped.row(place) as u64 + 1;
+                    return Err(occurs_again(&doc, &self.names.get(query), row));
+                }
+                if duplicates == Duplicates::Max {
+                    self.scores[*seen] = self.scores[*seen].max(self.scores[place]);
+                    self.relevance[*seen] = self.relevance[*seen].max(self.relevance[place]);
+                }
+                again.push(place);
+            }
+        }
+        self.drop_rows(&again);
+        Ok(again.len() as u64)
+    }
+
+    /// Refuses ranks that contradict the scores: a larger score at a larger rank.
+    fn check_ranks(&self, grouped: &Grouped, ranks: &[f64]) -> Result<()> {
+        let mut order = Vec::new();
+        for (query, range) in self.offsets.windows(2).enumerate() {
+            let rank = |place: usize| ranks[grouped.row(place)];
+            order.clear();
+            order.extend(range[0]..range[1]);
+            order.sort_by(|&a, &b| rank(a).total_cmp(&rank(b)));
+            let contradicts = |pair: &&[usize]| {
+                rank(pair[0]) < rank(pair[1]) && self.scores[pair[0]] < self.scores[pair[1]]
+            };
+            if let Some(pair) = order.windows(2).find(contradicts) {
+                let message = format!(
+                    "expected ranks and scores that agree, found rank {} with a larger score than \
+                     rank {} in query `{}`",
+                    rank(pair[1]),
+                    rank(pair[0]),
+                    show(&self.names.get(query))
+                );
+                return Err(Error::new(Kind::Format, "rank_score_disagree", message)
+                    .hint("name only one of the two columns")
+                    .line(grouped.row(pair[1]) as u64 + 1));
+            }
+        }
+        Ok(())
+    }
+
+    /// Drops rows, given in ascending order.
+    fn drop_rows(&mut self, rows: &[usize]) {
+        if rows.is_empty() {
+            return;
+        }
+        drop_from(&mut self.relevance, rows);
+        drop_from(&mut self.scores, rows);
+        if let Some((codes, _)) = &mut self.docs {
+            drop_from(codes, rows);
+        }
+        for offset in &mut self.offsets {
+            *offset -= rows.partition_point(|row| row < offset);
+        }
+    }
+}
+
+fn drop_from<T: Copy>(column: &mut Vec<T>, rows: &[usize]) {
+    let mut next = rows.iter().copied().peekable();
+    let mut at = 0;
+    column.retain(|_| {
+        at += 1;
+        next.next_if_eq(&(at - 1)).is_none()
+    });
+}
+
+/// The error for a document that occurs again in a query.
+#[must_use]
+pub fn occurs_again(doc: &[u8], query: &[u8], row: u64) -> Error {
+    let message = format!(
+        "expected each document once, found `{}` of query `{}` again",
+        show(doc),
+        show(query)
+    );
+    Error::new(Kind::Duplicate, "duplicate_doc", message)
+        .hint("keep one of them, or say duplicates=\"first\" or \"max\"")
+        .line(row)
+        .value(doc)
+}
+
+/// Refuses scores and grades that are no numbers; a NaN grade is an unjudged document.
+///
+/// # Errors
+/// Where one is none; the line is the 1-based row.
+pub fn check_values(relevance: &[f64], scores: &[f64]) -> Result<()> {
+    for (row, (&score, &grade)) in scores.iter().zip(relevance).enumerate() {
+        let grade = if grade.is_nan() { Ok(()) } else { check_grade(grade) };
+        grade
+            .and_then(|()| check_finite(score, "score", "score"))
+            .map_err(|error| error.line(row as u64 + 1))?;
+    }
+    Ok(())
+}
+
+/// Refuses a grade that is no number.
+///
+/// # Errors
+/// Where it is none.
+pub fn check_grade(grade: f64) -> Result<()> {
+    check_finite(grade, "rel", "grade")
+}

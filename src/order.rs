@@ -1,0 +1,205 @@
+//! Puts the rows of each query in rank order.
+
+use std::borrow::Cow;
+use std::cmp::Ordering;
+use std::sync::Arc;
+use std::thread;
+
+use crate::judgments::Judgments;
+use crate::rank::{Ties, descending_bits};
+use crate::stream::FEW_ROWS;
+use crate::table::Decimal;
+use crate::vocabulary::Vocabulary;
+
+/// The different documents of rankings: those of the judgments first, then others.
+#[derive(Debug, Default)]
+pub struct Docs {
+    judged: Option<Arc<Judgments>>,
+    others: Vocabulary,
+}
+
+impl Docs {
+    /// Documents of judgments, and others.
+    #[must_use]
+    pub fn new(judged: Option<Arc<Judgments>>, others: Vocabulary) -> Self {
+        Self { judged, others }
+    }
+
+    /// How many there are.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.judged.as_ref().map_or(0, |judged| judged.by_number().docs.len()) + self.others.len()
+    }
+
+    /// Whether there are none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// What a document is called.
+    #[must_use]
+    pub fn get(&self, code: u32) -> Cow<'_, [u8]> {
+        let (vocabulary, number) = self.place(code);
+        vocabulary.get(number)
+    }
+
+    fn place(&self, code: u32) -> (&Vocabulary, usize) {
+        let code = code as usize;
+        match &self.judged {
+            None => (&self.others, code),
+            Some(judged) => {
+                let docs = &judged.by_number().docs;
+                match code.checked_sub(docs.len()) {
+                    None => (docs, code),
+                    Some(other) => (&self.others, other),
+                }
+            }
+        }
+    }
+
+    /// Orders two documents by the bytes of their identifiers.
+    fn compare(&self, one: u32, other: u32) -> Ordering {
+        let (mut room, mut other_room) = (Decimal::default(), Decimal::default());
+        let (one, other) = (self.place(one), self.place(other));
+        one.0.write(one.1, &mut room).cmp(other.0.write(other.1, &mut other_room))
+    }
+}
+
+/// Rows of adjacent queries.
+pub struct Rows<'a> {
+    /// Rows of query q are `offsets[q]..offsets[q + 1]`, less the first offset.
+    pub offsets: &'a [usize],
+    /// The grade of each row, NaN where unjudged.
+    pub relevance: &'a mut [f64],
+    /// The score of each row.
+    pub scores: &'a mut [f64],
+    /// The document of each row; none where rows have no identifiers.
+    pub codes: &'a mut [u32],
+}
+
+/// Puts the rows of each query in rank order; says how many queries have two and more documents that
+/// all have one score.
+#[must_use]
+pub fn rank_rows(rows: Rows<'_>, docs: &Docs, ties: Ties, threads: usize) -> u64 {
+    let queries = rows.offsets.len() - 1;
+    if threads < 2 || queries < 2 || rows.scores.len() < FEW_ROWS {
+        return Ranker::new(docs, ties).rank(rows);
+    }
+    let half = rows.offsets[0] + rows.scores.len() * (threads / 2) / threads;
+    let query = rows.offsets.partition_point(|&offset| offset < half).clamp(1, queries - 1);
+    let (left, right) = rows.split_at(query);
+    thread::scope(|scope| {
+        let beside = scope.spawn(|| rank_rows(right, docs, ties, threads - threads / 2));
+        let flat = rank_rows(left, docs, ties, threads / 2);
+        match beside.join() {
+            Ok(other) => flat + other,
+            Err(panic) => std::panic::resume_unwind(panic),
+        }
+    })
+}
+
+impl Rows<'_> {
+    fn split_at(self, query: usize) -> (Self, Self) {
+        let at = self.offsets[query] - self.offsets[0];
+        let (relevance, right_relevance) = self.relevance.split_at_mut(at);
+        let (scores, right_scores) = self.scores.split_at_mut(at);
+        let (codes, right_codes) = self.codes.split_at_mut(at.min(self.codes.len()));
+        let left = Self { offsets: &self.offsets[..=query], relevance, scores, codes };
+        let right = Self {
+            offsets: &self.offsets[query..],
+            relevance: right_relevance,
+            scores: right_scores,
+            codes: right_codes,
+        };
+        (left, right)
+    }
+}
+
+/// Ranks one query after another, with memory of its own.
+struct Ranker<'a> {
+    docs: &'a Docs,
+    ties: Ties,
+    keys: Vec<(u64, u32)>,
+    numbers: Vec<f64>,
+    ids: Vec<u32>,
+}
+
+impl<'a> Ranker<'a> {
+    fn new(docs: &'a Docs, ties: Ties) -> Self {
+        Self { docs, ties, keys: Vec::new(), numbers: Vec::new(), ids: Vec::new() }
+    }
+
+    fn rank(&mut self, rows: Rows<'_>) -> u64 {
+        let Rows { offsets, relevance, scores, codes } = rows;
+        let mut flat = 0;
+        for range in offsets.windows(2) {
+            let range = range[0] - offsets[0]..range[1] - offsets[0];
+            let codes = codes.get_mut(range.clone()).unwrap_or_default();
+            let (relevance, scores) = (&mut relevance[range.clone()], &mut scores[range]);
+            flat += u64::from(self.rank_query(relevance, scores, codes));
+        }
+        flat
+    }
+
+    /// Ranks the rows of one query; says whether there are several that all have one score.
+    #[allow(clippy::cast_possible_truncation)] // rows of a query are counted in 32 bits
+    fn rank_query(&mut self, relevance: &mut [f64], scores: &mut [f64], codes: &mut [u32]) -> bool {
+        let is_strict = scores.is_sorted_by(|above, below| above > below);
+        if is_strict {
+            return false;
+        }
+        let keeps_input = matches!(self.ties, Ties::Input | Ties::Average);
+        let is_sorted = scores.is_sorted_by(|above, below| above >= below);
+        let is_flat = is_sorted && scores.first() == scores.last();
+        if is_sorted && keeps_input {
+            return is_flat;
+        }
+        self.keys.clear();
+        self.keys.extend(scores.iter().zip(0..).map(|(&score, row)| (descending_bits(score), row)));
+        if !is_sorted {
+            self.keys.sort_unstable();
+        }
+        if !keeps_input {
+            let Self { docs, ties, keys, .. } = self;
+            let alike = keys.chunk_by_mut(|a, b| a.0 == b.0).filter(|alike| alike.len() > 1);
+            alike.for_each(|alike| {
+                alike.sort_by(|&(_, a), &(_, b)| order_tied(*ties, (a, b), relevance, codes, docs));
+            });
+        }
+        reorder(relevance, &self.keys, &mut self.numbers);
+        reorder(scores, &self.keys, &mut self.numbers);
+        if !codes.is_empty() {
+            reorder(codes, &self.keys, &mut self.ids);
+        }
+        is_flat
+    }
+}
+
+fn order_tied(
+    ties: Ties,
+    (one, other): (u32, u32),
+    relevance: &[f64],
+    codes: &[u32],
+    docs: &Docs,
+) -> Ordering {
+    let (one, other) = (one as usize, other as usize);
+    let grade = |row: usize| if relevance[row].is_nan() { 0.0 } else { relevance[row] };
+    let by_doc = || match codes {
+        [] => Ordering::Equal,
+        codes => docs.compare(codes[one], codes[other]),
+    };
+    match ties {
+        Ties::Input | Ties::Average => Ordering::Equal,
+        Ties::DocId => by_doc().reverse(),
+        Ties::DocIdAscending => by_doc(),
+        Ties::Best => grade(other).total_cmp(&grade(one)).then_with(|| by_doc().reverse()),
+        Ties::Worst => grade(one).total_cmp(&grade(other)).then_with(|| by_doc().reverse()),
+    }
+}
+
+fn reorder<T: Copy>(column: &mut [T], keys: &[(u64, u32)], room: &mut Vec<T>) {
+    room.clear();
+    room.extend(keys.iter().map(|&(_, row)| column[row as usize]));
+    column.copy_from_slice(room);
+}

@@ -1,0 +1,134 @@
+//! Values, means and intervals as Python sees them.
+
+use std::sync::Arc;
+
+use pyo3::exceptions::PyKeyError;
+use pyo3::prelude::*;
+use pyo3::types::PyBytes;
+
+use super::choices::choose;
+use super::column::{Column, Data};
+use super::watch::Watch;
+use super::{NoteRows, Plan};
+use crate::evaluate;
+use crate::resample::{Level, Method, interval};
+
+/// The values of all measures.
+#[pyclass(frozen, module = "rankscope._core")]
+pub struct Evaluation {
+    made: evaluate::Evaluation,
+    plan: Arc<evaluate::Plan>,
+}
+
+impl Evaluation {
+    pub(super) fn new(made: evaluate::Evaluation, plan: &Plan) -> Self {
+        Self { made, plan: Arc::clone(&plan.0) }
+    }
+}
+
+#[pymethods]
+impl Evaluation {
+    fn values(&self, measure: usize) -> PyResult<Column> {
+        let values = self.made.values.get(measure).cloned();
+        values
+            .map(|values| Column(Data::Values(values)))
+            .ok_or_else(|| PyKeyError::new_err(measure))
+    }
+
+    fn means(&self) -> Vec<f64> {
+        self.made.means.clone()
+    }
+
+    fn denominators(&self) -> Vec<u64> {
+        self.made.denominators.clone()
+    }
+
+    /// queries, evaluated, empty, missing, `run_only`, tied, flat.
+    fn counts(&self) -> [u64; 7] {
+        let counts = &self.made.counts;
+        [
+            counts.queries,
+            counts.evaluated,
+            counts.empty,
+            counts.missing,
+            counts.run_only,
+            counts.tied,
+            self.made.flat,
+        ]
+    }
+
+    /// Retrieved and unjudged documents by cutoff.
+    fn at_cutoffs(&self) -> Vec<(u64, u64)> {
+        self.made.counts.at_cutoffs.clone()
+    }
+
+    fn is_present<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
+        let bytes: Vec<u8> =
+            self.made.is_present.iter().map(|&is_present| u8::from(is_present)).collect();
+        PyBytes::new(py, &bytes)
+    }
+
+    fn notes(&self) -> NoteRows {
+        self.made.notes.iter().collect()
+    }
+
+    /// The aggregate of each measure over the queries of each group, with its denominator; `groups`
+    /// says which group each query is in.
+    fn over(&self, groups: Vec<u32>, count: usize) -> Vec<Vec<(f64, u64)>> {
+        let members = members(&groups, count);
+        let over = |column| {
+            let mean = |queries: &Vec<usize>| {
+                self.made.mean_over(&self.plan, column, queries.iter().copied())
+            };
+            members.iter().map(mean).collect()
+        };
+        (0..self.plan.measures.len()).map(over).collect()
+    }
+
+    /// An interval around the aggregate of each measure over the queries of each group.
+    #[allow(clippy::too_many_arguments)] // the choices of an interval
+    fn intervals(
+        &self,
+        py: Python<'_>,
+        groups: Vec<u32>,
+        count: usize,
+        level: f64,
+        method: &str,
+        resamples: usize,
+        seed: u64,
+        threads: usize,
+    ) -> PyResult<Vec<Vec<(f64, f64)>>> {
+        let known = [("t", Method::Student), ("bca", Method::Bootstrap { resamples, seed })];
+        let method = choose(method, &known)?;
+        let members = members(&groups, count);
+        Watch::new(None).run(py, |watch| {
+            let mut all = Vec::new();
+            for (column, measure) in self.plan.measures.iter().enumerate() {
+                let mut of_groups = Vec::with_capacity(count);
+                for queries in &members {
+                    let parts = self.made.parts(&self.plan, column, queries.iter().copied());
+                    let aggregate = measure.aggregate;
+                    of_groups.push(interval(
+                        aggregate,
+                        &parts,
+                        Level(level),
+                        method,
+                        threads,
+                        watch,
+                    )?);
+                }
+                all.push(of_groups);
+            }
+            Ok(all)
+        })
+    }
+}
+
+/// The queries of each group.
+fn members(groups: &[u32], count: usize) -> Vec<Vec<usize>> {
+    let mut members = vec![Vec::new(); count];
+    for (query, &group) in groups.iter().enumerate() {
+        members[group as usize].push(query);
+    }
+    members
+}

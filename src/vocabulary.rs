@@ -1,0 +1,278 @@
+//! Identifiers as small numbers in first-seen order, whether they came as integers or as text.
+
+use std::borrow::Cow;
+
+use crate::error::Result;
+use crate::ids::{IdHasher, Ids};
+use crate::table::{Decimal, IdColumn, check_text, slice};
+
+/// Different identifiers. Integers are identifiers by their decimal text, which is written only
+/// where somebody asks for it.
+#[derive(Clone, Debug)]
+pub enum Vocabulary {
+    /// That came as text.
+    Texts(Ids),
+    /// That came as integers.
+    Integers(Integers),
+}
+
+impl Default for Vocabulary {
+    fn default() -> Self {
+        Self::Texts(Ids::default())
+    }
+}
+
+impl Vocabulary {
+    /// How many identifiers there are.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        match self {
+            Self::Texts(ids) => ids.texts().len(),
+            Self::Integers(integers) => integers.values.len(),
+        }
+    }
+
+    /// Whether there are none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The text of an identifier.
+    #[must_use]
+    pub fn get(&self, number: usize) -> Cow<'_, [u8]> {
+        match self {
+            Self::Texts(ids) => Cow::Borrowed(ids.texts().get(number)),
+            Self::Integers(_) => Cow::Owned(self.write(number, &mut Decimal::default()).to_vec()),
+        }
+    }
+
+    /// The text of an identifier, which may need room to be written in.
+    #[must_use]
+    pub fn write<'a>(&'a self, number: usize, room: &'a mut Decimal) -> &'a [u8] {
+        match self {
+            Self::Texts(ids) => ids.texts().get(number),
+            Self::Integers(integers) => room.write(integers.values[number]),
+        }
+    }
+
+    /// The number of an identifier by its text.
+    #[inline]
+    #[must_use]
+    pub fn find(&self, id: &[u8]) -> Option<usize> {
+        match self {
+            Self::Texts(ids) => ids.find(id),
+            Self::Integers(integers) => integers.find(read_decimal(id)?),
+        }
+    }
+
+    /// Numbers the rows of a column of identifiers.
+    ///
+    /// # Errors
+    /// Where one is no identifier; the line is the 1-based row.
+    pub fn number(column: &IdColumn<'_>) -> Result<(Vec<u32>, Self)> {
+        Self::default().extend(column)
+    }
+
+    /// Numbers the rows of a column: identifiers that are known as they are here, others after those,
+    /// in a vocabulary of their own.
+    ///
+    /// # Errors
+    /// Where one is no identifier; the line is the 1-based row.
+    pub fn extend(&self, column: &IdColumn<'_>) -> Result<(Vec<u32>, Self)> {
+        self.extend_checked(column, check_text)
+    }
+
+    /// Numbers the rows of a column of whatever texts.
+    ///
+    /// # Errors
+    /// Where the column is damaged.
+    pub fn number_values(column: &IdColumn<'_>) -> Result<(Vec<u32>, Self)> {
+        Self::default().extend_checked(column, |_| Ok(()))
+    }
+
+    #[allow(clippy::cast_possible_truncation)] // fewer than 2^32 are different, or memory ends first
+    fn extend_checked(
+        &self,
+        column: &IdColumn<'_>,
+        check: impl Fn(&[u8]) -> Result<()>,
+    ) -> Result<(Vec<u32>, Self)> {
+        let base = self;
+        let mut codes = Vec::with_capacity(column.len());
+        match *column {
+            IdColumn::Ints(values) => {
+                let mut others = Integers::default();
+                let mut last = None;
+                for &value in values {
+                    let code = match last {
+                        Some((known, code)) if known == value => code,
+                        _ => {
+                            let known = base.find_integer(value);
+                            known.unwrap_or_else(|| base.len() + others.number(value)) as u32
+                        }
+                    };
+                    last = Some((value, code));
+                    codes.push(code);
+                }
+                Ok((codes, Self::Integers(others)))
+            }
+            IdColumn::Texts { offsets, bytes } => {
+                let mut others = Ids::default();
+                let mut last: Option<(&[u8], u32)> = None;
+                for (row, ends) in (1..).zip(offsets.windows(2)) {
+                    let text = slice(bytes, ends[0], ends[1])?;
+                    let code = match last {
+                        Some((known, code)) if known == text => code,
+                        _ => {
+                            check(text).map_err(|error| error.line(row))?;
+                            let known = base.find(text);
+                            known.unwrap_or_else(|| base.len() + others.number(text)) as u32
+                        }
+                    };
+                    last = Some((text, code));
+                    codes.push(code);
+                }
+                Ok((codes, Self::Texts(others)))
+            }
+        }
+    }
+
+    #[inline]
+    fn find_integer(&self, value: i64) -> Option<usize> {
+        match self {
+            _ if self.is_empty() => None,
+            Self::Integers(integers) => integers.find(value),
+            Self::Texts(ids) => ids.find(Decimal::default().write(value)),
+        }
+    }
+}
+
+/// The integer that a text is the decimal text of.
+fn read_decimal(text: &[u8]) -> Option<i64> {
+    let value: i64 = std::str::from_utf8(text).ok()?.parse().ok()?;
+    (Decimal::default().write(value) == text).then_some(value)
+}
+
+/// Integers numbered in the order in which they were first seen, in an open-addressing table.
+#[derive(Clone, Debug, Default)]
+pub struct Integers {
+    slots: Vec<Slot>,
+    values: Vec<i64>,
+    hasher: IdHasher,
+}
+
+/// An integer and its number plus one; 0 is an empty slot.
+#[derive(Clone, Copy, Debug, Default)]
+struct Slot {
+    value: i64,
+    next: u32,
+}
+
+impl Integers {
+    /// The number of an integer, if it was seen.
+    #[inline]
+    #[must_use]
+    pub fn find(&self, value: i64) -> Option<usize> {
+        if self.slots.is_empty() {
+            return None;
+        }
+        (self.slots[self.slot_of(value)].next as usize).checked_sub(1)
+    }
+
+    /// The number of an integer, new if it was not seen before.
+    #[inline]
+    #[allow(clippy::cast_possible_truncation)] // as above
+    pub fn number(&mut self, value: i64) -> usize {
+        if 2 * (self.values.len() + 1) > self.slots.len() {
+            self.grow();
+        }
+        let at = self.slot_of(value);
+        if self.slots[at].next == 0 {
+            self.values.push(value);
+            self.slots[at] = Slot { value, next: self.values.len() as u32 };
+        }
+        self.slots[at].next as usize - 1
+    }
+
+    /// The slot of a value, or the empty one where it belongs.
+    #[inline]
+    #[allow(clippy::cast_possible_truncation)] // the low bits are what is wanted
+    fn slot_of(&self, value: i64) -> usize {
+        let mask = self.slots.len() - 1;
+        let mut at = self.hasher.hash_integer(value) as usize & mask;
+        while self.slots[at].next != 0 && self.slots[at].value != value {
+            at = (at + 1) & mask;
+        }
+        at
+    }
+
+    #[allow(clippy::cast_possible_truncation)] // as above
+    fn grow(&mut self) {
+        let size = (4 * self.values.len()).next_power_of_two().max(64);
+        self.slots = vec![Slot::default(); size];
+        for (number, &value) in (1..).zip(&self.values) {
+            let at = self.slot_of(value);
+            self.slots[at] = Slot { value, next: number };
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// The texts of some integers as a column holds them.
+    fn as_text(values: &[i64]) -> (Vec<i64>, String) {
+        let texts: Vec<String> = values.iter().map(i64::to_string).collect();
+        let mut offsets = vec![0];
+        for text in &texts {
+            offsets.push(offsets.last().unwrap() + i64::try_from(text.len()).unwrap());
+        }
+        (offsets, texts.concat())
+    }
+
+    proptest! {
+        #[test]
+        fn integers_and_their_texts_are_the_same_ids(
+            judged in prop::collection::vec(-5i64..5, 0..50),
+            values in prop::collection::vec(-9i64..9, 0..200),
+        ) {
+            let (judged_offsets, judged_bytes) = as_text(&judged);
+            let (offsets, bytes) = as_text(&values);
+            let judged = [
+                IdColumn::Ints(&judged),
+                IdColumn::Texts { offsets: &judged_offsets, bytes: judged_bytes.as_bytes() },
+            ];
+            let columns = [
+                IdColumn::Ints(&values),
+                IdColumn::Texts { offsets: &offsets, bytes: bytes.as_bytes() },
+            ];
+            let mut all = Vec::new();
+            for judged in judged {
+                let (_, base) = Vocabulary::number(&judged).unwrap();
+                for column in columns {
+                    let (codes, others) = base.extend(&column).unwrap();
+                    let name = |code: usize| match code.checked_sub(base.len()) {
+                        None => base.get(code).into_owned(),
+                        Some(code) => others.get(code).into_owned(),
+                    };
+                    for (value, &code) in values.iter().zip(&codes) {
+                        prop_assert_eq!(name(code as usize), value.to_string().into_bytes());
+                    }
+                    all.push(codes);
+                }
+            }
+            prop_assert!(all.windows(2).all(|pair| pair[0] == pair[1]));
+        }
+    }
+
+    #[test]
+    fn only_the_decimal_text_of_an_integer_finds_it() {
+        let (_, base) = Vocabulary::number(&IdColumn::Ints(&[7])).unwrap();
+        assert_eq!(base.find(b"7"), Some(0));
+        for other in ["07", "+7", "7.0", " 7", ""] {
+            assert_eq!(base.find(other.as_bytes()), None);
+        }
+    }
+}
