@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from rankscope.adapters.arrow import load_arrow
 from rankscope.errors import EmptyError, FormatError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from types import ModuleType
     from typing import Any, TypeAlias
 
     import numpy as np
@@ -182,24 +182,6 @@ def _plain(column: Foreign) -> Foreign:
         array = np.asarray(column)
         return array if array.dtype.kind in "iuf" and array.ndim == 1 else list(column)
     return column
-
-
-def load_arrow() -> ModuleType:
-    """Load pyarrow.
-
-    Raises:
-        FormatError: It is not installed.
-    """
-    from importlib import import_module  # noqa: PLC0415 - only tables need it
-
-    try:
-        return import_module("pyarrow")
-    except ModuleNotFoundError as error:
-        raise FormatError(
-            "expected pyarrow to be installed, which reads columns of text",
-            hint="pip install 'rankscope[tables]'",
-            code="missing_extra",
-        ) from error
 
 
 def _bad_ids(name: str, wanted: str, found: str) -> FormatError:

@@ -58,7 +58,10 @@ def join_lists(
     kinds = set(map(type, given))
     if is_plain(given, kinds):
         offsets = _count(given)
-        return offsets, read_python(list(chain.from_iterable(given)), name, offsets)
+        items = list(chain.from_iterable(given))
+        if len(items) != offsets[-1]:
+            raise RuntimeError(f"{name} changed size while being read")
+        return offsets, read_python(items, name, offsets)
     if kinds == {np.ndarray} and _are_alike(given):
         for one in {id(one.base): one for one in given}.values():
             check_file(one, name)

@@ -5,7 +5,8 @@ from __future__ import annotations
 import sys
 from collections.abc import Mapping
 
-from rankscope.adapters.columns import load_arrow, read_ids, read_numbers, read_values
+from rankscope.adapters.arrow import load_arrow
+from rankscope.adapters.columns import read_ids, read_numbers, read_values
 from rankscope.errors import FormatError
 from rankscope.records import record
 
