@@ -14,3 +14,4 @@ from rankscope.api.grades import ndcg_score as ndcg_score
 from rankscope.api.letor import Letor as Letor
 from rankscope.api.letor import read_letor as read_letor
 from rankscope.api.rankings import Rankings as Rankings
+from rankscope.api.reconcile import reconcile as reconcile
