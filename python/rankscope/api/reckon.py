@@ -12,6 +12,7 @@ from rankscope.conventions import TABLE, adapt, find
 from rankscope.conventions.rules import Rules, write
 from rankscope.data.policy import CHOICES, FIELDS, Policy
 from rankscope.data.qrels import Qrels
+from rankscope.engine.requests import SCORE_TYPES
 from rankscope.errors import MeasureError, RankscopeError, UsageError
 from rankscope.measures.domains import DISCOUNTS
 from rankscope.records import record
@@ -201,7 +202,7 @@ def _list_alternatives(rules: Rules) -> Iterator[tuple[str, Settings]]:
         "unjudged": CHOICES["unjudged"],
         "negative": ("nonrelevant", "gain"),
         "aggregate": CHOICES["aggregate"],
-        "score_type": engine.SCORE_TYPES,
+        "score_type": SCORE_TYPES,
     }
     for parameter in rules.measure.row.parameters:
         if parameter.name not in {"k", "discount"} and parameter.domain.choices:

@@ -87,7 +87,7 @@ class Reconciliation:
         >>> run = {"q1": {"b": 2.0, "a": 1.0}, "q2": {"c": 1.0}}
         >>> found = rs.reconcile(qrels, run, "nDCG@10", got="0.8549")
         >>> found.matches
-        ('lightgbm', 'xgboost')
+        ('lightgbm', 'xgboost', 'catboost_exp')
     """
 
     def __init__(
