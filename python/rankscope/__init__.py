@@ -19,6 +19,7 @@ from rankscope.api import cg as cg
 from rankscope.api import dcg as dcg
 from rankscope.api import dcg_score as dcg_score
 from rankscope.api import evaluate as evaluate
+from rankscope.api import evaluate_table as evaluate_table
 from rankscope.api import idcg as idcg
 from rankscope.api import ndcg as ndcg
 from rankscope.api import ndcg_score as ndcg_score
@@ -126,6 +127,7 @@ __all__ = [
     "dcg",
     "dcg_score",
     "evaluate",
+    "evaluate_table",
     "idcg",
     "infAP",
     "nDCG",
