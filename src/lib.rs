@@ -33,6 +33,5 @@ pub mod split;
 pub mod stream;
 pub mod sum;
 pub mod table;
-pub mod table_stream;
 pub mod trec;
 pub mod vocabulary;

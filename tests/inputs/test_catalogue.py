@@ -48,6 +48,7 @@ OTHERWHERE = {
     "test_objects.py": tuple(f"D{number}" for number in range(1, 12)),
     "test_processes.py": ("D13", "D14"),
     "test_arrays.py": tuple(f"N{number}" for number in range(1, 19)),
+    "test_tables.py": tuple(f"F{number}" for number in range(1, 13)),
     "../cli/test_usage.py": ("D15", "D16"),
     "../cli/test_runs.py": ("R22", "R25"),
 }
@@ -236,4 +237,4 @@ def test_every_entry_of_the_catalogue_is_tested() -> None:
     assert here >= catalogue, catalogue - here
 
 
-COUNTS = {"T": 47, "R": 26, "N": 18, "D": 16}
+COUNTS = {"T": 47, "R": 26, "N": 18, "D": 16, "F": 12}

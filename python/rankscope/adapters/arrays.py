@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
-from rankscope.adapters.numbers import count_offsets, join_lists, to_numbers
+from rankscope.adapters.numbers import (
+    count_offsets,
+    join_lists,
+    refuse_unjudged,
+    to_numbers,
+)
 from rankscope.errors import EmptyError, FormatError
 from rankscope.records import record
 
@@ -117,16 +122,7 @@ def from_lists(lists: Iterable[Sequence[float]], ideal: Iterable[Sequence[float]
 
 
 def _judged(groups: Groups) -> Groups:
-    """Refuse rows of which none is judged, as judgments without a document are refused."""
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
-    grades = groups.relevance if groups.ideal is None else groups.ideal[1]
-    if len(grades) == 0 or (np.isnan(grades[0]) and np.isnan(grades).all()):
-        raise EmptyError(
-            "expected judgments, found none",
-            hint="give each query at least the grades that are known",
-            code="empty_input",
-        )
+    refuse_unjudged(groups.relevance if groups.ideal is None else groups.ideal[1])
     return groups
 
 

@@ -1,9 +1,13 @@
-"""Columns of any library: reads ids and numbers of them, exactly."""
+"""Columns of any library: reads ids, numbers and values of them, exactly."""
 
 from __future__ import annotations
 
 from rankscope.adapters.arrow import load_arrow
-from rankscope.errors import EmptyError, FormatError
+from rankscope.adapters.column import is_null, open_column
+from rankscope.adapters.foreign import is_integer
+from rankscope.adapters.mistakes import inexact, not_numbers
+from rankscope.adapters.numbers import to_numbers
+from rankscope.errors import FormatError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -23,50 +27,107 @@ def read_ids(column: Foreign, name: str) -> IdColumn:
     """Read a column of identifiers: integers, or texts.
 
     Raises:
-        InputError: There are none, or they are something else.
+        FormatError: There is none in a row, or they are something else.
     """
     import numpy as np  # noqa: PLC0415 - loads with the first array
 
-    column = _plain(column)
-    if isinstance(column, np.ndarray) and column.dtype.kind in "iu":
-        if column.dtype == np.uint64 and (column > np.iinfo(np.int64).max).any():
-            raise _bad_ids(name, "integers of 64 bits with a sign", "larger ones")
-        return np.ascontiguousarray(column, dtype=np.int64)
-    if isinstance(column, np.ndarray) and column.dtype.kind not in "OUT":
-        raise _bad_ids(name, "texts or integers", str(column.dtype))
-    return _read_texts(column, name)
+    values = open_column(column, name, lambda found: _bad_ids(name, found))
+    if len(values) == 0:
+        return np.zeros(0, dtype=np.int64)
+    if isinstance(values, list):
+        return _ids_of_list(values, name)
+    if isinstance(values, np.ndarray):
+        is_missing = np.ma.getmask(values)
+        if is_missing is not np.ma.nomask and is_missing.any():
+            raise _no_id(name, int(np.argmax(is_missing)))
+        return _ids_of_numbers(np.ma.getdata(values), name)
+    if values.null_count:
+        raise _no_id(name, values.is_null().index(True).as_py())
+    kinds = load_arrow().types
+    if kinds.is_integer(values.type):
+        return _ids_of_numbers(values.to_numpy(), name)
+    if kinds.is_large_string(values.type):
+        return _texts_of(values)
+    if kinds.is_large_binary(values.type):
+        return _texts_of(_as_text(values, name))
+    raise _bad_ids(name, str(values.type))
 
 
-def _read_texts(column: Foreign, name: str) -> IdColumn:
+def _ids_of_numbers(values: NDArray[Any], name: str) -> NDArray[np.int64]:
+    import numpy as np  # noqa: PLC0415 - loads with the first array
 
+    if values.dtype.kind not in "iu":
+        raise _bad_ids(name, str(values.dtype))
+    is_large = values > np.iinfo(np.int64).max if values.dtype == np.uint64 else np.zeros(0, bool)
+    if is_large.any():
+        raise _large_id(name, int(np.argmax(is_large)))
+    return np.ascontiguousarray(values, dtype=np.int64)
+
+
+def _ids_of_list(values: list[Foreign], name: str) -> IdColumn:
+    import numpy as np  # noqa: PLC0415 - loads with the first array
+
+    kinds = set(map(type, values))
+    if all(map(is_integer, kinds)):
+        try:
+            return np.array(values if kinds == {int} else list(map(int, values)), dtype=np.int64)
+        except OverflowError:
+            largest = 2**63
+            at = next(at for at, value in enumerate(values) if not -largest <= value < largest)
+            raise _large_id(name, at) from None
+    if all(issubclass(kind, str) for kind in kinds):
+        return _ids_of_texts(values, name)
+    wants_text = isinstance(values[0], str)
+    good = {kind for kind in kinds if (issubclass(kind, str) if wants_text else is_integer(kind))}
+    at = next(at for at, value in enumerate(values) if type(value) not in good)
+    raise _no_id(name, at) if is_null(values[at]) else _bad_ids(name, type(values[at]).__name__, at)
+
+
+def _ids_of_texts(values: list[str], name: str) -> IdColumn:
     pa = load_arrow()
     try:
-        values = column if hasattr(column, "null_count") else pa.array(column, from_pandas=True)
-    except (pa.ArrowInvalid, pa.ArrowTypeError, TypeError) as error:
-        raise _bad_ids(name, "texts, or integers", "a mixture") from error
-    if isinstance(values, pa.ChunkedArray):
-        values = values.combine_chunks()
-    if pa.types.is_dictionary(values.type):
-        values = values.dictionary_decode()
-    if values.null_count:
-        row = values.is_null().index(True).as_py()
+        return _texts_of(pa.array(values, pa.large_string()))
+    except UnicodeEncodeError as error:
+        at = next(at for at, value in enumerate(values) if not _is_unicode(value))
         raise FormatError(
-            f"expected an id in every row of {name}, found none",
-            hint="drop the rows without one",
-            code="missing_id",
+            f"expected text in {name}, found a lone surrogate: {values[at]!a:.120}",
+            hint="it is half of a character; the text was decoded with errors passed over",
+            code="surrogate",
             file="table",
-            line=row + 1,
-        )
-    if pa.types.is_integer(values.type):
-        integers: NDArray[np.int64] = values.cast(pa.int64()).to_numpy()
-        return integers
-    if not (
-        pa.types.is_string(values.type)
-        or pa.types.is_large_string(values.type)
-        or pa.types.is_string_view(values.type)
-    ):
-        raise _bad_ids(name, "texts or integers", str(values.type))
-    return _texts_of(values.cast(pa.large_string()))
+            line=at + 1,
+        ) from error
+
+
+def _is_unicode(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _as_text(values: Foreign, name: str) -> Foreign:
+    """Read an array of bytes as text."""
+    pa = load_arrow()
+    try:
+        return values.cast(pa.large_string())
+    except pa.ArrowInvalid as error:
+        at = next(at for at, value in enumerate(values.to_pylist()) if not _is_utf8(value))
+        raise FormatError(
+            f"expected {name} in UTF-8, found {values[at].as_py()!r:.120}",
+            hint="decode the column first",
+            code="encoding",
+            file="table",
+            line=at + 1,
+        ) from error
+
+
+def _is_utf8(text: bytes) -> bool:
+    try:
+        text.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
 
 
 def _texts_of(values: Foreign) -> IdColumn:
@@ -82,29 +143,28 @@ def read_values(column: Foreign, name: str) -> IdColumn:
     """Read a column of whatever values as texts, or as integers; null is a value of its own.
 
     Raises:
-        InputError: They have no text.
+        FormatError: They have no text.
     """
     import numpy as np  # noqa: PLC0415 - loads with the first array
 
-    column = _plain(column)
-    if isinstance(column, np.ndarray) and column.dtype.kind in "iu":
-        return read_ids(column, name)
-    pa = load_arrow()
-    try:
-        values = column if hasattr(column, "null_count") else pa.array(column, from_pandas=True)
-        if isinstance(values, pa.ChunkedArray):
-            values = values.combine_chunks()
-        if pa.types.is_dictionary(values.type):
-            values = values.dictionary_decode()
-        values = values.cast(pa.large_string()).fill_null(MISSING)
-    except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError, TypeError) as error:
-        raise FormatError(
-            f"expected {name} to hold texts, numbers, dates or truth values",
+    def refuse(found: str) -> FormatError:
+        return FormatError(
+            f"expected {name} to hold texts, numbers, dates or truth values, found {found}",
             hint="convert the column to text first",
             code="attribute_type",
             file="table",
-        ) from error
-    return _texts_of(values)
+        )
+
+    values = open_column(column, name, refuse)
+    if type(values) is np.ndarray and values.dtype.kind in "iu" and values.dtype != np.uint64:
+        return np.ascontiguousarray(values, dtype=np.int64)
+    pa = load_arrow()
+    try:
+        if isinstance(values, list | np.ndarray):
+            values = pa.array(values, from_pandas=True)
+        return _texts_of(values.cast(pa.large_string()).fill_null(MISSING))
+    except (TypeError, ValueError, OverflowError, NotImplementedError) as error:
+        raise refuse(f"{getattr(values, 'type', 'a mixture')}") from error
 
 
 def read_numbers(column: Foreign, name: str, *, allows_null: bool = False) -> NDArray[np.float64]:
@@ -116,87 +176,113 @@ def read_numbers(column: Foreign, name: str, *, allows_null: bool = False) -> ND
         allows_null: Whether nulls become NaN; else they are refused.
 
     Raises:
-        InputError: They are something else, or missing.
+        FormatError: They are something else, or missing.
     """
     import numpy as np  # noqa: PLC0415 - loads with the first array
 
-    from rankscope.adapters.numbers import to_numbers  # noqa: PLC0415 - as NumPy
+    try:
+        values = open_column(column, name, lambda found: not_numbers(name, found))
+        if isinstance(values, list):
+            values = _fill_nulls(values)
+        if not isinstance(values, list | np.ndarray):
+            values = _numbers_of_arrow(values, name)
+        if not allows_null:
+            _refuse_nulls(values, name)
+        return to_numbers(values, name, dimensions=(1,))
+    except FormatError as error:
+        error.file = "table"
+        raise
 
-    column = _plain(column)
-    if not isinstance(column, np.ndarray) or column.dtype == object:
-        column = _numbers_of_arrow(column, name, allows_null=allows_null)
-    numbers = to_numbers(column, name, dimensions=(1,))
-    if len(numbers) == 0:
-        raise EmptyError(
-            "expected rows, found none", hint="is the table empty?", code="empty_input"
-        )
-    return numbers
 
-
-def _numbers_of_arrow(column: Foreign, name: str, *, allows_null: bool) -> NDArray[Any]:
+def _refuse_nulls(values: Foreign, name: str) -> None:
     import numpy as np  # noqa: PLC0415 - loads with the first array
 
-    pa = load_arrow()
-    try:
-        values = column if hasattr(column, "null_count") else pa.array(column, from_pandas=True)
-    except (pa.ArrowInvalid, pa.ArrowTypeError, TypeError) as error:
-        raise _bad_numbers(name, "a mixture") from error
-    if isinstance(values, pa.ChunkedArray):
-        values = values.combine_chunks()
-    kind = values.type
-    if pa.types.is_null(kind):
-        values = values.cast(pa.float64())
-    elif not (pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind)):
-        raise _bad_numbers(name, str(kind))
-    if values.null_count and not allows_null:
-        row = values.is_null().index(True).as_py()
+    is_missing = np.ma.getmaskarray(values) if np.ma.isMaskedArray(values) else np.zeros(0, bool)
+    if is_missing.any():
         raise FormatError(
             f"expected a number in every row of {name}, found none",
             hint="drop the rows without one",
             code="missing_score",
-            file="table",
-            line=row + 1,
+            line=int(np.argmax(is_missing)) + 1,
         )
-    if values.null_count or pa.types.is_decimal(kind):
-        numbers = values.cast(pa.float64(), safe=not pa.types.is_decimal(kind)).to_numpy(
-            zero_copy_only=False
-        )
-        return np.asarray(numbers, dtype=np.float64)
-    return np.asarray(values.to_numpy(zero_copy_only=False))
 
 
-def _plain(column: Foreign) -> Foreign:
-    """A NumPy array where the column is one already; an Arrow array or the column itself else."""
+def _fill_nulls(values: list[Foreign]) -> Foreign:
+    """Mask the nulls among Python objects; decimals become an array of Arrow."""
+    import decimal  # noqa: PLC0415 - only columns of objects need it
+
     import numpy as np  # noqa: PLC0415 - loads with the first array
 
-    if isinstance(column, np.ndarray) or (
-        hasattr(column, "null_count") and hasattr(column, "type")
-    ):
-        return column
-    dtype = getattr(column, "dtype", None)
-    if isinstance(dtype, np.dtype) and dtype.kind != "O":  # a pandas Series of NumPy's types
-        return np.asarray(column)
-    if hasattr(column, "array") and hasattr(column.array, "__arrow_array__"):
-        return column.array.__arrow_array__()
-    if isinstance(column, list | tuple | range):
-        array = np.asarray(column)
-        return array if array.dtype.kind in "iuf" and array.ndim == 1 else list(column)
-    return column
+    nulls = {kind for kind in set(map(type, values)) if kind.__name__ in {"NoneType", "NAType"}}
+    others = set(map(type, values)) - nulls
+    if others == {decimal.Decimal}:
+        return load_arrow().array(values, from_pandas=True)
+    if not nulls:
+        return values
+    is_missing = np.fromiter((type(value) in nulls for value in values), bool, len(values))
+    objects = np.empty(len(values), dtype=object)
+    objects[:] = values
+    return np.ma.array(objects, mask=is_missing)
 
 
-def _bad_ids(name: str, wanted: str, found: str) -> FormatError:
+def _numbers_of_arrow(values: Foreign, name: str) -> NDArray[Any]:
+    """Give an array of Arrow as one of NumPy, masked where it is null."""
+    import numpy as np  # noqa: PLC0415 - loads with the first array
+
+    pa = load_arrow()
+    kind = values.type
+    if pa.types.is_null(kind):
+        return np.ma.array(np.zeros(len(values)), mask=True)
+    if pa.types.is_decimal(kind):
+        values = _round_decimals(values, name)
+    elif pa.types.is_float16(kind):
+        values = values.cast(pa.float32())
+    elif not (pa.types.is_integer(kind) or pa.types.is_floating(kind)):
+        raise not_numbers(name, str(kind))
+    if not values.null_count:
+        return np.asarray(values.to_numpy())
+    is_missing = values.is_null().to_numpy(zero_copy_only=False)
+    return np.ma.array(values.fill_null(0).to_numpy(), mask=is_missing)
+
+
+def _round_decimals(values: Foreign, name: str) -> Foreign:
+    """Give the double next to each decimal, as text is read; with more digits it is refused."""
+    pa, compute = load_arrow(), load_arrow("pyarrow.compute")
+    try:
+        # By text, for the direct way does not give the nearest double.
+        numbers = values.cast(pa.string()).cast(pa.float64())
+        is_same = compute.equal(numbers.cast(pa.string()).cast(values.type), values)
+    except pa.ArrowInvalid:
+        raise inexact(name, "a decimal of more digits", ()) from None
+    except NotImplementedError as error:
+        raise not_numbers(name, str(values.type)) from error
+    at = is_same.index(False).as_py()
+    if at >= 0:
+        raise inexact(name, str(values[at]), (at,))
+    return numbers
+
+
+def _no_id(name: str, at: int) -> FormatError:
     return FormatError(
-        f"expected {name} to hold {wanted}, found {found}",
-        hint="ids are text or integers; floats lose digits",
-        code="id_type",
+        f"expected an id in every row of {name}, found none",
+        hint="drop the rows without one",
+        code="missing_id",
         file="table",
+        line=at + 1,
     )
 
 
-def _bad_numbers(name: str, found: str) -> FormatError:
+def _large_id(name: str, at: int) -> FormatError:
+    error = _bad_ids(name, "an integer beyond 64 bits", at)
+    error.hint = "turn such ids into text"
+    return error
+
+
+def _bad_ids(name: str, found: str, at: int | None = None) -> FormatError:
     return FormatError(
-        f"expected {name} to hold numbers, found {found}",
-        hint="convert the column first",
-        code="not_numeric",
+        f"expected {name} to hold texts, or integers, found {found}",
+        hint="ids are text or integers; floats lose digits",
+        code="id_type",
         file="table",
+        line=None if at is None else at + 1,
     )

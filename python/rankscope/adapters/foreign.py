@@ -118,6 +118,13 @@ def is_number(kind: type) -> bool:
     return issubclass(kind, int | float | np.number) and not is_other
 
 
+def is_integer(kind: type) -> bool:
+    """Whether a type is of integers."""
+    import numpy as np  # noqa: PLC0415 - loads with the first array
+
+    return issubclass(kind, int | np.integer) and is_number(kind)
+
+
 def is_row(kind: type) -> bool:
     """Whether a type holds numbers in an order."""
     import numpy as np  # noqa: PLC0415 - loads with the first array

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rankscope.errors import FormatError
+from rankscope.errors import EmptyError, FormatError
 
 
 def not_numbers(
@@ -69,3 +69,13 @@ def placed(error: FormatError, row: int) -> FormatError:
     """Name the row of a mistake that knows its place in it."""
     error.line, error.column = row + 1, error.line
     return error
+
+
+def no_judgments(file: str | None = None) -> EmptyError:
+    """Refuse rows of which none is judged, as judgments without a document are refused."""
+    return EmptyError(
+        "expected judgments, found none",
+        hint="give each query at least the grades that are known",
+        code="empty_input",
+        file=file,
+    )

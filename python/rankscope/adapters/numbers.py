@@ -8,7 +8,7 @@ from itertools import chain
 
 from rankscope.adapters.doubles import read_python, to_doubles
 from rankscope.adapters.foreign import check_file, is_plain, is_row, open_array
-from rankscope.adapters.mistakes import bad_shape, not_numbers, placed
+from rankscope.adapters.mistakes import bad_shape, no_judgments, not_numbers, placed
 from rankscope.errors import FormatError
 
 TYPE_CHECKING = False
@@ -76,6 +76,18 @@ def join_lists(
         except FormatError as error:
             raise placed(error, at) from error
     return _count(parts), np.concatenate([*parts, np.empty(0)])
+
+
+def refuse_unjudged(grades: NDArray[np.float64], file: str | None = None) -> None:
+    """Refuse rows of which none has a grade.
+
+    Raises:
+        EmptyError: None has.
+    """
+    import numpy as np  # noqa: PLC0415 - loads with the first array
+
+    if len(grades) == 0 or (np.isnan(grades[0]) and np.isnan(grades).all()):
+        raise no_judgments(file)
 
 
 def _are_alike(arrays: Iterable[NDArray[Any]]) -> bool:

@@ -7,27 +7,19 @@ from collections.abc import Mapping
 
 from rankscope.adapters.arrow import load_arrow
 from rankscope.adapters.columns import read_ids, read_numbers, read_values
-from rankscope.errors import FormatError
+from rankscope.adapters.numbers import refuse_unjudged
+from rankscope.errors import EmptyError, FormatError
 from rankscope.records import record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from typing import TypeAlias
+    from typing import Any
 
     import numpy as np
     from numpy.typing import NDArray
 
     from rankscope.adapters.columns import IdColumn
-
-    CoreColumns: TypeAlias = tuple[
-        IdColumn,
-        IdColumn | None,
-        NDArray[np.float64],
-        NDArray[np.float64],
-        NDArray[np.float64] | None,
-        list[tuple[str, IdColumn]],
-    ]
 
 SYNONYMS: dict[str, tuple[str, ...]] = {
     "query": (
@@ -70,17 +62,6 @@ class Columns:
     ranks: NDArray[np.float64] | None
     attributes: list[tuple[str, IdColumn]]
 
-    def to_core(self) -> CoreColumns:
-        """Give the columns in the order in which the core takes them."""
-        return (
-            self.queries,
-            self.docs,
-            self.relevance,
-            self.scores,
-            self.ranks,
-            self.attributes,
-        )
-
 
 def read_table(
     table: object, names: Mapping[str, str | None], attributes: Sequence[str] = ()
@@ -104,10 +85,13 @@ def read_table(
         scores, ranks = -ranks, None
     else:
         scores = found.read_numbers("score")
+    relevance = found.read_numbers("relevance", allows_null=True)
+    if len(relevance) == len(scores):
+        refuse_unjudged(relevance, "table")
     return Columns(
         found.read_ids("query"),
         None if found.seek("doc") is None else found.read_ids("doc"),
-        found.read_numbers("relevance", allows_null=True),
+        relevance,
         scores,
         ranks,
         [(name, read_values(source.find(name, "attributes"), name)) for name in attributes],
@@ -123,7 +107,10 @@ def read_judged(
         InputError: A column is missing, or holds what cannot be read.
     """
     found = Found(open_table(table), names)
-    return found.read_ids("query"), found.read_ids("doc"), found.read_numbers("relevance")
+    grades = found.read_numbers("relevance")
+    queries, docs = found.read_ids("query"), found.read_ids("doc")
+    _refuse_empty(queries, docs, grades)
+    return queries, docs, grades
 
 
 def read_retrieved(
@@ -139,7 +126,21 @@ def read_retrieved(
         scores = -found.read_numbers("rank")
     else:
         scores = found.read_numbers("score")
-    return found.read_ids("query"), found.read_ids("doc"), scores
+    queries, docs = found.read_ids("query"), found.read_ids("doc")
+    _refuse_empty(queries, docs, scores)
+    return queries, docs, scores
+
+
+def _refuse_empty(queries: IdColumn, docs: IdColumn, numbers: NDArray[np.float64]) -> None:
+    # Texts have an offset more than there are rows; columns of other lengths are told later.
+    rows = [len(ids[0]) - 1 if isinstance(ids, tuple) else len(ids) for ids in (queries, docs)]
+    if max(*rows, len(numbers)) <= 0:
+        raise EmptyError(
+            "expected rows, found none",
+            hint="is the table empty?",
+            code="empty_input",
+            file="table",
+        )
 
 
 class Found:
@@ -214,10 +215,22 @@ class Table:
         return self.columns[name]
 
 
+ELSEWHERE = {
+    "pyspark": "bring it here first: .toPandas()",
+    "dask": "compute it first: .compute()",
+    "modin": "bring it here first: .modin.to_pandas()",
+    "cudf": "bring it here first: .to_pandas()",
+    "duckdb": "give a relation, as connection.sql(…) makes it",
+    "_duckdb": "give a relation, as connection.sql(…) makes it",
+}
+"""What brings here a table that a library holds elsewhere, by its module."""
+
+
 def is_table(value: object) -> bool:
     """Whether something is a data frame or an Arrow table, as far as its attributes tell."""
     # The type is asked, for a lazy frame would have to look its columns up.
-    return hasattr(value, "__arrow_c_stream__") or hasattr(type(value), "columns")
+    is_arrow = hasattr(value, "__arrow_c_stream__") or hasattr(value, "__arrow_c_array__")
+    return is_arrow or hasattr(type(value), "columns")
 
 
 def open_table(table: object) -> Table:
@@ -228,10 +241,13 @@ def open_table(table: object) -> Table:
     """
     if isinstance(table, Mapping):
         return Table([str(name) for name in table], dict(table))
-    polars = sys.modules.get("polars")
+    narwhals, polars, pandas = map(sys.modules.get, ("narwhals", "polars", "pandas"))
+    if narwhals is not None and isinstance(table, narwhals.DataFrame | narwhals.LazyFrame):
+        table = table.to_native()
     if polars is not None and isinstance(table, polars.LazyFrame):
         table = table.collect()
-    pandas = sys.modules.get("pandas")
+    if polars is not None and isinstance(table, polars.DataFrame):
+        return Table(table.columns, {name: table.get_column(name) for name in table.columns})
     if pandas is not None and isinstance(table, pandas.DataFrame):
         if table.columns.nlevels > 1:
             raise FormatError(
@@ -242,22 +258,30 @@ def open_table(table: object) -> Table:
             )
         names = [str(name) for name in table.columns]
         return Table(names, {name: table.iloc[:, at] for at, name in enumerate(names)})
-    if hasattr(table, "__arrow_c_stream__"):
-        pa = load_arrow()
-        try:
-            arrow = pa.table(table)
-        except (pa.ArrowInvalid, TypeError, ValueError) as error:
-            raise _no_table(table, "give a data frame") from error
-        return Table(arrow.column_names, {name: arrow.column(name) for name in arrow.column_names})
+    if is_table(table):
+        arrow = _read_arrow(table)
+        return Table(arrow.column_names, dict(zip(arrow.column_names, arrow.columns, strict=True)))
+    raise _no_table(table)
+
+
+def _read_arrow(table: object) -> Any:  # noqa: ANN401 - PyArrow has no types
+    """Read the table that something gives through Arrow."""
+    pa = load_arrow()
+    try:
+        if hasattr(table, "__arrow_c_stream__"):
+            return pa.table(table)
+        if hasattr(table, "__arrow_c_array__"):
+            return pa.record_batch(table)
+    except (TypeError, ValueError, NotImplementedError) as error:  # Arrow's errors are of these
+        raise _no_table(table) from error
+    raise _no_table(table)
+
+
+def _no_table(table: object) -> FormatError:
     module = type(table).__module__.partition(".")[0]
-    hint = "collect it first: .toPandas()" if module == "pyspark" else "give a data frame"
-    raise _no_table(table, hint)
-
-
-def _no_table(table: object, hint: str) -> FormatError:
     return FormatError(
         f"expected a table, found {type(table).__name__}",
-        hint=hint,
+        hint=ELSEWHERE.get(module, "give a data frame, or an Arrow table"),
         code="input_type",
         file="table",
     )
@@ -270,6 +294,7 @@ def find_column(table: Table, role: str, name: str | None) -> str | None:
         FormatError: The column named is not there, or two have usual names.
     """
     if name is not None:
+        name = str(name)
         if name in table.names:
             return name
         raise _no_column(table, f"the column {name!r} of {role}", name)

@@ -140,8 +140,17 @@ class Rankings:
         check_choice("duplicates", duplicates, engine.DUPLICATES)
         names = {"query": query, "doc": doc, "relevance": relevance, "score": score, "rank": rank}
         columns = tables.read_table(table, names, attributes)
-        threads = engine.count_threads(None)
-        core = _core.Rankings.from_table(columns.to_core(), ties, duplicates, threads)
+        core = _core.Rankings.from_table(
+            columns.queries,
+            columns.docs,
+            columns.relevance,
+            columns.scores,
+            columns.ranks,
+            columns.attributes,
+            ties,
+            duplicates,
+            engine.count_threads(None),
+        )
         return cls._of_core(core, "table", Choices(ties, duplicates, "float64"))
 
     @classmethod
@@ -352,13 +361,18 @@ class Rankings:
             threads=workers,
         )
 
-    def _group(self, by: str | Sequence[str] | Mapping[str, object]) -> Groups | None:
-        if not isinstance(by, Mapping):
-            names = [by] if isinstance(by, str) else by
-            return engine.join_groups([self._read_attribute(name) for name in names])
-        texts = [str(by.get(query, MISSING)) for query in self.query_ids]
+    def _group(self, by: str | Sequence[str] | Mapping[str, object]) -> Groups:
+        if isinstance(by, str):
+            return self._read_attribute(by)
+        if isinstance(by, Mapping):
+            name = "slice"
+            lists = [[str(by.get(query, MISSING)) for query in self.query_ids]]
+        else:
+            name = ", ".join(by)
+            lists = [self.attribute(one) for one in by]
+        texts = [", ".join(parts) for parts in zip(*lists, strict=True)]
         codes = {text: code for code, text in enumerate(dict.fromkeys(texts))}
-        return "slice", list(codes), [codes[text] for text in texts]
+        return name, list(codes), [codes[text] for text in texts]
 
     def _read_attribute(self, name: str) -> Groups:
         found = self._core.attribute(name)

@@ -1,0 +1,129 @@
+"""One column of any library, seen as an array of NumPy, an array of Arrow, or a list."""
+
+from __future__ import annotations
+
+import math
+
+from rankscope.adapters.arrow import load_arrow
+from rankscope.adapters.foreign import check_file, open_array
+from rankscope.adapters.mistakes import bad_shape
+from rankscope.errors import FormatError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any, TypeAlias
+
+    Foreign: TypeAlias = Any  # a column of another library
+
+
+def open_column(column: Foreign, name: str, refuse: Callable[[str], FormatError]) -> Foreign:
+    """See a column as one of three things.
+
+    Args:
+        column: A column of a data frame, an array, or a list.
+        name: What messages call it.
+        refuse: Makes the error, of what was found in place of a column.
+
+    Returns:
+        An array of NumPy that holds neither texts nor objects, masked where it has nulls; an array
+        of Arrow in one piece, without a dictionary; or a list.
+
+    Raises:
+        FormatError: It is no column.
+    """
+    import numpy as np  # noqa: PLC0415 - loads with the first array
+
+    if isinstance(column, list | tuple):
+        return list(column)
+    if isinstance(column, np.ndarray) or _is_of_numpy(column):
+        array = column if isinstance(column, np.ndarray) else np.asarray(column)
+        check_file(array, name)
+        if array.ndim != 1:
+            raise bad_shape(name, (1,), array.shape)
+        return _of_objects(array) if array.dtype.kind in "OUT" else array
+    try:
+        values = _to_arrow(column)
+        if values is not None:
+            return _join(values)
+    except (TypeError, ValueError, NotImplementedError) as error:  # Arrow's errors are of these
+        raise refuse(str(getattr(column, "dtype", type(column).__name__))) from error
+    try:
+        return open_array(column, name, 1)
+    except FormatError as error:
+        if error.code == "not_numeric":
+            raise refuse(type(column).__name__) from error
+        raise
+
+
+def _of_objects(array: Foreign) -> Foreign:
+    """Read objects that are all texts at once; a list holds whatever else they are."""
+    import numpy as np  # noqa: PLC0415 - loads with the first array
+
+    if len(array) == 0 or np.ma.isMaskedArray(array) or not isinstance(array[0], str):
+        return array.tolist()
+    pa = load_arrow()
+    try:
+        texts = pa.array(array)
+    except (TypeError, ValueError):  # a mixture, or half characters
+        return array.tolist()
+    return (
+        array.tolist() if texts.null_count or not pa.types.is_string(texts.type) else _join(texts)
+    )
+
+
+def is_null(value: object) -> bool:
+    """Whether a Python object says that there is none."""
+    # The nulls of pandas answer no question about themselves, so they are known by their types.
+    is_nan = isinstance(value, float) and math.isnan(value)
+    return value is None or is_nan or type(value).__name__ in {"NAType", "NaTType"}
+
+
+def _is_of_pandas(column: Foreign) -> bool:
+    return type(column).__module__.partition(".")[0] == "pandas"
+
+
+def _is_of_numpy(column: Foreign) -> bool:
+    """Whether a column of pandas is an array of NumPy inside, or a sparse one."""
+    import numpy as np  # noqa: PLC0415 - loads with the first array
+
+    dtype = getattr(column, "dtype", None)
+    is_known = isinstance(dtype, np.dtype) or type(dtype).__name__ == "SparseDtype"
+    return _is_of_pandas(column) and is_known
+
+
+def _to_arrow(column: Foreign) -> Foreign:
+    """Give an array of Arrow, in one or more pieces, where a library makes one."""
+    if _is_of_pandas(column):
+        return load_arrow().array(getattr(column, "array", column), from_pandas=True)
+    if hasattr(column, "__arrow_c_stream__"):
+        return load_arrow().chunked_array(column)
+    if hasattr(column, "__arrow_c_array__"):
+        return load_arrow().array(column)
+    return None
+
+
+def _join(values: Foreign) -> Foreign:
+    """Put the pieces of an array together, each decoded."""
+    pa = load_arrow()
+    if not isinstance(values, pa.ChunkedArray):
+        return _decode(values)
+    if values.num_chunks == 1:
+        return _decode(values.chunk(0))
+    pieces = [_decode(piece) for piece in values.chunks]
+    return pa.concat_arrays(pieces) if pieces else pa.array([], values.type)
+
+
+def _decode(values: Foreign) -> Foreign:
+    """Write out dictionaries and runs; texts have offsets of 64 bits."""
+    pa = load_arrow()
+    kinds, kind = pa.types, values.type
+    if kinds.is_run_end_encoded(kind):
+        return _decode(load_arrow("pyarrow.compute").run_end_decode(values))
+    if kinds.is_dictionary(kind):
+        return _decode(values.dictionary).take(values.indices)
+    if kinds.is_string(kind) or kinds.is_string_view(kind):
+        return values.cast(pa.large_string())
+    if kinds.is_binary(kind) or kinds.is_binary_view(kind):
+        return values.cast(pa.large_binary())
+    return values
