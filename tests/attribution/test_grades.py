@@ -34,6 +34,7 @@ def test_a_label_of_the_positive_class_counts_one_and_others_nothing() -> None:
         ({"positive": "click"}, [1, 1, 0, 0, 0, 2]),
         ({"positive": ["click", "buy"]}, [1, 1 + 0 + 1, 0, 0, 0, 2]),
         ({"positive": {"click", "buy"}}, [1, 1 + 0 + 1, 0, 0, 0, 2]),
+        ({"positive": np.array(["click", "buy"])}, [1, 1 + 0 + 1, 0, 0, 0, 2]),
         ({"positive": {"click": 1, "buy": 5}}, [1, 1 + 0 + 5, 0, 0, 0, 1 + 1]),
         ({"positive": {"click": 1, "buy": 5}, "combine": "max"}, [1, max(1, 0, 5), 0, 0, 0, 1]),
         ({"positive": "click", "repeats": "once"}, [1, 1, 0, 0, 0, 1]),

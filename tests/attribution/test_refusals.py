@@ -19,6 +19,7 @@ from rankscope.errors import InputError, UsageError
         {},
         [""],
         [1],
+        [["click"]],
         5,
         None,
         {"click": float("nan")},

@@ -1,4 +1,4 @@
-"""Labels of documents: rows of Python objects, and columns of any library, as codes."""
+"""Labels of documents: rows of Python objects, and columns of any library, as grades."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import math
 from itertools import chain
 
 from rankscope.adapters.arrow import load_arrow
-from rankscope.data.attribution import Labels
+from rankscope.data.attribution import Attribution, Labels, grade_labels, read_positive
 from rankscope.errors import FormatError, UsageError
 
 TYPE_CHECKING = False
@@ -17,11 +17,56 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from rankscope.data.attribution import Combine, Positive, Repeats, Unknown
+
     Foreign: TypeAlias = Any  # an array of Arrow
     Part: TypeAlias = tuple[list[object], NDArray[np.int64], NDArray[np.int64]]
 
 
 LISTS = (list, tuple, set, frozenset)
+
+
+def read_grades(
+    labels: object,
+    predicted: object = None,
+    *,
+    positive: Positive | None,
+    combine: Combine = "sum",
+    repeats: Repeats = "each",
+    unlabelled: float | None = 0.0,
+    unknown: Unknown = "zero",
+    separator: str | None = None,
+) -> NDArray[np.float64]:
+    """Turn a column of labels into grades, as `attribute` says.
+
+    Args:
+        labels: The labels of each document.
+        predicted: The label predicted for each document, if there are predictions.
+        positive: The positive classes.
+        combine: How the labels of a document become one grade.
+        repeats: Whether a label counts each time.
+        unlabelled: The grade of a document without labels.
+        unknown: What a label is that is no positive class.
+        separator: What is between labels that are one text.
+
+    Raises:
+        UsageError: A setting is not one.
+        InputError: A column is none of labels, or they do not fit.
+    """
+    weights = read_positive(positive)
+    grade = float("nan") if unlabelled is None else unlabelled
+    attribution = Attribution(weights, combine, repeats, grade, unknown)
+    held = read_labels(labels, separator=separator)
+    match = None if predicted is None else read_predicted(predicted)
+    if match is not None and len(match.counts) != len(held.counts):
+        raise FormatError(
+            f"expected a predicted label a document, found {len(match.counts)} for "
+            f"{len(held.counts)} documents",
+            hint="None is no prediction",
+            code="length_mismatch",
+            file="predicted",
+        )
+    return grade_labels(held, attribution, match)
 
 
 def read_labels(column: object, name: str = "labels", *, separator: str | None = None) -> Labels:

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 
 from rankscope.adapters.arrow import load_arrow
 from rankscope.adapters.columns import read_ids, read_numbers, read_values
+from rankscope.adapters.labels import read_grades
 from rankscope.adapters.numbers import refuse_unjudged
 from rankscope.errors import EmptyError, FormatError
 from rankscope.records import record
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from rankscope.adapters.columns import IdColumn
+    from rankscope.data.attribution import Positive, Settings
 
 SYNONYMS: dict[str, tuple[str, ...]] = {
     "query": (
@@ -64,7 +66,10 @@ class Columns:
 
 
 def read_table(
-    table: object, names: Mapping[str, str | None], attributes: Sequence[str] = ()
+    table: object,
+    names: Mapping[str, str | None],
+    attributes: Sequence[str] = (),
+    attribution: Attributed | None = None,
 ) -> Columns:
     """Read a table whose rows hold a score, or a rank, and a grade.
 
@@ -72,6 +77,7 @@ def read_table(
         table: The table.
         names: By role, the name of the column, or `None` to find it.
         attributes: The columns of what belongs to the query.
+        attribution: What turns labels into grades, where there are labels in place of grades.
 
     Raises:
         InputError: A column is missing, or holds what cannot be read.
@@ -85,7 +91,10 @@ def read_table(
         scores, ranks = -ranks, None
     else:
         scores = found.read_numbers("score")
-    relevance = found.read_numbers("relevance", allows_null=True)
+    if attribution is None:
+        relevance = found.read_numbers("relevance", allows_null=True)
+    else:
+        relevance = attribution.read_grades(source)
     if len(relevance) == len(scores):
         refuse_unjudged(relevance, "table")
     return Columns(
@@ -96,6 +105,35 @@ def read_table(
         ranks,
         [(name, read_values(source.find(name, "attributes"), name)) for name in attributes],
     )
+
+
+@record(frozen=True, slots=True)
+class Attributed:
+    """The columns of a table that hold labels in place of grades, and what they are worth.
+
+    Args:
+        labels: The column of labels.
+        predicted: The column of predicted labels, if there is one.
+        positive: The positive classes.
+        settings: What `attribute` takes besides.
+    """
+
+    labels: str
+    predicted: str | None
+    positive: Positive | None
+    settings: Settings
+
+    def read_grades(self, table: Table) -> NDArray[np.float64]:
+        """Read the labels of a table as grades.
+
+        Raises:
+            UsageError: A setting is not one.
+            InputError: A column is missing, or none of labels.
+        """
+        labels = table.find(self.labels, "labels")
+        name = self.predicted
+        predicted = None if name is None else table.find(name, "predicted")
+        return read_grades(labels, predicted, positive=self.positive, **self.settings)
 
 
 def read_judged(

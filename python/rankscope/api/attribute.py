@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Set as AbstractSet
 
-from rankscope.adapters.labels import read_labels, read_predicted
-from rankscope.data.attribution import Attribution, grade_labels, read_positive
+from rankscope.adapters.labels import read_grades
 from rankscope.errors import FormatError
 
 TYPE_CHECKING = False
@@ -63,21 +62,17 @@ def attribute(
         >>> attribute(log, positive=["click", "buy"], predicted=["buy", "buy", "buy", "buy"])
         array([0., 1., 0., 0.])
     """
-    weights = read_positive(positive)
-    grade = float("nan") if unlabelled is None else unlabelled
-    attribution = Attribution(weights, combine, repeats, grade, unknown)
     is_one = _is_one_document(labels, splits=separator is not None)
-    held = read_labels([labels] if is_one else labels, separator=separator)
-    match = None if predicted is None else read_predicted([predicted] if is_one else predicted)
-    if match is not None and len(match.counts) != len(held.counts):
-        raise FormatError(
-            f"expected a predicted label a document, found {len(match.counts)} for "
-            f"{len(held.counts)} documents",
-            hint="None is no prediction",
-            code="length_mismatch",
-            file="predicted",
-        )
-    grades = grade_labels(held, attribution, match)
+    grades = read_grades(
+        [labels] if is_one else labels,
+        [predicted] if is_one and predicted is not None else predicted,
+        positive=positive,
+        combine=combine,
+        repeats=repeats,
+        unlabelled=unlabelled,
+        unknown=unknown,
+        separator=separator,
+    )
     return float(grades[0]) if is_one else grades
 
 

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from rankscope import _core, engine
 from rankscope.adapters import arrays, tables
 from rankscope.adapters.columns import MISSING
+from rankscope.data.attribution import SETTINGS
 from rankscope.data.interval import read_interval
 from rankscope.data.policy import CHOICES, Policy, check_choice
 from rankscope.data.qrels import Qrels, Queries
@@ -16,12 +17,13 @@ from rankscope.records import record
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
-    from typing import Any, Literal
+    from typing import Any, Literal, Unpack
 
     import numpy as np
     from numpy.typing import ArrayLike, NDArray
 
     from rankscope.conventions import Convention
+    from rankscope.data.attribution import Positive, Settings
     from rankscope.data.interval import Interval
     from rankscope.data.policy import Ties
     from rankscope.engine import Groups, Measures
@@ -105,9 +107,13 @@ class Rankings:
         relevance: str | None = None,
         score: str | None = None,
         rank: str | None = None,
+        labels: str | None = None,
+        predicted: str | None = None,
+        positive: Positive | None = None,
         attributes: Sequence[str] = (),
         ties: Ties = "average",
         duplicates: Literal["error", "first", "max"] = "error",
+        **attribution: Unpack[Settings],
     ) -> Rankings:
         """Rank the rows of a table that hold both a score, or a rank, and a grade.
 
@@ -122,24 +128,34 @@ class Rankings:
             relevance: The column of grades; null or NaN is unjudged.
             score: The column of scores, larger ones first.
             rank: The column of ranks, smaller ones first. With both, they must agree.
+            labels: The column of relevance labels in place of grades, which `attribute` turns into
+                grades.
+            predicted: The column of predicted labels, as in `attribute`.
+            positive: The positive classes, as in `attribute`.
             attributes: Columns of what belongs to the query, such as its country, for `by` in
                 `evaluate`; all rows of a query must agree. Null is a value, `<missing>`.
             ties: What decides between equal scores; `"average"` takes the expected value.
             duplicates: What becomes of a document given twice in a query.
+            **attribution: `combine`, `repeats`, `unlabelled`, `unknown` and `separator`, as in
+                `attribute`.
 
         Raises:
-            UsageError: An argument is not one of its choices.
+            UsageError: An argument is not one of its choices, or there are labels and grades.
             InputError: A column is missing, or holds what cannot be read.
 
         Examples:
             >>> table = {"qid": [1, 1, 2], "label": [1, 0, 1], "score": [0.1, 0.9, 0.5]}
             >>> Rankings.from_table(table).evaluate("RR")["RR"]
             0.75
+            >>> log = {"qid": [1, 1], "rank": [1, 2], "events": [["view"], ["click", "buy"]]}
+            >>> Rankings.from_table(log, labels="events", positive={"click": 1, "buy": 5}).relevance
+            array([0., 6.])
         """
         check_choice("ties", ties, CHOICES["ties"])
         check_choice("duplicates", duplicates, engine.DUPLICATES)
         names = {"query": query, "doc": doc, "relevance": relevance, "score": score, "rank": rank}
-        columns = tables.read_table(table, names, attributes)
+        attributed = _read_attribution(relevance, labels, predicted, positive, attribution)
+        columns = tables.read_table(table, names, attributes, attributed)
         core = _core.Rankings.from_table(
             columns.queries,
             columns.docs,
@@ -426,6 +442,37 @@ class Rankings:
         column = self._core.column(name)
         kind: np.dtype[Any] = np.dtype(column.typecode)
         return np.frombuffer(memoryview(column), dtype=kind)
+
+
+def _read_attribution(
+    relevance: str | None,
+    labels: str | None,
+    predicted: str | None,
+    positive: Positive | None,
+    settings: Settings,
+) -> tables.Attributed | None:
+    """Say what turns labels into grades, where there are labels; refuse what does not fit."""
+    odd = [name for name in settings if name not in SETTINGS]
+    if odd:
+        message = f"from_table() got an unexpected keyword argument {odd[0]!r}"
+        raise TypeError(message)
+    if labels is None:
+        beside = {"predicted": predicted, "positive": positive}
+        given = [*(name for name, value in beside.items() if value is not None), *settings]
+        if given:
+            raise UsageError(
+                f"expected labels beside {given[0]}, found none",
+                hint="name the column of labels: labels='events'",
+                code="bad_parameter",
+            )
+        return None
+    if relevance is not None:
+        raise UsageError(
+            f"expected relevance or labels, found {relevance!r} and {labels!r}",
+            hint="labels become the grades",
+            code="bad_parameter",
+        )
+    return tables.Attributed(labels, predicted, positive, settings)
 
 
 @record(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from rankscope.records import record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Literal, TypeAlias
+    from typing import Any, Literal, TypeAlias, TypedDict
 
     import numpy as np
     from numpy.typing import NDArray
@@ -21,12 +21,25 @@ if TYPE_CHECKING:
     Repeats: TypeAlias = Literal["each", "once"]
     Unknown: TypeAlias = Literal["zero", "error"]
 
+    class Settings(TypedDict, total=False):
+        """What `attribute` takes by name besides labels, predictions and positive classes."""
+
+        combine: Combine
+        repeats: Repeats
+        unlabelled: float | None
+        unknown: Unknown
+        separator: str | None
+
+
 CHOICES: dict[str, tuple[str, ...]] = {
     "combine": ("sum", "max"),
     "repeats": ("each", "once"),
     "unknown": ("zero", "error"),
 }
 """The words of each field, the default first."""
+
+SETTINGS = ("combine", "repeats", "unlabelled", "unknown", "separator")
+"""The keys of `Settings`."""
 
 
 @record(frozen=True, slots=True)
@@ -76,28 +89,27 @@ class Attribution:
             )
 
 
-def read_positive(positive: Positive) -> dict[str, float]:
+def read_positive(positive: Positive | None) -> dict[str, float]:
     """Read positive classes: one, several that weigh 1, or each with its weight.
 
     Raises:
         UsageError: There is none, or a weight is no finite number.
     """
+    pairs: list[tuple[Any, Any]] = []
     if isinstance(positive, str):
-        positive = [positive]
-    if isinstance(positive, Mapping):
-        weights = dict(positive)
+        pairs = [(positive, 1)]
+    elif isinstance(positive, Mapping):
+        pairs = list(positive.items())
     elif isinstance(positive, Collection):
-        weights = dict.fromkeys(positive, 1)
-    else:
-        raise _bad_positive(f"found {type(positive).__name__}")
-    if not weights:
-        raise _bad_positive("found none")
-    for label, weight in weights.items():
+        pairs = [(label, 1) for label in positive]
+    if not pairs:
+        raise _bad_positive(f"found {positive!r}")
+    for label, weight in pairs:
         if not isinstance(label, str) or not label:
             raise _bad_positive(f"found {label!r}")
         if not _is_number(weight) or not math.isfinite(weight):
             raise _bad_positive(f"found the weight {weight!r} of {label!r}")
-    return {label: float(weight) for label, weight in weights.items()}
+    return {label: float(weight) for label, weight in pairs}
 
 
 def grade_labels(
