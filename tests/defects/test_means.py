@@ -75,6 +75,15 @@ def test_a_query_weight_applies_to_queries_without_relevant_documents(weights: l
     assert rs.ndcg_score(y_true, y_score, k=3, sample_weight=weights) == expected
     found = rs.dcg_score(y_true, y_score, k=3, sample_weight=weights)
     assert found == pytest.approx((2 + 1 / math.log2(3)) * expected, abs=1e-15)
+    qrels = {"q1": {"a": 2, "b": 1, "c": 0}, "q2": {"a": 0, "b": 0, "c": 0}}
+    run = {query: {"a": 3.0, "b": 2.0, "c": 1.0} for query in qrels}
+    measure = nDCG @ 3
+    for empty, mean in (("zero", expected), ("one", 1.0)):
+        weighed = rs.evaluate(qrels, run, measure, policy=f"empty={empty}", weights=weights)
+        assert weighed[measure] == mean
+    for convention in ("lightgbm", "xgboost"):
+        evaluation = rs.evaluate(qrels, run, measure, convention=convention, weights=weights)
+        assert evaluation[measure] == 1
 
 
 @pytest.mark.parametrize("scale", [0.1, 1, 10])
@@ -84,6 +93,8 @@ def test_the_scale_of_the_weights_does_not_matter(scale: float) -> None:
     expected = (1 / math.log2(3) * 1 + 1 * 2 + 0 * 3) / 6
     found = rs.ndcg_score(y_true, y_score, sample_weight=weights)
     assert found == pytest.approx(expected, abs=1e-15)
+    groups = Rankings.from_arrays(y_true, y_score)
+    assert groups.evaluate(nDCG, weights=weights)[nDCG] == pytest.approx(expected, abs=1e-15)
 
 
 def test_a_document_of_grade_0_is_not_relevant_in_binary_measures(means: Ways) -> None:

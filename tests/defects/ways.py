@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 class Ways:
-    """Evaluates by dicts, rows, files, the command line, rankings and tables."""
+    """Evaluates by dicts, rows, frames, files, the command line, rankings and tables."""
 
     def __init__(self, program: Program, folder: Path) -> None:
         self._program = program
@@ -43,6 +43,9 @@ class Ways:
         if is_whole(qrels, run):
             self._check_tables(qrels, run, measures, chosen, found)
         if is_text(qrels, run):
+            for frame in (pd.DataFrame, pl.DataFrame, pa.table):
+                frames = frame(as_columns(rows, "relevance")), frame(as_columns(lists, "score"))
+                assert dict(rs.evaluate(*frames, measures, policy=policy)) == found
             assert self._by_files(rows, lists, measures, policy) == found
         return found
 
@@ -76,6 +79,12 @@ class Ways:
         assert done.returncode == 0, done.stderr
         assert json.loads(done.stdout)["measures"] == found
         return found
+
+
+def as_columns(rows: list[tuple[str, str, float]], number: str) -> dict[str, list]:
+    """Give rows as columns under their usual names."""
+    columns = map(list, zip(*rows, strict=True))
+    return dict(zip(("query_id", "doc_id", number), columns, strict=True))
 
 
 def is_whole(qrels: Qrels, run: Run) -> bool:
