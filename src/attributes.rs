@@ -20,6 +20,15 @@ pub struct Attribute {
     pub codes: Vec<u32>,
 }
 
+impl IntoIterator for Attributes {
+    type Item = Attribute;
+    type IntoIter = std::vec::IntoIter<Attribute>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.0.into_iter()
+    }
+}
+
 impl Attributes {
     /// The attribute of a name.
     #[must_use]
@@ -30,6 +39,22 @@ impl Attributes {
     /// The names, in order.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.0.iter().map(|attribute| attribute.name.as_str())
+    }
+
+    /// Adds those of further queries.
+    pub fn append(&mut self, others: &Self) {
+        if self.0.is_empty() {
+            let empty = |other: &Attribute| Attribute {
+                name: other.name.clone(),
+                values: Vocabulary::default(),
+                codes: Vec::new(),
+            };
+            self.0 = others.0.iter().map(empty).collect();
+        }
+        for (own, other) in self.0.iter_mut().zip(&others.0) {
+            let values = own.values.number_all(&other.values);
+            own.codes.extend(other.codes.iter().map(|&code| values[code as usize]));
+        }
     }
 
     /// Adds an attribute from a column of rows, whose queries have these numbers.

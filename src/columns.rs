@@ -18,13 +18,13 @@ pub struct Table<'a> {
     /// The document of each row, where rows have identifiers.
     pub docs: Option<IdColumn<'a>>,
     /// The grade of each row, NaN where unjudged.
-    pub relevance: Vec<f64>,
+    pub relevance: &'a [f64],
     /// The score of each row.
-    pub scores: Vec<f64>,
+    pub scores: &'a [f64],
     /// The rank of each row, where scores have to agree with ranks; smaller ones come first.
-    pub ranks: Option<Vec<f64>>,
+    pub ranks: Option<&'a [f64]>,
     /// Names and columns of what is the same in all rows of a query.
-    pub attributes: Vec<(String, IdColumn<'a>)>,
+    pub attributes: Vec<(&'a str, IdColumn<'a>)>,
 }
 
 /// Rows of queries that hold both scores and grades.
@@ -42,6 +42,8 @@ pub struct Columns {
     pub docs: Option<(Vec<u32>, Vocabulary)>,
     /// All judged grades of each query, by offsets of their own; those of the rows where left out.
     pub ideal: Option<(Vec<usize>, Vec<f64>)>,
+    /// Whether the rows of each query were together.
+    pub is_grouped: bool,
     /// What is known of each query besides.
     pub attributes: Attributes,
     /// What was suspicious but legal.
@@ -58,12 +60,12 @@ impl Columns {
         let docs_length = table.docs.map_or(table.scores.len(), |docs| docs.len());
         let lengths = [table.queries.len(), docs_length, table.relevance.len(), table.scores.len()];
         let others = table.attributes.iter().map(|(_, column)| column.len());
-        let ranks = table.ranks.iter().map(Vec::len);
+        let ranks = table.ranks.iter().map(|ranks| ranks.len());
         check_lengths(&lengths.into_iter().chain(ranks).chain(others).collect::<Vec<_>>())?;
         if table.scores.is_empty() {
             return Err(no_rows());
         }
-        check_values(&table.relevance, &table.scores)?;
+        check_values(table.relevance, table.scores)?;
         let none = Vocabulary::default();
         let (queries, docs) = match table.docs {
             Some(docs) => {
@@ -76,10 +78,11 @@ impl Columns {
         let grouped = group(&codes, names.len());
         let mut made = Self {
             names: Names::Known(names),
-            relevance: grouped.gather(&table.relevance),
-            scores: grouped.gather(&table.scores),
+            relevance: grouped.gather(table.relevance),
+            scores: grouped.gather(table.scores),
             docs: docs.map(|(codes, docs)| (grouped.gather(&codes), docs)),
             ideal: None,
+            is_grouped: grouped.rows.is_none(),
             attributes: Attributes::default(),
             notes: Notes::default(),
             offsets: grouped.offsets.clone(),

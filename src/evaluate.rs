@@ -1,5 +1,7 @@
 //! One pass per query over all measures, and the means at the end.
 
+use std::sync::Arc;
+
 use crate::aggregate::{Aggregate, Part};
 use crate::axis::Axis;
 use crate::error::{Error, Kind, Result, show};
@@ -82,11 +84,12 @@ pub struct Policy {
 }
 
 /// A measure to evaluate.
+#[derive(Clone)]
 pub struct Measure {
     /// Its name, for messages.
     pub name: String,
     /// What it computes.
-    pub kernel: Box<dyn Kernel>,
+    pub kernel: Arc<dyn Kernel>,
     /// Whether it sees judged documents only.
     pub judged_only: bool,
     /// How its values become one.
@@ -114,6 +117,7 @@ impl Measure {
 }
 
 /// What to evaluate, and how.
+#[derive(Clone)]
 pub struct Plan {
     /// The measures.
     pub measures: Vec<Measure>,
@@ -130,6 +134,15 @@ pub struct Plan {
 }
 
 impl Plan {
+    /// The same with other weights of the queries.
+    ///
+    /// # Errors
+    /// Where an aggregate takes none.
+    pub fn with_weights(&self, weights: Vec<f64>) -> Result<Self> {
+        self.measures.iter().try_for_each(|measure| measure.check_aggregate(true))?;
+        Ok(Self { weights: Some(weights), ..self.clone() })
+    }
+
     /// How many measures need numerators and denominators.
     fn ratios(&self) -> usize {
         let needs = |measure: &&Measure| measure.aggregate == Aggregate::RatioOfSums;
@@ -350,6 +363,20 @@ pub struct Counts {
     pub at_cutoffs: Vec<(u64, u64)>,
 }
 
+impl Counts {
+    fn add(&mut self, other: &Self) {
+        self.queries += other.queries;
+        self.evaluated += other.evaluated;
+        self.empty += other.empty;
+        self.missing += other.missing;
+        self.run_only += other.run_only;
+        self.tied += other.tied;
+        for (own, others) in self.at_cutoffs.iter_mut().zip(&other.at_cutoffs) {
+            *own = (own.0 + others.0, own.1 + others.1);
+        }
+    }
+}
+
 /// The values of all measures.
 #[derive(Clone, Debug, Default)]
 pub struct Evaluation {
@@ -411,16 +438,35 @@ pub fn finish(plan: &Plan, axis: &Axis, scorers: Vec<Scorer<'_>>) -> Result<Eval
     made.fill_missing(plan, axis)?;
     for (column, measure) in plan.measures.iter().enumerate() {
         made.apply_empty(column, measure, plan.policy, axis)?;
-        let (mean, count) = made.mean_over(plan, column, 0..queries);
-        made.means.push(mean);
-        made.denominators.push(count);
     }
+    made.aggregate(plan);
     let left_out = if plan.policy.missing == Missing::Skip { made.counts.missing } else { 0 };
     made.counts.evaluated = made.counts.queries - left_out;
     Ok(made)
 }
 
 impl Evaluation {
+    /// Adds an evaluation of other queries, by a plan of the same measures and policy.
+    pub fn append(&mut self, other: Self) {
+        for (own, others) in self.values.iter_mut().zip(other.values) {
+            own.extend(others);
+        }
+        for (own, others) in self.ratios.iter_mut().zip(other.ratios) {
+            own.extend(others);
+        }
+        self.is_present.extend(other.is_present);
+        self.counts.add(&other.counts);
+        self.notes.merge(&other.notes);
+        self.flat += other.flat;
+    }
+
+    /// Brings the values of all queries together, by a plan of the same measures and policy.
+    pub fn aggregate(&mut self, plan: &Plan) {
+        let all = (0..plan.measures.len())
+            .map(|column| self.mean_over(plan, column, 0..self.is_present.len()));
+        (self.means, self.denominators) = all.unzip();
+    }
+
     fn fill_missing(&mut self, plan: &Plan, axis: &Axis) -> Result<()> {
         let (mut row, mut ratios) = (Vec::with_capacity(plan.measures.len()), Vec::new());
         for query in (0..self.is_present.len()).filter(|&query| !self.is_present[query]) {

@@ -33,5 +33,6 @@ pub mod split;
 pub mod stream;
 pub mod sum;
 pub mod table;
+pub mod table_stream;
 pub mod trec;
 pub mod vocabulary;

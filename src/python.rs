@@ -11,6 +11,7 @@ mod objects;
 mod pipe;
 mod rankings;
 mod table;
+mod table_stream;
 mod watch;
 
 use std::path::PathBuf;
@@ -27,6 +28,7 @@ use self::evaluation::Evaluation;
 use self::objects::{Number, each_row, entries, read_id, read_number, read_query, with_list};
 use self::rankings::Rankings;
 use self::table::IdBuffers;
+use self::table_stream::TableStream;
 use self::watch::Watch;
 use crate::axis::Axis;
 use crate::error::{Error, show};
@@ -45,8 +47,8 @@ mod _core {
 
     #[pymodule_export]
     use super::{
-        Column, Evaluation, Judgments, Plan, Rankings, Run, evaluate_dict, evaluate_path,
-        evaluate_run, fsum, log2,
+        Column, Evaluation, Judgments, Plan, Rankings, Run, TableStream, evaluate_dict,
+        evaluate_path, evaluate_run, fsum, log2,
     };
 
     #[pymodule_init]
@@ -236,7 +238,7 @@ impl Plan {
                 let kernel =
                     kernels::make(&kernel, &params).map_err(|error| to_python(py, &error))?;
                 let aggregate = choices::aggregate(&aggregate.0, aggregate.1)?;
-                Ok(Measure { name, kernel, judged_only, aggregate })
+                Ok(Measure { name, kernel: kernel.into(), judged_only, aggregate })
             });
         Ok(Self(Arc::new(evaluate::Plan {
             measures: measures.collect::<PyResult<_>>()?,

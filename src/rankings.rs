@@ -39,6 +39,7 @@ pub struct Rankings {
     is_present: Vec<bool>,
     /// The queries of the run that are not judged.
     run_only: Vocabulary,
+    is_grouped: bool,
     attributes: Attributes,
     notes: Notes,
     flat: u64,
@@ -76,6 +77,7 @@ impl Rankings {
             codes: Vec::with_capacity(run.rows()),
             is_present: of_run.iter().map(Option::is_some).collect(),
             run_only: Vocabulary::Texts(run_only),
+            is_grouped: true,
             attributes: Attributes::default(),
             notes: run.notes().clone(),
             flat: 0,
@@ -133,6 +135,7 @@ impl Rankings {
             codes: joined.codes,
             is_present: joined.is_present,
             run_only: joined.run_only,
+            is_grouped: true,
             attributes: Attributes::default(),
             notes: joined.notes,
             flat: 0,
@@ -168,7 +171,17 @@ impl Rankings {
     }
 
     fn rank_columns(columns: Columns, ties: Ties, threads: usize) -> Result<Self> {
-        let Columns { names, offsets, relevance, scores, docs, ideal, attributes, notes } = columns;
+        let Columns {
+            names,
+            offsets,
+            relevance,
+            scores,
+            docs,
+            ideal,
+            is_grouped,
+            attributes,
+            notes,
+        } = columns;
         if docs.is_none() && matches!(ties, Ties::DocId | Ties::DocIdAscending) {
             return Err(Error::new(
                 Kind::Policy,
@@ -190,6 +203,7 @@ impl Rankings {
             docs: Docs::new(None, docs),
             codes,
             run_only: Vocabulary::default(),
+            is_grouped,
             attributes,
             notes,
             flat: 0,
@@ -300,6 +314,12 @@ impl Rankings {
     #[must_use]
     pub fn docs(&self) -> &Docs {
         &self.docs
+    }
+
+    /// Whether the rows of each query were together when they came.
+    #[must_use]
+    pub fn is_grouped(&self) -> bool {
+        self.is_grouped
     }
 
     /// What is known of each query besides.

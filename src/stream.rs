@@ -335,7 +335,7 @@ mod tests {
         let params = Params { k: Some(3), ..Params::default() };
         let measures = kernels::TABLE.iter().map(|(name, make)| Measure {
             name: (*name).to_owned(),
-            kernel: make(&params),
+            kernel: make(&params).into(),
             judged_only: false,
             aggregate: Aggregate::Mean,
         });

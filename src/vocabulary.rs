@@ -147,6 +147,50 @@ impl Vocabulary {
     }
 }
 
+impl Vocabulary {
+    /// Adds identifiers after those that are there; nothing if one of them is there already, of which
+    /// it says no.
+    pub fn append_new(&mut self, others: &Self) -> bool {
+        let mut room = Decimal::default();
+        if (0..others.len()).any(|number| self.find(others.write(number, &mut room)).is_some()) {
+            return false;
+        }
+        if self.is_empty() {
+            *self = others.clone();
+            return true;
+        }
+        if let (Self::Integers(own), Self::Integers(others)) = (&mut *self, others) {
+            for &value in &others.values {
+                own.number(value);
+            }
+            return true;
+        }
+        self.number_all(others);
+        true
+    }
+
+    /// Numbers identifiers, new ones after those that are there, all of which become texts.
+    pub fn number_all(&mut self, others: &Self) -> Vec<u32> {
+        let mut room = Decimal::default();
+        let mut ids = match std::mem::take(self) {
+            Self::Texts(ids) => ids,
+            Self::Integers(integers) => {
+                let mut ids = Ids::default();
+                for &value in &integers.values {
+                    ids.number(room.write(value));
+                }
+                ids
+            }
+        };
+        #[allow(clippy::cast_possible_truncation)] // as above
+        let codes = (0..others.len())
+            .map(|number| ids.number(others.write(number, &mut room)) as u32)
+            .collect();
+        *self = Self::Texts(ids);
+        codes
+    }
+}
+
 /// The integer that a text is the decimal text of.
 fn read_decimal(text: &[u8]) -> Option<i64> {
     let value: i64 = std::str::from_utf8(text).ok()?.parse().ok()?;

@@ -90,7 +90,9 @@ def write_options(command: str) -> str:
     lines = []
     for option in parser._actions:  # noqa: SLF001 - argparse has no public list
         if option.option_strings and "--help" not in option.option_strings:
-            values = " \\| ".join(option.choices or filter(None, [str(option.metavar or "")]))
+            named = option.metavar or ""
+            values = " ".join(named) if isinstance(named, tuple) else named
+            values = " \\| ".join(option.choices or filter(None, [values]))
             name = " ".join([option.option_strings[-1], values]).strip()
             lines.append(f"| <code>{name}</code> | {option.help} |")
     return "\n".join(["| option | means |", "| --- | --- |", *lines])

@@ -19,11 +19,13 @@ from rankscope.api import cg as cg
 from rankscope.api import dcg as dcg
 from rankscope.api import dcg_score as dcg_score
 from rankscope.api import evaluate as evaluate
+from rankscope.api import evaluate_table as evaluate_table
 from rankscope.api import idcg as idcg
 from rankscope.api import ndcg as ndcg
 from rankscope.api import ndcg_score as ndcg_score
 from rankscope.api import read_letor as read_letor
 from rankscope.api import read_qrels as read_qrels
+from rankscope.api import reconcile as reconcile
 from rankscope.data import Diagnostic as Diagnostic
 from rankscope.data import Interval as Interval
 from rankscope.data import Policy as Policy
@@ -125,6 +127,7 @@ __all__ = [
     "dcg",
     "dcg_score",
     "evaluate",
+    "evaluate_table",
     "idcg",
     "infAP",
     "nDCG",
@@ -133,4 +136,5 @@ __all__ = [
     "parse",
     "read_letor",
     "read_qrels",
+    "reconcile",
 ]

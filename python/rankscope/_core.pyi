@@ -15,6 +15,7 @@ __all__ = [
     "Plan",
     "Rankings",
     "Run",
+    "TableStream",
     "__version__",
     "evaluate_dict",
     "evaluate_path",
@@ -31,6 +32,15 @@ _Progress: TypeAlias = Callable[[int], None] | None
 # Integers, or the offsets of texts and the texts end to end.
 _IdColumn: TypeAlias = NDArray[np.int64] | tuple[NDArray[np.int64], NDArray[np.uint8]]
 _Numbers: TypeAlias = NDArray[np.float64]
+# Queries, documents, grades, scores, ranks, attributes.
+_TableColumns: TypeAlias = tuple[
+    _IdColumn,
+    _IdColumn | None,
+    _Numbers,
+    _Numbers,
+    _Numbers | None,
+    list[tuple[str, _IdColumn]],
+]
 _Notes: TypeAlias = list[tuple[str, int, int]]
 
 @final
@@ -102,6 +112,7 @@ class Evaluation:
     def at_cutoffs(self) -> list[tuple[int, int]]: ...
     def is_present(self) -> bytes: ...
     def notes(self) -> _Notes: ...
+    def reweigh(self, weights: list[float]) -> Evaluation: ...
     def over(self, groups: Sequence[int], count: int) -> list[list[tuple[float, int]]]: ...
     def intervals(
         self,
@@ -132,15 +143,7 @@ class Rankings:
     ) -> Rankings: ...
     @staticmethod
     def from_table(
-        queries: _IdColumn,
-        docs: _IdColumn | None,
-        relevance: _Numbers,
-        scores: _Numbers,
-        ranks: _Numbers | None,
-        attributes: list[tuple[str, _IdColumn]],
-        ties: str,
-        duplicates: str,
-        threads: int,
+        columns: _TableColumns, ties: str, duplicates: str, threads: int
     ) -> Rankings: ...
     @staticmethod
     def from_groups(
@@ -159,6 +162,24 @@ class Rankings:
     def doc_ids(self, query: int) -> list[str]: ...
     def attribute(self, name: str) -> tuple[list[str], list[int]] | None: ...
     def attributes(self) -> list[str]: ...
+
+@final
+class TableStream:
+    """Evaluates a table batch by batch."""
+
+    def __new__(cls) -> TableStream: ...
+    def push(
+        self,
+        plan: Plan,
+        columns: _TableColumns,
+        ties: str,
+        duplicates: str,
+        is_grouped: bool,
+        threads: int,
+    ) -> bool: ...
+    def finish(
+        self, plan: Plan
+    ) -> tuple[Evaluation, list[str], list[tuple[str, list[str], list[int]]]] | None: ...
 
 def evaluate_path(
     judgments: Judgments,

@@ -9,7 +9,7 @@ use pyo3::types::PyBytes;
 use super::choices::choose;
 use super::column::{Column, Data};
 use super::watch::Watch;
-use super::{NoteRows, Plan};
+use super::{NoteRows, Plan, to_python};
 use crate::evaluate;
 use crate::resample::{Level, Method, interval};
 
@@ -70,6 +70,14 @@ impl Evaluation {
 
     fn notes(&self) -> NoteRows {
         self.made.notes.iter().collect()
+    }
+
+    /// The same values, with other weights of the queries.
+    fn reweigh(&self, py: Python<'_>, weights: Vec<f64>) -> PyResult<Self> {
+        let plan = self.plan.with_weights(weights).map_err(|error| to_python(py, &error))?;
+        let mut made = self.made.clone();
+        made.aggregate(&plan);
+        Ok(Self { made, plan: Arc::new(plan) })
     }
 
     /// The aggregate of each measure over the queries of each group, with its denominator; `groups`

@@ -8,7 +8,7 @@ use pyo3::prelude::*;
 
 use super::column::{Column, Data, Raw};
 use super::evaluation::Evaluation;
-use super::table::IdBuffers;
+use super::table::{IdBuffers, OwnedIds};
 use super::{Judgments, Plan, Run, choices, names, to_python};
 use crate::attributes::{Attribute, Attributes};
 use crate::axis::Names;
@@ -72,38 +72,17 @@ impl Rankings {
 
     /// From rows in any order that hold both scores and grades.
     #[staticmethod]
-    #[allow(clippy::too_many_arguments)] // one a column
     fn from_table(
         py: Python<'_>,
-        queries: IdBuffers,
-        docs: Option<IdBuffers>,
-        relevance: PyBuffer<f64>,
-        scores: PyBuffer<f64>,
-        ranks: Option<PyBuffer<f64>>,
-        attributes: Vec<(String, IdBuffers)>,
+        columns: TableBuffers,
         ties: &str,
         duplicates: &str,
         threads: usize,
     ) -> PyResult<Self> {
-        let queries = queries.copy(py)?;
-        let ranks = ranks.map(|ranks| ranks.to_vec(py)).transpose()?;
-        let docs = docs.map(|docs| docs.copy(py)).transpose()?;
-        let copy = |(name, ids): (String, IdBuffers)| Ok((name, ids.copy(py)?));
-        let attributes: Vec<_> = attributes.into_iter().map(copy).collect::<PyResult<_>>()?;
-        let (relevance, scores) = (relevance.to_vec(py)?, scores.to_vec(py)?);
+        let table = columns.copy(py)?;
         let (ties, duplicates) = (choices::ties(ties)?, choices::duplicates(duplicates)?);
-        let made = py.detach(|| {
-            let attributes = attributes.iter().map(|(name, ids)| (name.clone(), ids.column()));
-            let table = Table {
-                queries: queries.column(),
-                docs: docs.as_ref().map(|docs| docs.column()),
-                relevance,
-                scores,
-                ranks,
-                attributes: attributes.collect(),
-            };
-            rankings::Rankings::from_table(&table, ties, duplicates, threads)
-        });
+        let made =
+            py.detach(|| rankings::Rankings::from_table(&table.table(), ties, duplicates, threads));
         Self::finish(py, made, "table")
     }
 
@@ -132,6 +111,7 @@ impl Rankings {
             scores,
             docs: None,
             ideal,
+            is_grouped: true,
             attributes: Attributes::default(),
             notes: Notes::default(),
         };
@@ -202,6 +182,56 @@ impl Rankings {
         let name = name.to_owned();
         made.map(|made| Self { made: Arc::new(made), name: name.clone() })
             .map_err(|error| to_python(py, &error.file(&name)))
+    }
+}
+
+/// The columns of a table: queries, documents, grades, scores, ranks, attributes.
+#[derive(FromPyObject)]
+pub(super) struct TableBuffers(
+    IdBuffers,
+    Option<IdBuffers>,
+    PyBuffer<f64>,
+    PyBuffer<f64>,
+    Option<PyBuffer<f64>>,
+    Vec<(String, IdBuffers)>,
+);
+
+/// The same, in memory that nobody else can change.
+pub(super) struct OwnedTable {
+    queries: OwnedIds,
+    docs: Option<OwnedIds>,
+    relevance: Vec<f64>,
+    scores: Vec<f64>,
+    ranks: Option<Vec<f64>>,
+    attributes: Vec<(String, OwnedIds)>,
+}
+
+impl TableBuffers {
+    pub(super) fn copy(self, py: Python<'_>) -> PyResult<OwnedTable> {
+        let Self(queries, docs, relevance, scores, ranks, attributes) = self;
+        let copy = |(name, ids): (String, IdBuffers)| Ok((name, ids.copy(py)?));
+        Ok(OwnedTable {
+            queries: queries.copy(py)?,
+            docs: docs.map(|docs| docs.copy(py)).transpose()?,
+            relevance: relevance.to_vec(py)?,
+            scores: scores.to_vec(py)?,
+            ranks: ranks.map(|ranks| ranks.to_vec(py)).transpose()?,
+            attributes: attributes.into_iter().map(copy).collect::<PyResult<_>>()?,
+        })
+    }
+}
+
+impl OwnedTable {
+    pub(super) fn table(&self) -> Table<'_> {
+        let attributes = self.attributes.iter().map(|(name, ids)| (name.as_str(), ids.column()));
+        Table {
+            queries: self.queries.column(),
+            docs: self.docs.as_ref().map(OwnedIds::column),
+            relevance: &self.relevance,
+            scores: &self.scores,
+            ranks: self.ranks.as_deref(),
+            attributes: attributes.collect(),
+        }
     }
 }
 

@@ -15,13 +15,22 @@ from rankscope.records import record
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from typing import Any
+    from typing import Any, TypeAlias
 
     import numpy as np
     from numpy.typing import NDArray
 
     from rankscope.adapters.columns import IdColumn
     from rankscope.data.attribution import Positive, Settings
+
+    CoreColumns: TypeAlias = tuple[
+        IdColumn,
+        IdColumn | None,
+        NDArray[np.float64],
+        NDArray[np.float64],
+        NDArray[np.float64] | None,
+        list[tuple[str, IdColumn]],
+    ]
 
 SYNONYMS: dict[str, tuple[str, ...]] = {
     "query": (
@@ -63,6 +72,17 @@ class Columns:
     scores: NDArray[np.float64]
     ranks: NDArray[np.float64] | None
     attributes: list[tuple[str, IdColumn]]
+
+    def to_core(self) -> CoreColumns:
+        """Give the columns in the order in which the core takes them."""
+        return (
+            self.queries,
+            self.docs,
+            self.relevance,
+            self.scores,
+            self.ranks,
+            self.attributes,
+        )
 
 
 def read_table(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from rankscope.api.attribute import attribute as attribute
 from rankscope.api.evaluate import evaluate as evaluate
 from rankscope.api.evaluate import read_qrels as read_qrels
+from rankscope.api.evaluate_table import evaluate_table as evaluate_table
 from rankscope.api.grades import cg as cg
 from rankscope.api.grades import dcg as dcg
 from rankscope.api.grades import dcg_score as dcg_score
@@ -14,3 +15,4 @@ from rankscope.api.grades import ndcg_score as ndcg_score
 from rankscope.api.letor import Letor as Letor
 from rankscope.api.letor import read_letor as read_letor
 from rankscope.api.rankings import Rankings as Rankings
+from rankscope.api.reconcile import reconcile as reconcile

@@ -156,17 +156,8 @@ class Rankings:
         names = {"query": query, "doc": doc, "relevance": relevance, "score": score, "rank": rank}
         attributed = _read_attribution(relevance, labels, predicted, positive, attribution)
         columns = tables.read_table(table, names, attributes, attributed)
-        core = _core.Rankings.from_table(
-            columns.queries,
-            columns.docs,
-            columns.relevance,
-            columns.scores,
-            columns.ranks,
-            columns.attributes,
-            ties,
-            duplicates,
-            engine.count_threads(None),
-        )
+        threads = engine.count_threads(None)
+        core = _core.Rankings.from_table(columns.to_core(), ties, duplicates, threads)
         return cls._of_core(core, "table", Choices(ties, duplicates, "float64"))
 
     @classmethod
@@ -377,18 +368,13 @@ class Rankings:
             threads=workers,
         )
 
-    def _group(self, by: str | Sequence[str] | Mapping[str, object]) -> Groups:
-        if isinstance(by, str):
-            return self._read_attribute(by)
-        if isinstance(by, Mapping):
-            name = "slice"
-            lists = [[str(by.get(query, MISSING)) for query in self.query_ids]]
-        else:
-            name = ", ".join(by)
-            lists = [self.attribute(one) for one in by]
-        texts = [", ".join(parts) for parts in zip(*lists, strict=True)]
+    def _group(self, by: str | Sequence[str] | Mapping[str, object]) -> Groups | None:
+        if not isinstance(by, Mapping):
+            names = [by] if isinstance(by, str) else by
+            return engine.join_groups([self._read_attribute(name) for name in names])
+        texts = [str(by.get(query, MISSING)) for query in self.query_ids]
         codes = {text: code for code, text in enumerate(dict.fromkeys(texts))}
-        return name, list(codes), [codes[text] for text in texts]
+        return "slice", list(codes), [codes[text] for text in texts]
 
     def _read_attribute(self, name: str) -> Groups:
         found = self._core.attribute(name)

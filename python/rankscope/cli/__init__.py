@@ -1,4 +1,4 @@
-"""The command line: `rankscope eval`, `rankscope measures`, `rankscope demo`."""
+"""The command line: `rankscope eval`, `measures`, `conventions`, `demo`."""
 
 from __future__ import annotations
 
@@ -89,6 +89,7 @@ def _run(words: list[str]) -> int:
 COMMANDS = {
     "eval": "Evaluate one or many runs against judgments.",
     "measures": "List the measures, or explain one.",
+    "conventions": "List the conventions of libraries, or evaluate a measure under each.",
     "demo": "Make a small search log with known facts, and evaluate it.",
 }
 

@@ -73,14 +73,16 @@ def adapt(
         _set_parameters(row, form, measure, truncates=truncates)
         for form, measure in zip(forms, asked, strict=True)
     ]
-    if score_type not in {None, row.score_type}:
-        raise _conflict(row, "score_type", row.score_type, score_type)
+    chosen = _choose_policy(row, asked, forms, policy)
+    compared = forms[0].score_type or row.score_type
+    if score_type not in {None, compared}:
+        raise _conflict(row, "score_type", compared, score_type)
     return Adapted(
         convention=row,
         measures=tuple(dict.fromkeys(ours)),
         names={theirs.name: mine.name for theirs, mine in zip(asked, ours, strict=True)},
-        policy=_choose_policy(row, asked, forms, policy),
-        score_type=row.score_type,
+        policy=chosen,
+        score_type=compared,
     )
 
 
@@ -139,12 +141,18 @@ def _choose_policy(
     given: Policy | str | None,
 ) -> Policy:
     policies = [Policy(**{**row.policy, **form.policy}) for form in forms]  # type: ignore[arg-type]  # checked when made
-    for measure, policy in zip(asked, policies, strict=True):
-        for field in _differing(policy, policies[0]):
+    for measure, form, policy in zip(asked, forms, policies, strict=True):
+        apart = [
+            (field, getattr(policies[0], field), getattr(policy, field))
+            for field in _differing(policy, policies[0])
+        ]
+        if form.score_type != forms[0].score_type:
+            apart.append(("score_type", forms[0].score_type, form.score_type))
+        for field, first, other in apart:
             raise PolicyError(
                 f"expected measures for which {row.address} has one policy, found {asked[0]} with "
-                f"{field}={getattr(policies[0], field)} and {measure} with "
-                f"{field}={getattr(policy, field)}",
+                f"{field}={first or row.score_type} and {measure} with "
+                f"{field}={other or row.score_type}",
                 hint="evaluate them one after the other",
                 code="convention_conflict",
             )

@@ -41,8 +41,9 @@ class Rules:
         }
         rules["score_type"] = (("score_type", self.score_type),)
         parameters = self.measure.parameters
-        for name in parameters.keys() - {"k", *DISCOUNT}:
-            rules[name] = ((name, parameters[name]),)
+        for name, value in parameters.items():
+            if name not in {"k", *DISCOUNT}:
+                rules[name] = ((name, value),)
         if "discount" in parameters:
             rules["discount"] = tuple(
                 (name, parameters[name]) for name in DISCOUNT if name in parameters

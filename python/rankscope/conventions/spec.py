@@ -52,6 +52,7 @@ class Form:
         cut: Whether it has the measure with a cutoff only (`True`), without one only (`False`),
             or both.
         policy: Fields of the policy in which this measure differs from the others of the row.
+        score_type: How scores are compared for it, where that differs likewise.
         limit: The grades that it takes, where that is less than the row says.
     """
 
@@ -60,6 +61,7 @@ class Form:
     takes: tuple[str, ...] = ("k",)
     cut: bool | None = None
     policy: Mapping[str, str] = MappingProxyType({})
+    score_type: Literal["", "float64", "float32"] = ""
     limit: Limit | None = None
 
 

@@ -9,6 +9,7 @@ from rankscope.results import Table
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from typing import TypeAlias
 
     from rankscope import _core
@@ -55,6 +56,20 @@ def make_slices(
             columns[f"{measure.name} lower"] = [ends[index][group][0] for group in order]
             columns[f"{measure.name} upper"] = [ends[index][group][1] for group in order]
     return Table(columns)
+
+
+def join_groups(attributes: Sequence[Groups]) -> Groups | None:
+    """Make one grouping of several: each different combination of values is a group."""
+    if len(attributes) < 2:
+        return attributes[0] if attributes else None
+    columns = [[values[code] for code in codes] for _, values, codes in attributes]
+    texts = [", ".join(parts) for parts in zip(*columns, strict=True)]
+    codes = {text: code for code, text in enumerate(dict.fromkeys(texts))}
+    return (
+        ", ".join(name for name, _, _ in attributes),
+        list(codes),
+        [codes[text] for text in texts],
+    )
 
 
 def make_intervals(

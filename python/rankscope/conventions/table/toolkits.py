@@ -10,8 +10,8 @@ LEVEL = ("k", "rel")
 COMPARABLE = Option("make_comparable=True", "missing", ("zero",))
 RANX_NOTES = (
     (
-        "Its order of equal scores is whatever an unstable sort leaves; the order of the input is "
-        "one such order."
+        "Its sort is stable up to 15 documents; in longer lists the order of equal scores is "
+        "whatever it leaves."
     ),
     "Its level of relevance also drops the gains below it, which has no counterpart here.",
 )

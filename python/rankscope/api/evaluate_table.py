@@ -1,0 +1,159 @@
+"""Evaluate a table whose rows hold both what was shown and how good it was."""
+
+from __future__ import annotations
+
+import os
+
+from rankscope import engine
+from rankscope.adapters.files.formats import size_of
+from rankscope.api.rankings import Rankings
+from rankscope.data.interval import read_interval
+from rankscope.data.policy import CHOICES, Policy, check_choice
+from rankscope.errors import FormatError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from typing import Literal
+
+    from rankscope.adapters.files import TableFile
+    from rankscope.data.interval import Interval
+    from rankscope.data.policy import Ties
+    from rankscope.engine import Measures
+    from rankscope.results import Evaluation
+    from rankscope.typing import Progress
+
+
+def evaluate_table(
+    table: object,
+    measures: Measures,
+    *,
+    query: str | None = None,
+    doc: str | None = None,
+    relevance: str | None = None,
+    score: str | None = None,
+    rank: str | None = None,
+    by: str | Sequence[str] | None = None,
+    ties: Ties = "average",
+    policy: Policy | str | None = None,
+    interval: float | Interval | None = None,
+    weights: Mapping[str, float] | None = None,
+    duplicates: Literal["error", "first", "max"] = "error",
+    format: str | None = None,  # noqa: A002 - what everybody calls it
+    encoding: Literal["utf-8", "latin-1"] = "utf-8",
+    assume_grouped: bool = False,
+    threads: int | None = None,
+    strict: bool = False,
+    progress: Progress = None,
+) -> Evaluation:
+    r"""Evaluate a table whose rows hold a score, or a rank, and a grade.
+
+    Files are evaluated while they are read, so that they may be larger than memory, as long as the
+    rows of each query are together. If a query comes back, what the columns hold is read into
+    memory, and gives the same values.
+
+    Args:
+        table: A path of a CSV, TSV, JSONL, Parquet or Arrow file, of a folder or a pattern such as
+            `"logs/*.parquet"`, `"-"` for standard input, bytes of such a file; or whatever
+            `Rankings.from_table` takes.
+        measures: As in `evaluate`.
+        query: The column of queries, found by its usual names where left out, as in
+            `Rankings.from_table`.
+        doc: The column of documents; there may be none.
+        relevance: The column of grades; null or NaN is unjudged.
+        score: The column of scores, larger ones first.
+        rank: The column of ranks, smaller ones first. With both, they must agree.
+        by: A column of what belongs to the query, or several, by whose values there are `slices`.
+        ties: What decides between equal scores.
+        policy: As in `evaluate`.
+        interval: As in `evaluate`.
+        weights: How much each query counts, by query.
+        duplicates: What becomes of a document given twice in a query.
+        format: The format of a file whose name does not tell it: `"csv"`, `"tsv"`, `"jsonl"`,
+            `"parquet"`, `"arrow"`.
+        encoding: How a file of text is encoded.
+        assume_grouped: Whether to refuse a file in which a query comes back, instead of reading
+            it into memory.
+        threads: As in `evaluate`.
+        strict: As in `evaluate`.
+        progress: Called with the bytes read so far, and with their total where it is known.
+
+    Raises:
+        UsageError: An argument is not one of its choices.
+        InputError: A column is missing, or holds what cannot be read.
+        FileError: A file cannot be read.
+
+    Examples:
+        >>> log = b"qid,label,score\n1,1,0.1\n1,0,0.9\n2,1,0.5\n"
+        >>> evaluate_table(log, "RR", format="csv")["RR"]
+        0.75
+    """
+    names = {"query": query, "doc": doc, "relevance": relevance, "score": score, "rank": rank}
+    slicing = [by] if isinstance(by, str) else [*(by or [])]
+    check_choice("ties", ties, CHOICES["ties"])
+    check_choice("duplicates", duplicates, engine.DUPLICATES)
+    check_choice("encoding", encoding, engine.ENCODINGS)
+    source = os.fsdecode(table) if isinstance(table, os.PathLike) else table
+    held = table
+    if isinstance(source, str | bytes):
+        from rankscope.adapters.files import open_batches  # noqa: PLC0415 - only for files
+
+        def open_file() -> TableFile:
+            return open_batches(
+                source,
+                wanted=names,
+                others=slicing,
+                format=format,
+                encoding=encoding,
+                progress=progress and (lambda done: progress(done, size_of(source))),
+            )
+
+        asked = engine.read_request(
+            measures, policy, default=Policy(ties=ties), convention=None, score_type=None, grades=[]
+        )
+        reading = engine.Reading(
+            attributes=slicing,
+            ties=asked.policy.ties,
+            duplicates=duplicates,
+            is_grouped=assume_grouped,
+            threads=engine.count_threads(threads),
+        )
+        # What can be read once only is held, for a query may come back.
+        is_kept = source == "-" and not assume_grouped
+        if not is_kept and engine.can_stream(asked.measures):
+            evaluation = engine.evaluate_stream(
+                open_file, asked, reading, read_interval(interval), weights
+            )
+            if evaluation is not None:
+                if strict:
+                    engine.refuse_diagnostics(evaluation.notes)
+                return evaluation
+        if assume_grouped:
+            raise _comes_back(source)
+        held, names = engine.hold_table(open_file)
+    rankings = Rankings.from_table(
+        held,
+        query=names["query"],
+        doc=names["doc"],
+        relevance=names["relevance"],
+        score=names["score"],
+        rank=names["rank"],
+        attributes=slicing,
+        ties=ties,
+        duplicates=duplicates,
+    )
+    evaluation = rankings.evaluate(
+        measures, policy=policy, by=by, interval=interval, weights=weights, threads=threads
+    )
+    if strict:
+        engine.refuse_diagnostics(evaluation.notes)
+    return evaluation
+
+
+def _comes_back(source: str | bytes) -> FormatError:
+    return FormatError(
+        "expected the rows of each query together, as assume_grouped says, found a query again",
+        hint="sort the file by query, or leave assume_grouped out",
+        code="query_returns",
+        file=source if isinstance(source, str) else "<bytes>",
+    )

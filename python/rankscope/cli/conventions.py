@@ -1,0 +1,201 @@
+"""`rankscope conventions`: the conventions of libraries, and a measure under each of them."""
+
+from __future__ import annotations
+
+import math
+from textwrap import fill
+
+import rankscope as rs
+from rankscope.cli.arguments import Once, OnceFlag, split_measures
+from rankscope.cli.output import print_csv, print_json, show
+from rankscope.conventions import TABLE, find
+from rankscope.conventions.describe import (
+    describe_forms,
+    describe_option,
+    describe_policy,
+    describe_rest,
+)
+from rankscope.errors import UsageError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from argparse import ArgumentParser, Namespace
+
+    from rankscope.conventions import Convention
+    from rankscope.results.difference import Difference
+    from rankscope.results.reconciliation import Reconciliation
+
+WIDTH = 88
+USAGE = "give none to list them, NAME to explain one, or QRELS RUN to evaluate a measure"
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    """Say what the command takes."""
+    parser.add_argument(
+        "words",
+        metavar="NAME | QRELS RUN",
+        nargs="*",
+        help=f"{USAGE}; - is standard input",
+    )
+    parser.add_argument("-m", dest="measure", action=Once, metavar="MEASURE", help="the measure")
+    parser.add_argument(
+        "--got",
+        action=Once,
+        metavar="NUMBER",
+        help="a number from elsewhere, with its digits: which conventions give it?",
+    )
+    parser.add_argument(
+        "--between",
+        action=Once,
+        nargs=2,
+        metavar=("A", "B"),
+        help="two conventions: which rules, queries and documents make them differ?",
+    )
+    parser.add_argument(
+        "--limit",
+        action=Once,
+        type=int,
+        default=10,
+        metavar="N",
+        help="how many queries --between explains, 10 if left out",
+    )
+    form = parser.add_mutually_exclusive_group()
+    form.add_argument("--json", action=OnceFlag, help="print one JSON document")
+    form.add_argument("--csv", action=OnceFlag, help="print a table with commas")
+    parser.add_argument(
+        "--duplicates",
+        action=Once,
+        default="error",
+        choices=("error", "first", "max"),
+        help="which of two rows for one document counts",
+    )
+    parser.add_argument(
+        "--encoding", action=Once, default="utf-8", choices=("utf-8", "latin-1"), help="of files"
+    )
+
+
+def run(options: Namespace) -> int:
+    """List the conventions, explain one, or evaluate a measure under all of them."""
+    words: list[str] = options.words
+    if len(words) == 2:
+        return _reconcile(options, *words)
+    if len(words) > 2:
+        raise UsageError(
+            f"expected at most two words, found {len(words)}", hint=USAGE, code="usage"
+        )
+    for name in ("measure", "got", "between"):
+        if getattr(options, name) is not None:
+            raise UsageError(
+                f"expected QRELS and RUN beside {'-m' if name == 'measure' else f'--{name}'}",
+                hint="write rankscope conventions QRELS RUN -m nDCG@10",
+                code="usage",
+            )
+    rows = [find(words[0])] if words else list(TABLE)
+    if options.json:
+        print_json({row.address: _document(row) for row in rows})
+    elif options.csv:
+        print_csv([["name", "version", "library", "verified", "policy", "summary"]])
+        print_csv(
+            [row.name, row.version, row.tool, row.verified, describe_policy(row), row.summary]
+            for row in rows
+        )
+    elif words:
+        print(explain(rows[0]))
+    else:
+        width = max(len(row.address) for row in rows)
+        for row in rows:
+            print(f"{row.address:{width}}  {row.summary}")
+    return 0
+
+
+def explain(row: Convention) -> str:
+    """Say all that the table knows of a convention."""
+    lines = [
+        f"{row.address}: {row.tool}",
+        fill(row.summary, WIDTH),
+        "",
+        _item("verified", row.verified),
+        _item("policy", describe_policy(row).replace(",", ", ")),
+        _item("scores", f"compared in {row.score_type}"),
+        *_items("measure", describe_forms(row)),
+        *_items("option", [describe_option(option) for option in row.options]),
+        *_items("note", describe_rest(row)),
+        *_items("not repeated", [bug.says for bug in row.bugs]),
+        *_items("source", row.sources),
+    ]
+    return "\n".join(lines)
+
+
+def _item(label: str, text: str) -> str:
+    return fill(f"{label:14}{text}", WIDTH, subsequent_indent=" " * 14, break_on_hyphens=False)
+
+
+def _items(label: str, texts: list[str] | tuple[str, ...]) -> list[str]:
+    return [_item("" if number else label, text) for number, text in enumerate(texts)]
+
+
+def _document(row: Convention) -> dict[str, object]:
+    return {
+        "library": row.tool,
+        "summary": row.summary,
+        "verified": row.verified,
+        "policy": describe_policy(row),
+        "score_type": row.score_type,
+        "measures": describe_forms(row),
+        "options": [describe_option(option) for option in row.options],
+        "notes": describe_rest(row),
+        "not_repeated": {bug.name: bug.says for bug in row.bugs},
+        "sources": list(row.sources),
+    }
+
+
+def _reconcile(options: Namespace, qrels: str, path: str) -> int:
+    names = split_measures([options.measure] if options.measure else ["nDCG@10"])
+    found = rs.reconcile(
+        qrels,
+        path,
+        names,  # type: ignore[arg-type]  # several are refused there
+        got=options.got,
+        duplicates=options.duplicates,
+        encoding=options.encoding,
+    )
+    difference = found.differ(*options.between, limit=options.limit) if options.between else None
+    if options.json:
+        print_json(_whole_document(found, difference))
+    elif options.csv:
+        table = (difference or found).table
+        print_csv([table.names, *table.rows()])
+    else:
+        print(show_lines(str(found if difference is None else difference)))
+    return 1 if options.got is not None and not found.matches else 0
+
+
+def show_lines(text: str) -> str:
+    """Escape what is not printable, line by line."""
+    return "\n".join(map(show, text.split("\n")))
+
+
+def _whole_document(found: Reconciliation, difference: Difference | None) -> dict[str, object]:
+    document: dict[str, object] = {
+        "measure": found.measure.name,
+        "conventions": found.to_dict(),
+        "got": found.got,
+        "matches": list(found.matches),
+        "deviations": [
+            {"rule": each.rule, "setting": each.setting, "value": each.value, "in": each.names}
+            for each in found.deviations
+        ],
+    }
+    if difference is not None:
+        document["between"] = difference.to_dict()
+    cleaned = _without_nan(document)
+    return cleaned if isinstance(cleaned, dict) else {}
+
+
+def _without_nan(value: object) -> object:
+    """JSON has no NaN: a value that is left out is null."""
+    if isinstance(value, dict):
+        return {key: _without_nan(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_without_nan(item) for item in value]
+    return None if isinstance(value, float) and math.isnan(value) else value

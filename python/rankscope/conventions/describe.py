@@ -1,0 +1,48 @@
+"""A row in words."""
+
+from __future__ import annotations
+
+from rankscope.data.policy import FIELDS, Policy
+from rankscope.measures.table import measure
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from rankscope.conventions.spec import Convention, Form, Option
+
+
+def describe_policy(row: Convention) -> str:
+    """Write the policy of a row, as results print it."""
+    return str(Policy(**row.policy))  # type: ignore[arg-type]  # checked when made
+
+
+def describe_forms(row: Convention) -> list[str]:
+    """Write the measures of a row, as they are here, with what each has of its own."""
+    return [_describe_form(form) for form in row.forms]
+
+
+def _describe_form(form: Form) -> str:
+    text = measure(form.measure)(**form.settings).name
+    if form.cut is not None:
+        text += " with a cutoff" if form.cut else " without a cutoff"
+    own = ",".join(f"{field}={form.policy[field]}" for field in FIELDS if field in form.policy)
+    return f"{text} ({own})" if own else text
+
+
+def describe_option(option: Option) -> str:
+    """Write what a library leaves to its user."""
+    values = " or ".join(option.values) if option.values else "any"
+    return f"{option.name}: {option.field} may be {values}"
+
+
+def describe_rest(row: Convention) -> list[str]:
+    """Write what else holds for a row, in sentences."""
+    sentences = list(row.notes)
+    if row.limit is not None:
+        sentences.append(f"It {row.limit.says}.")
+    if row.truncates:
+        sentences.append("It drops the fraction of a grade.")
+    if row.computes_in == "float32":
+        sentences.append("It computes in single precision, ours is double.")
+    if row.places is not None:
+        sentences.append(f"It rounds the value of each query to {row.places} places; ours is not.")
+    return sentences

@@ -1,0 +1,152 @@
+"""Evaluates a table of files batch by batch, where the rows of each query are together."""
+
+from __future__ import annotations
+
+from rankscope import _core
+from rankscope.adapters import tables
+from rankscope.adapters.arrow import load_arrow
+from rankscope.data.qrels import Queries
+from rankscope.engine.evaluating import make_evaluation, make_plan
+from rankscope.engine.slices import join_groups
+from rankscope.engine.weights import read_weights
+from rankscope.errors import EmptyError, FormatError, RankscopeError
+from rankscope.records import record
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+    from typing import Any
+
+    from rankscope.adapters.files import TableFile
+    from rankscope.data.interval import Interval
+    from rankscope.engine.requests import Request
+    from rankscope.engine.weights import Weights
+    from rankscope.measures import Measure
+    from rankscope.results import Evaluation
+
+AT_ONCE = 1 << 18
+"""How many rows are evaluated at once: enough for several threads, little memory."""
+
+
+@record(frozen=True, slots=True, kw_only=True)
+class Reading:
+    """How the batches of a table are read.
+
+    Args:
+        attributes: The columns of what belongs to the query.
+        ties: What decides between equal scores.
+        duplicates: What becomes of a document given twice in a query.
+        is_grouped: Whether to refuse rows of a query that are not together.
+        threads: How many threads to use.
+    """
+
+    attributes: Sequence[str]
+    ties: str
+    duplicates: str
+    is_grouped: bool
+    threads: int
+
+
+def can_stream(measures: list[Measure]) -> bool:
+    """Whether measures need not know all grades beforehand, as those made of functions do."""
+    return not any(callable(value) for measure in measures for value in measure.parameters.values())
+
+
+def evaluate_stream(
+    open_file: Callable[[], TableFile],
+    request: Request,
+    reading: Reading,
+    interval: Interval | None,
+    weights: Weights | None,
+) -> Evaluation | None:
+    """Evaluate the batches of a table; nothing if the rows of a query are not together.
+
+    Raises:
+        InputError: The table is not of the format, or a column is missing.
+        FileError: A file cannot be read.
+    """
+    plan = make_plan(request, reading.ties, [], reading.duplicates)
+    with open_file() as file:
+        stream = _push_batches(file, plan, reading)
+        notes = tuple((code, count, line) for code, count, _, line in file.notes)
+    if stream is None:
+        return None
+    finished = stream.finish(plan)
+    if finished is None:
+        raise EmptyError(
+            "expected rows, found none",
+            hint="is the file empty?",
+            code="empty_input",
+            file=file.name,
+        )
+    answer, ids, attributes = finished
+    if weights is not None:
+        answer = answer.reweigh(read_weights(weights, lambda: ids) or [])
+    return make_evaluation(
+        answer,
+        request,
+        queries=Queries(file.name, reading.duplicates, lambda: ids, notes),
+        run_name=file.name,
+        duplicates=reading.duplicates,
+        interval=interval,
+        groups=join_groups(attributes),
+        threads=reading.threads,
+    )
+
+
+def _push_batches(file: TableFile, plan: _core.Plan, reading: Reading) -> _core.TableStream | None:
+    stream = _core.TableStream()
+    names = {role: file.columns.get(role) for role in tables.SYNONYMS}
+    rows = 0
+    for table in whole_queries(file, names["query"]):
+        try:
+            columns = tables.read_table(table, names, reading.attributes).to_core()
+        except FormatError as error:
+            error.line = error.line and error.line + rows
+            raise file.place(error) from None
+        try:
+            is_new = stream.push(
+                plan,
+                columns,
+                reading.ties,
+                reading.duplicates,
+                reading.is_grouped,
+                reading.threads,
+            )
+        except RankscopeError as error:
+            raise file.place(error) from None
+        if not is_new:
+            return None
+        rows += table.num_rows
+    return stream
+
+
+def whole_queries(file: TableFile, query: str | None) -> Iterator[Any]:
+    """Bring batches together and apart, so that all rows of the last query of each are there."""
+    arrow, compute = load_arrow(), load_arrow("pyarrow.compute")
+    carried = arrow.Table.from_batches([], file.schema)
+    for batch in file:
+        carried = arrow.concat_tables([carried, arrow.Table.from_batches([batch])])
+        if carried.num_rows < AT_ONCE or query is None:
+            continue
+        column = carried.column(query)
+        is_other = compute.fill_null(compute.not_equal(column, column[-1]), False)
+        others = compute.indices_nonzero(is_other)
+        if len(others) > 0:
+            cut = others[-1].as_py() + 1
+            yield carried.slice(0, cut)
+            carried = carried.slice(cut)
+    if carried.num_rows > 0:
+        yield carried
+
+
+def hold_table(open_file: Callable[[], TableFile]) -> tuple[object, dict[str, str | None]]:
+    """Read all batches into one Arrow table; give it with the names of its columns by role.
+
+    Raises:
+        InputError: The table is not of the format, or a column is missing.
+        FileError: A file cannot be read.
+    """
+    with open_file() as file:
+        table = load_arrow().Table.from_batches(list(file), file.schema)
+        return table, {role: file.columns.get(role) for role in tables.SYNONYMS}

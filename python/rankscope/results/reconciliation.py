@@ -1,0 +1,315 @@
+"""One measure under every convention, and which of them gives a number."""
+
+from __future__ import annotations
+
+import math
+
+from rankscope.errors import UsageError
+from rankscope.records import record
+from rankscope.results.table import Table
+from rankscope.results.text import format_value
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    import pandas as pd
+    import polars as pl
+    import pyarrow as pa
+
+    from rankscope.measures import Measure
+    from rankscope.results.difference import Difference
+
+WIDTH = 96
+MOST_DEVIATIONS = 10
+CLOSE = 1e-9
+"""Values that differ by less are one value."""
+
+
+@record(frozen=True, slots=True, kw_only=True)
+class Reckoning:
+    """A measure as one convention has it.
+
+    Args:
+        name: The convention, and what is chosen beside it: `trec_eval missing=zero`.
+        version: Its version.
+        tool: The library, as its authors write it.
+        verified: `run`, or `read from source`.
+        option: What the library calls the choice, such as `-c`; empty where there is none.
+        measure: The measure that is computed.
+        policy: The policy, as text.
+        value: The mean; NaN where it is refused.
+        queries: How many queries the mean is over.
+        refusal: Why there is no value, in one line; empty where there is one.
+        is_match: Whether it is the number that was asked about.
+    """
+
+    name: str
+    version: str
+    tool: str
+    verified: str
+    option: str
+    measure: str
+    policy: str
+    value: float
+    queries: int
+    refusal: str
+    is_match: bool
+
+
+@record(frozen=True, slots=True)
+class Deviation:
+    """A single rule with which conventions give the number that was asked about.
+
+    Args:
+        rule: The rule, such as `empty`.
+        setting: What it has to be.
+        value: What it comes to.
+        names: In which conventions, nearest first.
+    """
+
+    rule: str
+    setting: str
+    value: float
+    names: tuple[str, ...]
+
+    def __str__(self) -> str:
+        names = ", ".join(self.names)
+        return f"{self.rule}={self.setting} in {names}: {format_value(self.value)}"
+
+
+class Reconciliation:
+    """A measure under every convention, grouped by equal values.
+
+    Examples:
+        >>> import rankscope as rs
+        >>> qrels = {"q1": {"a": 3, "b": 1}, "q2": {"c": 0}}
+        >>> run = {"q1": {"b": 2.0, "a": 1.0}, "q2": {"c": 1.0}}
+        >>> found = rs.reconcile(qrels, run, "nDCG@10", got="0.8549")
+        >>> found.matches
+        ('lightgbm', 'xgboost', 'catboost_exp')
+    """
+
+    def __init__(
+        self,
+        *,
+        measure: Measure,
+        got: str | None,
+        reckonings: Sequence[Reckoning],
+        deviations: Sequence[Deviation],
+        differ: Callable[[str, str, int], Difference],
+    ) -> None:
+        self._measure = measure
+        self._got = got
+        self._reckonings = tuple(reckonings)
+        self._deviations = tuple(deviations)
+        self._differ = differ
+
+    @property
+    def measure(self) -> Measure:
+        """The measure that was asked for."""
+        return self._measure
+
+    @property
+    def got(self) -> str | None:
+        """The number that was asked about, with the digits given."""
+        return self._got
+
+    @property
+    def reckonings(self) -> tuple[Reckoning, ...]:
+        """The measure under each convention, those without a value last."""
+        return self._reckonings
+
+    @property
+    def groups(self) -> tuple[tuple[Reckoning, ...], ...]:
+        """The conventions of equal value together, largest value first."""
+        valued = [each for each in self._reckonings if not each.refusal]
+        ordered = sorted(valued, key=lambda each: (math.isnan(each.value), -each.value))
+        groups: list[list[Reckoning]] = []
+        for each in ordered:
+            if groups and _is_close(groups[-1][0].value, each.value):
+                groups[-1].append(each)
+            else:
+                groups.append([each])
+        return tuple(map(tuple, groups))
+
+    @property
+    def matches(self) -> tuple[str, ...]:
+        """The conventions that give the number that was asked about, to the digits given."""
+        return tuple(each.name for each in self._reckonings if each.is_match)
+
+    @property
+    def deviations(self) -> tuple[Deviation, ...]:
+        """Where no convention gives the number, the single rules with which one does."""
+        return self._deviations
+
+    def differ(self, one: str, other: str, *, limit: int = 10) -> Difference:
+        """Say what makes the difference between two conventions, by rule, query and document.
+
+        Args:
+            one: The name of a convention here, such as `"trec_eval"`, `"lightgbm@4.7.0"`, or
+                `"trec_eval missing=zero"`; `"rankscope"` is the measure as it was asked for.
+            other: Another.
+            limit: How many queries are explained, those with the largest difference first.
+
+        Raises:
+            UsageError: One of them is not here, or has no value.
+        """
+        return self._differ(one, other, limit)
+
+    @property
+    def table(self) -> Table:
+        """One row a convention."""
+        fields = ("name", "version", "value", "queries", "measure", "policy", "verified", "refusal")
+        return Table(
+            {field: [getattr(each, field) for each in self._reckonings] for field in fields}
+        )
+
+    def to_dict(self) -> dict[str, dict[str, str | int | float]]:
+        """Give a mapping of convention to value, queries, measure, policy, and what it is."""
+        return self.table.to_dict()
+
+    def to_pandas(self) -> pd.DataFrame:
+        """Give a pandas data frame, one row a convention.
+
+        Raises:
+            UsageError: pandas is not installed.
+        """
+        return self.table.to_pandas()
+
+    def to_polars(self) -> pl.DataFrame:
+        """Give a Polars data frame, one row a convention.
+
+        Raises:
+            UsageError: Polars is not installed.
+        """
+        return self.table.to_polars()
+
+    def to_arrow(self) -> pa.Table:
+        """Give an Arrow table, one row a convention.
+
+        Raises:
+            UsageError: pyarrow is not installed.
+        """
+        return self.table.to_arrow()
+
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
+        return self.table.__arrow_c_stream__(requested_schema)
+
+    def __getitem__(self, name: str) -> float:
+        for each in self._reckonings:
+            if name in {each.name, f"{each.name}@{each.version}"}:
+                return each.value
+        raise UsageError(
+            f"expected a convention that was evaluated, found {name!r}",
+            hint=f"there are {', '.join(each.name for each in self._reckonings)}",
+            code="not_evaluated",
+        )
+
+    def __len__(self) -> int:
+        return len(self._reckonings)
+
+    def __str__(self) -> str:
+        return "\n".join([_title(self), *_values(self), *_refusals(self), *_answer(self)])
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        from html import escape  # noqa: PLC0415 - only notebooks ask for it
+
+        rows = "".join(
+            f"<tr><td style='text-align:right'>{format_value(group[0].value)}</td>"
+            f"<td>{escape(', '.join(map(_mark, _without_idle_options(group))))}</td></tr>"
+            for group in self.groups
+        )
+        notes = "".join(
+            f"<div>{escape(line.strip())}</div>" for line in [*_refusals(self), *_answer(self)]
+        )
+        return (
+            f"<div>{escape(_title(self))}</div>"
+            "<table><thead><tr><th>value</th><th>conventions</th></tr></thead>"
+            f"<tbody>{rows}</tbody></table><div style='font-size:smaller'>{notes}</div>"
+        )
+
+
+def _is_close(one: float, other: float) -> bool:
+    if math.isnan(one) or math.isnan(other):
+        return math.isnan(one) and math.isnan(other)
+    return math.isclose(one, other, rel_tol=CLOSE, abs_tol=CLOSE)
+
+
+def _title(found: Reconciliation) -> str:
+    values = [each for each in found.reckonings if not each.refusal]
+    return (
+        f"{found.measure} has {len(found.groups)} values under {len(values)} conventions and their "
+        "options"
+    )
+
+
+def _mark(each: Reckoning) -> str:
+    text = f"{each.name} ({each.option})" if each.option else each.name
+    return text if each.verified == "run" else f"{text}*"
+
+
+def _without_idle_options(alike: Sequence[Reckoning]) -> list[Reckoning]:
+    """Leave out choices that come to the same as the convention without them."""
+    plain = {each.name for each in alike if not each.option}
+    return [each for each in alike if not each.option or each.name.split(" ")[0] not in plain]
+
+
+def _values(found: Reconciliation) -> list[str]:
+    lines = ["", "value   conventions"]
+    for group in found.groups:
+        value = format_value(group[0].value)
+        names = ", ".join(map(_mark, _without_idle_options(group)))
+        lines.append(_fill(f"{value:6}  {names}", indent=8))
+    if any(each.verified != "run" for group in found.groups for each in group):
+        lines.append("* read from source, not run")
+    return lines
+
+
+def _refusals(found: Reconciliation) -> list[str]:
+    by_reason: dict[str, list[str]] = {}
+    for each in found.reckonings:
+        if each.refusal:
+            by_reason.setdefault(each.refusal, []).append(each.name)
+    if not by_reason:
+        return []
+    return [
+        "",
+        "without a value:",
+        *(
+            _fill(f"  {', '.join(names)}: {reason}", indent=4)
+            for reason, names in by_reason.items()
+        ),
+    ]
+
+
+def _answer(found: Reconciliation) -> list[str]:
+    if found.got is None:
+        return []
+    if found.matches:
+        matching = _without_idle_options([each for each in found.reckonings if each.is_match])
+        names = ", ".join(each.name for each in matching)
+        return ["", _fill(f"{found.got} is the number of {names}", indent=4)]
+    left = len(found.deviations) - MOST_DEVIATIONS
+    if not found.deviations:
+        return ["", f"no convention gives {found.got}, nor does one with a single other rule"]
+    return [
+        "",
+        f"no convention gives {found.got}, but with one other rule:",
+        *(_fill(f"  {each}", indent=4) for each in found.deviations[:MOST_DEVIATIONS]),
+        *([f"  and {left} more"] if left > 0 else []),
+    ]
+
+
+def _fill(text: str, *, indent: int) -> str:
+    from textwrap import fill  # noqa: PLC0415 - only where it is printed
+
+    return fill(
+        text,
+        WIDTH,
+        subsequent_indent=" " * indent,
+        break_long_words=False,
+        break_on_hyphens=False,
+    )

@@ -1,0 +1,66 @@
+//! Tables that Python hands over batch by batch.
+
+use std::sync::Mutex;
+
+use pyo3::exceptions::PyRuntimeError;
+use pyo3::prelude::*;
+
+use super::evaluation::Evaluation;
+use super::rankings::TableBuffers;
+use super::{Plan, choices, to_python};
+use crate::axis::Names;
+use crate::table_stream;
+
+/// Evaluates a table batch by batch.
+#[pyclass(frozen, module = "rankscope._core")]
+pub struct TableStream(Mutex<Option<table_stream::TableStream>>);
+
+/// An evaluation, the queries, and of each attribute its values and which of them each query has.
+type Finished = (Evaluation, Vec<String>, Vec<(String, Vec<String>, Vec<u32>)>);
+
+#[pymethods]
+impl TableStream {
+    #[new]
+    fn new() -> Self {
+        Self(Mutex::new(Some(table_stream::TableStream::default())))
+    }
+
+    /// Evaluates all rows of some more queries; says whether none of the queries came before, and,
+    /// where that is asked, whether the rows of each are together.
+    #[allow(clippy::too_many_arguments)] // how a table is read
+    fn push(
+        &self,
+        py: Python<'_>,
+        plan: &Plan,
+        columns: TableBuffers,
+        ties: &str,
+        duplicates: &str,
+        is_grouped: bool,
+        threads: usize,
+    ) -> PyResult<bool> {
+        let chosen = (choices::ties(ties)?, choices::duplicates(duplicates)?);
+        let table = columns.copy(py)?;
+        let mut stream = self.0.lock().map_err(|_| ended())?;
+        let stream = stream.as_mut().ok_or_else(ended)?;
+        py.detach(|| stream.push(&plan.0, &table.table(), chosen, is_grouped, threads))
+            .map_err(|error| to_python(py, &error.file("table")))
+    }
+
+    fn finish(&self, plan: &Plan) -> PyResult<Option<Finished>> {
+        let stream = self.0.lock().map_err(|_| ended())?.take().ok_or_else(ended)?;
+        let Some((made, names, attributes)) = stream.finish(&plan.0) else { return Ok(None) };
+        let text = |id: &[u8]| String::from_utf8_lossy(id).into_owned();
+        let names = Names::Known(names);
+        let queries = (0..names.len()).map(|query| text(&names.get(query))).collect();
+        let attributes = attributes.into_iter().map(|attribute| {
+            let values = &attribute.values;
+            let texts = (0..values.len()).map(|value| text(&values.get(value))).collect();
+            (attribute.name, texts, attribute.codes)
+        });
+        Ok(Some((Evaluation::new(made, plan), queries, attributes.collect())))
+    }
+}
+
+fn ended() -> PyErr {
+    PyRuntimeError::new_err("the stream has ended")
+}

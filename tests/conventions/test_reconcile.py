@@ -1,0 +1,411 @@
+"""A measure under every convention, a number that was asked about, and what makes a difference."""
+
+from __future__ import annotations
+
+import io
+import json
+import math
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+import pytest
+import rankscope as rs
+from rankscope import AP, RankscopeError, nDCG
+from rankscope.api.digits import Wanted
+from rankscope.conventions import TABLE, Convention, adapt
+from rankscope.conventions.rules import Rules, write
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from rankscope.results.reconciliation import Reconciliation
+
+QRELS = {"q1": {"a": 3, "b": 2, "c": 1, "d": 0}, "q2": {"x": 0, "y": 0}, "q3": {"m": 1}}
+RUN = {
+    "q1": {"c": 2.0, "d": 2.0, "a": 1.0, "b": 0.5, "e": 0.2},
+    "q2": {"x": 2.0, "y": 1.0},
+}
+
+
+@pytest.fixture(scope="module")
+def found() -> Reconciliation:
+    return rs.reconcile(QRELS, RUN, nDCG @ 3)
+
+
+@pytest.mark.parametrize("row", TABLE, ids=lambda row: row.address)
+def test_a_value_is_that_of_evaluate(row: Convention, found: Reconciliation) -> None:
+    (each,) = (
+        each
+        for each in found.reckonings
+        if each.name.partition(" ")[2] == ""
+        and each.name.partition("@")[0] == row.name
+        and each.version == row.version
+    )
+    if each.refusal:
+        with pytest.raises(RankscopeError) as caught:
+            rs.evaluate(QRELS, RUN, nDCG @ 3, convention=row)
+        assert each.refusal == caught.value.message
+        assert math.isnan(each.value)
+        return
+    expected = rs.evaluate(QRELS, RUN, nDCG @ 3, convention=row)
+    assert each.value == expected["nDCG@3"]
+    assert each.measure == next(iter(expected))
+    assert each.policy == str(expected.policy)
+    assert each.queries == next(iter(expected.denominators.values()))
+
+
+def test_options_have_values_of_their_own(found: Reconciliation) -> None:
+    chosen = rs.evaluate(QRELS, RUN, nDCG @ 3, convention="trec_eval", policy="missing=zero")
+    assert found["trec_eval missing=zero"] == chosen["nDCG@3"]
+    assert found["trec_eval missing=zero"] != found["trec_eval"]
+
+
+def test_ours_is_the_measure_as_it_was_asked_for(found: Reconciliation) -> None:
+    assert found["rankscope"] == rs.evaluate(QRELS, RUN, nDCG @ 3)["nDCG@3"]
+
+
+def test_equal_values_are_one_group_and_different_ones_are_not(found: Reconciliation) -> None:
+    values = [[each.value for each in group] for group in found.groups]
+    assert sum(map(len, values)) == sum(not each.refusal for each in found.reckonings)
+    assert all(max(group) - min(group) < 1e-12 for group in values)
+    means = [group[0] for group in values]
+    assert all(above - below > 1e-9 for above, below in pairwise(means))
+
+
+@pytest.mark.parametrize(
+    ("got", "value", "half"),
+    [
+        ("0.4863", 0.4863, 0.00005),
+        ("0.4860", 0.486, 0.00005),
+        (" 0.486 ", 0.486, 0.0005),
+        (0.4863, 0.4863, 0.00005),
+        ("4.863e-1", 0.4863, 0.00005),
+        (1, 1.0, 0.5),
+        ("1.0", 1.0, 0.05),
+    ],
+)
+def test_a_number_has_so_many_digits(got: float | str, value: float, half: float) -> None:
+    wanted = Wanted.read(got)
+    assert (wanted.value, wanted.half) == (value, half)
+    assert wanted.is_near(value + half)
+    assert wanted.is_near(value - half)
+    assert not wanted.is_near(value + half * 1.001)
+
+
+@pytest.mark.parametrize("got", ["high", "nan", "inf", "", None.__class__, True])
+def test_what_is_no_number_is_refused(got: object) -> None:
+    with pytest.raises(rs.UsageError) as caught:
+        rs.reconcile(QRELS, RUN, nDCG @ 3, got=got)  # type: ignore[arg-type]  # the point
+    assert caught.value.code == "bad_parameter"
+
+
+def test_numpy_numbers_are_numbers() -> None:
+    numpy = pytest.importorskip("numpy", reason="NumPy is not installed")
+    assert Wanted.read(numpy.float64(0.4863)) == Wanted.read(0.4863)
+
+
+@pytest.mark.parametrize("name", ["trec_eval", "lightgbm", "catboost_exp_position", "rectools"])
+@pytest.mark.parametrize("places", [3, 4, 6, 15])
+def test_the_convention_of_a_number_is_named(name: str, places: int) -> None:
+    value = rs.evaluate(QRELS, RUN, nDCG @ 3, convention=name)["nDCG@3"]
+    found = rs.reconcile(QRELS, RUN, nDCG @ 3, got=f"{value:.{places}f}")
+    assert name in found.matches
+    assert found.deviations == ()
+    near = {each.name for each in found.reckonings if abs(each.value - value) <= 10.0**-places}
+    assert set(found.matches) <= near
+
+
+@pytest.mark.parametrize(
+    ("convention", "rule", "setting"),
+    [
+        ("catboost", "empty", "skip"),
+        ("lightgbm", "ties", "average"),
+        ("sklearn", "discount", "jk, base=2"),
+        ("lenskit", "aggregate", "median"),
+        ("lightgbm", "missing", "zero"),
+        ("quepid", "gain", "linear"),
+    ],
+)
+def test_a_single_other_rule_is_found(convention: str, rule: str, setting: str) -> None:
+    rules = rules_of(convention)
+    word, _, base = setting.partition(", base=")
+    settings = ((rule, word),)
+    if rule == "discount":
+        settings += (("base", float(base)), ("s", 1.0))
+    changed = rules.take(rule, settings)
+    value = rs.evaluate(QRELS, RUN, changed.measure, policy=changed.policy)[changed.measure]
+    found = rs.reconcile(QRELS, RUN, nDCG @ 3, got=repr(value))
+    if not found.matches:
+        named = [(each.rule, each.setting) for each in found.deviations if convention in each.names]
+        assert (rule, setting) in named
+        assert all(Wanted.read(value).is_near(each.value) for each in found.deviations)
+    else:
+        # Another convention differs from this one in this rule alone.
+        assert any(abs(found[name] - value) < 1e-12 for name in found.matches)
+
+
+def test_a_number_that_nothing_gives_is_said_to_be_none() -> None:
+    found = rs.reconcile(QRELS, RUN, nDCG @ 3, got="0.123456789")
+    assert found.matches == ()
+    assert found.deviations == ()
+    assert "no convention gives 0.123456789, nor does one with a single other rule" in str(found)
+
+
+def rules_of(name: str) -> Rules:
+    adapted = adapt(name, [nDCG @ 3])
+    return Rules(adapted.measures[0], adapted.policy, adapted.score_type)
+
+
+def test_the_rules_that_differ_are_named(found: Reconciliation) -> None:
+    difference = found.differ("trec_eval", "lightgbm")
+    assert [(each.rule, each.one, each.other) for each in difference.rules] == [
+        ("ties", "doc_id", "input"),
+        ("empty", "zero", "one"),
+        ("negative", "nonrelevant", "error"),
+        ("score_type", "float32", "float64"),
+        ("gain", "linear", "exp2"),
+        ("ideal", "judged", "retrieved"),
+    ]
+    assert difference.values == (found["trec_eval"], found["lightgbm"])
+
+
+def test_a_rule_alone_has_the_value_of_its_exchange(found: Reconciliation) -> None:
+    difference = found.differ("trec_eval", "lightgbm")
+    rules, others = rules_of("trec_eval"), rules_of("lightgbm")
+    for each in difference.rules:
+        changed = rules.take(each.rule, others.to_dict()[each.rule])
+        evaluation = rs.evaluate(QRELS, RUN, changed.measure, policy=changed.policy)
+        assert each.value == evaluation[changed.measure]
+
+
+def test_queries_with_two_values_have_the_rules_that_make_them(found: Reconciliation) -> None:
+    difference = found.differ("trec_eval missing=zero", "lightgbm")
+    by_query = {each.query_id: each for each in difference.queries}
+    assert [*by_query] == ["q3", "q2", "q1"]  # left out by one, then by size
+    assert by_query["q3"].rules == ("missing",)
+    assert math.isnan(by_query["q3"].other)
+    assert by_query["q2"].rules == ("empty",)
+    assert by_query["q1"].rules == ("ties", "gain")
+
+
+def test_documents_say_what_a_rule_does_to_them(found: Reconciliation) -> None:
+    (query,) = found.differ("trec_eval", "sklearn").queries
+    assert [(each.doc_id, each.one, each.other) for each in query.documents] == [
+        ("d", "rank 1", "any of ranks 1 to 2"),
+        ("c", "rank 2", "any of ranks 1 to 2"),
+    ]
+    by_query = {
+        each.query_id: each
+        for each in found.differ("trec_eval", "ranx_burges missing=zero").queries
+    }
+    gains = [each for each in by_query["q1"].documents if each.rule == "gain"]
+    assert [(each.doc_id, each.grade, each.one, each.other) for each in gains] == [
+        ("a", 3.0, "gain 3", "gain 7"),
+        ("", 2.0, "gain 2", "gain 3"),
+    ]
+
+
+def test_documents_below_the_cutoff_and_alike_are_not_shown() -> None:
+    qrels = {"q": {"a": 1, "b": 1, "y": 2}}
+    run = {"q": {"a": 3.0, "b": 2.0, "x": 1.0, "y": 1.0}}
+    two = rs.reconcile(qrels, run, nDCG @ 2).differ("trec_eval", "ranx")
+    assert two.queries == ()
+    (query,) = rs.reconcile(qrels, run, nDCG @ 3).differ("trec_eval", "ranx").queries
+    assert {each.doc_id for each in query.documents} == {"x", "y"}
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "says"),
+    [
+        ("spark", "rectools", "ideal: the gains of the ideal list are 1 / 1 1 1"),
+        ("trec_eval", "jk2002", "missing: it is not in the run: skip / zero"),
+    ],
+)
+def test_what_has_no_document_is_said_in_a_sentence(one: str, other: str, says: str) -> None:
+    qrels = {"q1": {"a": 1, "b": 0}, "q2": {"c": 1}}
+    run = {"q1": {"b": 2.0, "a": 1.0}, "q0": {"c": 1.0}}
+    difference = rs.reconcile(qrels, run, nDCG @ 3).differ(one, other)
+    assert says in [remark for query in difference.queries for remark in query.remarks]
+
+
+def test_discounts_and_denominators_are_explained() -> None:
+    qrels = {"q": {"a": 1, "b": 1, "c": 1}}
+    run = {"q": {"x": 4.0, "a": 3.0, "b": 2.0, "c": 1.0}}
+    (query,) = rs.reconcile(qrels, run, nDCG @ 3).differ("spark", "lenskit").queries
+    assert query.rules == ("discount",)
+    assert [(each.doc_id, each.one, each.other) for each in query.documents] == [
+        ("a", "rank 2 weighs 0.6309", "rank 2 weighs 1.0000"),
+        ("b", "rank 3 weighs 0.5000", "rank 3 weighs 0.6309"),
+    ]
+    (query,) = rs.reconcile(qrels, run, AP @ 2).differ("trec_eval", "spark").queries
+    assert query.remarks == (
+        "denominator: relevant / reachable; 3 relevant, 4 retrieved, cutoff 2",
+    )
+
+
+def test_a_limit_explains_the_largest_differences_only() -> None:
+    qrels = {f"q{n}": {"a": 2, "b": 1, "z": n % 3} for n in range(30)}
+    run = {query: {"b": 2.0, "a": 1.0} for query in qrels}
+    difference = rs.reconcile(qrels, run, nDCG @ 3).differ("ranx", "ranx_burges", limit=4)
+    assert len(difference.queries) == 30
+    assert [bool(each.documents) for each in difference.queries] == [True] * 4 + [False] * 26
+    sizes = [abs(each.one - each.other) for each in difference.queries]
+    assert sizes == sorted(sizes, reverse=True)
+    assert str(difference).endswith("and 26 more queries")
+
+
+@pytest.mark.parametrize("one", ["lightgmb", "trec_eval missing=error", "trec_eval@11"])
+def test_a_convention_that_is_not_there_cannot_be_compared(one: str, found: Reconciliation) -> None:
+    with pytest.raises(rs.UsageError):
+        found.differ(one, "sklearn")
+    with pytest.raises(rs.UsageError):
+        found[one]
+
+
+def test_a_convention_without_a_value_says_why(found: Reconciliation) -> None:
+    with pytest.raises(rs.PolicyError) as caught:
+        found.differ("trec_eval@10.0", "sklearn")
+    assert caught.value.code == "missing_query"
+
+
+def test_some_conventions_may_be_chosen() -> None:
+    found = rs.reconcile(QRELS, RUN, nDCG @ 3, conventions=["sklearn", "trec_eval@10.0"])
+    assert [each.name for each in found.reckonings] == [
+        "rankscope",
+        "sklearn",
+        "trec_eval@10.0 missing=zero",
+        "trec_eval@10.0",
+    ]
+
+
+def test_measures_that_a_library_lacks_are_said_in_one_line() -> None:
+    text = " ".join(str(rs.reconcile(QRELS, RUN, "ERR@3")).split())
+    assert text.count("no ERR@3 there, as far as we know") == 1
+
+
+def test_several_measures_are_refused() -> None:
+    with pytest.raises(rs.MeasureError, match="expected one measure, found 2"):
+        rs.reconcile(QRELS, RUN, [nDCG @ 3, AP])  # type: ignore[arg-type]  # the point
+
+
+def test_errors_of_the_input_are_raised() -> None:
+    with pytest.raises(rs.FormatError):
+        rs.reconcile(QRELS, {"q1": {"a": math.nan}}, nDCG @ 3)
+
+
+def test_every_way_in_gives_the_same(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, found: Reconciliation
+) -> None:
+    rows = [(query, doc, score) for query in RUN for doc, score in RUN[query].items()]
+    text = "".join(f"{query} Q0 {doc} 1 {score} t\n" for query, doc, score in rows).encode()
+    (tmp_path / "run.txt").write_bytes(text)
+    stdin = io.TextIOWrapper(io.BytesIO(text))
+    monkeypatch.setattr("sys.stdin", stdin)
+    for run in (text, tmp_path / "run.txt", rows, iter(rows), "-"):
+        again = rs.reconcile(QRELS, run, nDCG @ 3)
+        assert str(again) == str(found)
+        assert (
+            again.differ("trec_eval", "sklearn").queries
+            == found.differ("trec_eval", "sklearn").queries
+        )
+
+
+def test_the_four_ways_out_agree(found: Reconciliation) -> None:
+    rows = found.to_dict()
+    assert [*rows] == [each.name for each in found.reckonings]
+    assert rows["sklearn"]["value"] == found["sklearn"]
+    for frame in (found.to_pandas(), found.to_polars()):
+        assert list(frame["name"]) == [*rows]
+    assert found.to_arrow().column("name").to_pylist() == [*rows]
+    difference = found.differ("trec_eval", "sklearn")
+    assert difference.to_dict()["queries"][0]["query_id"] == "q1"  # type: ignore[index]  # a list of dicts
+    for table in (difference.to_pandas(), difference.to_polars()):
+        assert list(table["query_id"]) == ["q1"]
+    assert difference.to_arrow().column("rules").to_pylist() == ["ties"]
+
+
+def test_html_escapes_what_it_shows() -> None:
+    found = rs.reconcile({"<q>": {"<a>": 1, "b": 0}}, {"<q>": {"<a>": 1.0, "b": 1.0}}, nDCG)
+    html = found._repr_html_() + found.differ("trec_eval", "ranx")._repr_html_()
+    assert "&lt;a&gt;" in html
+    assert "<a>" not in html
+
+
+def test_the_value_of_a_rule_is_written_shortly() -> None:
+    assert write((("discount", "jk"), ("base", 10.0), ("s", 1.0))) == "jk, base=10"
+    assert write((("gain", ((0.0, 0.0), (1.0, 3.0))),)) == "{0: 0, 1: 3}"
+
+
+def command(*words: str, stdin: str = "") -> tuple[int, str, str]:
+    import subprocess  # noqa: PLC0415 - of these tests only
+    import sys  # noqa: PLC0415 - as above
+
+    program = "import sys; from rankscope.cli import main; sys.exit(main())"
+    done = subprocess.run(
+        [sys.executable, "-c", program, "conventions", *words],
+        input=stdin,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    return done.returncode, done.stdout, done.stderr
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> tuple[str, str]:
+    qrels, run = tmp_path / "qrels", tmp_path / "run"
+    qrels.write_text("".join(f"{q} 0 {d} {g}\n" for q in QRELS for d, g in QRELS[q].items()))
+    run.write_text("".join(f"{q} Q0 {d} 1 {s} t\n" for q in RUN for d, s in RUN[q].items()))
+    return str(qrels), str(run)
+
+
+def test_the_command_lists_and_explains() -> None:
+    status, listed, _ = command()
+    assert status == 0
+    assert [line.split()[0] for line in listed.splitlines()] == [row.address for row in TABLE]
+    _, explained, _ = command("torchmetrics")
+    assert explained.startswith("torchmetrics@")
+    assert "whose score is 0 or less" in explained
+    document = json.loads(command("--json")[1])
+    assert [*document] == [row.address for row in TABLE]
+    assert command("sklearn", "--csv")[1].splitlines()[1].startswith("sklearn,")
+
+
+def test_the_command_prints_what_the_call_gives(files: tuple[str, str]) -> None:
+    found = rs.reconcile(QRELS, RUN, nDCG @ 3, got="0.2431")
+    assert command(*files, "-m", "nDCG@3", "--got", "0.2431") == (0, f"{found}\n", "")
+    between = found.differ("trec_eval", "sklearn")
+    words = (*files, "-m", "ndcg_cut_3", "--between", "trec_eval", "sklearn")
+    assert command(*words) == (0, f"{between}\n", "")
+    document = json.loads(command(*words, "--json")[1])
+    assert document["conventions"]["sklearn"]["value"] == found["sklearn"]
+    assert document["conventions"]["trec_eval@10.0"]["value"] is None
+    assert document["between"]["queries"][0]["rules"] == ["ties"]
+    assert command(*words, "--csv")[1].splitlines()[0] == "query_id,trec_eval,sklearn,rules"
+
+
+def test_a_number_that_no_convention_gives_is_status_1(files: tuple[str, str]) -> None:
+    assert command(*files, "-m", "nDCG@3", "--got", "0.9")[0] == 1
+    with open(files[1], encoding="utf-8") as file:  # noqa: PTH123 - a path as text
+        status, printed, _ = command(
+            files[0], "-", "-m", "nDCG@3", "--got", "0.2431", stdin=file.read()
+        )
+    assert (status, printed.splitlines()[-1].split(" is ")[0]) == (0, "0.2431")
+
+
+@pytest.mark.parametrize(
+    ("words", "code"),
+    [
+        (("a", "b", "c"), "usage"),
+        (("lightgmb",), "unknown_convention"),
+        (("-m", "nDCG@3"), "usage"),
+        (("sklearn", "--got", "1"), "usage"),
+        (("--json", "--csv"), "usage"),
+        (("-", "-"), "stdin_twice"),
+    ],
+)
+def test_a_command_that_cannot_be_meant_is_refused(words: tuple[str, ...], code: str) -> None:
+    status, printed, errors = command(*words)
+    assert status == 2
+    assert f"[{code}]" in errors
+    assert printed == "" or "--json" in words
