@@ -1,5 +1,6 @@
 //! Judgments: for each query, its documents and their grades, ready to be looked up.
 
+use std::borrow::Cow;
 use std::sync::{Arc, OnceLock};
 
 use crate::axis::{Axis, Names};
@@ -141,6 +142,19 @@ impl Judgments {
             let grades = entries.iter().map(|entry| entry.grade).collect();
             Numbered { docs: Vocabulary::Texts(docs), codes, grades }
         })
+    }
+
+    /// The judged documents of one query and their grades, in no order.
+    #[must_use]
+    pub fn documents(&self, query: usize) -> Vec<(Cow<'_, [u8]>, f64)> {
+        let range = self.axis.offsets()[query]..self.axis.offsets()[query + 1];
+        if let Some(ByText { entries, texts, .. }) = self.by_text.get() {
+            let text = |entry: &Entry| Cow::Borrowed(texts.get(entry.text as usize));
+            return entries[range].iter().map(|entry| (text(entry), entry.grade)).collect();
+        }
+        let Numbered { docs, codes, grades } = self.by_number();
+        let texts = codes[range.clone()].iter().map(|&code| docs.get(code as usize));
+        texts.zip(grades[range].iter().copied()).collect()
     }
 
     /// What was suspicious but legal.

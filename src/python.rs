@@ -180,6 +180,12 @@ impl Judgments {
         self.0.find_query(query.as_bytes())
     }
 
+    /// The judged documents of a query by its number, and their grades, in no order.
+    fn documents(&self, query: usize) -> Vec<(String, f64)> {
+        let text = |doc: &[u8]| String::from_utf8_lossy(doc).into_owned();
+        self.0.documents(query).iter().map(|(doc, grade)| (text(doc), *grade)).collect()
+    }
+
     /// The different grades, ascending.
     fn grades(&self) -> Vec<f64> {
         self.0.axis().grades().to_vec()

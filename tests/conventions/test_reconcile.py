@@ -191,8 +191,8 @@ def test_queries_with_two_values_have_the_rules_that_make_them(found: Reconcilia
 def test_documents_say_what_a_rule_does_to_them(found: Reconciliation) -> None:
     (query,) = found.differ("trec_eval", "sklearn").queries
     assert [(each.doc_id, each.one, each.other) for each in query.documents] == [
-        ("d", "rank 1", "any of ranks 1 to 2"),
         ("c", "rank 2", "any of ranks 1 to 2"),
+        ("d", "rank 1", "any of ranks 1 to 2"),
     ]
     by_query = {
         each.query_id: each
@@ -201,7 +201,7 @@ def test_documents_say_what_a_rule_does_to_them(found: Reconciliation) -> None:
     gains = [each for each in by_query["q1"].documents if each.rule == "gain"]
     assert [(each.doc_id, each.grade, each.one, each.other) for each in gains] == [
         ("a", 3.0, "gain 3", "gain 7"),
-        ("", 2.0, "gain 2", "gain 3"),
+        ("b", 2.0, "gain 2", "gain 3"),
     ]
 
 
@@ -226,6 +226,25 @@ def test_what_has_no_document_is_said_in_a_sentence(one: str, other: str, says: 
     run = {"q1": {"b": 2.0, "a": 1.0}, "q0": {"c": 1.0}}
     difference = rs.reconcile(qrels, run, nDCG @ 3).differ(one, other)
     assert says in [remark for query in difference.queries for remark in query.remarks]
+
+
+def test_documents_of_one_ideal_list_only_are_named() -> None:
+    qrels = {"q": {"a": 1, "b": 2, "c": 3}}
+    found = rs.reconcile(qrels, {"q": {"x": 2.0, "a": 1.0}}, nDCG @ 2)
+    (query,) = found.differ("ranx", "xgboost_linear").queries
+    assert [(each.rule, each.doc_id, each.one, each.other) for each in query.documents] == [
+        ("ideal", "c", "in the ideal list", "not in it"),
+        ("ideal", "b", "in the ideal list", "not in it"),
+        ("ideal", "a", "not in it", "in the ideal list"),
+    ]
+    assert query.remarks == ("ideal: the gains of the ideal list are 3 2 / 1",)
+
+
+def test_tied_documents_of_one_grade_are_not_shown() -> None:
+    qrels = {"q": {"a": 1, "b": 2}}
+    run = {"q": {"x": 2.0, "y": 2.0, "a": 1.0, "b": 1.0}}
+    (query,) = rs.reconcile(qrels, run, nDCG @ 4).differ("trec_eval", "ranx").queries
+    assert [each.doc_id for each in query.documents] == ["b", "a"]
 
 
 def test_discounts_and_denominators_are_explained() -> None:
@@ -409,3 +428,19 @@ def test_a_command_that_cannot_be_meant_is_refused(words: tuple[str, ...], code:
     assert status == 2
     assert f"[{code}]" in errors
     assert printed == "" or "--json" in words
+
+
+@pytest.mark.parametrize("way", ["dict", "rows", "text", "frame"])
+def test_the_documents_of_a_query_come_with_their_grades(way: str) -> None:
+    pandas = pytest.importorskip("pandas", reason="pandas is not installed")
+    rows = [("q1", "7", 1), ("q2", "7", 2), ("q1", "30", 0), ("q2", "9", 3)]
+    table = pandas.DataFrame(rows, columns=["query_id", "doc_id", "relevance"])
+    ways = {
+        "dict": {"q1": {"7": 1, "30": 0}, "q2": {"7": 2, "9": 3}},
+        "rows": rows,
+        "text": "".join(f"{query} 0 {doc} {grade}\n" for query, doc, grade in rows).encode(),
+        "frame": table.astype({"doc_id": int}),
+    }
+    judgments = rs.read_qrels(ways[way]).judgments
+    assert sorted(judgments.documents(0)) == [("30", 0.0), ("7", 1.0)]
+    assert sorted(judgments.documents(1)) == [("7", 2.0), ("9", 3.0)]

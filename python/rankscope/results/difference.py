@@ -42,7 +42,7 @@ class DocumentDifference:
 
     Args:
         rule: The rule.
-        doc_id: The document; empty where it was not retrieved, and only its grade is known.
+        doc_id: The document.
         grade: Its grade; NaN where it is unjudged.
         one: What becomes of it under the first convention.
         other: And under the second.
@@ -207,5 +207,4 @@ def _explain(query: QueryDifference) -> list[str]:
 
 def _say(document: DocumentDifference) -> str:
     grade = "unjudged" if math.isnan(document.grade) else f"grade {document.grade:g}"
-    name = f"{document.doc_id} ({grade})" if document.doc_id else f"a document of {grade}"
-    return f"{document.rule}: {name}: {document.one} / {document.other}"
+    return f"{document.rule}: {document.doc_id} ({grade}): {document.one} / {document.other}"
