@@ -94,7 +94,7 @@ impl Kernel for Rbp {
                 return sum + gains * weights.at(place.first);
             }
             let mean = gains / real(place.size);
-            sum + mean * place.ranks(self.k).fold(0.0, |sum, rank| sum + weights.at(rank))
+            place.ranks(self.k).fold(sum, |sum, rank| sum + mean * weights.at(rank))
         });
         sum * (1.0 - self.p)
     }

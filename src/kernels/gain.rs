@@ -3,7 +3,7 @@
 //! Järvelin and Kekäläinen, *Cumulated gain-based evaluation of IR techniques*, 2002. Terms are
 //! divisions, added in rank order, so that values equal those of `trec_eval` to the last bit.
 
-use super::{Kernel, Params, Query, real};
+use super::{Kernel, Params, Place, Query, real};
 use crate::error::{Error, Kind, Result};
 use crate::log2::log2;
 
@@ -163,12 +163,8 @@ impl Gains {
                 sum += term(self.of(place.grades[0]), place.first);
                 continue;
             }
-            let unjudged = real(place.size - place.grades.len()) * self.unjudged_gain;
-            let total = place.grades.iter().fold(unjudged, |sum, &grade| sum + self.of(grade));
-            if total != 0.0 {
-                let weight = place.ranks(self.k).fold(0.0, |sum, rank| sum + weigh(1.0, rank));
-                sum += total / real(place.size) * weight;
-            }
+            let gain = self.mean(&place);
+            sum = place.ranks(self.k).fold(sum, |sum, rank| sum + term(gain, rank));
         }
         if self.unjudged_gain != 0.0 {
             let rest = next..=query.retrieved.min(self.k);
@@ -179,6 +175,20 @@ impl Gains {
             sum = missing.fold(sum, |sum, rank| sum + term(self.missing_gain, rank));
         }
         sum
+    }
+
+    /// The mean gain of the documents of a place, exact where they all have the same.
+    fn mean(&self, place: &Place<'_>) -> f64 {
+        let first = self.of(place.grades[0]);
+        let unjudged = place.size - place.grades.len();
+        let mut is_same = unjudged == 0 || self.unjudged_gain == first;
+        let mut total = real(unjudged) * self.unjudged_gain;
+        for &grade in place.grades {
+            let gain = self.of(grade);
+            is_same &= gain == first;
+            total += gain;
+        }
+        if is_same { first } else { total / real(place.size) }
     }
 
     fn ideal(&self, query: &Query<'_>) -> f64 {

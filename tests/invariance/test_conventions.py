@@ -63,6 +63,33 @@ def test_without_ties_an_average_is_the_value_itself() -> None:
     assert values(docs, Policy(ties="average")) == values(docs, Policy(ties="doc_id"))
 
 
+@settings(deadline=None)
+@given(
+    scores=st.lists(st.integers(0, 4), min_size=1, max_size=30),
+    of_score=st.lists(st.sampled_from([None, 0.0, 0.1, 1.0, 2.5, 3.0]), min_size=5, max_size=5),
+    unjudged=st.sampled_from(["nonrelevant", 0.1]),
+)
+def test_where_tied_documents_have_one_grade_an_average_is_the_value_of_any_order(
+    scores: list[int], of_score: list[float | None], unjudged: str | float
+) -> None:
+    qrels = {f"d{at}": grade for at, s in enumerate(scores) if (grade := of_score[s]) is not None}
+    run = {"q": {f"d{at}": float(score) for at, score in enumerate(scores)}}
+    found = {
+        ties: rs.evaluate(
+            {"q": qrels | {"x": 1}}, run, AVERAGED, policy=Policy(ties=ties, unjudged=unjudged)
+        )
+        for ties in ("average", "input")
+    }
+    assert dict(found["average"]) == dict(found["input"])
+
+
+@pytest.mark.parametrize("count", [2, 3, 7, 50, 1000])
+@pytest.mark.parametrize("grade", [1, 3, 0.1, 0.7])
+def test_a_tie_of_one_grade_is_perfect(grade: float, count: int) -> None:
+    assert rs.ndcg_score([[grade] * count], [[0.5] * count]) == 1
+    assert rs.ndcg_score([[grade] * count], [[0.5] * count], k=count - 1) == 1
+
+
 def test_a_measure_without_an_exact_average_is_refused() -> None:
     with pytest.raises(PolicyError, match="ERR") as refused:
         rs.evaluate({"q": {"a": 1}}, {"q": {"a": 1.0}}, [ERR @ 10], policy="ties=average")
