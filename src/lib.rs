@@ -18,6 +18,7 @@ pub mod join_columns;
 pub mod judgments;
 pub mod kernels;
 pub mod log2;
+pub mod matrix;
 pub mod notes;
 pub mod number;
 pub mod numbered;

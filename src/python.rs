@@ -7,6 +7,7 @@ mod choices;
 mod column;
 mod evaluation;
 mod interpreter;
+mod matrix;
 mod objects;
 mod pipe;
 mod rankings;
@@ -25,6 +26,7 @@ use pyo3::types::PyDict;
 use self::choices::choose;
 use self::column::Column;
 use self::evaluation::Evaluation;
+use self::matrix::mean_of_rows;
 use self::objects::{Number, each_row, entries, read_id, read_number, read_query, with_list};
 use self::rankings::Rankings;
 use self::table::IdBuffers;
@@ -48,7 +50,7 @@ mod _core {
     #[pymodule_export]
     use super::{
         Column, Evaluation, Judgments, Plan, Rankings, Run, TableStream, evaluate_dict,
-        evaluate_path, evaluate_run, fsum, log2,
+        evaluate_path, evaluate_run, fsum, log2, mean_of_rows,
     };
 
     #[pymodule_init]

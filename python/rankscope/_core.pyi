@@ -22,6 +22,7 @@ __all__ = [
     "evaluate_run",
     "fsum",
     "log2",
+    "mean_of_rows",
 ]
 
 __version__: str
@@ -194,3 +195,10 @@ def evaluate_run(judgments: Judgments, plan: Plan, run: Run, threads: int) -> Ev
 def evaluate_dict(judgments: Judgments, plan: Plan, lists: object) -> Evaluation: ...
 def fsum(values: list[float]) -> float: ...
 def log2(integer: int) -> float: ...
+def mean_of_rows(
+    plan: Plan,
+    grades: NDArray[np.number],
+    scores: NDArray[np.number],
+    is_reversed: bool,
+    threads: int,
+) -> float | None: ...

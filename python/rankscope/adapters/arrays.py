@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from rankscope.adapters.foreign import check_file
 from rankscope.adapters.numbers import (
     count_offsets,
     join_lists,
@@ -19,6 +20,10 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
 
+PLAIN = ("<f8", "<f4", "<i8", "<i4")
+"""The types of matrices that the core reads where they lie."""
+
+
 @record(frozen=True, slots=True)
 class Groups:
     """Rows of queries, one query after another.
@@ -34,6 +39,24 @@ class Groups:
     relevance: NDArray[np.float64]
     scores: NDArray[np.float64]
     ideal: tuple[NDArray[np.int64], NDArray[np.float64]] | None = None
+
+
+def as_matrix(values: object, name: str) -> NDArray[np.number] | None:
+    """Give a matrix that the core reads where it lies; nothing if it has to be read otherwise.
+
+    Raises:
+        FormatError: It lies in a file that is gone.
+    """
+    import numpy as np  # noqa: PLC0415 - loads with the first array
+
+    # A subclass may mean something else by its numbers, as a masked array does.
+    if not isinstance(values, np.ndarray) or type(values) is not np.ndarray or values.ndim != 2:
+        return None
+    flags = values.flags
+    if values.dtype.str not in PLAIN or not (flags.c_contiguous and flags.aligned):
+        return None
+    check_file(values, name)
+    return values
 
 
 def from_matrices(y_true: ArrayLike, y_score: ArrayLike) -> Groups:

@@ -8,11 +8,11 @@ from rankscope.api.evaluate import read_qrels as read_qrels
 from rankscope.api.evaluate_table import evaluate_table as evaluate_table
 from rankscope.api.grades import cg as cg
 from rankscope.api.grades import dcg as dcg
-from rankscope.api.grades import dcg_score as dcg_score
 from rankscope.api.grades import idcg as idcg
 from rankscope.api.grades import ndcg as ndcg
-from rankscope.api.grades import ndcg_score as ndcg_score
 from rankscope.api.letor import Letor as Letor
 from rankscope.api.letor import read_letor as read_letor
 from rankscope.api.rankings import Rankings as Rankings
 from rankscope.api.reconcile import reconcile as reconcile
+from rankscope.api.score import dcg_score as dcg_score
+from rankscope.api.score import ndcg_score as ndcg_score

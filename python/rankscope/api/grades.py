@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import math
-
-from rankscope.adapters.numbers import to_numbers
 from rankscope.api.rankings import Rankings
 from rankscope.data.policy import Policy
-from rankscope.errors import FormatError, UsageError
+from rankscope.errors import UsageError
 from rankscope.measures import CG, DCG, IDCG, nDCG
 
 TYPE_CHECKING = False
@@ -16,7 +13,7 @@ if TYPE_CHECKING:
     from typing import Literal, TypeAlias, TypedDict, Unpack
 
     import numpy as np
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import NDArray
 
     from rankscope.measures import Measure
     from rankscope.measures.domains import Value
@@ -148,70 +145,6 @@ def ndcg(
     return _compute(nDCG, rel, k, ideal, {**settings, "empty": empty})
 
 
-def dcg_score(
-    y_true: ArrayLike,
-    y_score: ArrayLike,
-    *,
-    k: int | None = None,
-    log_base: float = 2,
-    sample_weight: ArrayLike | None = None,
-    ignore_ties: bool = False,
-) -> float:
-    """Average DCG over the rows of two matrices, as scikit-learn's function of this name does.
-
-    Args:
-        y_true: Gains, shape (queries, documents); unlike there, one row may have one document, and
-            NaN is unjudged.
-        y_score: Scores of the same shape; NaN or masked where there is no document.
-        k: The cutoff.
-        log_base: The base of the logarithm in the discount.
-        sample_weight: A weight a query.
-        ignore_ties: Whether tied documents are taken last first, which is faster; else their
-            expected gain counts.
-
-    Raises:
-        UsageError: A setting is outside its domain.
-        InputError: The matrices do not fit.
-
-    Examples:
-        >>> round(dcg_score([[10, 0, 0, 1, 5]], [[0.1, 0.2, 0.3, 4, 70]]), 4)
-        9.4995
-    """
-    measure = DCG if log_base == 2 else DCG(discount="log", base=log_base)
-    chosen = measure if k is None else measure @ k
-    return _score(chosen, "gain", (y_true, y_score), sample_weight, ignore_ties=ignore_ties)
-
-
-def ndcg_score(
-    y_true: ArrayLike,
-    y_score: ArrayLike,
-    *,
-    k: int | None = None,
-    sample_weight: ArrayLike | None = None,
-    ignore_ties: bool = False,
-) -> float:
-    """Average nDCG over the rows of two matrices, as scikit-learn's function of this name does.
-
-    Args:
-        y_true: Gains, 0 or more, shape (queries, documents); unlike there, one row may have one
-            document, and NaN is unjudged.
-        y_score: As in `dcg_score`.
-        k: As in `dcg_score`.
-        sample_weight: As in `dcg_score`.
-        ignore_ties: As in `dcg_score`.
-
-    Raises:
-        UsageError: A setting is outside its domain.
-        InputError: The matrices do not fit, or a gain is negative.
-
-    Examples:
-        >>> round(ndcg_score([[5, 5, 4, 3, 2]], [[3, 1, 5, 2, 4]], k=3), 4)
-        0.7644
-    """
-    chosen = nDCG if k is None else nDCG @ k
-    return _score(chosen, "error", (y_true, y_score), sample_weight, ignore_ties=ignore_ties)
-
-
 def _compute(
     measure: Measure,
     rel: Grades,
@@ -252,35 +185,3 @@ def _read_cutoffs(k: Cutoffs, longest: int) -> list[int | None]:
         return list(range(1, longest + 1))
     # What is no number of either kind is refused by the measure.
     return list(k) if hasattr(k, "__iter__") else [k]  # type: ignore[list-item]  # see above
-
-
-def _score(
-    measure: Measure,
-    negative: Literal["gain", "error"],
-    matrices: tuple[ArrayLike, ArrayLike],
-    sample_weight: ArrayLike | None,
-    *,
-    ignore_ties: bool,
-) -> float:
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
-    y_true, y_score = matrices
-    if ignore_ties:
-        # scikit-learn sorts ascending and turns the order round, so that the last comes first.
-        y_true, y_score = np.atleast_2d(y_true)[:, ::-1], np.atleast_2d(y_score)[:, ::-1]
-    ties: Literal["input", "average"] = "input" if ignore_ties else "average"
-    rankings = Rankings.from_arrays(y_true, y_score, ties=ties)
-    evaluation = rankings.evaluate(measure, policy=Policy(ties=ties, negative=negative))
-    if sample_weight is None:
-        return evaluation[measure]
-    weights = to_numbers(sample_weight, "sample_weight", dimensions=(1,)).tolist()
-    values = evaluation.per_query_list(measure)
-    if len(weights) != len(values) or not sum(weights) > 0 or min(weights) < 0:
-        raise FormatError(
-            f"expected {len(values)} weights, 0 or more and not all 0, found {weights[:5]}",
-            hint="give one weight a query",
-            code="bad_weights",
-            file="sample_weight",
-        )
-    weighed = math.fsum(weight * value for weight, value in zip(weights, values, strict=True))
-    return weighed / math.fsum(weights)

@@ -1,0 +1,181 @@
+"""DCG and nDCG of matrices of gains and scores, by the functions of scikit-learn."""
+
+from __future__ import annotations
+
+from rankscope import _core, engine
+from rankscope.adapters.arrays import as_matrix
+from rankscope.adapters.numbers import to_numbers
+from rankscope.api.rankings import Rankings
+from rankscope.data.policy import Policy
+from rankscope.errors import FormatError, PolicyError
+from rankscope.measures import DCG, nDCG
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Literal, TypedDict, Unpack
+
+    from numpy.typing import ArrayLike
+
+    from rankscope.api.grades import Discounts
+    from rankscope.data.policy import Ties
+    from rankscope.measures import Measure
+
+    class Choices(Discounts, total=False):
+        """Settings that scikit-learn does not have."""
+
+        ties: Ties
+        empty: Literal["zero", "skip", "one", "nan", "error"]
+
+    class Given(TypedDict):
+        """What the functions share."""
+
+        y_true: ArrayLike
+        y_score: ArrayLike
+        sample_weight: ArrayLike | None
+        ignore_ties: bool
+
+
+POLICIES = ("ties", "empty", "negative", "missing_gain")
+
+
+def dcg_score(
+    y_true: ArrayLike,
+    y_score: ArrayLike,
+    *,
+    k: int | None = None,
+    log_base: float = 2,
+    sample_weight: ArrayLike | None = None,
+    ignore_ties: bool = False,
+    **settings: Unpack[Choices],
+) -> float:
+    """Average DCG over the rows of two matrices, as scikit-learn's function of this name does.
+
+    Args:
+        y_true: Gains, shape (queries, documents); unlike there, one row may have one document, and
+            NaN is unjudged.
+        y_score: Scores of the same shape; NaN or masked where there is no document.
+        k: The cutoff.
+        log_base: The base of the logarithm in the discount.
+        sample_weight: A weight a query.
+        ignore_ties: Whether tied documents are taken last first, which is faster; else their
+            expected gain counts.
+        **settings: What scikit-learn does not have: `gain`, `discount`, `base` and `s` as in `DCG`;
+            `ties`, `empty`, `negative` and `missing_gain` as in `Policy`.
+
+    Raises:
+        UsageError: A setting is outside its domain.
+        InputError: The matrices do not fit.
+
+    Examples:
+        >>> round(dcg_score([[10, 0, 0, 1, 5]], [[0.1, 0.2, 0.3, 4, 70]]), 4)
+        9.4995
+        >>> round(dcg_score([[3, 0, 1]], [[0.1, 0.3, 0.2]], gain="exp2"), 4)
+        4.1309
+    """
+    measure = DCG if log_base == 2 else DCG(discount="log", base=log_base)
+    given: Given = {
+        "y_true": y_true,
+        "y_score": y_score,
+        "sample_weight": sample_weight,
+        "ignore_ties": ignore_ties,
+    }
+    return _score(measure, k, given, {"negative": "gain", **settings})
+
+
+def ndcg_score(
+    y_true: ArrayLike,
+    y_score: ArrayLike,
+    *,
+    k: int | None = None,
+    sample_weight: ArrayLike | None = None,
+    ignore_ties: bool = False,
+    **settings: Unpack[Choices],
+) -> float:
+    """Average nDCG over the rows of two matrices, as scikit-learn's function of this name does.
+
+    Args:
+        y_true: Gains, 0 or more, shape (queries, documents); unlike there, one row may have one
+            document, and NaN is unjudged.
+        y_score: As in `dcg_score`.
+        k: As in `dcg_score`.
+        sample_weight: As in `dcg_score`.
+        ignore_ties: As in `dcg_score`.
+        **settings: As in `dcg_score`.
+
+    Raises:
+        UsageError: A setting is outside its domain.
+        InputError: The matrices do not fit, or a gain is negative.
+
+    Examples:
+        >>> round(ndcg_score([[5, 5, 4, 3, 2]], [[3, 1, 5, 2, 4]], k=3), 4)
+        0.7644
+        >>> ndcg_score([[0, 0], [0, 1]], [[0.1, 0.2], [0.1, 0.2]], empty="skip")
+        1.0
+    """
+    given: Given = {
+        "y_true": y_true,
+        "y_score": y_score,
+        "sample_weight": sample_weight,
+        "ignore_ties": ignore_ties,
+    }
+    return _score(nDCG, k, given, {"negative": "error", **settings})
+
+
+def _score(measure: Measure, k: int | None, given: Given, settings: dict[str, object]) -> float:
+    fields = {name: settings.pop(name) for name in POLICIES if name in settings}
+    fields["ties"] = _read_ties(fields.get("ties"), ignores=given["ignore_ties"])
+    policy = Policy(**fields)  # type: ignore[arg-type]  # checked there
+    chosen = measure(**settings)
+    chosen = chosen if k is None else chosen @ k
+    y_true, y_score = given["y_true"], given["y_score"]
+    weights = given["sample_weight"]
+    if weights is not None:
+        weights = to_numbers(weights, "sample_weight", dimensions=(1,)).tolist()
+    mean = _score_plain(chosen, policy, given, weights)
+    if mean is not None:
+        return mean
+    if given["ignore_ties"]:
+        # scikit-learn sorts ascending and turns the order round, so that the last comes first.
+        y_true = to_numbers(y_true, "y_true", dimensions=(1, 2))[..., ::-1]
+        y_score = to_numbers(y_score, "y_score", dimensions=(1, 2))[..., ::-1]
+    rankings = Rankings.from_arrays(y_true, y_score, ties=policy.ties)
+    try:
+        return rankings.evaluate(chosen, policy=policy, weights=weights)[chosen]
+    except FormatError as error:
+        if error.code == "bad_weights":
+            error.file, error.hint = "sample_weight", "give one weight a query"
+        raise
+
+
+def _score_plain(
+    measure: Measure, policy: Policy, given: Given, weights: list[float] | None
+) -> float | None:
+    """Score matrices of plain numbers where they lie; nothing if they are not, or to be refused."""
+    if policy.ties not in {"average", "input"} or policy.empty != "zero":
+        return None
+    y_true, y_score = as_matrix(given["y_true"], "y_true"), as_matrix(given["y_score"], "y_score")
+    if y_true is None or y_score is None or y_true.shape != y_score.shape:
+        return None
+    is_bad = weights is not None and (len(weights) != len(y_true) or not _are_weights(weights))
+    if is_bad or callable(measure.parameters.get("gain")):
+        return None
+    request = engine.read_request(measure, policy, convention=None, score_type=None, grades=[])
+    plan = engine.make_plan(request, policy.ties, [], "error", weights=weights)
+    threads = engine.count_threads(None)
+    return _core.mean_of_rows(plan, y_true, y_score, given["ignore_ties"], threads)
+
+
+def _are_weights(weights: list[float]) -> bool:
+    return all(0 <= weight < float("inf") for weight in weights) and any(weights)
+
+
+def _read_ties(ties: object, *, ignores: bool) -> object:
+    if not ignores:
+        return "average" if ties is None else ties
+    if ties is not None:
+        raise PolicyError(
+            f"expected ignore_ties or ties={ties!r}, found both",
+            hint="leave ignore_ties out",
+            code="bad_policy",
+        )
+    return "input"
