@@ -40,6 +40,7 @@ from rankscope.errors import MeasureError as MeasureError
 from rankscope.errors import PolicyError as PolicyError
 from rankscope.errors import RankscopeError as RankscopeError
 from rankscope.errors import UsageError as UsageError
+from rankscope.file import File as File
 from rankscope.measures import AP as AP
 from rankscope.measures import CG as CG
 from rankscope.measures import DCG as DCG
@@ -90,6 +91,7 @@ __all__ = [
     "EmptyError",
     "Evaluation",
     "F",
+    "File",
     "FileError",
     "FormatError",
     "GMBpref",

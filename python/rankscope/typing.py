@@ -6,6 +6,8 @@ import os
 from collections.abc import Callable, Iterable, Mapping
 from typing import TypeAlias
 
+from rankscope.file import File
+
 Path: TypeAlias = str | os.PathLike[str]
 """A path; `-` is standard input."""
 
@@ -15,7 +17,7 @@ Lists: TypeAlias = Mapping[str, Mapping[str, float]]
 Rows: TypeAlias = Iterable[tuple[str, str, float]]
 """Query, document, and a grade or a score."""
 
-InputLike: TypeAlias = Path | bytes | Lists | Rows
+InputLike: TypeAlias = Path | bytes | File | Lists | Rows
 """What judgments and runs may come as."""
 
 Progress: TypeAlias = Callable[[int, int | None], None] | None

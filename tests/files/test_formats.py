@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.feather
 import pyarrow.parquet
 import pytest
-from rankscope.adapters.files import open_batches
+from rankscope.adapters.files.table import open_batches
 
 from tests.inputs.carriers import pack_zstd
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from rankscope.adapters.files import TableFile
+    from rankscope.adapters.files.table import TableFile
 
 WANTED = dict.fromkeys(("query", "doc", "relevance", "score", "rank"))
 COLUMNS: dict[str, list[object]] = {

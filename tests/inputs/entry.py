@@ -27,6 +27,9 @@ class Entry:
             values that the reference computes from them.
         role: Whether the text is given as judgments or as the run.
         place: Where in a large file it may stand.
+        form: The format, as the names of its files end; empty for that of TREC.
+        is_named: Whether the format has to be named.
+        judged: The judgments of the run, where they are not the plain ones.
     """
 
     id: str
@@ -39,6 +42,9 @@ class Entry:
     rows: tuple[Row, ...] | None = None
     role: Literal["qrels", "run"] = "qrels"
     place: Literal["anywhere", "first", "last", "alone"] = "anywhere"
+    form: str = ""
+    is_named: bool = False
+    judged: tuple[Row, ...] | None = None
 
 
 def lines(*texts: str) -> bytes:

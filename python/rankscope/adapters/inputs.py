@@ -1,18 +1,21 @@
-"""Tells what an argument is: a file, a mapping, or rows."""
+"""Tells what an argument is: a file, a table, a mapping, or rows."""
 
 from __future__ import annotations
 
 import os
 
-from rankscope.adapters.tables import is_table
+from rankscope.adapters.files import formats
+from rankscope.adapters.tables import SYNONYMS, is_table
 from rankscope.errors import FormatError
+from rankscope.file import File
 from rankscope.records import record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from typing import Literal
 
-    from rankscope.typing import InputLike
+    from rankscope.typing import InputLike, Path
 
 
 @record(frozen=True, slots=True)
@@ -20,59 +23,67 @@ class Input:
     """Something to read, and what it is.
 
     Args:
-        kind: `file` (a path, `-` for standard input, or bytes), `table` (of any library), `mapping`
-            or `rows`.
+        kind: `file` (TREC text: a path, `-` for standard input, or bytes), `table` (of any library,
+            or in files), `mapping` or `rows`.
         value: The thing itself.
         name: What messages call it.
+        format: The format of a table in files; empty for one of a library.
+        columns: By role, the names of its columns, where they are given with it.
     """
 
     kind: Literal["file", "table", "mapping", "rows"]
     value: object
     name: str
+    format: str = ""
+    columns: Mapping[str, str] = {}
+
+    @property
+    def is_in_files(self) -> bool:
+        """Whether it is read from files, standard input or bytes."""
+        return self.kind == "file" or bool(self.format)
 
     @property
     def is_stdin(self) -> bool:
         """Whether it is standard input."""
-        return self.kind == "file" and self.value == "-"
+        return self.is_in_files and self.value == "-"
 
     @property
     def source(self) -> str | bytes | None:
         """What the core opens; nothing for standard input."""
-        if self.is_stdin:
-            return None
+        return None if self.is_stdin else self.location
+
+    @property
+    def location(self) -> str | bytes:
+        """The path, `-` for standard input, or the bytes."""
         if isinstance(self.value, str | bytes):
             return self.value
         raise TypeError(self.value)
 
     @property
     def size(self) -> int | None:
-        """The size of the file in bytes, where it has one."""
-        if isinstance(self.value, bytes):
-            return len(self.value)
-        if self.is_stdin or not isinstance(self.value, str):
+        """The size of the files in bytes, where they have one."""
+        if not self.is_in_files or self.is_stdin:
             return None
-        try:
-            # pathlib would take as long to load as all the rest.
-            return os.stat(self.value).st_size or None  # noqa: PTH116
-        except OSError:
-            return None  # reading it will say why
+        return formats.size_of(self.location) or None
 
 
-def recognise(value: InputLike, role: str) -> Input:
+def recognise(value: InputLike, role: str, columns: Mapping[str, str] | None = None) -> Input:
     """Tell what an argument is.
 
     Args:
         value: The argument.
         role: `qrels` or `run`.
+        columns: By role, the names of columns that are given.
 
     Raises:
         FormatError: It is nothing that can be read.
+        UsageError: There is no such format.
     """
-    if isinstance(value, str | os.PathLike):
-        path = os.fsdecode(value)
-        return Input("file", path, "<stdin>" if path == "-" else name_path(path, role))
-    if isinstance(value, bytes):
-        return Input("file", value, role)
+    if isinstance(value, File):
+        formats.check_format(value.format)
+        return _recognise_file(value.path, role, value.format, {**(columns or {}), **value.columns})
+    if isinstance(value, str | bytes | os.PathLike):
+        return _recognise_file(value, role, None, columns or {})
     if isinstance(value, dict) or (hasattr(value, "items") and not hasattr(value, "columns")):
         return Input("mapping", value, role)
     if is_table(value):
@@ -87,6 +98,27 @@ def recognise(value: InputLike, role: str) -> Input:
         code="input_type",
         file=role,
     )
+
+
+def _recognise_file(
+    given: Path | bytes, role: str, form: str | None, columns: Mapping[str, str]
+) -> Input:
+    if isinstance(given, bytes):
+        path: str | bytes = given
+        name = role
+    else:
+        path = os.fsdecode(given)
+        name = "<stdin>" if path == "-" else name_path(path, role)
+        form = form or formats.recognise_path(path, lambda names: _is_known(names, columns))
+    if form is None or form == "trec":
+        return Input("file", path, name)
+    return Input("table", path, name, form, columns)
+
+
+def _is_known(names: list[str], columns: Mapping[str, str]) -> bool:
+    """Whether any name is one by which a column is found."""
+    usual = {name for of in SYNONYMS.values() for name in of}
+    return not (usual | set(columns.values())).isdisjoint(names)
 
 
 def name_path(path: str, role: str) -> str:

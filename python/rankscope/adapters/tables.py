@@ -368,13 +368,23 @@ def find_column(table: Table, role: str, name: str | None) -> str | None:
 
 
 def _no_column(table: Table, wanted: str, name: str) -> FormatError:
-    from difflib import get_close_matches  # noqa: PLC0415 - slow to load; only errors need it
-
-    close = get_close_matches(name, table.names, n=1)
-    hint = f"did you mean {close[0]!r}?" if close else "name it, as in query='search_group_id'"
+    close = _find_close([name, *SYNONYMS.get(name, ())], table.names)
+    hint = f"did you mean {close!r}?" if close else "name it, as in query='search_group_id'"
     return FormatError(
         f"expected {wanted}, found {', '.join(table.names) or 'no columns'}",
         hint=hint,
         code="columns",
         file="table",
     )
+
+
+def _find_close(wanted: Sequence[str], names: Sequence[str]) -> str | None:
+    """Find a name that is one of those wanted but for case, or nearly so."""
+    from difflib import get_close_matches  # noqa: PLC0415 - slow to load; only errors need it
+
+    lowered = {name.lower(): name for name in names}
+    for cutoff in (1.0, 0.75):
+        for word in wanted:
+            for close in get_close_matches(word, lowered, n=1, cutoff=cutoff):
+                return lowered[close]
+    return None

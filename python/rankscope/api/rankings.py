@@ -47,11 +47,19 @@ class Rankings:
         0.5
     """
 
-    def __init__(self, queries: Queries, core: _core.Rankings, name: str, choices: Choices) -> None:
+    def __init__(
+        self,
+        queries: Queries,
+        core: _core.Rankings,
+        name: str,
+        choices: Choices,
+        notes: Sequence[tuple[str, int, int]] = (),
+    ) -> None:
         self._queries = queries
         self._core = core
         self._name = name
         self._choices = choices
+        self._notes = notes
 
     @classmethod
     def from_run(
@@ -86,7 +94,7 @@ class Rankings:
             qrels = engine.load_qrels(
                 qrels, columns=columns, duplicates=duplicates, encoding=encoding
             )
-        core, found = engine.rank_run(
+        core, found, notes = engine.rank_run(
             qrels,
             run,
             ties=ties,
@@ -95,7 +103,8 @@ class Rankings:
             encoding=encoding,
             score_type=score_type,
         )
-        return cls(qrels.queries, core, found.name, Choices(ties, duplicates, score_type))
+        choices = Choices(ties, duplicates, score_type)
+        return cls(qrels.queries, core, found.name, choices, notes)
 
     @classmethod
     def from_table(
@@ -362,6 +371,7 @@ class Rankings:
             request,
             queries=self._queries,
             run_name=self._name,
+            run_notes=self._notes,
             duplicates=duplicates,
             interval=read_interval(interval),
             groups=groups,

@@ -36,11 +36,13 @@ class Qrels:
         judgments: The core's tables.
         name: What messages call it.
         duplicates: What was done with documents judged twice.
+        notes: Code, count and first line of what was suspicious in them.
     """
 
     judgments: Judgments
     name: str
     duplicates: str = "error"
+    notes: tuple[tuple[str, int, int], ...] = ()
 
     def __repr__(self) -> str:
         return f"Qrels({self.name!r}, {len(self.query_ids)} queries)"
@@ -53,5 +55,4 @@ class Qrels:
     @property
     def queries(self) -> Queries:
         """The queries, as results need them."""
-        notes = tuple(self.judgments.notes())
-        return Queries(self.name, self.duplicates, self.judgments.query_ids, notes)
+        return Queries(self.name, self.duplicates, self.judgments.query_ids, self.notes)

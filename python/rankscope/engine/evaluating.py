@@ -54,16 +54,18 @@ def load_qrels(
     """
     check_choice("duplicates", duplicates, DUPLICATES)
     check_choice("encoding", encoding, ENCODINGS)
-    found = recognise(given, "qrels")
-    watch = _watch(found, progress)
+    named = read_columns(columns)
+    found = recognise(given, "qrels", named)
+    notes: list[tuple[str, int, int]] = []
     judgments = read_judgments(
         found,
         duplicates=duplicates,
         encoding=encoding,
-        columns=read_columns(columns),
-        progress=watch,
+        columns=named,
+        notes=notes,
+        progress=_watch(found, progress),
     )
-    return Qrels(judgments, found.name, duplicates)
+    return Qrels(judgments, found.name, duplicates, tuple(notes))
 
 
 def read_columns(given: Mapping[str, str] | None) -> dict[str, str]:
@@ -87,8 +89,8 @@ def rank_run(
     encoding: str,
     score_type: str,
     columns: Mapping[str, str] | None = None,
-) -> tuple[_core.Rankings, Input]:
-    """Read a run into memory, join and rank it, and say what it was.
+) -> tuple[_core.Rankings, Input, list[tuple[str, int, int]]]:
+    """Read a run into memory, join and rank it; say what it was, and what was suspicious.
 
     Raises:
         InputError: It is not of the format.
@@ -97,7 +99,9 @@ def rank_run(
     check_choice("duplicates", duplicates, DUPLICATES)
     check_choice("encoding", encoding, ENCODINGS)
     check_choice("score_type", score_type, SCORE_TYPES)
-    found = recognise(run, "run")
+    named = read_columns(columns)
+    found = recognise(run, "run", named)
+    notes: list[tuple[str, int, int]] = []
     rankings = rank_input(
         qrels.judgments,
         found,
@@ -105,10 +109,11 @@ def rank_run(
         duplicates=duplicates,
         encoding=encoding,
         score_type=score_type,
-        columns=read_columns(columns),
+        columns=named,
         threads=count_threads(None),
+        notes=notes,
     )
-    return rankings, found
+    return rankings, found, notes
 
 
 def evaluate_run(
@@ -142,12 +147,14 @@ def evaluate_run(
     check_choice("duplicates", duplicates, DUPLICATES)
     check_choice("encoding", encoding, ENCODINGS)
     workers = count_threads(threads)
-    found = recognise(run, "run")
+    named = read_columns(columns)
+    found = recognise(run, "run", named)
+    notes: list[tuple[str, int, int]] = []
     ties = request.policy.ties
     weighed = read_weights(weights, qrels.judgments.query_ids)
     plan = make_plan(request, ties, grades, duplicates, weights=weighed)
+    watch = _watch(found, progress)
     if found.kind == "file":
-        watch = _watch(found, progress)
         answer = _core.evaluate_path(qrels.judgments, plan, found.source, encoding, workers, watch)
     elif found.kind == "mapping":
         answer = _core.evaluate_dict(qrels.judgments, plan, found.value)
@@ -159,8 +166,10 @@ def evaluate_run(
             duplicates=duplicates,
             encoding=encoding,
             score_type=request.score_type,
-            columns=read_columns(columns),
+            columns=named,
             threads=workers,
+            notes=notes,
+            progress=watch,
         )
         answer = ranked.evaluate(plan, workers)
     else:
@@ -173,6 +182,7 @@ def evaluate_run(
         request,
         queries=qrels.queries,
         run_name=found.name,
+        run_notes=notes,
         duplicates=duplicates,
         interval=interval,
         threads=workers,
@@ -228,6 +238,7 @@ def make_evaluation(
     *,
     queries: Queries,
     run_name: str,
+    run_notes: Iterable[tuple[str, int, int]] = (),
     duplicates: str,
     interval: Interval | None = None,
     groups: Groups | None = None,
@@ -260,7 +271,7 @@ def make_evaluation(
     choices["duplicates"] = duplicates
     notes += [
         describe(code, count, choices, file=run_name, line=line)
-        for code, count, line in answer.notes()
+        for code, count, line in (*run_notes, *answer.notes())
     ]
     deepest = cutoffs[-1]
     shown, unjudged = at_cutoffs[deepest]

@@ -1,6 +1,4 @@
-"""Files of tables: CSV, JSON Lines, Parquet, Arrow, SVMlight; read batch by batch with PyArrow."""
+"""Files of tables: CSV, JSON Lines, Parquet, Arrow, SVMlight; read batch by batch with PyArrow.
 
-from __future__ import annotations
-
-from rankscope.adapters.files.table import TableFile as TableFile
-from rankscope.adapters.files.table import open_batches as open_batches
+`formats` tells what a file is, and loads nothing else; `table` opens it.
+"""

@@ -9,7 +9,7 @@ from rankscope.records import record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     import numpy as np
     from numpy.typing import NDArray
@@ -79,7 +79,13 @@ class Blocks:
             end = self.find_end(text) if more else len(text)
             whole, rest = text[:end], text[end:]
             if whole:
-                self.check(whole, line)
+                wrong = self.check(whole, line)
+                if wrong is not None:
+                    # What comes first is refused first, however the text is cut.
+                    start = self.find_end(whole[: _find_line(whole, wrong, line)])
+                    if start > 0:
+                        yield Block(whole[:start], line, is_last=False)
+                    raise wrong
                 yield Block(whole, line, not more)
                 line += whole.count(b"\n")
             if not more:
@@ -91,71 +97,76 @@ class Blocks:
         """Find where the last whole record ends; 0 where there is none."""
         return text.rfind(b"\n") + 1
 
-    def check(self, text: bytes, line: int) -> None:
-        """Refuse bytes that no text has.
-
-        Raises:
-            FormatError: A NUL byte, a carriage return alone, or bytes that are not UTF-8.
-        """
-        self.check_nul(text, line)
+    def check(self, text: bytes, line: int) -> InputError | None:
+        """Find bytes that no text has: NUL, a carriage return alone, what is not UTF-8."""
+        found: list[tuple[int, Callable[[int], InputError]]]
+        found = [(text.find(b"\0"), self._nul), (self.find_lone_cr(text), self._lone_cr)]
         if not text.isascii():
             try:
                 text.decode()
             except UnicodeDecodeError as error:
-                wrong = FormatError(
-                    f"expected UTF-8, found the byte 0x{text[error.start]:02x}",
-                    hint='convert the file, or say encoding="latin-1" if it is that',
-                    code="encoding",
-                )
-                raise self.place(wrong, text, error.start, line) from error
-        if b"\r" in text:
-            self.check_line_ends(text, line)
+                found.append((error.start, self._not_utf8))
+        if len(text) > self._longest:
+            found.append((self.find_long(text), self._too_long))
+        wrong = [(at, say) for at, say in found if at >= 0]
+        if not wrong:
+            return None
+        at, say = min(wrong, key=lambda pair: pair[0])
+        return self.place(say(text[at]), text, at, line)
 
-    def check_nul(self, text: bytes, line: int) -> None:
-        """Refuse NUL bytes.
+    def find_long(self, text: bytes) -> int:
+        """Find the first record that is too long; -1 where there is none."""
+        step = self._longest // 2
+        at = 0
+        # A line that is too long has no end in one of these steps.
+        while at + step < len(text) and text.find(b"\n", at, at + step) >= 0:
+            at += step
+        if at + step >= len(text):
+            return -1
+        start = 0
+        while (end := text.find(b"\n", start)) >= 0 and end - start <= self._longest:
+            start = end + 1
+        is_long = len(text) - start > self._longest
+        return start if is_long else -1
 
-        Raises:
-            FormatError: There is one.
-        """
-        at = text.find(b"\0")
-        if at >= 0:
-            wrong = FormatError(
-                "expected text, found a NUL byte",
-                hint="the input is damaged or not text",
-                code="nul_byte",
-            )
-            raise self.place(wrong, text, at, line)
-
-    def check_line_ends(self, text: bytes, line: int) -> None:
-        """Refuse carriage returns that no newline follows.
-
-        Raises:
-            FormatError: There is one.
-        """
-        found = LONE_CR.search(text)
-        if found is not None:
-            raise self.lone_cr(text, found.start(), line)
-
-    def lone_cr(self, text: bytes, at: int, line: int) -> InputError:
-        """Say that there is a carriage return that no newline follows."""
-        wrong = FormatError(
-            "expected lines ended by LF or CRLF, found a lone CR",
-            hint=r"convert the line ends: tr '\r' '\n'",
-            code="line_ending",
-        )
-        return self.place(wrong, text, at, line)
+    def find_lone_cr(self, text: bytes) -> int:
+        """Find the first carriage return that no newline follows; -1 where there is none."""
+        found = LONE_CR.search(text) if b"\r" in text else None
+        return -1 if found is None else found.start()
 
     def refuse_long(self, text: bytes, line: int) -> InputError:
         """Say what is wrong with a record that is too long."""
-        self.check_nul(text, line)
-        if b"\r" in text:
-            self.check_line_ends(text, line)
-        wrong = LimitError(
+        # What was cut off at the limit may end within a character.
+        wrong = self.check(text[: self._longest].decode(errors="ignore").encode(), line)
+        return wrong or self.place(self._too_long(0), text, 0, line)
+
+    def _too_long(self, _: int) -> LimitError:
+        return LimitError(
             f"expected rows of at most {self._longest} bytes, found a longer one",
             hint="check that the file has line ends",
             code="line_length",
         )
-        return self.place(wrong, text, 0, line)
+
+    def _nul(self, _: int) -> FormatError:
+        return FormatError(
+            "expected text, found a NUL byte",
+            hint="the input is damaged or not text",
+            code="nul_byte",
+        )
+
+    def _lone_cr(self, _: int) -> FormatError:
+        return FormatError(
+            "expected lines ended by LF or CRLF, found a lone CR",
+            hint=r"convert the line ends: tr '\r' '\n'",
+            code="line_ending",
+        )
+
+    def _not_utf8(self, byte: int) -> FormatError:
+        return FormatError(
+            f"expected UTF-8, found the byte 0x{byte:02x}",
+            hint='convert the file, or say encoding="latin-1" if it is that',
+            code="encoding",
+        )
 
     def place(self, error: InputError, text: bytes, at: int, line: int) -> InputError:
         """Say where an error was found: at a byte of a block that begins on a line."""
@@ -174,3 +185,11 @@ class Blocks:
             raise self.place(wrong, text, 0, 1)
         self.has_bom = text.startswith(BOM)
         return text[len(BOM) :] if self.has_bom else text
+
+
+def _find_line(text: bytes, error: InputError, first_line: int) -> int:
+    """Find where the line of an error begins."""
+    at = 0
+    for _ in range((error.line or first_line) - first_line):
+        at = text.find(b"\n", at) + 1
+    return at

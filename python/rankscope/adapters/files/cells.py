@@ -89,6 +89,8 @@ CODES = {
     ("text", "score"): "score_not_number",
     ("nan", "score"): "score_nan",
     ("infinite", "score"): "score_overflow",
+    ("rounded", "relevance"): "integer_range",
+    ("rounded", "score"): "integer_range",
 }
 
 

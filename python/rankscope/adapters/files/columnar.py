@@ -62,7 +62,9 @@ class ParquetFile:
         self._size = self._file.seek(0, io.SEEK_END)
         self._check_limits()
         schema = self._parquet.schema_arrow
-        self.columns = wanted.choose(schema.names, name, inside_of(schema))
+        names, inside = self._guard(lambda: names_of(schema))
+        self.names = [*names, *(field for of in inside.values() for field in of)]
+        self.columns = wanted.choose(names, inside, name)
         self.schema = load_arrow().schema(choose_fields(schema, self.columns))
         self._check_size()
 
@@ -159,7 +161,9 @@ class ArrowFile:
         self._facts = facts_of(self._file)
         self._reader = self._guard(self._open)
         schema = self._reader.schema
-        self.columns = wanted.choose(schema.names, name, inside_of(schema))
+        names, inside = self._guard(lambda: names_of(schema))
+        self.names = [*names, *(field for of in inside.values() for field in of)]
+        self.columns = wanted.choose(names, inside, name)
         self.schema = load_arrow().schema(choose_fields(schema, self.columns))
 
     def _open(self) -> Any:  # noqa: ANN401 - as above
@@ -213,10 +217,10 @@ class ArrowFile:
         check_unchanged(self._file, self._facts, self.name)
 
 
-def inside_of(schema: Any) -> dict[str, list[str]]:  # noqa: ANN401 - as above
-    """By the name of each list of objects, the names of their fields."""
+def names_of(schema: Any) -> tuple[list[str], dict[str, list[str]]]:  # noqa: ANN401 - as above
+    """Give the names of the columns, and of the fields of each list of objects."""
     arrow = load_arrow()
-    return {
+    return list(schema.names), {
         field.name: [inner.name for inner in field.type.value_type]
         for field in schema
         if field.name in ITEMS

@@ -9,7 +9,7 @@ from rankscope.adapters.arrow import load_arrow
 from rankscope.adapters.files.cells import count_scientific, read_numbers
 from rankscope.adapters.files.quotes import QuotedBlocks
 from rankscope.adapters.files.roles import ID_ROLES, NUMBER_ROLES, role_of
-from rankscope.errors import EmptyError, FormatError, LimitError
+from rankscope.errors import EmptyError, FormatError, InputError, LimitError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -46,7 +46,10 @@ class DelimitedFile:
         self._pieces = self._cut()
         self._body = self._read_header()
         self._check_header()
-        self.columns = wanted.choose(self._header, self.name)
+        self.names = self._header
+        self.columns = wanted.choose(self.names, {}, self.name)
+        if not self.columns:
+            raise self._no_header()
         arrow = load_arrow()
         numbers = {name for role, name in self.columns.items() if role in NUMBER_ROLES}
         self.schema = arrow.schema(
@@ -102,6 +105,15 @@ class DelimitedFile:
                     line=1,
                 )
 
+    def _no_header(self) -> FormatError:
+        return FormatError(
+            f"expected a first line that names the columns, found {', '.join(self._header)}",
+            hint="write query_id, doc_id and score or relevance there, or name your columns",
+            code="columns",
+            file=self.name,
+            line=1,
+        )
+
     def __iter__(self) -> Iterator[tuple[Any, Lines]]:
         text, line = self._body
         yield from self._read(text, line)
@@ -113,79 +125,87 @@ class DelimitedFile:
             if text:
                 self._note("blank_lines", text.count(b"\n"), line)
             return
-        table = self._parse(text, line)
+        arrow = load_arrow()
+        quoted = self._blocks.find_quoted(text)
+        try:
+            table = self._parse(text)
+        except arrow.ArrowInvalid:
+            table = None
+        if table is None or (quoted is not None and quoted.open_at is not None):
+            start, wrong = self._explain(text, line)
+            # What comes first is refused first.
+            yield from self._read(text[:start], line)
+            raise wrong
         lines, blank = self._blocks.find_lines(text, line, table.num_rows)
         if blank:
             self._note("blank_lines", blank, line)
-        arrow = load_arrow()
-        columns = []
-        for name in self.schema.names:
-            column = table.column(name).combine_chunks()
-            columns.append(self._read_column(column, role_of(name, self.columns), lines, text))
-        yield arrow.RecordBatch.from_arrays(columns, schema=self.schema), lines
+        columns = {name: table.column(name).combine_chunks() for name in self.schema.names}
+        self._note_scientific(columns, lines, text)
+        self._read_numbers(columns, lines)
+        yield arrow.RecordBatch.from_arrays(list(columns.values()), schema=self.schema), lines
 
-    def _read_column(self, cells: Any, role: str, lines: Lines, text: bytes) -> Any:  # noqa: ANN401 - PyArrow has no types
-        if role in NUMBER_ROLES:
-            numbers, mistake = read_numbers(cells, role)
-            if mistake is not None:
-                row, error = mistake
-                error.file, error.line = self.name, lines.of_row(row)
-                raise error
-            return numbers
-        if role in ID_ROLES and b"E+" in text:
-            count, row = count_scientific(cells)
-            if count:
-                self._note("id_looks_scientific", count, lines.of_row(row))
-        return cells
+    def _read_numbers(self, columns: dict[str, Any], lines: Lines) -> None:
+        """Make columns of numbers of those that hold them as text."""
+        mistakes = []
+        for name, cells in columns.items():
+            role = role_of(name, self.columns)
+            if role in NUMBER_ROLES:
+                columns[name], mistake = read_numbers(cells, role)
+                if mistake is not None:
+                    mistakes.append(mistake)
+        if mistakes:
+            row, error = min(mistakes, key=lambda mistake: mistake[0])
+            error.file, error.line = self.name, lines.of_row(row)
+            raise error
 
-    def _parse(self, text: bytes, line: int) -> Any:  # noqa: ANN401 - as above
+    def _note_scientific(self, columns: dict[str, Any], lines: Lines, text: bytes) -> None:
+        for name, cells in columns.items():
+            if b"E+" in text and role_of(name, self.columns) in ID_ROLES:
+                count, row = count_scientific(cells)
+                if count:
+                    self._note("id_looks_scientific", count, lines.of_row(row))
+
+    def _parse(self, text: bytes) -> Any:  # noqa: ANN401 - PyArrow has no types
         arrow, reader = load_arrow(), load_arrow("pyarrow.csv")
         wanted = self.schema.names
         # Cells stay text: which of them are numbers or missing is for us to say.
-        try:
-            return reader.read_csv(
-                arrow.BufferReader(text),
-                read_options=reader.ReadOptions(
-                    column_names=self._header, block_size=2 * LONGEST_ROW
-                ),
-                parse_options=reader.ParseOptions(
-                    delimiter=self._delimiter, newlines_in_values=b'"' in text
-                ),
-                convert_options=reader.ConvertOptions(
-                    include_columns=wanted,
-                    column_types=dict.fromkeys(wanted, arrow.large_string()),
-                    null_values=[""],
-                    strings_can_be_null=True,
-                    quoted_strings_can_be_null=False,
-                ),
-            )
-        except arrow.ArrowInvalid as error:
-            raise self._explain(text, line, error) from error
-
-    def _explain(self, text: bytes, line: int, error: Exception) -> FormatError:
-        """Find the row that has more or fewer fields than the header."""
-        self._blocks.find_lines(text, line, -1)  # refuses a quote that never closes
-        rows = csv.reader(io.StringIO(text.decode(), newline="\n"), delimiter=self._delimiter)
-        start = line
-        for row in rows:
-            if row and len(row) != len(self._header):
-                is_cut = rows.line_num >= text.count(b"\n") + 1
-                return FormatError(
-                    f"expected {len(self._header)} fields, as the header has, found {len(row)}",
-                    hint="the last line has no end: is the file cut off?"
-                    if is_cut
-                    else "quote a field that has the delimiter in it",
-                    code="field_count",
-                    file=self.name,
-                    line=start,
-                )
-            start = line + rows.line_num
-        return FormatError(
-            f"expected rows with {NAMES[self._delimiter]} between, found something else ({error})",
-            hint="look at the file",
-            code="field_count",
-            file=self.name,
+        return reader.read_csv(
+            arrow.BufferReader(text),
+            read_options=reader.ReadOptions(column_names=self._header, block_size=2 * LONGEST_ROW),
+            parse_options=reader.ParseOptions(
+                delimiter=self._delimiter, newlines_in_values=b'"' in text
+            ),
+            convert_options=reader.ConvertOptions(
+                include_columns=wanted,
+                column_types=dict.fromkeys(wanted, arrow.large_string()),
+                null_values=[""],
+                strings_can_be_null=True,
+                quoted_strings_can_be_null=False,
+            ),
         )
+
+    def _explain(self, text: bytes, line: int) -> tuple[int, InputError]:
+        """Find the first record that is none: where it begins, and what is wrong with it."""
+        wanted = len(self._header)
+        records = self._blocks.find_records(text)
+        quoted = self._blocks.find_quoted(text)
+        others = (records.counts != wanted).nonzero()[0].tolist()
+        last = len(records.starts) - 1
+        # A field that is open may hold any number of them.
+        if quoted is not None and quoted.open_at is not None and others in ([], [last]):
+            start = int(records.starts[last])
+            return start, self._blocks.unterminated(text, quoted.open_at, line)
+        row = others[0] if others else last
+        start = int(records.starts[row])
+        is_cut = row == last and not text.endswith(b"\n")
+        wrong = FormatError(
+            f"expected {wanted} fields, as the header has, found {records.counts[row]}",
+            hint="the last line has no end: is the file cut off?"
+            if is_cut
+            else "quote a field that has the delimiter in it",
+            code="field_count",
+        )
+        return start, self._blocks.place(wrong, text, start, line)
 
     def _note(self, code: str, count: int, line: int) -> None:
         before, first = self.notes.get(code, (0, line))

@@ -9,9 +9,10 @@ from rankscope.errors import FormatError, UsageError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Literal, TypeAlias
+    from collections.abc import Callable
+    from typing import BinaryIO
 
-    Format: TypeAlias = Literal["trec", "csv", "tsv", "jsonl", "parquet", "arrow", "letor"]
+    from rankscope.file import Format
 
 FORMATS: dict[str, tuple[str, ...]] = {
     "trec": (),
@@ -25,6 +26,7 @@ FORMATS: dict[str, tuple[str, ...]] = {
 """By format, how the names of its files end; everything else is TREC text."""
 
 TEXTS = {"csv", "tsv", "jsonl", "letor"}
+LONGEST_HEADER = 1 << 16
 PACKINGS = (".gz", ".zst", ".bz2")
 MAGIC = ((b"PAR1", "parquet", "a Parquet file"), (b"ARROW1", "arrow", "an Arrow file"))
 
@@ -102,6 +104,54 @@ def _is_pattern(path: str) -> bool:
     return any(sign in path for sign in "*?[") and not os.path.lexists(path)
 
 
+def recognise_path(path: str, is_known: Callable[[list[str]], bool]) -> Format:
+    """Tell the format of what a path means: a file, a folder or a pattern.
+
+    Args:
+        path: The path; `-` is text in the format of TREC.
+        is_known: Whether any of some names is one of a column. Without one in its first line, a
+            file that ends with `.tsv` is in the format of TREC, which may have tabs as well.
+
+    Raises:
+        FormatError: It is a table of columns under another name, or several files of several
+            formats.
+    """
+    files = list_files(path)
+    if files:
+        return tell_format(files[0])
+    form = tell_format(path)
+    if form == "tsv" and not is_known(_read_header(path)):
+        form = "trec"
+    if form in TEXTS or form == "trec":
+        refuse_binary(path)
+    return form
+
+
+def _read_header(path: str) -> list[str]:
+    """The fields of the first line; none of what cannot be looked into."""
+    try:
+        if not stat.S_ISREG(os.stat(path).st_mode):  # noqa: PTH116 - pathlib loads slowly
+            return []
+        with _open_text(path) as file:
+            line = file.readline(LONGEST_HEADER).decode(errors="replace")
+    except (OSError, ValueError, EOFError):
+        return []  # reading it will say why
+    return [name.strip().strip('"') for name in line.removeprefix("\ufeff").split("\t")]
+
+
+def _open_text(path: str) -> BinaryIO:
+    # These load only for what is packed so.
+    if path.lower().endswith(".gz"):
+        import gzip  # noqa: PLC0415 - see above
+
+        return gzip.open(path)  # type: ignore[return-value]  # it reads bytes
+    if path.lower().endswith(".bz2"):
+        import bz2  # noqa: PLC0415 - see above
+
+        return bz2.open(path)  # type: ignore[return-value]  # as above
+    return open(path, "rb")  # noqa: PTH123 - the caller closes it
+
+
 def refuse_binary(path: str) -> None:
     """Refuse a file that is called a text, and is a table of columns by its first bytes.
 
@@ -120,7 +170,7 @@ def refuse_binary(path: str) -> None:
         if head.startswith(magic):
             raise FormatError(
                 f"expected lines of text, found {name}",
-                hint=f"say what it is: format={form!r}, or --format {form}",
+                hint=f"say what it is: --format {form}, or File(path, {form!r})",
                 code="not_text",
                 file=path,
                 line=1,

@@ -5,17 +5,16 @@ from __future__ import annotations
 import re
 
 from rankscope.adapters.arrow import load_arrow
-from rankscope.adapters.files.blocks import Blocks, Lines
+from rankscope.adapters.files.blocks import Block, Blocks, Lines
 from rankscope.adapters.files.roles import ID_ROLES, ITEMS, NUMBER_ROLES, role_of
-from rankscope.adapters.files.strictjson import DEEPEST, find_mistake, read_object
-from rankscope.errors import EmptyError, FormatError
+from rankscope.adapters.files.strictjson import DEEPEST, Kind, find_mistake, read_object
+from rankscope.errors import EmptyError, FormatError, InputError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from typing import Any
 
-    from rankscope.adapters.files.blocks import Block
     from rankscope.adapters.files.opening import TextSource
     from rankscope.adapters.files.roles import Wanted
 
@@ -46,9 +45,11 @@ class JsonLinesFile:
         if self._blocks.has_bom:
             self.notes["bom"] = (1, 1)
         inside = {name: _fields_of(example.get(name)) for name in ITEMS}
-        self.columns = wanted.choose(list(example), self.name, inside)
+        self.names = [*example, *(field for of in inside.values() for field in of)]
+        self.columns = wanted.choose(list(example), inside, self.name)
         self._roles = {name: role_of(name, self.columns) for name in self.columns.values()}
-        self.schema = _schema_of(self._roles, example)
+        self._kinds = {name: _kind_of(name, role, example) for name, role in self._roles.items()}
+        self.schema = _schema_of(self._kinds)
 
     def _read_example(self) -> tuple[Block, dict[str, object]]:
         """Read lines of the first block until one has a value for each key of the first."""
@@ -61,7 +62,9 @@ class JsonLinesFile:
                 is_cut = block.is_last and number == len(rows) - 1
                 try:
                     found = read_object(row, (), is_cut=is_cut)
-                except FormatError as error:
+                except InputError as error:
+                    if example:
+                        break  # its turn comes when the lines before it are read
                     error.file, error.line = self.name, block.first_line + number
                     raise
                 is_first = not example
@@ -93,39 +96,37 @@ class JsonLinesFile:
             return
         lines = _find_lines(block)
         is_odd = lines is None or self._is_odd(text)
-        if is_odd:
-            self._check(block)
+        error = self._find_mistake(block) if is_odd else None
+        table = None if error is not None else self._parse(text)
         lines = lines or _find_lines_one_by_one(block)
+        rows = _count_lines(text) if lines.starts is None else len(lines.starts)
+        is_doubtful = table is None or table.num_rows != rows or self._has_odd_numbers(table, text)
+        if is_doubtful and not is_odd:
+            error = self._find_mistake(block)
+        if table is not None and table.num_rows != rows:
+            error = error or self._another_shape(block)
+        if error is not None or table is None:
+            error = error or self._another_shape(block)
+            # What comes first is refused first.
+            yield from self._read(_cut_before(block, error))
+            raise error
+        if lines.starts is not None and (blank := _count_lines(text) - rows):
+            self._note_blank_lines(blank, block.first_line)
+        for batch in table.combine_chunks().to_batches():
+            yield batch, lines
+
+    def _parse(self, text: bytes) -> Any:  # noqa: ANN401 - PyArrow has no types
         arrow, reader = load_arrow(), load_arrow("pyarrow.json")
         try:
-            table = reader.read_json(
+            return reader.read_json(
                 arrow.BufferReader(text),
                 read_options=reader.ReadOptions(block_size=len(text) + 1),
                 parse_options=reader.ParseOptions(
                     explicit_schema=self.schema, unexpected_field_behavior="ignore"
                 ),
             )
-        except arrow.ArrowInvalid as error:
-            self._check(block)
-            raise FormatError(
-                f"expected an object of JSON a line, found something else ({error})",
-                hint="look at the file",
-                code="json_syntax",
-                file=self.name,
-            ) from error
-        rows = _count_lines(text) if lines.starts is None else len(lines.starts)
-        if table.num_rows != rows or (not is_odd and self._has_odd_numbers(table, text)):
-            self._check(block)
-        if table.num_rows != rows:
-            raise FormatError(
-                f"expected an object a line, found {table.num_rows} in {rows} lines",
-                hint="write one object a line: jq -c .",
-                code="json_syntax",
-                file=self.name,
-                line=block.first_line,
-            )
-        for batch in table.combine_chunks().to_batches():
-            yield batch, lines
+        except arrow.ArrowInvalid:
+            return None
 
     def _is_odd(self, text: bytes) -> bool:
         """Whether there may be something that PyArrow accepts, and JSON or we do not."""
@@ -144,12 +145,23 @@ class JsonLinesFile:
                         return LONG_INTEGER.search(text) is not None
         return False
 
-    def _check(self, block: Block) -> None:
-        """Refuse the first line that is wrong; slow."""
-        error = find_mistake(block.text, block.first_line, self._roles, is_last=block.is_last)
+    def _find_mistake(self, block: Block) -> InputError | None:
+        """Find the first line that is wrong; slow."""
+        error = find_mistake(
+            block.text, block.first_line, self._roles, self._kinds, is_last=block.is_last
+        )
         if error is not None:
             error.file = self.name
-            raise error
+        return error
+
+    def _another_shape(self, block: Block) -> FormatError:
+        return FormatError(
+            "expected an object of JSON a line, found something else",
+            hint="write one object a line: jq -c .",
+            code="json_syntax",
+            file=self.name,
+            line=block.first_line,
+        )
 
     def _note_blank_lines(self, count: int, line: int) -> None:
         before, first = self.notes.get("blank_lines", (0, line))
@@ -162,6 +174,12 @@ def _find_lines(block: Block) -> Lines | None:
     if text.count(b"\n{") + text.startswith(b"{") == _count_lines(text):
         return Lines(block.first_line)
     return None
+
+
+def _cut_before(block: Block, error: InputError) -> Block:
+    """Give the lines before that of an error."""
+    rows = block.text.split(b"\n")[: (error.line or block.first_line) - block.first_line]
+    return Block(b"".join(row + b"\n" for row in rows), block.first_line, is_last=False)
 
 
 def _find_lines_one_by_one(block: Block) -> Lines:
@@ -202,35 +220,37 @@ def flatten(table: Any, name: str) -> Iterator[Any]:  # noqa: ANN401 - as above
         yield values.field(inner) if is_inside else values
 
 
-def _schema_of(roles: Mapping[str, str], example: Mapping[str, object]) -> Any:  # noqa: ANN401 - as above
+def _kind_of(name: str, role: str, example: Mapping[str, object]) -> Kind:
+    if name in example:
+        value = example[name]
+        return Kind(_type_of(_first_of(value), role), is_list=isinstance(value, list))
+    outer, _, inner = name.rpartition(".")
+    values = [one.get(inner) for one in _objects_of(example[outer])]
+    return Kind(_type_of(_first_of(values), role), is_list=True, is_inside=True)
+
+
+def _type_of(value: object, role: str) -> type:
+    if role in NUMBER_ROLES:
+        return float
+    if isinstance(value, bool | float) and role not in ID_ROLES:
+        return type(value)
+    return int if isinstance(value, int) and not isinstance(value, bool) else str
+
+
+def _schema_of(kinds: Mapping[str, Kind]) -> Any:  # noqa: ANN401 - as above
     arrow = load_arrow()
+    types = {str: arrow.string(), int: arrow.int64(), float: arrow.float64(), bool: arrow.bool_()}
     fields: dict[str, Any] = {}
     objects: dict[str, list[tuple[str, Any]]] = {}
-    for name, role in roles.items():
-        if name in example:
-            value = example[name]
-            kind = _type_of(_first_of(value), role)
-            fields[name] = arrow.list_(kind) if isinstance(value, list) else kind
-        else:
+    for name, kind in kinds.items():
+        if kind.is_inside:
             outer, _, inner = name.rpartition(".")
-            values = [one.get(inner) for one in _objects_of(example[outer])]
-            objects.setdefault(outer, []).append((inner, _type_of(_first_of(values), role)))
+            objects.setdefault(outer, []).append((inner, types[kind.type]))
+        else:
+            fields[name] = arrow.list_(types[kind.type]) if kind.is_list else types[kind.type]
     for outer, of in objects.items():
         fields[outer] = arrow.list_(arrow.struct(of))
     return arrow.schema(fields.items())
-
-
-def _type_of(value: object, role: str) -> Any:  # noqa: ANN401 - as above
-    arrow = load_arrow()
-    if role in NUMBER_ROLES:
-        return arrow.float64()
-    if isinstance(value, bool) and role not in ID_ROLES:
-        return arrow.bool_()
-    if isinstance(value, int) and not isinstance(value, bool):
-        return arrow.int64()
-    if isinstance(value, float) and role not in ID_ROLES:
-        return arrow.float64()
-    return arrow.string()
 
 
 def _is_empty(value: object) -> bool:

@@ -13,7 +13,7 @@ from rankscope.errors import FormatError
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from typing import Any
+    from typing import Any, TypeAlias
 
     import numpy as np
     from numpy.typing import NDArray
@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from rankscope.adapters.files.blocks import Block
     from rankscope.adapters.files.opening import TextSource
     from rankscope.adapters.files.roles import Wanted
+
+    Read: TypeAlias = tuple[Any, tuple[int, FormatError] | None]
 
 LONGEST_ROW = 1 << 20
 QUERY, DOC, RELEVANCE = "query_id", "doc_id", "relevance"
@@ -60,7 +62,8 @@ class LetorFile:
             kinds[DOC] = arrow.large_string()
         if self._sizes is not None:
             kinds[QUERY] = arrow.int64()
-        self.columns = wanted.choose(list(kinds), self.name)
+        self.names = list(kinds)
+        self.columns = wanted.choose(self.names, {}, self.name)
         self.schema = arrow.schema((name, kinds[name]) for name in self.columns.values())
 
     def _has_docs(self, text: bytes) -> bool:
@@ -88,25 +91,34 @@ class LetorFile:
         fields = compute.extract_regex(rows, ROW)
         is_row = compute.is_valid(fields)
         lines = Lines(block.first_line)
+        mistakes: list[tuple[int, FormatError]] = []
         if fields.null_count:
-            self._check_others(rows, is_row, block.first_line)
+            mistakes += self._look_at_others(rows, is_row, block.first_line)
             rows, fields = rows.filter(is_row), fields.filter(is_row)
             import numpy as np  # noqa: PLC0415 - loads with the first array
 
             lines = Lines(block.first_line, np.flatnonzero(np.asarray(is_row)))
-        if len(rows) == 0:
-            return
-        made = {
-            QUERY: self._read_queries(fields.field("query"), lines),
-            RELEVANCE: self._read_grades(fields.field("relevance"), lines),
-        }
-        if DOC in self.schema.names:
-            made[DOC] = self._read_docs(rows, lines)
+        made = {}
+        for name, read in (
+            (QUERY, self._read_queries),
+            (RELEVANCE, self._read_grades),
+            (DOC, self._read_docs),
+        ):
+            if name in self.schema.names:
+                made[name], mistake = read(fields, rows)
+                if mistake is not None:
+                    row, error = mistake
+                    mistakes.append((lines.of_row(row), error))
+        if mistakes:
+            line, error = min(mistakes, key=lambda mistake: mistake[0])
+            error.file, error.line = self.name, line
+            raise error
         self._rows += len(rows)
-        columns = [made[name] for name in self.schema.names]
-        yield arrow.RecordBatch.from_arrays(columns, schema=self.schema), lines
+        if len(rows):
+            columns = [made[name] for name in self.schema.names]
+            yield arrow.RecordBatch.from_arrays(columns, schema=self.schema), lines
 
-    def _check_others(self, rows: Any, is_row: Any, line: int) -> None:  # noqa: ANN401 - PyArrow has no types
+    def _look_at_others(self, rows: Any, is_row: Any, line: int) -> list[tuple[int, FormatError]]:  # noqa: ANN401 - PyArrow has no types
         """Lines that are no rows are blank, or comments."""
         compute = load_arrow("pyarrow.compute")
         is_blank = compute.match_substring_regex(rows, r"^[ \t\r]*\n?$")
@@ -118,20 +130,32 @@ class LetorFile:
                 before, first = self.notes.get(code, (0, line + found.index(True).as_py()))
                 self.notes[code] = (before + count, first)
         wrong = is_known.index(False).as_py()
-        if wrong >= 0:
-            raise self._refuse("expected a label, qid: and features", "row_shape", line + wrong)
+        return [(line + wrong, _mistake("expected a label, qid: and features", "row_shape"))] * (
+            wrong >= 0
+        )
 
-    def _read_queries(self, queries: Any, lines: Lines) -> Any:  # noqa: ANN401 - as above
+    def _read_queries(self, fields: Any, rows: Any) -> Read:  # noqa: ANN401 - as above
         arrow = load_arrow()
         compute = load_arrow("pyarrow.compute")
         if self._sizes is not None:
-            return arrow.array(self._number_queries(self._sizes, len(queries)))
+            return arrow.array(self._number_queries(self._sizes, len(rows))), None
+        queries = fields.field("query")
         row = compute.equal(queries, "").index(True).as_py()
         if row >= 0:
-            raise self._refuse(
-                "expected qid: after the label, found none", "missing_id", lines.of_row(row)
-            )
-        return queries.cast(arrow.large_string())
+            return None, (row, _mistake("expected qid: after the label, found none", "missing_id"))
+        return queries.cast(arrow.large_string()), None
+
+    def _read_grades(self, fields: Any, _: Any) -> Read:  # noqa: ANN401 - as above
+        return read_numbers(fields.field("relevance"), "relevance")
+
+    def _read_docs(self, _: Any, rows: Any) -> Read:  # noqa: ANN401 - as above
+        compute = load_arrow("pyarrow.compute")
+        found = compute.extract_regex(rows, DOC_COMMENT)
+        if found.null_count:
+            message = "expected docid = in the comment, as in the first row, found none"
+            row = found.is_null().index(True).as_py()
+            return None, (row, _mistake(message, "missing_id"))
+        return found.field("doc").cast(load_arrow().large_string()), None
 
     def _number_queries(self, sizes: NDArray[np.int64], count: int) -> NDArray[np.int64]:
         import numpy as np  # noqa: PLC0415 - loads with the first array
@@ -140,34 +164,9 @@ class LetorFile:
         rows = np.arange(self._rows, self._rows + count)
         return ends.searchsorted(rows, side="right")
 
-    def _read_grades(self, labels: Any, lines: Lines) -> Any:  # noqa: ANN401 - as above
-        numbers, mistake = read_numbers(labels, "relevance")
-        if mistake is not None:
-            row, error = mistake
-            error.file, error.line = self.name, lines.of_row(row)
-            raise error
-        return numbers
 
-    def _read_docs(self, rows: Any, lines: Lines) -> Any:  # noqa: ANN401 - as above
-        compute = load_arrow("pyarrow.compute")
-        found = compute.extract_regex(rows, DOC_COMMENT)
-        if found.null_count:
-            row = found.is_null().index(True).as_py()
-            raise self._refuse(
-                "expected docid = in the comment, as in the first row, found none",
-                "missing_id",
-                lines.of_row(row),
-            )
-        return found.field("doc").cast(load_arrow().large_string())
-
-    def _refuse(self, message: str, code: str, line: int) -> FormatError:
-        return FormatError(
-            message,
-            hint="write rows as: 2 qid:7 1:0.5 2:0.25 # docid = d1",
-            code=code,
-            file=self.name,
-            line=line,
-        )
+def _mistake(message: str, code: str) -> FormatError:
+    return FormatError(message, hint="write rows as: 2 qid:7 1:0.5 2:0.25 # docid = d1", code=code)
 
 
 def find_sizes(path: str) -> NDArray[np.int64] | None:

@@ -81,6 +81,23 @@ def _find_one_by_one(text: bytes, delimiter: bytes, quotes: list[int]) -> Quoted
     return Quoted(np.array(opens, dtype=np.int64), np.array(closes, dtype=np.int64))
 
 
+@record(frozen=True, slots=True)
+class Records:
+    """The records of a text.
+
+    Args:
+        starts: Where those begin that are not blank.
+        counts: How many fields each has.
+        newlines: Where all lines end, those in quotes as well.
+        blank: How many records are blank.
+    """
+
+    starts: Positions
+    counts: Positions
+    newlines: Positions
+    blank: int
+
+
 class QuotedBlocks(Blocks):
     """The blocks of a delimited text, one after another.
 
@@ -110,53 +127,63 @@ class QuotedBlocks(Blocks):
         return end + 1
 
     def find_lines(self, text: bytes, first_line: int, rows: int) -> tuple[Lines, int]:
-        """Find the line of each record that is not blank, and count those that are.
+        """Find the line of each record that is not blank, and count those that are."""
+        if b'"' not in text and text.count(b"\n") + (not text.endswith(b"\n")) == rows:
+            return Lines(first_line), 0
+        records = self.find_records(text)
+        starts = records.newlines.searchsorted(records.starts)
+        return Lines(first_line, starts), records.blank
 
-        Raises:
-            FormatError: A quote never closes.
-        """
+    def find_records(self, text: bytes) -> Records:
+        """Find where the records begin that are not blank, and how many fields each has."""
         import numpy as np  # noqa: PLC0415 - loads with the first array
 
-        is_ended = text.endswith(b"\n")
-        if b'"' not in text and text.count(b"\n") + (not is_ended) == rows:
-            return Lines(first_line), 0
         characters = np.frombuffer(text, dtype=np.uint8)
         newlines = np.flatnonzero(characters == LF)
+        delimiters = np.flatnonzero(characters == ord(self._delimiter))
         ends = newlines
         quoted = self.find_quoted(text)
         if quoted is not None:
-            if quoted.open_at is not None:
-                raise self.unterminated(text, quoted.open_at, first_line)
             ends = newlines[~quoted.is_inside(newlines)]
+            delimiters = delimiters[~quoted.is_inside(delimiters)]
         starts = np.concatenate([[0], ends + 1])
         starts = starts[starts < len(text)]
         following = characters[np.minimum(starts + 1, len(text) - 1)]
         first = characters[starts]
         is_blank = (first == LF) | ((first == CR) & (following == LF))
-        return Lines(first_line, newlines.searchsorted(starts[~is_blank])), int(is_blank.sum())
+        starts = starts[~is_blank]
+        counts = np.diff(delimiters.searchsorted(starts), append=len(delimiters)) + 1
+        return Records(starts, counts, newlines, int(is_blank.sum()))
 
-    def check_line_ends(self, text: bytes, line: int) -> None:
-        """Refuse carriage returns that no newline follows, unless they are quoted.
-
-        Raises:
-            FormatError: There is one.
-        """
+    def find_long(self, text: bytes) -> int:
+        """Find the first record that is too long; -1 where there is none."""
+        if b'"' not in text:
+            return super().find_long(text)
         import numpy as np  # noqa: PLC0415 - loads with the first array
 
+        starts = self.find_records(text).starts
+        is_long = np.diff(starts, append=len(text)) > self._longest + 1
+        return int(starts[is_long.argmax()]) if is_long.any() else -1
+
+    def find_lone_cr(self, text: bytes) -> int:
+        """Find the first carriage return, outside of quotes, that no newline follows."""
+        import numpy as np  # noqa: PLC0415 - loads with the first array
+
+        if b"\r" not in text:
+            return -1
         found = np.array([match.start() for match in LONE_CR.finditer(text)], dtype=np.int64)
         quoted = self.find_quoted(text)
         if len(found) and quoted is not None:
             found = found[~quoted.is_inside(found)]
-        if len(found):
-            raise self.lone_cr(text, int(found[0]), line)
+        return int(found[0]) if len(found) else -1
 
     def refuse_long(self, text: bytes, line: int) -> InputError:
         """Say what is wrong with a record that is too long."""
+        wrong = super().refuse_long(text, line)
         quoted = self.find_quoted(text)
-        if quoted is not None and quoted.open_at is not None:
-            self.check_nul(text, line)
-            return self.unterminated(text, quoted.open_at, line)
-        return super().refuse_long(text, line)
+        if wrong.code != "line_length" or quoted is None or quoted.open_at is None:
+            return wrong
+        return self.unterminated(text, quoted.open_at, line)
 
     def unterminated(self, text: bytes, at: int, line: int) -> InputError:
         """Say that a quote never closes."""

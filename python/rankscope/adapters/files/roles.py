@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from rankscope.adapters.arrow import load_arrow
-from rankscope.adapters.tables import SYNONYMS, Table, find_column
+from rankscope.adapters.tables import Found, Table, find_column
 from rankscope.errors import FormatError
 from rankscope.records import record
 
@@ -25,21 +25,23 @@ class Wanted:
     Args:
         roles: By role, the name of its column, or none to find it by its usual names.
         others: The names of further columns, such as those to group by.
+        needed: Roles of which there must be a column; of several together, one.
     """
 
     roles: Mapping[str, str | None]
     others: Sequence[str] = ()
+    needed: Sequence[Sequence[str]] = ()
 
     def choose(
-        self, names: Sequence[str], file: str, inside: Mapping[str, Sequence[str]] | None = None
+        self, names: Sequence[str], inside: Mapping[str, Sequence[str]], file: str
     ) -> dict[str, str]:
         """Choose among the columns of a file.
 
         Args:
             names: What they are called.
-            file: What messages call the file.
             inside: By the name of a list of objects, the names of their fields; what is found there
                 is called `list.field`.
+            file: What messages call the file.
 
         Returns:
             By role the column's name, for those that there are; further columns by their own names.
@@ -47,7 +49,7 @@ class Wanted:
         Raises:
             FormatError: One that is named is not there, or two may be meant.
         """
-        fields = {field: f"{outer}.{field}" for outer, of in (inside or {}).items() for field in of}
+        fields = {field: f"{outer}.{field}" for outer, of in inside.items() for field in of}
         found: dict[str, str] = {}
         try:
             for role, name in [*self.roles.items(), *zip(self.others, self.others, strict=True)]:
@@ -62,11 +64,19 @@ class Wanted:
             raise
         return found
 
-    def is_known(self, names: Sequence[str]) -> bool:
-        """Whether any of the names is one of a wanted column."""
-        given = {name for name in self.roles.values() if name is not None}
-        usual = {name for role in self.roles for name in SYNONYMS.get(role, ())}
-        return not (given | usual).isdisjoint(names)
+    def require(self, columns: Mapping[str, str], names: Sequence[str], file: str) -> None:
+        """Refuse a file that lacks a column that is needed.
+
+        Raises:
+            FormatError: It does.
+        """
+        for roles in self.needed:
+            if not any(role in columns for role in roles):
+                try:
+                    Found(Table(names, {}), {}).require(roles[0])
+                except FormatError as error:
+                    error.file = file
+                    raise
 
 
 def role_of(name: str, columns: Mapping[str, str]) -> str:
@@ -106,8 +116,21 @@ def normalise(column: Any, role: str) -> Any:  # noqa: ANN401 - PyArrow has no t
         try:
             return column.cast(arrow.float64())
         except arrow.ArrowInvalid:
-            return column  # it would be rounded: refused by whoever reads it
+            raise _rounded(column) from None
     return column
+
+
+def _rounded(column: Any) -> FormatError:  # noqa: ANN401 - as above
+    values = enumerate(column.to_pylist(), start=1)
+    row, value = next(
+        (row, value) for row, value in values if value is not None and int(float(value)) != value
+    )
+    return FormatError(
+        f"expected numbers that double precision holds, found {value}",
+        hint="round them first",
+        code="inexact_number",
+        line=row,
+    )
 
 
 def _as_text(column: Any) -> Any:  # noqa: ANN401 - as above

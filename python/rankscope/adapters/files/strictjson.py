@@ -18,7 +18,6 @@ DEEPEST = 32
 LONGEST_INTEGER = 20
 SHOWN = 120
 INTEGERS = range(-(2**63), 2**63)
-NUMBERS_TAKEN = 'numbers are written plainly, as in {"score": 0.5}'
 ONE_A_LINE = "write one object a line: jq -c ."
 
 
@@ -27,6 +26,21 @@ class Token:
     """A number as it is written: `NaN`, `Infinity`, or more digits than any type holds."""
 
     text: str
+
+
+@record(frozen=True, slots=True)
+class Kind:
+    """What the values of a key are.
+
+    Args:
+        type: Of which type; that of those in the list, if it is one. Numbers may be of any.
+        is_list: Whether they are lists.
+        is_inside: Whether they are within the objects of a list.
+    """
+
+    type: type
+    is_list: bool = False
+    is_inside: bool = False
 
 
 def read_object(text: bytes, names: Iterable[str], *, is_cut: bool = False) -> dict[str, object]:
@@ -90,10 +104,10 @@ def check_value(value: object, role: str) -> None:
     if isinstance(value, list):
         for one in value:
             check_value(one, role)
-    elif _is_too_long(value):
+    elif role in ID_ROLES and _is_beyond_64_bits(value):
         raise FormatError(
             f"expected integers of 64 bits, found {_name(value)}",
-            hint="write large ids as text, and large numbers with a point",
+            hint="write large ids as text",
             code="integer_range",
         )
     elif role in ID_ROLES and not (value is None or isinstance(value, str) or _is_integer(value)):
@@ -108,29 +122,30 @@ def check_value(value: object, role: str) -> None:
 
 def _check_number(value: object, role: str) -> None:
     wanted = {"relevance": "grade"}.get(role, role)
-    if isinstance(value, Token):
-        mistake = "nan" if value.text == "NaN" else "infinite"
-        message, hint = f"expected a finite {wanted}, found {value.text}", "JSON has no such number"
-    elif isinstance(value, float) and math.isinf(value):
-        mistake = "infinite"
-        message = f"expected a finite {wanted}, found one beyond double precision"
+    number = float(value.text) if isinstance(value, Token) else value
+    if isinstance(number, float) and not math.isfinite(number):
+        mistake = "nan" if math.isnan(number) else "infinite"
+        message = f"expected a finite {wanted}, found {_name(value)}"
         hint = "only numbers that double precision can hold are accepted"
-    elif isinstance(value, int) and not isinstance(value, bool) and float(value) != value:
-        raise FormatError(
-            f"expected a {wanted} that double precision holds exactly, found {value}",
-            hint="round it first",
-            code="integer_range",
-        )
-    elif value is None or isinstance(value, float) or _is_integer(value):
-        return
+    elif not (number is None or isinstance(number, float) or _is_integer(number)):
+        mistake, message = "text", f"expected a {wanted}, found {_name(value)}"
+        hint = 'numbers are written plainly, as in {"score": 0.5}'
+    elif _is_rounded(value):
+        mistake = "rounded"
+        message = f"expected a {wanted} that double precision holds exactly, found {_name(value)}"
+        hint = "round it first"
     else:
-        mistake = "text"
-        message, hint = f"expected a {wanted}, found {_name(value)}", NUMBERS_TAKEN
+        return
     raise FormatError(message, hint=hint, code=code_of(mistake, role))
 
 
+def _is_rounded(value: object) -> bool:
+    integer = int(value.text) if isinstance(value, Token) else value
+    return isinstance(integer, int) and int(float(integer)) != integer
+
+
 def find_mistake(
-    text: bytes, line: int, roles: Mapping[str, str], *, is_last: bool
+    text: bytes, line: int, roles: Mapping[str, str], kinds: Mapping[str, Kind], *, is_last: bool
 ) -> InputError | None:
     """Find the first line that is no object, or holds what it should not.
 
@@ -138,10 +153,10 @@ def find_mistake(
         text: Some whole lines.
         line: The 1-based number of the first.
         roles: By key, what it holds; a key within the objects of a list is `list.key`.
+        kinds: By key, of which type its values are, as the first lines have it.
         is_last: Whether the file ends with them.
     """
     names = {part for name in roles for part in (name, name.rpartition(".")[2])}
-    kinds: dict[str, type] = {}
     rows = text.split(b"\n")
     for number, row in enumerate(rows):
         if not row.strip():
@@ -150,21 +165,21 @@ def find_mistake(
         try:
             found = read_object(row, names, is_cut=is_cut)
             for name, role in roles.items():
-                _check_column(found, name, role, kinds)
+                _check_column(found, name, role, kinds[name])
         except InputError as error:
             error.line = line + number
             return error
     return None
 
 
-def _check_column(
-    found: Mapping[str, object], name: str, role: str, kinds: dict[str, type]
-) -> None:
+def _check_column(found: Mapping[str, object], name: str, role: str, kind: Kind) -> None:
     outer, _, inner = name.rpartition(".")
     value = found.get(name)
-    if outer and name not in found:
+    if kind.is_inside:
         items = found.get(outer)
         objects = items if isinstance(items, list) else []
+        if not (items is None or isinstance(items, list)):
+            raise _another_type(outer, "a list", items)
         for one in objects:
             if not isinstance(one, dict):
                 raise _another_type(outer, "a list of objects", one)
@@ -172,24 +187,18 @@ def _check_column(
     check_value(value, role)
     if value is None:
         return
-    # A column has one type; one of numbers takes integers and decimals.
-    flat = value if isinstance(value, list) else [value]
-    for one in flat:
-        if one is None or (role in NUMBER_ROLES and not isinstance(value, list)):
-            continue
-        kind = kinds.setdefault(name, float if role in NUMBER_ROLES else type(one))
-        if role not in NUMBER_ROLES and type(one) is not kind:
-            raise _another_type(name, f"{kind.__name__} as in the rows before", one)
-    is_list = kinds.setdefault(f"{name}[]", list if isinstance(value, list) else type(None))
-    if (is_list is list) != isinstance(value, list):
+    if kind.is_list != isinstance(value, list):
         raise _another_type(name, "lists in every row, or in none", value)
+    for one in value if isinstance(value, list) else [value]:
+        if not (one is None or role in NUMBER_ROLES or type(one) is kind.type):
+            raise _another_type(name, f"what the rows before have, {kind.type.__name__}", one)
 
 
 def _another_type(name: str, wanted: str, found: object) -> FormatError:
     return FormatError(
         f"expected {name} to hold {wanted}, found {_name(found)}",
-        hint="a column has one type: write all ids as text",
-        code="id_type",
+        hint="a column has one type, that of its first row",
+        code="json_type",
     )
 
 
@@ -249,7 +258,7 @@ def _too_deep() -> LimitError:
     )
 
 
-def _is_too_long(value: object) -> bool:
+def _is_beyond_64_bits(value: object) -> bool:
     if isinstance(value, Token):
         return value.text.lstrip("-").isdigit()
     return _is_integer(value) and value not in INTEGERS

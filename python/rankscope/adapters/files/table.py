@@ -32,6 +32,7 @@ def open_batches(
     given: str | bytes,
     *,
     wanted: Mapping[str, str | None],
+    needed: Sequence[Sequence[str]] = (),
     others: Sequence[str] = (),
     format: str | None = None,  # noqa: A002 - as the option is called
     name: str | None = None,
@@ -45,6 +46,7 @@ def open_batches(
             bytes of a file.
         wanted: By role (`query`, `doc`, `relevance`, `score`, `rank`, `label`, `weight`) the name
             of its column, or none to find it by its usual names.
+        needed: Roles of which there must be a column; of several together, one.
         others: The names of further columns, such as those to group by.
         format: The format, where the name of the file does not tell it.
         name: What messages call it; the path if left out.
@@ -52,18 +54,17 @@ def open_batches(
         progress: Called with the bytes read so far, of all files.
 
     Returns:
-        The batches, their schema, and the columns by role. A role without a column is left out;
-        whoever needs it says so.
+        The batches, their schema, and the columns by role. A role without a column is left out.
 
     Raises:
-        InputError: It is not of the format, or a column that is named is not there.
+        InputError: It is not of the format, or a column that is named or needed is not there.
         FileError: The file cannot be read.
     """
     called = name or (given if isinstance(given, str) else "<bytes>")
     files = list_files(given) if isinstance(given, str) else []
     return TableFile(
         files or [given],
-        Wanted(wanted, others),
+        Wanted(wanted, others, needed),
         form=format,
         name="<stdin>" if called == "-" else called,
         encoding=encoding,
@@ -102,12 +103,17 @@ class TableFile:
         self._before = 0
         self._spans: list[Span] = []
         self._rows = 0
-        self._notes: list[tuple[str, int, str, int]] = []
+        self._notes: dict[str, tuple[int, int]] = {}
         self._current = self._open(files[0])
         self._is_ranked = self._is_in_rank_order()
         self.columns = dict(self._current.columns)
         if self._is_ranked:
             self.columns["rank"] = RANK
+        try:
+            wanted.require(self.columns, self._current.names, self._current.name)
+        except FormatError:
+            self.close()
+            raise
         self.schema = self._schema_of(self._current)
 
     def __iter__(self) -> Iterator[Any]:
@@ -121,9 +127,9 @@ class TableFile:
                     yield self._finish(batch, lines, file.name)
             finally:
                 self.close()
-            self._notes += [
-                (code, count, file.name, line) for code, (count, line) in file.notes.items()
-            ]
+            for code, (count, line) in file.notes.items():
+                before, first = self._notes.get(code, (0, line))
+                self._notes[code] = (before + count, first)
             self._before += size_of(given)
             if self._progress is not None:
                 self._progress(self._before)
@@ -139,10 +145,14 @@ class TableFile:
         close(self._handle)
 
     @property
-    def notes(self) -> list[tuple[str, int, str, int]]:
-        """What was suspicious but legal in what was read: code, count, file, first line."""
-        empty = [("empty_lists", self.empty_lists, self.name, 0)] if self.empty_lists else []
-        return self._notes + empty
+    def notes(self) -> list[tuple[str, int, int]]:
+        """What was suspicious but legal in what was read: code, count, first line.
+
+        The line is 0 where lines mean nothing, as in several files.
+        """
+        has_lines = len(self._files) == 1
+        found = [(code, count, line * has_lines) for code, (count, line) in self._notes.items()]
+        return found + ([("empty_lists", self.empty_lists, 0)] if self.empty_lists else [])
 
     def find_line(self, row: int) -> tuple[str, int]:
         """Find the file and the line of a row; in a file without lines, the row in the file.

@@ -1,0 +1,592 @@
+"""The catalogue of bad tables in files: C1 to C20, J1 to J20, P1 to P16."""
+
+from __future__ import annotations
+
+import io
+import json
+from decimal import Decimal
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from tests.inputs.entry import QRELS_ROWS, RUN_ROWS, Entry, lines
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from tests.inputs.entry import Row
+
+HEADERS = {"qrels": ("query_id", "doc_id", "relevance"), "run": ("query_id", "doc_id", "score")}
+COUNT = len(RUN_ROWS)
+CSV = lines("query_id,doc_id,score", *(",".join(map(str, row)) for row in RUN_ROWS))
+CSV_QRELS = lines("query_id,doc_id,relevance", *(",".join(map(str, row)) for row in QRELS_ROWS))
+TSV = CSV.replace(b",", b"\t")
+NEXT_CSV = COUNT + 2
+LONG = "x" * 1_100_000
+
+
+def csv(
+    id: str,  # noqa: A002 - as in the catalogue
+    row: str | bytes,
+    code: str = "",
+    *,
+    added: tuple[Row, ...] = (),
+    role: str = "run",
+    **others: object,
+) -> Entry:
+    """An entry of a good table with a row after it."""
+    start, rows = (CSV, RUN_ROWS) if role == "run" else (CSV_QRELS, QRELS_ROWS)
+    text = start + (row if isinstance(row, bytes) else lines(row))
+    if code and "line" not in others:
+        others["line"] = len(rows) + 2
+    given = None if code else (*rows, *added)
+    return Entry(id, text, code, rows=given, role=role, form="csv", **others)  # type: ignore[arg-type]
+
+
+def ids(*names: str) -> tuple[Row, ...]:
+    return tuple(("q2", name, -number - 1.0) for number, name in enumerate(names))
+
+
+TEXT_IDS = ("007", "1e5", "true", "NA", "null", "nan", "None", "9007199254740993")
+FORMULAS = ("=1+1", "+1", "-1", "@SUM(A1)")
+
+DELIMITED = (
+    Entry(
+        "C1", CSV.partition(b"\n")[2], "columns", hint="name your columns", form="csv", role="run"
+    ),
+    Entry("C1 nothing", b"", "empty_input", form="csv", role="run"),
+    Entry("C1 blank", b"\n\n\r\n", "empty_input", form="csv", role="run"),
+    Entry("C1 only", lines("query_id,doc_id,score"), "empty_input", form="csv", role="run"),
+    Entry("C2", CSV.replace(b"doc_id", b"  doc_id ", 1), rows=RUN_ROWS, form="csv", role="run"),
+    Entry(
+        "C2 case",
+        CSV.replace(b"doc_id", b"Doc_ID", 1),
+        "columns",
+        hint="did you mean 'Doc_ID'",
+        form="csv",
+        role="run",
+    ),
+    Entry(
+        "C2 misspelt",
+        CSV.replace(b"score", b"scoer", 1),
+        "columns",
+        hint="did you mean 'scoer'",
+        form="csv",
+        role="run",
+    ),
+    Entry(
+        "C3",
+        lines("query_id,doc_id,score,score", "q1,d1,1,2"),
+        "columns",
+        hint="rename",
+        form="csv",
+        role="run",
+    ),
+    Entry(
+        "C3 two of a role",
+        lines("query_id,doc_id,item_id,score", "q1,d1,1,2"),
+        "columns",
+        hint="say which",
+        form="csv",
+        role="run",
+    ),
+    csv("C4 short", "q2,d5", "field_count"),
+    csv("C4 long", "q2,d5,1,2", "field_count"),
+    csv("C4 cut off", b"q2,d5", "field_count", hint="cut off"),
+    csv(
+        "C5",
+        'q2,"d5\n,""x""\r\n",-1\nq2,d6,-2',
+        added=(("q2", 'd5\n,"x"\r\n', -1.0), ("q2", "d6", -2.0)),
+    ),
+    csv("C5 line", 'q2,"d5\n\n",-1\nq2,d6,x', "score_not_number", line=NEXT_CSV + 3),
+    csv("C5 line of a length", 'q2,"d5\n\n",-1\nq2,d6', "field_count", line=NEXT_CSV + 3),
+    csv("C5 line of a repetition", 'q2,"d\n5",-1\n\nq2,d4,1', "duplicate_doc", line=NEXT_CSV + 3),
+    csv("C5 quote within", 'q2,5" disk,-1\nq2,7" disk,-2', added=ids('5" disk', '7" disk')),
+    csv("C6", 'q2,"d5,-1\nq2,d6,-2', "unterminated_quote"),
+    csv("C6 at the end", b'q2,d5,"', "unterminated_quote"),
+    csv("C6 far from its end", f'q2,"d5,-1\n{"q2,d6,-2" * 200_000}', "unterminated_quote"),
+    Entry("C7", CSV.replace(b",", b";"), "columns", 1, hint="semicolons", form="csv", role="run"),
+    Entry("C7 tabs", TSV, "columns", 1, hint="tsv", form="csv", role="run"),
+    Entry("C7 commas", CSV, "columns", 1, hint="commas", form="tsv", is_named=True, role="run"),
+    csv(
+        "C8 C9",
+        "\n".join(f"q2,{name},{-number - 1}" for number, name in enumerate(TEXT_IDS)),
+        added=ids(*TEXT_IDS),
+    ),
+    csv("C8 empty", "q2,,1", "missing_id"),
+    csv("C8 empty query", ",d5,1", "missing_id"),
+    csv("C8 empty quoted", 'q2,"",1', "missing_id"),
+    csv(
+        "C10",
+        "q2,1.23457E+12,-1",
+        added=(("q2", "1.23457E+12", -1.0),),
+        notes=("id_looks_scientific",),
+    ),
+    csv("C11 thousands", 'q2,d5,"1,234.5"', "score_not_number", hint="digits and a point"),
+    csv("C11 comma", 'q2,d5,"2,5"', "score_not_number", hint="decimal point"),
+    csv("C11 percent", "q2,d5,12%", "score_not_number", hint="digits and a point"),
+    csv("C11 dollars", "q2,d5,$3", "score_not_number", hint="digits and a point"),
+    csv("C11 blanks", "q2,d5, 3", "score_not_number", hint="blanks"),
+    csv("C11 nan", "q2,d5,NaN", "score_nan"),
+    csv("C11 infinity", "q2,d5,-inf", "score_overflow"),
+    csv("C11 overflow", "q2,d5,1e999", "score_overflow"),
+    csv("C11 hexadecimal", "q2,d5,0x10", "score_not_number"),
+    csv("C11 underscore", "q2,d5,1_0", "score_not_number"),
+    csv("C12", "q2,d5,", "missing_score"),
+    csv("C12 quoted", 'q2,d5,""', "score_not_number"),
+    *(
+        csv(f"C13 {text}", f"q2,d5,{text}", "rel_not_number", role="qrels")
+        for text in ("true", "false", "yes", "NA", "nan")
+    ),
+    csv("C13 infinite", "q2,d5,inf", "rel_out_of_range", role="qrels"),
+    csv("C13 decimal", "q2,d5,1.0", added=(("q2", "d5", 1.0),), role="qrels"),
+    csv("C13 empty", "q2,d5,", "missing_score", role="qrels"),
+    Entry(
+        "C14",
+        lines(",".join(f"c{number}" for number in range(1025)), "1" + ",1" * 1024),
+        "columns",
+        1,
+        hint="keep",
+        form="csv",
+        role="run",
+    ),
+    csv("C15 T9", b"q2,d\x005,1\n", "nul_byte", column=5),
+    Entry("C15 T6", b"\xef\xbb\xbf" + CSV, notes=("bom",), rows=RUN_ROWS, form="csv", role="run"),
+    Entry(
+        "C15 T7",
+        CSV.decode().encode("utf-16"),
+        "encoding",
+        1,
+        hint="iconv",
+        form="csv",
+        role="run",
+    ),
+    csv("C15 T8", b"q2,d\xff5,1\n", "encoding", column=5, hint="latin-1"),
+    csv("C15 T8 cut off", b"q2,d5\xc3", "encoding", column=6),
+    Entry("C15 T5", CSV.replace(b"\n", b"\r"), "line_ending", 1, form="csv", role="run"),
+    Entry("C15 T4", CSV.replace(b"\n", b"\r\n"), rows=RUN_ROWS, form="csv", role="run"),
+    Entry("C15 T3", CSV[:-1], rows=RUN_ROWS, form="csv", role="run"),
+    csv("C15 T15", "\n\nq2,d5,-1", added=(("q2", "d5", -1.0),), notes=("blank_lines",)),
+    csv("C15 T32", f"q2,{'x' * 5000},1", "id_length"),
+    csv("C15 T33", f"q2,{LONG},1", "line_length"),
+    csv(
+        "C16",
+        "\n".join(f"q2,{name},{-number - 1}" for number, name in enumerate(FORMULAS)),
+        added=ids(*FORMULAS),
+    ),
+    csv("C18", "q1,d7,-1", added=(("q1", "d7", -1.0),)),
+    csv("C19", "q2,d4,7", "duplicate_doc"),
+    csv("C19 judged", "q1,d1,2", added=(), role="qrels", notes=("duplicate_identical",)),
+    csv("C19 judged otherwise", "q1,d1,1", "duplicate_conflict", role="qrels"),
+    Entry(
+        "C20",
+        lines(
+            "query_id,doc_id,score,time",
+            *(f"{query},{doc},{score},2026-02-30T25:00" for query, doc, score in RUN_ROWS),
+        ),
+        rows=RUN_ROWS,
+        form="csv",
+        role="run",
+    ),
+)
+
+
+def jsonl(rows: Sequence[Mapping[str, object]]) -> bytes:
+    return "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows).encode()
+
+
+JSON = jsonl([dict(zip(HEADERS["run"], row, strict=True)) for row in RUN_ROWS])
+JSON_QRELS = jsonl([dict(zip(HEADERS["qrels"], row, strict=True)) for row in QRELS_ROWS])
+LISTS = jsonl(
+    [
+        {"query_id": query, "doc_id": [row[1] for row in of], "score": [row[2] for row in of]}
+        for query in ("q1", "q2")
+        if (of := [row for row in RUN_ROWS if row[0] == query])
+    ]
+)
+OBJECTS = jsonl(
+    [
+        {"query_id": query, "items": [{"doc_id": doc, "score": score} for doc, score in of]}
+        for query in ("q1", "q2")
+        if (of := [row[1:] for row in RUN_ROWS if row[0] == query])
+    ]
+)
+IN_ORDER = tuple(
+    (query, doc, -rank)
+    for query in ("q1", "q2")
+    for rank, doc in enumerate(row[1] for row in RUN_ROWS if row[0] == query)
+)
+IN_RANK_ORDER = jsonl(
+    [
+        {"query_id": query, "items": [{"doc_id": row[1]} for row in RUN_ROWS if row[0] == query]}
+        for query in ("q1", "q2")
+    ]
+)
+
+
+def json_line(
+    id: str,  # noqa: A002 - as in the catalogue
+    line: str | bytes,
+    code: str = "",
+    *,
+    added: tuple[Row, ...] = (),
+    role: str = "run",
+    start: bytes | None = None,
+    **others: object,
+) -> Entry:
+    """An entry of good lines with one after them."""
+    usual, rows = (JSON, RUN_ROWS) if role == "run" else (JSON_QRELS, QRELS_ROWS)
+    start = usual if start is None else start
+    text = start + (line if isinstance(line, bytes) else lines(line))
+    if code and "line" not in others:
+        others["line"] = start.count(b"\n") + 1
+    given = None if code else (*rows, *added)
+    return Entry(id, text, code, rows=given, role=role, form="jsonl", **others)  # type: ignore[arg-type]
+
+
+def with_score(number: str) -> str:
+    return f'{{"query_id": "q2", "doc_id": "d5", "score": {number}}}'
+
+
+def with_grade(number: str) -> str:
+    return f'{{"query_id": "q2", "doc_id": "d5", "relevance": {number}}}'
+
+
+def with_doc(text: str) -> str:
+    return f'{{"query_id": "q2", "doc_id": {text}, "score": -1}}'
+
+
+INT_IDS = jsonl(
+    [{"query_id": 1, "doc_id": 1, "score": 1}, {"query_id": 1, "doc_id": 2, "score": 0}]
+)
+ONE: tuple[Row, ...] = (("q2", "d5", -1.0),)
+
+JSON_LINES = (
+    Entry(
+        "J1",
+        json.dumps([json.loads(line) for line in JSON.splitlines()]).encode(),
+        "json_syntax",
+        1,
+        hint="jq -c '.[]'",
+        form="jsonl",
+        role="run",
+    ),
+    Entry(
+        "J2",
+        json.dumps(json.loads(JSON.splitlines()[0]), indent=1).encode(),
+        "json_syntax",
+        1,
+        hint="jq -c .",
+        form="jsonl",
+        role="run",
+    ),
+    json_line("J2 later", with_score("-1").replace(", ", ",\n"), "json_syntax", hint="jq -c ."),
+    json_line("J2 two on a line", with_score("-1") + with_score("-2"), "json_syntax"),
+    json_line("J3 trailing comma", with_score("-1,"), "json_syntax"),
+    json_line("J3 comma between", with_score("-1") + ",", "json_syntax"),
+    json_line("J3 comment", "// said\n" + with_score("-1"), "json_syntax"),
+    json_line("J3 comment within", with_score("-1 /* said */"), "json_syntax"),
+    json_line("J3 single quotes", with_score("-1").replace('"', "'"), "json_syntax"),
+    json_line("J3 a number", "7", "json_syntax"),
+    json_line("J3 a null", "null", "json_syntax"),
+    json_line("J3 a null beside", with_score("-1") + " null", "json_syntax"),
+    json_line("J3 a plus", with_score("+1"), "json_syntax"),
+    json_line("J3 a zero first", with_score("01"), "json_syntax"),
+    json_line("J4 NaN", with_score("NaN"), "score_nan"),
+    json_line("J4 Infinity", with_score("-Infinity"), "score_overflow"),
+    json_line("J4 grade", with_grade("NaN"), "rel_not_number", role="qrels"),
+    json_line("J5", with_score("1e400"), "score_overflow"),
+    json_line("J5 grade", with_grade("-1e400"), "rel_out_of_range", role="qrels"),
+    json_line("J6 id", with_doc("18446744073709551616"), "integer_range"),
+    json_line(
+        "J6 later id",
+        '{"query_id": 1, "doc_id": 18446744073709551616, "score": 1}',
+        "integer_range",
+        start=INT_IDS,
+    ),
+    json_line(
+        "J6 grade that is rounded", with_grade("9007199254740993"), "integer_range", role="qrels"
+    ),
+    json_line(
+        "J6 grade",
+        with_grade("18446744073709551616"),
+        added=(("q2", "d5", 2.0**64),),
+        role="qrels",
+    ),
+    json_line("J7", with_score("-1").replace("}", ', "score": -1}'), "duplicate_key"),
+    json_line("J7 id", with_score("-1").replace("}", ', "doc_id": "d5"}'), "duplicate_key"),
+    json_line("J8", with_doc(r'"\ud800"'), "surrogate"),
+    json_line("J8 low", with_doc(r'"a\udc00b"'), "surrogate"),
+    json_line("J8 pair", with_doc(r'"\ud83d\ude00"'), added=(("q2", "\U0001f600", -1.0),)),
+    json_line("J9", with_score(f'-1, "z": {"[" * 2000}{"]" * 2000}'), "depth"),
+    json_line("J9 deeper", with_score(f'-1, "z": {"[" * 10**5}{"]" * 10**5}'), "depth"),
+    json_line("J9 objects", with_score('-1, "z": ' + '{"a": ' * 40 + "1" + "}" * 40), "depth"),
+    json_line("J9 within", with_score(f'-1, "z": {"[" * 30}{"]" * 30}'), added=ONE),
+    json_line("J9 in quotes", with_score(f'-1, "z": "{"[" * 99}"'), added=ONE),
+    Entry(
+        "J10",
+        INT_IDS,
+        rows=(("1", "1", 1.0), ("1", "2", 0.0)),
+        notes=("int_ids",),
+        form="jsonl",
+        role="run",
+        judged=(("1", "1", 1), ("1", "3", 2)),
+    ),
+    json_line("J10 mixed", with_doc("7"), "json_type"),
+    json_line("J11 null", with_doc("null"), "missing_id"),
+    json_line("J11 missing", '{"query_id": "q2", "score": 1}', "missing_id"),
+    json_line("J11 empty", with_doc('""'), "missing_id"),
+    json_line("J11 list", with_doc('["d5"]'), "json_type"),
+    json_line("J11 object", with_doc('{"id": "d5"}'), "id_type"),
+    json_line("J11 truth value", with_doc("true"), "id_type"),
+    json_line("J11 decimal", with_doc("1.5"), "id_type"),
+    json_line("J11 text for a score", with_score('"1"'), "score_not_number"),
+    json_line("J11 truth value for a score", with_score("true"), "score_not_number"),
+    json_line("J11 null for a score", with_score("null"), "missing_score"),
+    json_line("J11 text for a grade", with_grade('"1"'), "rel_not_number", role="qrels"),
+    json_line("J11 null for a grade", with_grade("null"), "missing_score", role="qrels"),
+    Entry("J12 lists", LISTS, rows=RUN_ROWS, form="jsonl", role="run"),
+    Entry("J12 objects", OBJECTS, rows=RUN_ROWS, form="jsonl", role="run"),
+    Entry("J12 in rank order", IN_RANK_ORDER, rows=IN_ORDER, form="jsonl", role="run"),
+    json_line("J12 missing", '{"query_id": "q3"}', "missing_list", start=OBJECTS),
+    json_line("J12 null", '{"query_id": "q3", "items": null}', "missing_list", start=OBJECTS),
+    json_line(
+        "J12 empty", '{"query_id": "q3", "items": []}', start=OBJECTS, notes=("empty_lists",)
+    ),
+    json_line("J12 no list", '{"query_id": "q3", "items": 7}', "json_type", start=OBJECTS),
+    json_line(
+        "J12 lengths",
+        '{"query_id": "q3", "doc_id": ["d1", "d2"], "score": [1]}',
+        "length_mismatch",
+        start=LISTS,
+    ),
+    json_line("J14", with_score("-1").replace("d5", "d4"), "duplicate_doc"),
+    json_line(
+        "J14 in a list",
+        '{"query_id": "q3", "doc_id": ["d1", "d1"], "score": [1, 2]}',
+        "duplicate_doc",
+        start=LISTS,
+    ),
+    json_line("J16", with_score('-1, "unknown": 7'), added=ONE),
+    json_line("J17 id", with_doc(f'"{"x" * 5000}"'), "id_length"),
+    json_line("J17", with_score(f'-1, "z": "{"x" * 2_000_000}"'), added=ONE),
+    Entry("J18 CRLF", JSON.replace(b"\n", b"\r\n"), rows=RUN_ROWS, form="jsonl", role="run"),
+    json_line("J18 blank", f"\n  \n{with_score('-1')}", added=ONE, notes=("blank_lines",)),
+    json_line("J18 indented", f"  {with_score('-1')}  ", added=ONE),
+    Entry(
+        "J18 mark", b"\xef\xbb\xbf" + JSON, rows=RUN_ROWS, notes=("bom",), form="jsonl", role="run"
+    ),
+    Entry("J18 no end", JSON[:-1], rows=RUN_ROWS, form="jsonl", role="run"),
+    Entry("J18 nothing", b"", "empty_input", form="jsonl", role="run"),
+    Entry("J18 nothing but blanks", b"\n \n", "empty_input", form="jsonl", role="run"),
+    *(
+        json_line(f"J19 {cut}", with_score("-1").encode()[:cut], "truncated_last_line")
+        for cut in (1, 5, 12, 20, 40, 45)
+    ),
+    json_line("J20", with_doc(r'"\u0064\u0034"'), "duplicate_doc"),
+    json_line("J20 key", with_score("-1").replace("doc_id", r"\u0064oc_id"), added=ONE),
+    json_line("J20 T8", b'{"query_id": "q2", "doc_id": "d\xff"}\n', "encoding", column=32),
+    json_line("J20 T9", b'{"query_id": "q2", "doc_id": "d\x00"}\n', "nul_byte", column=32),
+    json_line("J20 T9 escaped", with_doc(r'"d\u0000"'), "nul_byte"),
+)
+
+
+def write(table: pa.Table, **settings: object) -> bytes:
+    buffer = io.BytesIO()
+    pq.write_table(table, buffer, **settings)
+    return buffer.getvalue()
+
+
+def columns(rows: Sequence[Row] = RUN_ROWS, role: str = "run") -> dict[str, list[object]]:
+    return {name: [row[number] for row in rows] for number, name in enumerate(HEADERS[role])}
+
+
+def parquet(
+    id: str,  # noqa: A002 - as in the catalogue
+    changes: Mapping[str, object],
+    code: str = "",
+    **others: object,
+) -> Entry:
+    """An entry of a good table with some columns changed."""
+    others.setdefault("role", "run")
+    if not code:
+        others.setdefault("rows", RUN_ROWS)
+    made = write(pa.table(columns() | dict(changes)))
+    return Entry(id, made, code, form="parquet", **others)  # type: ignore[arg-type]
+
+
+DOCS = [row[1] for row in RUN_ROWS]
+SCORES = [row[2] for row in RUN_ROWS]
+GOOD = write(pa.table(columns()))
+LARGE = write(
+    pa.table(
+        {"query_id": [f"q{n}" for n in range(9999)], "doc_id": ["d"] * 9999, "score": range(9999)}
+    ),
+    compression="zstd",
+    write_page_checksum=True,
+)
+MANY = pa.table(columns())
+PARQUET = (
+    Entry("P1 nothing", b"", "parquet_invalid", form="parquet", role="run"),
+    Entry("P1 magic", b"PAR1", "parquet_invalid", form="parquet", role="run"),
+    Entry("P1 both", b"PAR1PAR1", "parquet_invalid", form="parquet", role="run"),
+    Entry("P1 no footer", GOOD[:-20], "parquet_invalid", form="parquet", role="run"),
+    Entry("P1 a CSV", CSV, "parquet_invalid", form="parquet", role="run"),
+    Entry(
+        "P1 under another name",
+        GOOD,
+        "not_text",
+        1,
+        hint="--format parquet",
+        form="csv",
+        role="run",
+    ),
+    Entry("P1 as TREC", GOOD, "not_text", 1, hint="--format parquet", role="run", place="alone"),
+    Entry(
+        "P2",
+        LARGE[:2000] + bytes([LARGE[2000] ^ 255]) + LARGE[2001:],
+        "parquet_invalid",
+        form="parquet",
+        role="run",
+    ),
+    Entry("P2 cut", LARGE[: len(LARGE) // 2], "parquet_invalid", form="parquet", role="run"),
+    Entry(
+        "P4",
+        write(
+            pa.table(
+                {
+                    "query_id": pa.array([1] * 20_000_000),
+                    "doc_id": pa.array([1] * 20_000_000),
+                    "score": pa.array([1.0] * 20_000_000),
+                }
+            ),
+            compression="zstd",
+        ),
+        "decompressed_bytes",
+        form="parquet",
+        role="run",
+    ),
+    Entry(
+        "P5 columns",
+        write(pa.table({f"c{number}": [1] for number in range(16_385)})),
+        "columns",
+        hint="keep",
+        form="parquet",
+        role="run",
+    ),
+    Entry(
+        "P6",
+        write(pa.table({"query_id": [1, 1], "doc_id": [1, 2], "score": [1.0, 0.0]})),
+        rows=(("1", "1", 1.0), ("1", "2", 0.0)),
+        notes=("int_ids",),
+        form="parquet",
+        role="run",
+        judged=(("1", "1", 1), ("1", "3", 2)),
+    ),
+    parquet("P6 decimal ids", {"doc_id": [1.5] * COUNT}, "id_type"),
+    *(
+        parquet(f"P7 {kind}", {"doc_id": pa.array(DOCS).cast(kind)})
+        for kind in (
+            pa.large_string(),
+            pa.binary(),
+            pa.large_binary(),
+            pa.string_view(),
+            pa.dictionary(pa.int32(), pa.string()),
+        )
+    ),
+    parquet(
+        "P7 bytes that are none",
+        {"doc_id": [b"a", b"b", b"\xff", b"c", b"d", b"e"]},
+        "encoding",
+        line=3,
+    ),
+    *(
+        parquet(
+            f"P8 {kind}",
+            {"score": pa.array([3.0, 2.5, 2.0, 1.0, 0.5, 0.25]).cast(kind)},
+            rows=tuple(
+                (*row[:2], score)
+                for row, score in zip(RUN_ROWS, (3.0, 2.5, 2.0, 1.0, 0.5, 0.25), strict=True)
+            ),
+        )
+        for kind in (pa.float16(), pa.float32(), pa.decimal128(9, 3))
+    ),
+    parquet(
+        "P8 int",
+        {"score": pa.array([6, 5, 4, 3, 2, 1], pa.uint8())},
+        rows=tuple((*row[:2], 6 - at) for at, row in enumerate(RUN_ROWS)),
+    ),
+    parquet("P8 inexact", {"score": [2**53 + 1, 5, 4, 3, 2, 1]}, "inexact_number", line=1),
+    parquet(
+        "P8 inexact decimal",
+        {"score": [Decimal("0.1"), *map(Decimal, "54321")]},
+        rows=tuple(
+            (*row[:2], score) for row, score in zip(RUN_ROWS, (0.1, 5, 4, 3, 2, 1), strict=True)
+        ),
+    ),
+    parquet("P8 nan", {"score": [*SCORES[:-1], float("nan")]}, "score_nan", line=COUNT),
+    parquet("P8 inf", {"score": [*SCORES[:-1], float("inf")]}, "score_overflow", line=COUNT),
+    parquet("P8 null", {"score": [*SCORES[:-1], None]}, "missing_score", line=COUNT),
+    parquet("P8 text", {"score": [str(score) for score in SCORES]}, "not_numeric"),
+    parquet("P8 truth values", {"score": [True] * COUNT}, "not_numeric"),
+    parquet("P9", {"doc_id": [*DOCS[:-1], None]}, "missing_id", line=COUNT),
+    Entry(
+        "P9 label",
+        write(pa.table(columns(QRELS_ROWS, "qrels") | {"relevance": [1, 0, None, 1, 0]})),
+        "missing_score",
+        3,
+        form="parquet",
+        role="qrels",
+    ),
+    Entry(
+        "P10",
+        write(
+            pa.table(
+                {"query_id": ["q1", "q2"], "doc_id": [["d1"], ["d2"]], "score": [[1.0], [1.0, 2.0]]}
+            )
+        ),
+        "length_mismatch",
+        2,
+        form="parquet",
+        role="run",
+    ),
+    Entry(
+        "P10 alike",
+        write(
+            pa.table(
+                {
+                    "query_id": ["q1", "q2"],
+                    "doc_id": [DOCS[:4], DOCS[4:]],
+                    "score": [SCORES[:4], SCORES[4:]],
+                }
+            )
+        ),
+        rows=RUN_ROWS,
+        form="parquet",
+        role="run",
+    ),
+    parquet("P12", {"time": pa.array([0] * COUNT, pa.timestamp("ns"))}),
+    parquet("P13", {"__index_level_0__": list(range(COUNT))}),
+    Entry(
+        "P13 twice",
+        write(pa.table([*columns().values(), SCORES], names=[*columns(), "score"])),
+        "columns",
+        hint="rename",
+        form="parquet",
+        role="run",
+    ),
+    Entry(
+        "P16",
+        write(
+            MANY.replace_schema_metadata(
+                {"pandas": "cbuiltins\neval\n(S'1/0'\ntR.", "ARROW:x": "y"}
+            )
+        ),
+        rows=RUN_ROWS,
+        form="parquet",
+        role="run",
+    ),
+)
+
+ENTRIES = (*DELIMITED, *JSON_LINES, *PARQUET)
