@@ -94,14 +94,14 @@ def test_packed_text_is_the_text(
 
 @pytest.mark.parametrize("name", WRITERS)
 def test_a_folder_and_a_pattern_are_all_their_files(name: str, tmp_path: Path) -> None:
-    for part in ("a", "b"):
+    for part in ("day=1", "day=2", ".hidden", "other"):
         (tmp_path / part).mkdir()
         WRITERS[name](tmp_path / part / name)
     twice = {column: values * 2 for column, values in COLUMNS.items()}
     progress: list[int] = []
     table = open_batches(str(tmp_path), wanted=WANTED, progress=progress.append)
     assert read(table) == twice
-    assert table.find_line(5)[0] == str(tmp_path / "b" / name)
+    assert table.find_line(5)[0] == str(tmp_path / "day=2" / name)
     assert progress == sorted(progress)
-    assert progress[-1] == 2 * (tmp_path / "a" / name).stat().st_size
-    assert read(open_batches(str(tmp_path / "*" / name), wanted=WANTED)) == twice
+    assert progress[-1] == 2 * (tmp_path / "day=1" / name).stat().st_size
+    assert read(open_batches(str(tmp_path / "d*" / name), wanted=WANTED)) == twice

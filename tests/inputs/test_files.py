@@ -12,8 +12,8 @@ from rankscope.adapters.files import blocks
 
 from tests.inputs.carriers import PACKINGS, pipe_of
 from tests.inputs.entry import QRELS_ROWS, RUN_ROWS
-from tests.inputs.outcome import MEASURES, Outcome, check, expected_values, outcome_of
 from tests.inputs.file_entries import ENTRIES
+from tests.inputs.outcome import MEASURES, Outcome, check, expected_values, outcome_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -100,6 +100,29 @@ def recognise(value: InputLike, role: str, columns: Mapping[str, str] | None = N
     )
 
 
+def recognise_table(value: object) -> Input:
+    """Tell whether a table of rankings is in files or of a library.
+
+    Args:
+        value: The argument.
+
+    Raises:
+        FormatError: It is a file, and none of a table.
+        UsageError: There is no such format.
+    """
+    if isinstance(value, str | bytes | os.PathLike | File):
+        found = recognise(value, "table")
+        if found.kind == "table":
+            return found
+        raise FormatError(
+            "expected a table, found a file that is none by its name",
+            hint="say what it is: --format csv, or File(path, 'csv')",
+            code="unknown_format",
+            file=found.name,
+        )
+    return Input("table", value, "table")
+
+
 def _recognise_file(
     given: Path | bytes, role: str, form: str | None, columns: Mapping[str, str]
 ) -> Input:

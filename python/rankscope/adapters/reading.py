@@ -13,13 +13,17 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
     from typing import TypeAlias
 
+    from rankscope.adapters.files.table import TableFile
     from rankscope.adapters.inputs import Input
+    from rankscope.adapters.tables import Attributed
 
     Progress: TypeAlias = Callable[[int], None] | None
     Note: TypeAlias = tuple[str, int, int]
     Seen: TypeAlias = tuple[object, Mapping[str, str], Callable[[int], int]]
 
 JUDGED = (("query",), ("doc",), ("relevance",))
+JOINED = (("query",), ("relevance",), ("score", "rank"))
+LABELLED = (("query",), ("score", "rank"))
 RETRIEVED = (("query",), ("doc",), ("score", "rank"))
 
 
@@ -116,55 +120,121 @@ def rank_run(
 
 
 @contextmanager
+def see_joined(
+    given: Input,
+    names: Mapping[str, str | None],
+    attributes: Sequence[str],
+    attributed: Attributed | None,
+    *,
+    encoding: str,
+    notes: list[Note],
+    progress: Progress = None,
+) -> Iterator[Seen]:
+    """Give a table whose rows hold both scores, or ranks, and grades, or labels; as `see_table`.
+
+    Raises:
+        InputError: It is not of the format.
+        FileError: A file cannot be read.
+    """
+    if not given.format:
+        yield given.value, _named(names), lambda row: row
+        return
+    labels = () if attributed is None else (attributed.labels, attributed.predicted)
+    others = [*attributes, *(name for name in labels if name is not None)]
+    needed = JOINED if attributed is None else LABELLED
+    source = _open(given, needed, names, others, encoding=encoding, progress=progress)
+    with _seen(source, notes) as seen:
+        yield seen
+
+
+def open_joined(
+    given: Input,
+    names: Mapping[str, str | None],
+    attributes: Sequence[str],
+    *,
+    encoding: str,
+    progress: Progress = None,
+) -> TableFile:
+    """Open the files of a table whose rows hold both scores, or ranks, and grades.
+
+    Raises:
+        InputError: It is not of the format, or a column is missing.
+        FileError: A file cannot be read.
+    """
+    return _open(given, JOINED, names, attributes, encoding=encoding, progress=progress)
+
+
+@contextmanager
 def see_table(
     given: Input,
     needed: Sequence[Sequence[str]],
     columns: Mapping[str, str],
     *,
-    encoding: str = "utf-8",
-    optional: Sequence[str] = (),
-    others: Sequence[str] = (),
+    encoding: str,
     notes: list[Note],
     progress: Progress = None,
 ) -> Iterator[Seen]:
     """Give a table, the names of its columns by role, and the line of each row.
 
-    What is in files is read into memory first.
+    What is in files is read into memory first; what is found wrong with it in the block is placed.
 
     Args:
         given: The table.
         needed: Roles of which there must be a column; of several together, one.
         columns: By role, the names of columns that are given.
         encoding: How text is encoded.
-        optional: Roles of which there may be a column.
-        others: Further columns that matter.
         notes: As in `read_judgments`.
         progress: Called with the bytes read so far.
 
     Raises:
-        InputError: It is not of the format; what is found wrong in the block is placed in the file.
+        InputError: It is not of the format.
         FileError: A file cannot be read.
     """
     if not given.format:
         yield given.value, columns, lambda row: row
         return
-    from rankscope.adapters.arrow import load_arrow  # noqa: PLC0415 - only tables need it
-    from rankscope.adapters.files.table import open_batches  # noqa: PLC0415 - as above
+    source = _open(given, needed, columns, (), encoding=encoding, progress=progress)
+    with _seen(source, notes) as seen:
+        yield seen
 
-    named = {**columns, **given.columns}
-    with open_batches(
-        given.location,
-        wanted={role: named.get(role) for roles in (*needed, optional) for role in roles},
-        needed=needed,
-        others=others,
-        format=given.format,
-        name=given.name,
-        encoding=encoding,
-        progress=progress,
-    ) as source:
+
+@contextmanager
+def _seen(source: TableFile, notes: list[Note]) -> Iterator[Seen]:
+    from rankscope.adapters.arrow import load_arrow  # noqa: PLC0415 - only tables need it
+
+    with source:
         table = load_arrow().Table.from_batches(list(source), source.schema)
         notes += source.notes
         try:
             yield table, source.columns, lambda row: source.find_line(row)[1]
         except RankscopeError as error:
             raise source.place(error) from None
+
+
+def _open(
+    given: Input,
+    needed: Sequence[Sequence[str]],
+    names: Mapping[str, str | None],
+    others: Sequence[str],
+    *,
+    encoding: str,
+    progress: Progress,
+) -> TableFile:
+    from rankscope.adapters.files.table import open_batches  # noqa: PLC0415 - only tables need it
+
+    named = {**names, **given.columns}
+    roles = [role for of in needed for role in of]
+    return open_batches(
+        given.location,
+        wanted={role: named.get(role) for role in dict.fromkeys([*roles, "doc"])},
+        needed=needed,
+        others=others,
+        format=given.format,
+        name=given.name,
+        encoding=encoding,
+        progress=progress,
+    )
+
+
+def _named(names: Mapping[str, str | None]) -> dict[str, str]:
+    return {role: name for role, name in names.items() if name is not None}

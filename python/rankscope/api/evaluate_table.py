@@ -5,21 +5,22 @@ from __future__ import annotations
 import os
 
 from rankscope import engine
-from rankscope.adapters.files.formats import size_of
+from rankscope.adapters import open_joined, recognise_table
 from rankscope.api.rankings import Rankings
 from rankscope.data.interval import read_interval
 from rankscope.data.policy import CHOICES, Policy, check_choice
 from rankscope.errors import FormatError
+from rankscope.file import File
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from typing import Literal
 
-    from rankscope.adapters.files import TableFile
     from rankscope.data.interval import Interval
     from rankscope.data.policy import Ties
     from rankscope.engine import Measures
+    from rankscope.file import Format
     from rankscope.results import Evaluation
     from rankscope.typing import Progress
 
@@ -39,7 +40,7 @@ def evaluate_table(
     interval: float | Interval | None = None,
     weights: Mapping[str, float] | None = None,
     duplicates: Literal["error", "first", "max"] = "error",
-    format: str | None = None,  # noqa: A002 - what everybody calls it
+    format: Format | None = None,  # noqa: A002 - what everybody calls it
     encoding: Literal["utf-8", "latin-1"] = "utf-8",
     assume_grouped: bool = False,
     threads: int | None = None,
@@ -54,8 +55,8 @@ def evaluate_table(
 
     Args:
         table: A path of a CSV, TSV, JSONL, Parquet or Arrow file, of a folder or a pattern such as
-            `"logs/*.parquet"`, `"-"` for standard input, bytes of such a file; or whatever
-            `Rankings.from_table` takes.
+            `"logs/*.parquet"`, `"-"` for standard input, bytes of such a file, a `File`; or
+            whatever else `Rankings.from_table` takes.
         measures: As in `evaluate`.
         query: The column of queries, found by its usual names where left out, as in
             `Rankings.from_table`.
@@ -93,21 +94,10 @@ def evaluate_table(
     check_choice("ties", ties, CHOICES["ties"])
     check_choice("duplicates", duplicates, engine.DUPLICATES)
     check_choice("encoding", encoding, engine.ENCODINGS)
-    source = os.fsdecode(table) if isinstance(table, os.PathLike) else table
-    held = table
-    if isinstance(source, str | bytes):
-        from rankscope.adapters.files import open_batches  # noqa: PLC0415 - only for files
-
-        def open_file() -> TableFile:
-            return open_batches(
-                source,
-                wanted=names,
-                others=slicing,
-                format=format,
-                encoding=encoding,
-                progress=progress and (lambda done: progress(done, size_of(source))),
-            )
-
+    if format is not None and isinstance(table, str | bytes | os.PathLike):
+        table = File(table, format)
+    given = recognise_table(table)
+    if given.is_in_files:
         asked = engine.read_request(
             measures, policy, default=Policy(ties=ties), convention=None, score_type=None, grades=[]
         )
@@ -119,28 +109,34 @@ def evaluate_table(
             threads=engine.count_threads(threads),
         )
         # What can be read once only is held, for a query may come back.
-        is_kept = source == "-" and not assume_grouped
+        is_kept = given.is_stdin and not assume_grouped
         if not is_kept and engine.can_stream(asked.measures):
+            watch = engine.watch(given, progress)
             evaluation = engine.evaluate_stream(
-                open_file, asked, reading, read_interval(interval), weights
+                lambda: open_joined(given, names, slicing, encoding=encoding, progress=watch),
+                asked,
+                reading,
+                read_interval(interval),
+                weights,
             )
             if evaluation is not None:
                 if strict:
                     engine.refuse_diagnostics(evaluation.notes)
                 return evaluation
         if assume_grouped:
-            raise _comes_back(source)
-        held, names = engine.hold_table(open_file)
+            raise _comes_back(given.name)
     rankings = Rankings.from_table(
-        held,
-        query=names["query"],
-        doc=names["doc"],
-        relevance=names["relevance"],
-        score=names["score"],
-        rank=names["rank"],
+        table,
+        query=query,
+        doc=doc,
+        relevance=relevance,
+        score=score,
+        rank=rank,
         attributes=slicing,
         ties=ties,
         duplicates=duplicates,
+        encoding=encoding,
+        progress=progress,
     )
     evaluation = rankings.evaluate(
         measures, policy=policy, by=by, interval=interval, weights=weights, threads=threads
@@ -150,10 +146,10 @@ def evaluate_table(
     return evaluation
 
 
-def _comes_back(source: str | bytes) -> FormatError:
+def _comes_back(name: str) -> FormatError:
     return FormatError(
         "expected the rows of each query together, as assume_grouped says, found a query again",
         hint="sort the file by query, or leave assume_grouped out",
         code="query_returns",
-        file=source if isinstance(source, str) else "<bytes>",
+        file=name,
     )

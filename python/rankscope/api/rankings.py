@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from rankscope import _core, engine
-from rankscope.adapters import arrays, tables
+from rankscope.adapters import arrays, recognise_table, see_joined, tables
 from rankscope.adapters.columns import MISSING
 from rankscope.data.attribution import SETTINGS
 from rankscope.data.interval import read_interval
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from rankscope.data.policy import Ties
     from rankscope.engine import Groups, Measures
     from rankscope.results import Evaluation
-    from rankscope.typing import InputLike
+    from rankscope.typing import InputLike, Progress
 
 
 class Rankings:
@@ -122,14 +122,16 @@ class Rankings:
         attributes: Sequence[str] = (),
         ties: Ties = "average",
         duplicates: Literal["error", "first", "max"] = "error",
+        encoding: Literal["utf-8", "latin-1"] = "utf-8",
+        progress: Progress = None,
         **attribution: Unpack[Settings],
     ) -> Rankings:
         """Rank the rows of a table that hold both a score, or a rank, and a grade.
 
         Args:
             table: A data frame of pandas or Polars (lazy ones are collected), an Arrow table, a
-                DuckDB relation, anything with `__arrow_c_stream__`, or a mapping of column name to
-                array. Rows of a query need not be together.
+                DuckDB relation, anything with `__arrow_c_stream__`, a mapping of column name to
+                array, or a path or `File` of a table. Rows of a query need not be together.
             query: The column of queries. Columns that are not named are found by their usual names,
                 such as `query_id`, `qid`, `user_id` or `search_group_id`; two candidates are an
                 error, not a guess.
@@ -145,6 +147,9 @@ class Rankings:
                 `evaluate`; all rows of a query must agree. Null is a value, `<missing>`.
             ties: What decides between equal scores; `"average"` takes the expected value.
             duplicates: What becomes of a document given twice in a query.
+            encoding: How files of text are encoded.
+            progress: Called with the bytes of files read so far, and with their total where it is
+                known.
             **attribution: `combine`, `repeats`, `unlabelled`, `unknown` and `separator`, as in
                 `attribute`.
 
@@ -164,10 +169,16 @@ class Rankings:
         check_choice("duplicates", duplicates, engine.DUPLICATES)
         names = {"query": query, "doc": doc, "relevance": relevance, "score": score, "rank": rank}
         attributed = _read_attribution(relevance, labels, predicted, positive, attribution)
-        columns = tables.read_table(table, names, attributes, attributed)
-        threads = engine.count_threads(None)
-        core = _core.Rankings.from_table(columns.to_core(), ties, duplicates, threads)
-        return cls._of_core(core, "table", Choices(ties, duplicates, "float64"))
+        given = recognise_table(table)
+        notes: list[tuple[str, int, int]] = []
+        watch = engine.watch(given, progress)
+        with see_joined(
+            given, names, attributes, attributed, encoding=encoding, notes=notes, progress=watch
+        ) as (held, found, _):
+            columns = tables.read_table(held, found, attributes, attributed)
+            threads = engine.count_threads(None)
+            core = _core.Rankings.from_table(columns.to_core(), ties, duplicates, threads)
+        return cls._of_core(core, given.name, Choices(ties, duplicates, "float64"), notes)
 
     @classmethod
     def from_arrays(
@@ -255,8 +266,14 @@ class Rankings:
         return cls._of_core(core, "arrays", Choices(ties, "error", "float64"))
 
     @classmethod
-    def _of_core(cls, core: _core.Rankings, name: str, choices: Choices) -> Rankings:
-        return cls(Queries(name, choices.duplicates, core.query_ids), core, name, choices)
+    def _of_core(
+        cls,
+        core: _core.Rankings,
+        name: str,
+        choices: Choices,
+        notes: Sequence[tuple[str, int, int]] = (),
+    ) -> Rankings:
+        return cls(Queries(name, choices.duplicates, core.query_ids), core, name, choices, notes)
 
     @property
     def query_ids(self) -> list[str]:

@@ -8,6 +8,7 @@ from rankscope.engine.evaluating import make_evaluation as make_evaluation
 from rankscope.engine.evaluating import make_plan as make_plan
 from rankscope.engine.evaluating import rank_run as rank_run
 from rankscope.engine.evaluating import refuse_diagnostics as refuse_diagnostics
+from rankscope.engine.evaluating import watch as watch
 from rankscope.engine.requests import DUPLICATES as DUPLICATES
 from rankscope.engine.requests import ENCODINGS as ENCODINGS
 from rankscope.engine.requests import Request as Request
@@ -20,7 +21,6 @@ from rankscope.engine.slices import join_groups as join_groups
 from rankscope.engine.streaming import Reading as Reading
 from rankscope.engine.streaming import can_stream as can_stream
 from rankscope.engine.streaming import evaluate_stream as evaluate_stream
-from rankscope.engine.streaming import hold_table as hold_table
 from rankscope.engine.weights import read_weights as read_weights
 
 TYPE_CHECKING = False

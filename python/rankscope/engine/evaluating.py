@@ -63,7 +63,7 @@ def load_qrels(
         encoding=encoding,
         columns=named,
         notes=notes,
-        progress=_watch(found, progress),
+        progress=watch(found, progress),
     )
     return Qrels(judgments, found.name, duplicates, tuple(notes))
 
@@ -153,9 +153,9 @@ def evaluate_run(
     ties = request.policy.ties
     weighed = read_weights(weights, qrels.judgments.query_ids)
     plan = make_plan(request, ties, grades, duplicates, weights=weighed)
-    watch = _watch(found, progress)
+    told = watch(found, progress)
     if found.kind == "file":
-        answer = _core.evaluate_path(qrels.judgments, plan, found.source, encoding, workers, watch)
+        answer = _core.evaluate_path(qrels.judgments, plan, found.source, encoding, workers, told)
     elif found.kind == "mapping":
         answer = _core.evaluate_dict(qrels.judgments, plan, found.value)
     elif found.kind == "table":
@@ -169,7 +169,7 @@ def evaluate_run(
             columns=named,
             threads=workers,
             notes=notes,
-            progress=watch,
+            progress=told,
         )
         answer = ranked.evaluate(plan, workers)
     else:
@@ -318,7 +318,8 @@ def refuse_diagnostics(notes: Iterable[Diagnostic]) -> None:
         )
 
 
-def _watch(found: Input, progress: Progress) -> Callable[[int], None] | None:
+def watch(found: Input, progress: Progress) -> Callable[[int], None] | None:
+    """Make what is told the bytes read so far of what tells the caller their total as well."""
     if progress is None:
         return None
     total = found.size

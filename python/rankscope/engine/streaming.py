@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
     from typing import Any
 
-    from rankscope.adapters.files import TableFile
+    from rankscope.adapters.files.table import TableFile
     from rankscope.data.interval import Interval
     from rankscope.engine.requests import Request
     from rankscope.engine.weights import Weights
@@ -68,7 +68,7 @@ def evaluate_stream(
     plan = make_plan(request, reading.ties, [], reading.duplicates)
     with open_file() as file:
         stream = _push_batches(file, plan, reading)
-        notes = tuple((code, count, line) for code, count, _, line in file.notes)
+        notes = tuple(file.notes)
     if stream is None:
         return None
     finished = stream.finish(plan)
@@ -138,15 +138,3 @@ def whole_queries(file: TableFile, query: str | None) -> Iterator[Any]:
             carried = carried.slice(cut)
     if carried.num_rows > 0:
         yield carried
-
-
-def hold_table(open_file: Callable[[], TableFile]) -> tuple[object, dict[str, str | None]]:
-    """Read all batches into one Arrow table; give it with the names of its columns by role.
-
-    Raises:
-        InputError: The table is not of the format, or a column is missing.
-        FileError: A file cannot be read.
-    """
-    with open_file() as file:
-        table = load_arrow().Table.from_batches(list(file), file.schema)
-        return table, {role: file.columns.get(role) for role in tables.SYNONYMS}

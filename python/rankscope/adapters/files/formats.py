@@ -70,17 +70,14 @@ def _by_extension(name: str) -> Format:
 def list_files(path: str) -> list[str]:
     """Give the files of tables that a folder or a pattern means, by name; none if it means none.
 
+    Of the folders in a folder, those count that are called as partitions are: `day=2026-11-21`.
+
     Raises:
         FormatError: They are of several formats.
     """
     # pathlib and glob take long to load; a path of one file needs neither.
     if os.path.isdir(path):  # noqa: PTH112
-        found = [
-            os.path.join(folder, name)  # noqa: PTH118
-            for folder, _, names in os.walk(path)
-            for name in names
-            if not name.startswith((".", "_"))
-        ]
+        found = _list_folder(path)
     elif _is_pattern(path):
         from glob import glob  # noqa: PLC0415 - as above
 
@@ -98,6 +95,22 @@ def list_files(path: str) -> list[str]:
             file=path,
         )
     return files
+
+
+def _list_folder(path: str) -> list[str]:
+    found: list[str] = []
+    try:
+        entries = sorted(os.scandir(path), key=lambda entry: entry.name)
+    except OSError:
+        return []  # reading it will say why
+    for entry in entries:
+        if entry.name.startswith((".", "_")):
+            continue
+        if entry.is_file():
+            found.append(entry.path)
+        elif "=" in entry.name and entry.is_dir():
+            found += _list_folder(entry.path)
+    return found
 
 
 def _is_pattern(path: str) -> bool:

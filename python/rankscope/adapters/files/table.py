@@ -28,6 +28,10 @@ if TYPE_CHECKING:
     File: TypeAlias = DelimitedFile | JsonLinesFile | ParquetFile | ArrowFile | LetorFile
 
 
+IN_LISTS = ("doc", "relevance", "score", "rank")
+"""What a row has many of, if it holds a whole ranking."""
+
+
 def open_batches(
     given: str | bytes,
     *,
@@ -176,13 +180,6 @@ class TableFile:
     def _open(self, given: str | bytes) -> File:
         called = given if isinstance(given, str) and len(self._files) > 1 else self.name
         form = self._form or (tell_format(given) if isinstance(given, str) else "trec")
-        if form == "trec":
-            raise FormatError(
-                "expected a table, found a file that is none by its name",
-                hint="say what it is: format='csv', or --format csv",
-                code="unknown_format",
-                file=called,
-            )
         before = self._before
         watch = self._progress and (lambda done: self._progress(before + done))  # type: ignore[misc]
         self._handle = open_binary(given, called)
@@ -206,7 +203,11 @@ class TableFile:
         return DelimitedFile(source, self._wanted, form)
 
     def _lists_of(self, file: File) -> set[str]:
-        return {field.name for field in file.schema if is_list(field.type)}
+        """The columns of lists, if rows hold whole rankings; else a list is one of labels."""
+        lists = {field.name for field in file.schema if is_list(field.type)}
+        inner = {file.columns[role] for role in IN_LISTS if role in file.columns}
+        holds = any(name in lists or name.rpartition(".")[0] in lists for name in inner)
+        return lists if holds else set()
 
     def _is_in_rank_order(self) -> bool:
         """Whether lists, which are in rank order where neither ranks nor scores order them."""
