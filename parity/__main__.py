@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import datetime as dt
 import json
+import os
 import subprocess
 import sys
 import tempfile
@@ -50,7 +51,10 @@ def ask(peer: str) -> bool:
         try:
             python = make_environment(WORK / f"env-{peer}", PEERS / peer / "requirements.txt")
             subprocess.run(
-                [python, "-m", f"parity.peers.{peer}.measure", answers], check=True, cwd=ROOT
+                [python, "-m", f"parity.peers.{peer}.measure", answers],
+                check=True,
+                cwd=folder,  # some write logs where they run
+                env=os.environ | {"PYTHONPATH": str(ROOT)},
             )
         except subprocess.CalledProcessError:
             return False

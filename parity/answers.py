@@ -68,10 +68,13 @@ class Answers:
         library: Its name in the package registry.
         convention: Our name for what it does.
         way: How it was asked, in the words of its interface.
+        variant: Which of several answers under the convention, where `options` tell them apart.
         precision: In which floating-point format it computes.
-        arbitrary_above: Lists above this number of documents have equal scores in no order that it
-            defines, such as that of an unstable sort; `None` where there is always one.
+        arbitrary_above: By measure, the number of documents above which equal scores are in no
+            order that it defines, such as that of an unstable sort.
         options: By case, what it was asked for beside its defaults, as a policy of ours.
+        mean_over: Of which queries it takes the mean: of those that are judged, as we do, or of
+            those in the run, where one that is not judged counts 0.
         notes: What a reader of the numbers has to know.
         cases: The answers, by case and by measure as rankscope spells it, without the parameters
             that the convention implies.
@@ -81,23 +84,33 @@ class Answers:
     library: str
     convention: str
     way: str
+    variant: str = ""
     precision: Literal["float64", "float32"] = "float64"
-    arbitrary_above: int | None = None
+    arbitrary_above: dict[str, int] = field(default_factory=dict)
     options: dict[str, str] = field(default_factory=dict)
+    mean_over: Literal["judged", "run"] = "judged"
     notes: list[str] = field(default_factory=list)
     cases: dict[str, dict[str, Answer]] = field(default_factory=dict)
     refusals: list[Refusal] = field(default_factory=list)
 
-    def ask(self, case: Case, measure: str, of: Callable[[list[str]], float | None]) -> None:
+    def ask(
+        self,
+        case: Case,
+        measure: str,
+        of: Callable[[list[str]], float | None],
+        *,
+        singly: bool = True,
+    ) -> None:
         """Ask a library that answers for groups of queries: once for all, then for each.
 
         Args:
             case: The input.
             measure: The measure as rankscope spells it.
-            of: What the library says of some queries of the run.
+            of: What the library says of some queries.
+            singly: Whether each query is asked about.
         """
-        queries = list(case.run)
-        mean = self._call(case, measure, queries, of)
+        mean = self._call(case, measure, case.queries(), of)
+        queries = case.qrels if singly else ()
         values = {query: self._call(case, measure, [query], of) for query in queries}
         self.keep(case, measure, mean, values)
 
@@ -112,7 +125,7 @@ class Answers:
         Args:
             case: The input.
             metrics: By our name, what the library calls it.
-            evaluate: What the library says of some queries of the run, by its names.
+            evaluate: What the library says of some queries, by its names.
         """
         once = cache(lambda *queries: evaluate(list(queries)))
         for measure, metric in metrics.items():

@@ -50,6 +50,19 @@ class Case:
         """Give the scores of the retrieved documents, in the order of the run."""
         return list(self.run[query].values())
 
+    def ranked(self, query: str) -> list[str]:
+        """Give the retrieved documents by descending score, equal scores as in the run."""
+        scores = self.run.get(query, {})
+        return sorted(scores, key=scores.__getitem__, reverse=True)
+
+    def relevant(self, query: str) -> list[str]:
+        """Give the documents with a grade above 0, in the order of the judgments."""
+        return [document for document, grade in self.qrels.get(query, {}).items() if grade > 0]
+
+    def queries(self) -> list[str]:
+        """Give the queries of the judgments, then those that only the run has."""
+        return list(dict.fromkeys([*self.qrels, *self.run]))
+
 
 def generate() -> list[Case]:
     """Make all cases; the same ones every time."""

@@ -15,11 +15,13 @@ HEAD = (
     "library",
     "version",
     "convention",
+    "variant",
     "verified",
     "way",
     "precision",
     "arbitrary_above",
     "options",
+    "mean_over",
     "notes",
 )
 
@@ -55,7 +57,8 @@ def write(found: Mapping[str, Any]) -> Path:
     Returns:
         Its path.
     """
-    path = FOLDER / f"{found['convention']}.json"
+    name = "-".join(filter(None, (found["convention"], found["variant"])))
+    path = FOLDER / f"{name}.json"
     path.write_text(render(found), encoding="utf-8")
     return path
 

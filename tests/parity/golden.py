@@ -45,11 +45,13 @@ class Golden:
     library: str
     version: str
     convention: str
+    variant: str
     verified: str
     way: str
     precision: str
-    arbitrary_above: int | None
+    arbitrary_above: dict[str, int]
     options: dict[str, str]
+    mean_over: str
     notes: list[str]
     cases: dict[str, dict[str, Answer]]
     refusals: list[Refusal]
@@ -61,10 +63,11 @@ class Golden:
             for refusal in self.refusals
         )
 
-    def is_arbitrary(self, scores: dict[str, float]) -> bool:
+    def is_arbitrary(self, measure: str, scores: dict[str, float]) -> bool:
         """Whether the library leaves the order of some documents of a list to chance."""
         has_ties = len(set(scores.values())) < len(scores)
-        return has_ties and self.arbitrary_above is not None and len(scores) > self.arbitrary_above
+        stable = self.arbitrary_above.get(measure.partition("@")[0], len(scores))
+        return has_ties and len(scores) > stable
 
 
 def read_cases() -> dict[str, Case]:
@@ -74,7 +77,7 @@ def read_cases() -> dict[str, Case]:
 
 
 def read_golden() -> dict[str, Golden]:
-    """The golden files by convention."""
+    """The golden files by convention, and by variant where it has several."""
     paths = sorted(path for path in FOLDER.glob("*.json") if path.stem != "cases")
     return {path.stem: _read(json.loads(path.read_text(encoding="utf-8"))) for path in paths}
 

@@ -43,7 +43,7 @@ def measure(cases: list[Case]) -> Iterable[Answers]:
             "ranx",
             convention,
             f"evaluate(qrels, run, '{names['nDCG']}@k'); make_comparable=True where it refuses",
-            arbitrary_above=15,
+            arbitrary_above=dict.fromkeys([*names, "Rprec", "Success"], 15),
             notes=["Its sort is stable up to 15 documents, where equal scores stay as given."],
         )
         for case in cases:

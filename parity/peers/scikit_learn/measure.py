@@ -24,7 +24,7 @@ def measure(cases: list[Case]) -> Iterable[Answers]:
             "scikit-learn",
             convention,
             f"ndcg_score(y_true, y_score, k=k, ignore_ties={ignore_ties}), a query is a row",
-            arbitrary_above=1 if ignore_ties else None,
+            arbitrary_above={"nDCG": 1, "DCG": 1} if ignore_ties else {},
             notes=["Lists of several lengths are no matrix, and have no mean."],
         )
         for case in filter(lambda case: case.complete, cases):

@@ -28,5 +28,15 @@ def truncated_exp2(grade: float) -> float:
     return 2.0 ** int(grade) - 1.0
 
 
+def quarters(grade: float) -> float:
+    """Give a grade as a share of the largest, 4.
+
+    Examples:
+        >>> quarters(3.0)
+        0.75
+    """
+    return grade / 4
+
+
 TRUNCATED = {"linear": truncated, "exp2": truncated_exp2}
 """The gains of libraries that drop fractions, by the gain without that."""

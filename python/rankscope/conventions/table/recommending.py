@@ -42,11 +42,15 @@ RECTOOLS_FORMS = (
     Form(measure="P"),
     Form(measure="R"),
     Form(measure="RR", cut=True),
+    Form(measure="Success"),
 )
 
+LENSKIT_POLICY = {**ZERO, "missing": "skip"}
 LENSKIT_FORMS = (
     Form(measure="P", settings={"denominator": "retrieved"}),
+    Form(measure="SetP"),
     Form(measure="R", settings=REACHABLE),
+    Form(measure="SetR"),
     Form(measure="RR"),
     Form(measure="Success"),
 )
@@ -56,6 +60,10 @@ LENSKIT_NOTES = (
         "are not discounted. LogRankWeight(offset=1) gives the usual one."
     ),
     "A list that has no value counts 0.",
+    (
+        "Its mean is over the lists of the run, where one of a user without judgments counts 0; "
+        "ours leaves those out."
+    ),
 )
 
 ROWS = (
@@ -63,6 +71,7 @@ ROWS = (
         name="spark",
         version="4.3.0",
         tool="Apache Spark",
+        verified="run",
         summary="Relevant or not, over as many relevant documents as fit; AP at a cutoff divides "
         "by what can be reached.",
         policy=ZERO,
@@ -80,11 +89,16 @@ ROWS = (
         name="spark_graded",
         version="4.3.0",
         tool="Apache Spark",
+        verified="run",
         summary="With a relevance array: exponential gains over the ideal of all judged documents.",
         policy=ZERO,
         forms=(Form(measure="nDCG", settings={"gain": "exp2"}, cut=True),),
         notes=SPARK_NOTES,
         bugs=(
+            Bug(
+                "python_drops_grades",
+                "From Python the relevance array is dropped: every judged document is relevant.",
+            ),
             Bug(
                 "unsorted_ideal",
                 "The ideal takes the labels in the order given, so that unsorted ones give values "
@@ -97,6 +111,7 @@ ROWS = (
         name="recommenders",
         version="1.2.1",
         tool="Recommenders",
+        verified="run",
         summary="Every judged document counts 1, whatever its grade.",
         policy={**USERS, "negative": "gain"},
         forms=(Form(measure="nDCG", settings={"gain": every}, cut=True), *OF_USERS),
@@ -107,6 +122,7 @@ ROWS = (
         name="recommenders_raw",
         version="1.2.1",
         tool="Recommenders",
+        verified="run",
         summary="With score_type='raw': linear gains; users without a gain are left out.",
         policy={**USERS, "negative": "gain"},
         forms=(Form(measure="nDCG", cut=True),),
@@ -118,6 +134,7 @@ ROWS = (
         name="recommenders_exp",
         version="1.2.1",
         tool="Recommenders",
+        verified="run",
         summary="With score_type='exp': exponential gains; users without a gain are left out.",
         policy={**USERS, "negative": "gain"},
         forms=(Form(measure="nDCG", settings={"gain": "exp2"}, cut=True),),
@@ -129,6 +146,7 @@ ROWS = (
         name="rectools",
         version="0.19.0",
         tool="RecTools",
+        verified="run",
         summary="Relevant or not, over a relevant document at every rank up to the cutoff, whether "
         "there are so many or not.",
         policy=USERS,
@@ -144,6 +162,7 @@ ROWS = (
         name="rectools_achievable",
         version="0.19.0",
         tool="RecTools",
+        verified="run",
         summary="As rectools, with divide_by_achievable=True: over as many relevant documents as "
         "there are.",
         policy=USERS,
@@ -156,6 +175,7 @@ ROWS = (
         name="replay",
         version="0.22.0",
         tool="RePlay",
+        verified="run",
         summary="Relevant or not, over as many relevant documents as fit, ties by larger id first.",
         policy={**USERS, "ties": "doc_id"},
         forms=(
@@ -177,13 +197,14 @@ ROWS = (
         name="recbole",
         version="1.2.1",
         tool="RecBole",
+        verified="run",
         summary="Relevant or not, over as many relevant documents as fit.",
         policy=ZERO,
         forms=(
             Form(measure="nDCG", settings=BINARY, cut=True),
             Form(measure="AP", settings=REACHABLE, cut=True),
             Form(measure="P"),
-            Form(measure="R"),
+            Form(measure="R", policy={"empty": "nan"}),
             Form(measure="RR", cut=True),
             Form(measure="Success"),
         ),
@@ -195,11 +216,13 @@ ROWS = (
         name="lenskit",
         version="2025.8.1",
         tool="LensKit",
+        verified="run",
         summary="Relevant or not, with the discount of Järvelin and Kekäläinen 2002: ranks 1 and 2 "
         "count alike.",
-        policy=ZERO,
+        policy=LENSKIT_POLICY,
         forms=(
             Form(measure="nDCG", settings={**BINARY, "discount": "jk"}, takes=("k", "base")),
+            Form(measure="DCG", settings={**BINARY, "discount": "jk"}, takes=("k", "base")),
             *LENSKIT_FORMS,
         ),
         notes=LENSKIT_NOTES,
@@ -210,9 +233,13 @@ ROWS = (
         name="lenskit_rating",
         version="2025.8.1",
         tool="LensKit",
+        verified="run",
         summary="As lenskit, with gain='rating': the grade is the gain.",
-        policy=ZERO,
-        forms=(Form(measure="nDCG", settings={"discount": "jk"}, takes=("k", "base")),),
+        policy=LENSKIT_POLICY,
+        forms=(
+            Form(measure="nDCG", settings={"discount": "jk"}, takes=("k", "base")),
+            Form(measure="DCG", settings={"discount": "jk"}, takes=("k", "base")),
+        ),
         limit=NO_NEGATIVE,
         notes=LENSKIT_NOTES,
         sources=("lenskit.metrics.NDCG(gain='rating') of LensKit 2025.8.1",),

@@ -80,6 +80,7 @@ ROWS = (
         name="evidently",
         version="0.7.23",
         tool="Evidently",
+        verified="run",
         summary="Linear gains over the ideal of the rows of a user; users without relevant "
         "documents are left out.",
         policy={"ties": "average", "empty": "skip", "missing": "skip", "negative": "error"},
@@ -100,8 +101,9 @@ ROWS = (
     ),
     Convention(
         name="mlflow",
-        version="3.18.0",
+        version="3.17.2",
         tool="MLflow",
+        verified="run",
         summary="Relevant or not, over as many relevant documents as fit.",
         policy={**GIVEN, "negative": "nonrelevant"},
         forms=(
@@ -117,6 +119,6 @@ ROWS = (
                 "retrieved of five has nDCG 1.",
             ),
         ),
-        sources=("mlflow.metrics: ndcg_at_k, precision_at_k, recall_at_k of MLflow 3.18.0",),
+        sources=("mlflow.metrics: ndcg_at_k, precision_at_k, recall_at_k of MLflow 3.17.2",),
     ),
 )

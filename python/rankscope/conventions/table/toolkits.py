@@ -78,6 +78,7 @@ ROWS = (
         name="rankkit",
         version="0.1.0",
         tool="rankkit",
+        verified="run",
         summary="Exponential gains over the ideal of all judged documents; queries without "
         "relevant documents are left out.",
         policy=RANKKIT_POLICY,
@@ -97,6 +98,7 @@ ROWS = (
         name="rankkit_linear",
         version="0.1.0",
         tool="rankkit",
+        verified="run",
         summary="As rankkit, with gain='linear'.",
         policy=RANKKIT_POLICY,
         forms=(Form(measure="nDCG", cut=True),),
@@ -108,12 +110,27 @@ ROWS = (
         name="tie_aware",
         version="0.1.1",
         tool="tie-aware-retrieval-metrics",
+        verified="run",
         summary="Relevant or not, over the ideal of the retrieved documents, as the expected value "
         "over the orders of tied documents.",
         policy={"ties": "average", "empty": "zero", "missing": "skip", "negative": "nonrelevant"},
-        forms=(Form(measure="nDCG", settings={"gain": "binary", "ideal": "retrieved"}, cut=True),),
+        forms=(
+            Form(measure="nDCG", settings={"gain": "binary", "ideal": "retrieved"}, cut=True),
+            Form(measure="AP", cut=True),
+            Form(measure="RR", cut=True),
+            Form(measure="P", cut=True),
+            Form(measure="R", cut=True),
+            Form(measure="F", cut=True),
+        ),
         sees_retrieved_only=True,
         options=(Option("oblivious, max, min", "ties", ("input", "best", "worst")),),
+        bugs=(
+            Bug(
+                "short_lists",
+                "P and F of a list below the cutoff divide by its length, but for the expected "
+                "value, which divides by the cutoff.",
+            ),
+        ),
         sources=("trm of tie-aware-retrieval-metrics 0.1.1",),
     ),
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from rankscope.conventions.gains import quarters
 from rankscope.conventions.spec import Bug, Convention, Form, Limit, Option
 from rankscope.conventions.table.notes import LOG_CANCELS
 
@@ -42,6 +43,14 @@ FRACTIONAL_GAINS = Bug(
 TREC_NOTES = (
     "A grade below 0 is a document that was pooled and not judged.",
     "Its level of relevance does not change nDCG.",
+)
+
+TRECTOOLS_NOTES = (
+    (
+        "Its mean divides by the number of queries in the run, so that queries without judgments "
+        "lower it; ours leaves those out."
+    ),
+    "Its default cutoff is 1000.",
 )
 
 ROWS = (
@@ -179,19 +188,48 @@ ROWS = (
     ),
     Convention(
         name="trectools",
-        version="0.0.45",
+        version="0.0.50",
         tool="trectools",
-        summary="Linear gains over the ideal of all judged documents, ties by smaller id first.",
-        policy={**TREC_POLICY, "ties": "doc_id_asc"},
-        forms=(Form(measure="nDCG"),),
-        notes=(
-            (
-                "Its mean divides by the number of queries in the run, so that queries without "
-                "judgments lower it; ours leaves those out."
-            ),
-            "Its default cutoff is 1000.",
+        verified="run",
+        summary="Linear gains over the ideal of all judged documents, ties by smaller id first in "
+        "nDCG and by larger id first in the other measures.",
+        policy=TREC_POLICY,
+        forms=(
+            Form(measure="nDCG", policy={"ties": "doc_id_asc"}),
+            Form(measure="AP"),
+            Form(measure="P"),
+            Form(measure="RR", cut=False),
         ),
-        sources=("trectools.TrecEval.get_ndcg of trectools 0.0.45",),
+        notes=TRECTOOLS_NOTES,
+        bugs=(
+            Bug("np_int", "With NumPy 1.24 and newer, precision ends with an AttributeError."),
+            Bug("rprec", "Its R-precision is not that of trec_eval, whatever it is asked for."),
+        ),
+        sources=("trectools.TrecEval of trectools 0.0.50",),
+    ),
+    Convention(
+        name="trectools_exp",
+        version="0.0.50",
+        tool="trectools",
+        verified="run",
+        summary="As trectools, with trec_eval=False: exponential gains.",
+        policy=TREC_POLICY,
+        forms=(Form(measure="nDCG", settings={"gain": "exp2"}, policy={"ties": "doc_id_asc"}),),
+        notes=TRECTOOLS_NOTES,
+        sources=("trectools.TrecEval.get_ndcg(trec_eval=False) of trectools 0.0.50",),
+    ),
+    Convention(
+        name="sdcg",
+        version="1.0.12",
+        tool="cwl_eval",
+        verified="run",
+        summary="Scaled DCG: the grade as a share of 4, over a gain of 1 at every rank down to the "
+        "cutoff.",
+        policy={"ties": "input", "empty": "zero", "missing": "zero", "negative": "nonrelevant"},
+        forms=(Form(measure="nDCG", settings={"gain": quarters, "ideal": "slots"}, cut=True),),
+        limit=Limit("refuses grades above its max_rel, here 4", most=4, integers=True),
+        notes=("It is SDCG(max_rel=4)@k of ir_measures; its own name for it is nDCG.",),
+        sources=("SDCG(max_rel=4)@k of ir_measures 0.4.3, by cwl-eval 1.0.12",),
     ),
     Convention(
         name="jk2002",
