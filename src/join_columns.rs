@@ -1,5 +1,6 @@
 //! Matches a run of columns to its judgments by numbers, without looking at the text of documents.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use crate::columns::occurs_again;
@@ -9,7 +10,8 @@ use crate::notes::{Note, Notes};
 use crate::numbered::extend_both;
 use crate::order::Docs;
 use crate::run::no_rows;
-use crate::table::{IdColumn, check_finite, check_lengths, group};
+use crate::shares;
+use crate::table::{Grouped, IdColumn, check_finite, check_lengths, group};
 use crate::trec::ScoreType;
 use crate::vocabulary::Vocabulary;
 
@@ -57,12 +59,11 @@ struct Places {
 /// # Errors
 /// Where the columns do not fit, hold what is no identifier or score, or a document occurs twice in a
 /// query; lines are 1-based rows.
-#[allow(clippy::cast_possible_truncation)] // rows and judgments are counted in 32 bits
 pub fn join(
     judgments: &Arc<Judgments>,
     run: &RunColumns<'_>,
-    duplicates: Duplicates,
-    score_type: ScoreType,
+    (duplicates, score_type): (Duplicates, ScoreType),
+    threads: usize,
 ) -> Result<Joined> {
     check_lengths(&[run.queries.len(), run.docs.len(), run.scores.len()])?;
     if run.scores.is_empty() {
@@ -79,65 +80,143 @@ pub fn join(
         extend_both([(judged_queries, &run.queries), (&numbered.docs, &run.docs)])?;
     let judged = judgments.axis().len();
     let grouped = group(&queries, judged + run_only.len());
+    let docs = Docs::new(Some(Arc::clone(judgments)), others);
+    let rows = run.scores.len();
     let mut made = Joined {
-        offsets: Vec::with_capacity(judged + 1),
-        relevance: Vec::with_capacity(run.scores.len()),
-        scores: Vec::with_capacity(run.scores.len()),
-        codes: Vec::with_capacity(run.scores.len()),
+        relevance: vec![0.0; rows],
+        scores: vec![0.0; rows],
+        codes: vec![0; rows],
         ..Joined::default()
     };
-    made.offsets.push(0);
-    let docs = Docs::new(Some(Arc::clone(judgments)), others);
-    let mut places = vec![Places::default(); docs.len()];
-    let judged_offsets = judgments.axis().offsets();
+    // Each thread has an entry a document.
+    let threads = threads.min(1 + MOST_ENTRIES / docs.len().max(1));
+    let ranges = shares::cut(&grouped.offsets, threads);
+    let relevance = shares::split(&mut made.relevance, &ranges, &grouped.offsets);
+    let scores = shares::split(&mut made.scores, &ranges, &grouped.offsets);
+    let kept = shares::split(&mut made.codes, &ranges, &grouped.offsets);
+    let columns = relevance.into_iter().zip(scores).zip(kept);
+    let columns = columns.map(|((relevance, scores), codes)| Columns { relevance, scores, codes });
+    let parts: Vec<_> = ranges.iter().cloned().zip(columns).collect();
+    let lengths: Vec<usize> = parts.iter().map(|(_, columns)| columns.codes.len()).collect();
+    let joiner = Joiner { judgments, run, codes: &codes, grouped: &grouped, docs: &docs };
+    let choices = (duplicates, score_type);
+    let outcomes =
+        shares::on_each(parts, |(range, mut columns)| joiner.join(range, &mut columns, choices));
+    let mut used = Vec::with_capacity(outcomes.len());
     let mut dropped = 0;
-    for (query, range) in grouped.offsets.windows(2).enumerate() {
-        let first_judged = judged_offsets.get(query).map_or(0, |&first| first as u32);
-        if query < judged {
-            for place in judged_offsets[query]..judged_offsets[query + 1] {
-                places[numbered.codes[place] as usize].judged = place as u32 + 1;
-            }
-        }
-        let first = made.codes.len();
-        for row in (range[0]..range[1]).map(|place| grouped.row(place)) {
-            let (code, score) = (codes[row], score_type.round(run.scores[row]) + 0.0);
-            let place = &mut places[code as usize];
-            if place.retrieved as usize > first {
-                if duplicates == Duplicates::Error {
-                    let query = name(judged_queries, &run_only, query);
-                    return Err(occurs_again(&docs.get(code), &query, row as u64 + 1));
-                }
-                dropped += 1;
-                if duplicates == Duplicates::Max {
-                    let kept = &mut made.scores[place.retrieved as usize - 1];
-                    *kept = kept.max(score);
-                }
-                continue;
-            }
-            made.codes.push(code);
-            made.scores.push(score);
-            place.retrieved = made.codes.len() as u32;
-            let is_judged = query < judged && place.judged > first_judged;
-            made.relevance.push(if is_judged {
-                numbered.grades[place.judged as usize - 1]
-            } else {
-                f64::NAN
-            });
-        }
-        if query < judged {
-            made.is_present.push(range[0] < range[1]);
-            made.offsets.push(made.codes.len());
-        }
+    made.offsets.push(0);
+    for outcome in outcomes {
+        let Part { sizes, count } = outcome.map_err(|again| {
+            let query = name(judged_queries, &run_only, again.query);
+            occurs_again(&docs.get(codes[again.row]), &query, again.row as u64 + 1)
+        })?;
+        dropped += count;
+        let start = made.offsets.last().copied().unwrap_or(0);
+        let ends = sizes.iter().scan(start, |end, size| {
+            *end += size;
+            Some(*end)
+        });
+        let ends: Vec<usize> = ends.collect();
+        used.push(ends.last().map_or(0, |end| end - start));
+        made.offsets.extend(ends);
     }
-    let end = made.offsets.last().copied().unwrap_or(0);
+    shares::close_gaps(&mut made.relevance, &lengths, &used);
+    shares::close_gaps(&mut made.scores, &lengths, &used);
+    shares::close_gaps(&mut made.codes, &lengths, &used);
+    // Queries that are not judged come last.
+    made.offsets.truncate(judged + 1);
+    let end = made.offsets[judged];
     made.codes.truncate(end);
     made.scores.truncate(end);
     made.relevance.truncate(end);
+    made.is_present = grouped.offsets[..=judged].windows(2).map(|rows| rows[0] < rows[1]).collect();
     for column in [run.queries, run.docs] {
         made.notes.add_many(Note::IntegerIds, column.integers(), (0, 0));
     }
     made.notes.add_many(Note::DuplicatesResolved, dropped, (0, 0));
     Ok(Joined { docs, run_only, ..made })
+}
+
+/// So many entries of documents are spent on more than one thread.
+const MOST_ENTRIES: usize = 1 << 24;
+
+/// What all threads join.
+struct Joiner<'a> {
+    judgments: &'a Judgments,
+    run: &'a RunColumns<'a>,
+    codes: &'a [u32],
+    grouped: &'a Grouped,
+    docs: &'a Docs,
+}
+
+/// Where one thread puts the rows of its queries.
+struct Columns<'a> {
+    relevance: &'a mut [f64],
+    scores: &'a mut [f64],
+    codes: &'a mut [u32],
+}
+
+/// What one thread did: how many rows each query kept, and how many were dropped.
+struct Part {
+    sizes: Vec<usize>,
+    count: u64,
+}
+
+/// A document that occurs again.
+struct Again {
+    query: usize,
+    row: usize,
+}
+
+impl Joiner<'_> {
+    #[allow(clippy::cast_possible_truncation)] // rows and judgments are counted in 32 bits
+    fn join(
+        &self,
+        queries: Range<usize>,
+        columns: &mut Columns<'_>,
+        (duplicates, score_type): (Duplicates, ScoreType),
+    ) -> std::result::Result<Part, Again> {
+        let numbered = self.judgments.by_number();
+        let judged = self.judgments.axis().offsets();
+        let mut places = vec![Places::default(); self.docs.len()];
+        let mut made = Part { sizes: Vec::with_capacity(queries.len()), count: 0 };
+        let mut at = 0;
+        for query in queries {
+            let judged = judged.get(query..query + 2).map_or(0..0, |ends| ends[0]..ends[1]);
+            for place in judged.clone() {
+                places[numbered.codes[place] as usize].judged = place as u32 + 1;
+            }
+            let first = at;
+            for place in self.grouped.offsets[query]..self.grouped.offsets[query + 1] {
+                let row = self.grouped.row(place);
+                let (code, score) = (self.codes[row], score_type.round(self.run.scores[row]) + 0.0);
+                let seen = &mut places[code as usize];
+                if seen.retrieved as usize > first {
+                    if duplicates == Duplicates::Error {
+                        return Err(Again { query, row });
+                    }
+                    made.count += 1;
+                    if duplicates == Duplicates::Max {
+                        let kept = &mut columns.scores[seen.retrieved as usize - 1];
+                        *kept = kept.max(score);
+                    }
+                    continue;
+                }
+                let is_judged = seen.judged as usize > judged.start;
+                columns.relevance[at] = if is_judged && !judged.is_empty() {
+                    numbered.grades[seen.judged as usize - 1]
+                } else {
+                    f64::NAN
+                };
+                columns.codes[at] = code;
+                columns.scores[at] = score;
+                at += 1;
+                seen.retrieved = at as u32;
+            }
+            made.sizes.push(at - first);
+        }
+        Ok(made)
+    }
 }
 
 fn name(judged: &Vocabulary, others: &Vocabulary, query: usize) -> Vec<u8> {

@@ -29,6 +29,7 @@ pub mod rank;
 pub mod rankings;
 pub mod resample;
 pub mod run;
+pub mod shares;
 pub mod source;
 pub mod split;
 pub mod stream;

@@ -124,7 +124,7 @@ impl Rankings {
         (ties, duplicates, score_type): (Ties, Duplicates, ScoreType),
         threads: usize,
     ) -> Result<Self> {
-        let joined = join(judgments, run, duplicates, score_type)?;
+        let joined = join(judgments, run, (duplicates, score_type), threads)?;
         let mut made = Self {
             axis: Arc::clone(judgments.axis()),
             ties,

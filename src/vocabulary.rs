@@ -101,7 +101,7 @@ impl Vocabulary {
         let mut codes = Vec::with_capacity(column.len());
         match *column {
             IdColumn::Ints(values) => {
-                let mut others = Integers::default();
+                let mut others = Integers::for_values(values);
                 let mut last = None;
                 for &value in values {
                     let code = match last {
@@ -197,68 +197,127 @@ fn read_decimal(text: &[u8]) -> Option<i64> {
     (Decimal::default().write(value) == text).then_some(value)
 }
 
-/// Integers numbered in the order in which they were first seen, in an open-addressing table.
+/// Integers numbered in the order in which they were first seen.
 #[derive(Clone, Debug, Default)]
 pub struct Integers {
-    slots: Vec<Slot>,
     values: Vec<i64>,
+    places: Places,
     hasher: IdHasher,
 }
 
-/// An integer and its number plus one; 0 is an empty slot.
+/// Where the numbers of integers are; each plus one, so that 0 is an empty place.
+#[derive(Clone, Debug)]
+enum Places {
+    /// By how far an integer is from the least one, where all lie close together.
+    Direct { least: i64, numbers: Vec<u32> },
+    /// By hash, in an open-addressing table.
+    Hashed(Vec<Slot>),
+}
+
+impl Default for Places {
+    fn default() -> Self {
+        Self::Hashed(Vec::new())
+    }
+}
+
+/// An integer and its number plus one.
 #[derive(Clone, Copy, Debug, Default)]
 struct Slot {
     value: i64,
     next: u32,
 }
 
+/// Integers may be this many times as far apart as they are many and still be found directly.
+const SPREAD: usize = 4;
+
 impl Integers {
+    /// No integers, but room for these.
+    #[must_use]
+    #[allow(clippy::cast_possible_truncation)] // small enough where it is used
+    pub fn for_values(values: &[i64]) -> Self {
+        let least = values.iter().copied().fold(i64::MAX, i64::min);
+        let most = values.iter().copied().fold(i64::MIN, i64::max);
+        let range = most.wrapping_sub(least).cast_unsigned();
+        let is_close = least <= most && range < (SPREAD * values.len()) as u64;
+        let places = if is_close {
+            Places::Direct { least, numbers: vec![0; range as usize + 1] }
+        } else {
+            Places::default()
+        };
+        Self { places, ..Self::default() }
+    }
+
     /// The number of an integer, if it was seen.
     #[inline]
     #[must_use]
     pub fn find(&self, value: i64) -> Option<usize> {
-        if self.slots.is_empty() {
-            return None;
-        }
-        (self.slots[self.slot_of(value)].next as usize).checked_sub(1)
+        let next = match &self.places {
+            Places::Direct { least, numbers } => *numbers.get(distance(value, *least))?,
+            Places::Hashed(slots) if slots.is_empty() => 0,
+            Places::Hashed(slots) => slots[slot_of(slots, &self.hasher, value)].next,
+        };
+        (next as usize).checked_sub(1)
     }
 
     /// The number of an integer, new if it was not seen before.
     #[inline]
     #[allow(clippy::cast_possible_truncation)] // as above
     pub fn number(&mut self, value: i64) -> usize {
-        if 2 * (self.values.len() + 1) > self.slots.len() {
-            self.grow();
-        }
-        let at = self.slot_of(value);
-        if self.slots[at].next == 0 {
+        let count = self.values.len();
+        let next = match &mut self.places {
+            Places::Direct { least, numbers } => {
+                let at = distance(value, *least);
+                if at >= numbers.len() {
+                    self.hash_all(2 * count);
+                    return self.number(value);
+                }
+                &mut numbers[at]
+            }
+            Places::Hashed(slots) => {
+                if 2 * (count + 1) > slots.len() {
+                    self.hash_all(4 * count);
+                    return self.number(value);
+                }
+                let at = slot_of(slots, &self.hasher, value);
+                slots[at].value = value;
+                &mut slots[at].next
+            }
+        };
+        if *next == 0 {
             self.values.push(value);
-            self.slots[at] = Slot { value, next: self.values.len() as u32 };
+            *next = count as u32 + 1;
         }
-        self.slots[at].next as usize - 1
+        *next as usize - 1
     }
 
-    /// The slot of a value, or the empty one where it belongs.
-    #[inline]
-    #[allow(clippy::cast_possible_truncation)] // the low bits are what is wanted
-    fn slot_of(&self, value: i64) -> usize {
-        let mask = self.slots.len() - 1;
-        let mut at = self.hasher.hash_integer(value) as usize & mask;
-        while self.slots[at].next != 0 && self.slots[at].value != value {
-            at = (at + 1) & mask;
+    /// Puts all integers into a table of at least so many slots.
+    fn hash_all(&mut self, slots: usize) {
+        let mut slots = vec![Slot::default(); (slots + 2).next_power_of_two().max(64)];
+        for (next, &value) in (1..).zip(&self.values) {
+            let at = slot_of(&slots, &self.hasher, value);
+            slots[at] = Slot { value, next };
         }
-        at
+        self.places = Places::Hashed(slots);
     }
+}
 
-    #[allow(clippy::cast_possible_truncation)] // as above
-    fn grow(&mut self) {
-        let size = (4 * self.values.len()).next_power_of_two().max(64);
-        self.slots = vec![Slot::default(); size];
-        for (number, &value) in (1..).zip(&self.values) {
-            let at = self.slot_of(value);
-            self.slots[at] = Slot { value, next: number };
-        }
+/// How far an integer is from the least one; very far if it is less.
+#[inline]
+#[allow(clippy::cast_possible_truncation)] // addresses have 64 bits
+fn distance(value: i64, least: i64) -> usize {
+    value.wrapping_sub(least).cast_unsigned() as usize
+}
+
+/// The slot of a value, or the empty one where it belongs.
+#[inline]
+#[allow(clippy::cast_possible_truncation)] // the low bits are what is wanted
+fn slot_of(slots: &[Slot], hasher: &IdHasher, value: i64) -> usize {
+    let mask = slots.len() - 1;
+    let mut at = hasher.hash_integer(value) as usize & mask;
+    while slots[at].next != 0 && slots[at].value != value {
+        at = (at + 1) & mask;
     }
+    at
 }
 
 #[cfg(test)]
@@ -308,6 +367,28 @@ mod tests {
                 }
             }
             prop_assert!(all.windows(2).all(|pair| pair[0] == pair[1]));
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn integers_are_numbered_wherever_they_lie(
+            known in prop::collection::vec(-20i64..20, 0..30),
+            values in prop::collection::vec(prop_oneof![-40i64..40, any::<i64>()], 0..80),
+        ) {
+            let mut numbered = Integers::for_values(&known);
+            let mut seen: Vec<i64> = Vec::new();
+            for &value in known.iter().chain(&values) {
+                let expected = seen.iter().position(|&other| other == value).unwrap_or_else(|| {
+                    assert_eq!(numbered.find(value), None);
+                    seen.push(value);
+                    seen.len() - 1
+                });
+                prop_assert_eq!(numbered.number(value), expected);
+            }
+            for (number, &value) in seen.iter().enumerate() {
+                prop_assert_eq!(numbered.find(value), Some(number));
+            }
         }
     }
 

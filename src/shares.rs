@@ -1,0 +1,118 @@
+//! Shares out queries among threads, adjacent ones together, by how many rows they have.
+
+use std::ops::Range;
+use std::thread;
+
+use crate::stream::FEW_ROWS;
+
+/// Cuts queries, whose rows have these offsets, into at most `parts` runs of about as many rows.
+#[must_use]
+pub fn cut(offsets: &[usize], parts: usize) -> Vec<Range<usize>> {
+    let queries = offsets.len() - 1;
+    let rows = offsets[queries] - offsets[0];
+    let parts = if rows < FEW_ROWS { 1 } else { parts.clamp(1, queries.max(1)) };
+    let mut ranges = Vec::with_capacity(parts);
+    let mut start = 0;
+    for part in 1..=parts {
+        let wanted = offsets[0] + rows / parts * part;
+        let end = if part == parts {
+            queries
+        } else {
+            offsets.partition_point(|&offset| offset < wanted).clamp(start, queries)
+        };
+        ranges.push(start..end);
+        start = end;
+    }
+    ranges
+}
+
+/// Cuts a column into the rows of adjacent runs of queries.
+#[must_use]
+pub fn split<'a, T>(
+    mut column: &'a mut [T],
+    ranges: &[Range<usize>],
+    offsets: &[usize],
+) -> Vec<&'a mut [T]> {
+    let mut parts = Vec::with_capacity(ranges.len());
+    for range in ranges {
+        let rows = offsets[range.end] - offsets[range.start];
+        let (part, rest) = column.split_at_mut(rows.min(column.len()));
+        parts.push(part);
+        column = rest;
+    }
+    parts
+}
+
+/// Does the same work on each part, the first on the calling thread and the others beside it; gives
+/// what came of them in order.
+pub fn on_each<P: Send, T: Send>(parts: Vec<P>, work: impl Fn(P) -> T + Sync) -> Vec<T> {
+    let work = &work;
+    thread::scope(|scope| {
+        let mut parts = parts.into_iter();
+        let first = parts.next();
+        let others: Vec<_> = parts.map(|part| scope.spawn(move || work(part))).collect();
+        let mut outcomes: Vec<T> = first.map(work).into_iter().collect();
+        for other in others {
+            match other.join() {
+                Ok(outcome) => outcomes.push(outcome),
+                Err(panic) => std::panic::resume_unwind(panic),
+            }
+        }
+        outcomes
+    })
+}
+
+/// Closes the gaps after parts of a column of which only the first so many are used.
+pub fn close_gaps<T: Copy>(column: &mut Vec<T>, lengths: &[usize], used: &[usize]) {
+    let (mut from, mut to) = (0, 0);
+    for (&length, &used) in lengths.iter().zip(used) {
+        if from != to {
+            column.copy_within(from..from + used, to);
+        }
+        from += length;
+        to += used;
+    }
+    column.truncate(to);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn ranges_follow_one_another_and_cover_all(
+            sizes in prop::collection::vec(0usize..90_000, 1..12),
+            parts in 1usize..9,
+        ) {
+            let mut offsets = vec![0];
+            for size in &sizes {
+                offsets.push(offsets.last().unwrap() + size);
+            }
+            let ranges = cut(&offsets, parts);
+            prop_assert!(ranges.len() <= parts);
+            prop_assert_eq!(ranges[0].start, 0);
+            prop_assert_eq!(ranges.last().unwrap().end, sizes.len());
+            prop_assert!(ranges.windows(2).all(|pair| pair[0].end == pair[1].start));
+            let mut column: Vec<usize> = (0..*offsets.last().unwrap()).collect();
+            let whole = column.clone();
+            prop_assert_eq!(split(&mut column, &ranges, &offsets).concat(), whole);
+        }
+
+        #[test]
+        fn gaps_close(parts in prop::collection::vec((0usize..5, 0usize..5), 1..8)) {
+            let lengths: Vec<usize> = parts.iter().map(|(used, rest)| used + rest).collect();
+            let used: Vec<usize> = parts.iter().map(|part| part.0).collect();
+            let mut column: Vec<i32> = Vec::new();
+            let mut expected = Vec::new();
+            for (&length, &used) in lengths.iter().zip(&used) {
+                expected.extend((0..used).map(|at| i32::try_from(at).unwrap()));
+                column.extend((0..used).map(|at| i32::try_from(at).unwrap()));
+                column.resize(column.len() + length - used, -1);
+            }
+            close_gaps(&mut column, &lengths, &used);
+            prop_assert_eq!(column, expected);
+        }
+    }
+}
