@@ -360,7 +360,7 @@ def find_column(table: Table, role: str, name: str | None) -> str | None:
     if len(found) > 1:
         raise FormatError(
             f"expected one column of {role}, found {' and '.join(found)}",
-            hint=f"say which: {role}={found[0]!r}",
+            hint=f"say which: {role}={found[0]!r}, or --col {role}={found[0]}",
             code="columns",
             file="table",
         )
@@ -369,7 +369,11 @@ def find_column(table: Table, role: str, name: str | None) -> str | None:
 
 def _no_column(table: Table, wanted: str, name: str) -> FormatError:
     close = _find_close([name, *SYNONYMS.get(name, ())], table.names)
-    hint = f"did you mean {close!r}?" if close else "name it, as in query='search_group_id'"
+    hint = (
+        f"did you mean {close!r}?"
+        if close
+        else "name it: query='search_group_id', or --col query=…"
+    )
     return FormatError(
         f"expected {wanted}, found {', '.join(table.names) or 'no columns'}",
         hint=hint,

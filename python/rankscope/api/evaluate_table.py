@@ -97,10 +97,10 @@ def evaluate_table(
     if format is not None and isinstance(table, str | bytes | os.PathLike):
         table = File(table, format)
     given = recognise_table(table)
+    asked = engine.read_request(
+        measures, policy, default=Policy(ties=ties), convention=None, score_type=None, grades=[]
+    )
     if given.is_in_files:
-        asked = engine.read_request(
-            measures, policy, default=Policy(ties=ties), convention=None, score_type=None, grades=[]
-        )
         reading = engine.Reading(
             attributes=slicing,
             ties=asked.policy.ties,
@@ -133,7 +133,7 @@ def evaluate_table(
         score=score,
         rank=rank,
         attributes=slicing,
-        ties=ties,
+        ties=asked.policy.ties,
         duplicates=duplicates,
         encoding=encoding,
         progress=progress,

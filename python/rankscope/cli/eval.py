@@ -7,8 +7,16 @@ import os
 from collections import Counter
 
 import rankscope as rs
+from rankscope.adapters.files.formats import is_scores
 from rankscope.adapters.inputs import name_path
 from rankscope.cli.arguments import Once, OnceFlag, split_measures
+from rankscope.cli.files import add_file_arguments, is_letor, name_file
+from rankscope.cli.joined import (
+    add_joined_arguments,
+    evaluate_joined,
+    evaluate_scores,
+    refuse_joined_arguments,
+)
 from rankscope.cli.output import print_csv, print_json, print_notes, show
 from rankscope.cli.progress import ProgressBar
 from rankscope.data.diagnostics import describe
@@ -22,14 +30,19 @@ if TYPE_CHECKING:
 
     from rankscope.data import Diagnostic
     from rankscope.results import Evaluation
+    from rankscope.results.table import Cell, Table
 
 DEFAULT_MEASURES = ("nDCG@10", "AP", "RR")
 
 
 def add_arguments(parser: ArgumentParser) -> None:
     """Say what the command takes."""
-    parser.add_argument("qrels", metavar="QRELS", help="judgments; - is standard input")
-    parser.add_argument("runs", metavar="RUN", nargs="+", help="runs; - is standard input")
+    parser.add_argument(
+        "inputs",
+        metavar="QRELS RUN… | TABLE",
+        nargs="+",
+        help="judgments and runs, or one table whose rows hold both; - is standard input",
+    )
     parser.add_argument(
         "-m",
         dest="measures",
@@ -76,41 +89,23 @@ def add_arguments(parser: ArgumentParser) -> None:
         "--threads", action=Once, type=int, metavar="N", help="one a processor if left out"
     )
     parser.add_argument("--strict", action=OnceFlag, help="refuse what is suspicious but legal")
+    add_file_arguments(parser)
+    add_joined_arguments(parser)
 
 
 def run(options: Namespace) -> int:
     """Evaluate the runs, and print what came of it."""
-    if [options.qrels, *options.runs].count("-") > 1:
+    if options.inputs.count("-") > 1:
         raise UsageError(
             "expected '-' for one input, found it for two", hint="name files", code="stdin_twice"
         )
+    if options.by is not None and options.by_query:
+        raise UsageError("expected -q or --by, found both", hint="leave one out", code="usage")
     measures = split_measures(options.measures or DEFAULT_MEASURES)
-    policy = rs.Policy.parse(options.policy) if options.convention is None else options.policy
-    with ProgressBar("judgments") as progress:
-        qrels = rs.read_qrels(
-            options.qrels,
-            duplicates=options.duplicates,
-            encoding=options.encoding,
-            progress=progress,
-        )
-    evaluations = []
-    for path in options.runs:
-        with ProgressBar(show(name_path(path, "run"))) as progress:
-            evaluation = rs.evaluate(
-                qrels,
-                path,
-                measures,
-                policy=policy,
-                convention=options.convention,
-                duplicates=options.duplicates,
-                score_type=options.score_type,
-                encoding=options.encoding,
-                threads=options.threads,
-                strict=options.strict,
-                progress=progress,
-            )
-        evaluations.append(evaluation)
-    print_notes(dict.fromkeys([*_notes(evaluations), *_find_identical(options.runs)]))
+    if options.convention is None:
+        rs.Policy.parse(options.policy)  # before anything is read
+    evaluations = list(_evaluate(measures, options))
+    print_notes(dict.fromkeys([*_notes(evaluations), *_find_identical(_runs(options))]))
     if options.json:
         _print_json(options, evaluations)
     elif options.csv:
@@ -120,8 +115,49 @@ def run(options: Namespace) -> int:
     return 0
 
 
+def _evaluate(measures: list[str], options: Namespace) -> Iterator[Evaluation]:
+    if len(options.inputs) == 1:
+        yield evaluate_joined(options.inputs[0], measures, options)
+        return
+    refuse_joined_arguments(options)
+    path, *runs = options.inputs
+    scored = [is_letor(path, options) and is_scores(run) for run in runs]
+    qrels = None
+    if not all(scored):
+        with ProgressBar("judgments") as progress:
+            qrels = rs.read_qrels(
+                name_file(path, "qrels", options),
+                duplicates=options.duplicates,
+                encoding=options.encoding,
+                progress=progress,
+            )
+    for run, has_only_scores in zip(runs, scored, strict=True):
+        if has_only_scores or qrels is None:
+            yield evaluate_scores(path, run, measures, options)
+            continue
+        with ProgressBar(show(name_path(run, "run"))) as progress:
+            yield rs.evaluate(
+                qrels,
+                name_file(run, "run", options),
+                measures,
+                policy=options.policy if options.convention else rs.Policy.parse(options.policy),
+                convention=options.convention,
+                duplicates=options.duplicates,
+                score_type=options.score_type,
+                encoding=options.encoding,
+                threads=options.threads,
+                strict=options.strict,
+                progress=progress,
+            )
+
+
+def _runs(options: Namespace) -> list[str]:
+    runs: list[str] = options.inputs[1:] or options.inputs
+    return runs
+
+
 def _names(options: Namespace) -> list[str]:
-    return [name_path(path, "run") for path in options.runs]
+    return [name_path(path, "run") for path in _runs(options)]
 
 
 def _notes(evaluations: Sequence[Evaluation]) -> Iterator[Diagnostic]:
@@ -147,6 +183,10 @@ def _digest(path: str) -> bytes:
 
 
 def _print_table(options: Namespace, evaluations: Sequence[Evaluation]) -> None:
+    slices = evaluations[0].slices
+    if slices is not None:
+        _print_slices(slices, evaluations[0])
+        return
     query = ["query"] if options.by_query else []
     every = ["all"] if options.by_query else []
     if len(evaluations) > 1:
@@ -162,8 +202,28 @@ def _print_table(options: Namespace, evaluations: Sequence[Evaluation]) -> None:
         print(*[name, *every, *(format_value(each[name]) for each in evaluations)], sep="\t")
 
 
+def _print_slices(slices: Table, evaluation: Evaluation) -> None:
+    """One row a measure and part, with the number of queries that it is over; all come last."""
+    name, *_ = slices.names
+    print("measure", show(name), "value", "queries", sep="\t")
+    parts = slices.to_dict()
+    for part, values in parts.items():
+        for measure in evaluation:
+            count = values[f"{measure} n"]
+            print(measure, show(part), format_value(float(values[measure])), count, sep="\t")
+    for measure, value in evaluation.items():
+        print(measure, "all", format_value(value), evaluation.denominators[measure], sep="\t")
+
+
 def _print_csv(options: Namespace, evaluations: Sequence[Evaluation]) -> None:
-    """One row a measure and a column a run; with `-q` one row a query and a column a measure."""
+    """One row a measure and a column a run; with `-q` one row a query and a column a measure.
+
+    With `--by` one row a part.
+    """
+    slices = evaluations[0].slices
+    if slices is not None:
+        print_csv([slices.names, *slices.rows()])
+        return
     if not options.by_query:
         header = _names(options) if len(evaluations) > 1 else ["value"]
         print_csv([["measure", *header]])
@@ -197,15 +257,25 @@ def _document(evaluation: Evaluation, *, by_query: bool) -> dict[str, object]:
         **({"convention": evaluation.convention.address} if evaluation.convention else {}),
         "diagnostics": evaluation.diagnostics,
     }
+    if evaluation.slices is not None:
+        parts = evaluation.slices.to_dict()
+        document["slices"] = {
+            part: {name: _or_null(value) for name, value in row.items()}
+            for part, row in parts.items()
+        }
     if by_query:
         rows = evaluation.to_dict()
         document["per_query"] = {query: _without_nan(row) for query, row in rows.items()}
     return document
 
 
-def _without_nan(values: Mapping[str, float]) -> dict[str, float | None]:
+def _without_nan(values: Mapping[str, float]) -> dict[str, Cell | None]:
     """JSON has no NaN: a value that the policy leaves out is null."""
-    return {name: None if math.isnan(value) else value for name, value in values.items()}
+    return {name: _or_null(value) for name, value in values.items()}
+
+
+def _or_null(value: Cell) -> Cell | None:
+    return None if isinstance(value, float) and math.isnan(value) else value
 
 
 def _columns(evaluations: Sequence[Evaluation]) -> dict[str, list[list[float]]]:

@@ -199,3 +199,13 @@ def size_of(given: str | bytes) -> int:
         return sum(os.stat(file).st_size for file in files)  # noqa: PTH116 - as above
     except (OSError, ValueError):
         return 0  # reading it will say why
+
+
+def is_scores(path: str) -> bool:
+    """Whether the first line of a file that is not blank is one word, as scores have it."""
+    try:
+        with open(path, "rb") as file:  # noqa: PTH123 - pathlib loads slowly
+            line = next((line for line in file if line.strip()), b"")
+    except (OSError, ValueError):
+        return False  # reading it will say why
+    return len(line.split()) == 1

@@ -60,8 +60,6 @@ class LetorFile:
         kinds = {QUERY: arrow.large_string(), RELEVANCE: arrow.float64()}
         if self._first is not None and self._has_docs(self._first.text):
             kinds[DOC] = arrow.large_string()
-        if self._sizes is not None:
-            kinds[QUERY] = arrow.int64()
         self.names = list(kinds)
         self.columns = wanted.choose(self.names, {}, self.name)
         self.schema = arrow.schema((name, kinds[name]) for name in self.columns.values())
@@ -138,7 +136,8 @@ class LetorFile:
         arrow = load_arrow()
         compute = load_arrow("pyarrow.compute")
         if self._sizes is not None:
-            return arrow.array(self._number_queries(self._sizes, len(rows))), None
+            numbers = arrow.array(self._number_queries(self._sizes, len(rows)))
+            return numbers.cast(arrow.large_string()), None
         queries = fields.field("query")
         row = compute.equal(queries, "").index(True).as_py()
         if row >= 0:

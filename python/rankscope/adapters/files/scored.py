@@ -1,0 +1,52 @@
+"""SVMlight text with the scores that a ranker wrote for its rows."""
+
+from __future__ import annotations
+
+from rankscope.adapters.arrow import load_arrow
+from rankscope.adapters.files.numbers import read_numbers_of
+from rankscope.adapters.files.table import open_batches
+from rankscope.errors import FormatError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from rankscope.adapters.files.opening import Progress
+
+SCORE = "score"
+
+
+def read_scored(
+    labels: str | bytes, scores: str | bytes, *, encoding: str, progress: Progress = None
+) -> Any:  # noqa: ANN401 - PyArrow has no types
+    """Read rows of SVMlight text, and a score a row.
+
+    Args:
+        labels: The path of the rows, or their bytes.
+        scores: The path of the scores, `-` for standard input, or their bytes.
+        encoding: How the rows are encoded.
+        progress: Called with the bytes of the rows read so far.
+
+    Returns:
+        An Arrow table of queries, grades, scores and, where comments name them, documents.
+
+    Raises:
+        InputError: They are not of the format, or not as many.
+        FileError: A file cannot be read.
+    """
+    wanted = dict.fromkeys(("query", "doc", "relevance"))
+    with open_batches(
+        labels, wanted=wanted, format="letor", encoding=encoding, progress=progress
+    ) as source:
+        rows = load_arrow().Table.from_batches(list(source), source.schema)
+    called = "<stdin>" if scores == "-" else scores if isinstance(scores, str) else "<bytes>"
+    numbers = read_numbers_of(scores, called, SCORE)
+    if len(numbers) != rows.num_rows:
+        raise FormatError(
+            f"expected as many scores as {source.name} has rows, {rows.num_rows}; "
+            f"found {len(numbers)}",
+            hint="are these the scores of another file?",
+            code="length_mismatch",
+            file=called,
+        )
+    return rows.append_column(SCORE, load_arrow().array(numbers))

@@ -1,0 +1,241 @@
+"""`rankscope eval` on tables in files: joined ones, judgments, runs, scores alone."""
+
+from __future__ import annotations
+
+import json
+import math
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from tests.cli.command import check_error
+from tests.inputs.entry import QRELS_ROWS, RUN_ROWS, lines
+from tests.parity.real import DATA
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.inputs.program import Program
+
+LOG: dict[str, list[object]] = {
+    "search_group_id": ["7", "7", "7", "8", "8", "9"],
+    "item_id": ["a", "b", "c", "a", "d", "a"],
+    "gains": [0, 3, 1, 2, 0, 0],
+    "ranks": [1, 2, 3, 2, 1, 1],
+    "country": ["de", "de", "de", "at", "at", "de"],
+    "events": [["view"], ["buy", "click"], [], ["click"], ["view"], []],
+    "users": [3, 3, 3, 1, 1, 0],
+}
+FIRST = (3 / math.log2(3) + 1 / math.log2(4)) / (3 + 1 / math.log2(3))
+SECOND = 1 / math.log2(3)
+
+
+@pytest.fixture
+def log(tmp_path: Path) -> str:
+    """A table that holds ranks and grades."""
+    path = tmp_path / "log.parquet"
+    pq.write_table(pa.table(LOG), path)
+    return str(path)
+
+
+def test_a_table_is_evaluated_alone(program: Program, log: str) -> None:
+    named = ["--col", "query=search_group_id", "--col", "relevance=gains", "--col", "rank=ranks"]
+    for words in ([], named):
+        done = program.run("eval", log, *words, "-m", "nDCG@3,RR", "-q")
+        assert done.stderr.count(b"\n") == done.stderr.count(b"[n_no_relevant]") == 1
+        assert done.stdout.decode().splitlines() == [
+            f"nDCG@3\t7\t{FIRST:.4f}",
+            "RR\t7\t0.5000",
+            f"nDCG@3\t8\t{SECOND:.4f}",
+            "RR\t8\t0.5000",
+            "nDCG@3\t9\t0.0000",
+            "RR\t9\t0.0000",
+            f"nDCG@3\tall\t{(FIRST + SECOND) / 3:.4f}",
+            f"RR\tall\t{1 / 3:.4f}",
+        ]
+
+
+def test_the_values_of_parts_have_their_denominators(program: Program, log: str) -> None:
+    words = ["eval", log, "-m", "RR", "--by", "country", "--policy", "empty=skip"]
+    assert program.run(*words).stdout.decode() == (
+        "measure\tcountry\tvalue\tqueries\n"
+        "RR\tde\t0.5000\t1\n"
+        "RR\tat\t0.5000\t1\n"
+        "RR\tall\t0.5000\t2\n"
+    )
+    assert program.run(*words, "--csv").stdout.decode().splitlines() == [
+        "country,queries,RR,RR n", "de,2,0.5,1", "at,1,0.5,1"
+    ]  # fmt: skip
+    document = json.loads(program.run(*words, "--json").stdout)
+    assert document["slices"] == {
+        "de": {"queries": 2, "RR": 0.5, "RR n": 1},
+        "at": {"queries": 1, "RR": 0.5, "RR n": 1},
+    }
+    assert document["measures"] == {"RR": 0.5}
+    check_error(program.run(*words, "-q"), 2, "usage")
+
+
+def test_labels_are_grades_by_their_positive_classes(program: Program, log: str) -> None:
+    words = ["eval", log, "-m", "CG", "-q", "--col", "label=events"]
+    done = program.run(*words, "--positive", "click", "--positive", "buy=5")
+    assert done.stdout.decode().splitlines()[:3] == [
+        "CG\t7\t6.0000", "CG\t8\t1.0000", "CG\t9\t0.0000"
+    ]  # fmt: skip
+    check_error(program.run(*words, "--positive", "click=much"), 2, "usage")
+
+
+def test_queries_are_weighed_by_a_column(program: Program, log: str) -> None:
+    done = program.run("eval", log, "-m", "nDCG@3", "--col", "weight=users")
+    assert done.stdout.decode() == f"nDCG@3\t{(3 * FIRST + SECOND) / 4:.4f}\n"
+    refused = program.run("eval", log, "-m", "nDCG@3", "--col", "weight=country")
+    check_error(refused, 3, "bad_weights")
+
+
+def test_a_table_has_the_values_of_a_convention(program: Program, log: str) -> None:
+    words = ["-m", "nDCG@3", "--convention", "sklearn"]
+    done = program.run("eval", log, *words)
+    assert done.stdout.decode() == f"nDCG(ideal='retrieved')@3\t{(FIRST + SECOND) / 3:.4f}\n"
+
+
+def test_standard_input_is_of_the_format_that_is_named(program: Program, tmp_path: Path) -> None:
+    table = lines("qid,label,score", "1,0,2", "1,1,1")
+    words = ["-m", "RR"]
+    done = program.run("eval", "-", "--format", "csv", *words, given=table)
+    assert (done.stdout, done.stderr) == (b"RR\t0.5000\n", b"")
+    qrels = tmp_path / "qrels"
+    qrels.write_bytes(lines("1 0 d 1"))
+    run = b'{"qid": "1", "doc": "e", "score": 2}\n{"qid": "1", "doc": "d", "score": 1}\n'
+    done = program.run("eval", str(qrels), "-", "--format", "run=jsonl", *words, given=run)
+    assert (done.stdout, done.stderr) == (b"RR\t0.5000\n", b"")
+
+
+FORMS = {
+    "trec": ({"qrels": "{0} 0 {1} {2}", "run": "{0} Q0 {1} 1 {2} t"}, ""),
+    "csv": ({"qrels": "{0},{1},{2}", "run": "{0},{1},{2}"}, "query_id,doc_id,{}"),
+    "tsv": ({"qrels": "{0}\t{1}\t{2}", "run": "{0}\t{1}\t{2}"}, "query_id\tdoc_id\t{}"),
+    "jsonl": (
+        {
+            "qrels": '{{"query_id": "{0}", "doc_id": "{1}", "relevance": {2}}}',
+            "run": '{{"query_id": "{0}", "doc_id": "{1}", "score": {2}}}',
+        },
+        "",
+    ),
+}
+
+
+@pytest.mark.parametrize("of_run", FORMS)
+@pytest.mark.parametrize("of_qrels", FORMS)
+def test_judgments_and_runs_may_be_of_any_two_formats(
+    of_qrels: str, of_run: str, program: Program, tmp_path: Path
+) -> None:
+    paths = []
+    for part, form, rows in (("qrels", of_qrels, QRELS_ROWS), ("run", of_run, RUN_ROWS)):
+        rowed, header = FORMS[form]
+        name = {"qrels": "relevance", "run": "score"}[part]
+        texts = [header.format(name)] if header else []
+        path = tmp_path / f"{part}.{form}"
+        path.write_bytes(lines(*texts, *(rowed[part].format(*row) for row in rows)))
+        paths.append(str(path))
+    done = program.run("eval", *paths, "-m", "RR,P@1")
+    shown = {line for line in done.stderr.splitlines() if b"[rank_irregular]" not in line}
+    assert (done.stdout, shown) == (b"RR\t0.5000\nP@1\t0.0000\n", set())
+
+
+def test_tabs_without_a_header_are_the_format_of_trec(program: Program, tmp_path: Path) -> None:
+    qrels, run = tmp_path / "qrels.dev.tsv", tmp_path / "run.tsv"
+    qrels.write_bytes(b"1\t0\td\t1\n")
+    run.write_bytes(b"1\tQ0\td\t1\t0.5\tt\n")
+    assert program.run("eval", str(qrels), str(run), "-m", "RR").stdout == b"RR\t1.0000\n"
+    refused = program.run("eval", str(qrels), str(run), "--format", "qrels=tsv")
+    check_error(refused, 3, "columns")
+
+
+def test_scores_are_matched_to_labels_by_row(program: Program, tmp_path: Path) -> None:
+    labels, scores, others = (tmp_path / name for name in ("test.svm", "scores.txt", "others.txt"))
+    labels.write_bytes(lines("0 qid:x 1:2", "2 qid:x 1:3", "1 qid:y 1:4"))
+    scores.write_bytes(lines("0.5", "0.25", "7"))
+    others.write_bytes(lines("-1", "-0.5", "1e-3"))
+    done = program.run("eval", str(labels), str(scores), str(others), "-m", "RR", "-q")
+    assert done.stdout.decode().splitlines()[1:] == [
+        "RR\tx\t0.5000\t1.0000", "RR\ty\t1.0000\t1.0000", "RR\tall\t0.7500\t1.0000"
+    ]  # fmt: skip
+    scores.write_bytes(lines("0.5", "0.25"))
+    check_error(program.run("eval", str(labels), str(scores)), 3, "length_mismatch")
+    scores.write_bytes(lines("0.5", "0.25", "x"))
+    said = check_error(program.run("eval", str(labels), str(scores)), 3, "score_not_number")
+    assert f"{scores}:3: " in said
+
+
+def test_the_data_of_lightgbm_are_evaluated_as_it_does(program: Program, tmp_path: Path) -> None:
+    folder = DATA / "lightgbm"
+    if not folder.is_dir():
+        pytest.skip(f"no real data: {folder} is absent (RANKSCOPE_DATA names its folder)")
+    rows = (folder / "rank.test.scores.tsv").read_text().splitlines()[1:]
+    scores = tmp_path / "scores"
+    scores.write_bytes(lines(*(row.split("\t")[3] for row in rows)))
+    words = ["--format", "qrels=letor", "--convention", "lightgbm", "-m", "nDCG@10", "--json"]
+    done = program.run("eval", str(folder / "rank.test"), str(scores), *words)
+    reported = json.loads((folder / "lightgbm_reported.json").read_text())["ndcg@10"]
+    (found,) = json.loads(done.stdout)["measures"].values()
+    assert found == pytest.approx(reported, abs=1e-9)
+
+
+def test_a_query_that_comes_back_is_refused_where_none_may(
+    program: Program, tmp_path: Path
+) -> None:
+    """C18."""
+    path = tmp_path / "log.csv"
+    path.write_bytes(lines("qid,label,score", "1,1,3", "2,1,2", "1,0,9"))
+    words = ["eval", str(path), "-m", "RR"]
+    assert program.run(*words).stdout == b"RR\t0.7500\n"
+    check_error(program.run(*words, "--assume-grouped"), 3, "query_returns")
+
+
+@pytest.mark.parametrize(
+    ("words", "code"),
+    [
+        (["QRELS"], "usage"),
+        (["LOG", "--score-type", "float32"], "usage"),
+        (["LOG", "--col", "topic=x"], "usage"),
+        (["LOG", "--col", "query"], "usage"),
+        (["LOG", "--col", "query="], "usage"),
+        (["LOG", "--col", "query=a", "--col", "query=b"], "usage"),
+        (["LOG", "--format", "excel"], "bad_format"),
+        (["LOG", "--format", "csv", "--format", "tsv"], "usage"),
+        (["LOG", "--format", "log=csv"], "usage"),
+        (["LOG", "--positive", "click"], "usage"),
+        (["LOG", "--policy", "empty=none"], "bad_policy"),
+        (["QRELS", "LOG", "--by", "country"], "usage"),
+        (["QRELS", "LOG", "--assume-grouped"], "usage"),
+        (["QRELS", "LOG", "--col", "label=events"], "usage"),
+        (["QRELS", "LOG", "--col", "weight=users"], "usage"),
+    ],
+)
+def test_options_that_do_not_fit_are_refused(
+    words: list[str], code: str, program: Program, qrels: str, log: str
+) -> None:
+    words = [{"QRELS": qrels, "LOG": log}.get(word, word) for word in words]
+    check_error(program.run("eval", *words), 2, code)
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "hint"),
+    [
+        (["--by", "land"], "columns", b"Hint: "),
+        (["--col", "query=search_group"], "columns", b"did you mean 'search_group_id'?"),
+        (["--col", "relevance=item_id"], "not_numeric", b"Hint: "),
+    ],
+)
+def test_columns_that_are_not_there_are_refused(
+    words: list[str], code: str, hint: bytes, program: Program, log: str
+) -> None:
+    done = program.run("eval", log, *words)
+    assert log in check_error(done, 3, code)
+    assert hint in done.stderr
+
+
+def test_an_attribute_belongs_to_its_query(program: Program, log: str) -> None:
+    done = program.run("eval", log, "--by", "ranks")
+    assert f"{log}:2: " in check_error(done, 3, "attribute_conflict")
