@@ -313,8 +313,6 @@ def test_a_frame_that_is_elsewhere_is_refused_with_what_brings_it_here(
     [
         None,
         5,
-        "log.txt",
-        b"log",
         [1, 2],
         [{"qid": 1, "rel": 1, "score": 1.0}],
         np.zeros((3, 4)),
