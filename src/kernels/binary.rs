@@ -67,11 +67,11 @@ impl Ap {
     fn over_found(&self, query: &Query<'_>) -> f64 {
         let (mut found, mut sum) = (0, 0.0);
         for (place, count) in query.relevant_places(self.k, self.rel) {
-            if place.within(self.k) < place.size {
+            if place.within(self.k) < place.size && count < place.size {
                 return over_drawn(sum, &place, count, found, self.k);
             }
             sum = add_precisions(sum, &place, count, found, self.k);
-            found += count;
+            found += count.min(place.within(self.k));
         }
         if found == 0 { 0.0 } else { sum / real(found) }
     }
@@ -97,8 +97,8 @@ impl Kernel for Ap {
     }
 }
 
-/// The mean over the documents found where the cutoff splits the last tie, so that their number
-/// varies: over each number of them, by its chance.
+/// The mean over the documents found where the cutoff splits the last tie, of which not all are
+/// relevant, so that their number varies: over each number of them, by its chance.
 fn over_drawn(sum: f64, place: &Place<'_>, count: usize, found: usize, k: usize) -> f64 {
     let within = place.within(k);
     // At each rank, what a relevant document adds for those before the tie, and for one in it.
