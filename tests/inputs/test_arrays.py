@@ -8,6 +8,9 @@ import threading
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
 import pytest
 import rankscope as rs
 from rankscope import Rankings, nDCG
@@ -34,6 +37,9 @@ OF_GRADES: dict[str, Callable[[Any], Any]] = {
     ],
     "ndcg_score": lambda x: rs.ndcg_score([x], [SCORES]),
     "dcg_score": lambda x: rs.dcg_score([x], [SCORES]),
+    "ndcg": rs.ndcg,
+    "cg": lambda x: rs.cg(x) / rs.cg(PLAIN) * rs.ndcg(PLAIN),
+    "ndcg_score, ties ignored": lambda x: rs.ndcg_score([x], [SCORES], ignore_ties=True),
     "ideal of ndcg": lambda x: rs.ndcg(PLAIN, ideal=x),
     "lists of ndcg": lambda x: rs.ndcg([x, x])[1],
 }
@@ -42,7 +48,10 @@ OF_SCORES: dict[str, Callable[[Any], Any]] = {
     "from_arrays": lambda x: Rankings.from_arrays(SCORES, x).evaluate(nDCG)[nDCG],
     "ndcg_score": lambda x: rs.ndcg_score([SCORES], [x]),
     "dcg_score": lambda x: rs.dcg_score([SCORES], [x]),
+    "ndcg_score, ties ignored": lambda x: rs.ndcg_score(SCORES, x, ignore_ties=True),
 }
+FLAT = ("from_groups", "from_arrays", "ndcg", "cg")
+"""Those whose numbers are no list of lists."""
 WAYS = {f"grades of {name}": way for name, way in OF_GRADES.items()} | {
     f"scores of {name}": way for name, way in OF_SCORES.items()
 }
@@ -66,13 +75,14 @@ def test_what_holds_the_same_numbers_gives_the_same_value(form: str, way: str) -
     assert WAYS[way](OK[form](PLAIN)) == WAYS[way](PLAIN)
 
 
-@pytest.mark.parametrize("way", [way for way in WAYS if way != "grades of lists of ndcg"])
+@pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("entry", REFUSED, ids=lambda entry: entry.id)
 def test_what_holds_something_else_is_refused_with_its_place(entry: Refused, way: str) -> None:
     """N6, N7, N15, N16, N17, D11."""
     error = refused(lambda: WAYS[way](entry.make()), entry.code)
-    assert error.file in {"relevance", "scores", "y_true", "y_score", "lists", "ideal"}
-    is_nested = way.rpartition(" ")[2] not in {"from_groups", "from_arrays"} or "rows" in way
+    assert error.file in {"relevance", "scores", "y_true", "y_score", "lists", "rel", "ideal"}
+    is_flat = way.rpartition(" ")[2] in FLAT or way == "scores of ndcg_score, ties ignored"
+    is_nested = not is_flat or "rows" in way or "lists" in way
     place = [entry.at] if entry.at else []
     assert error.location.split(":")[1:] == list(map(str, [1] * is_nested + place))
 
@@ -89,6 +99,8 @@ def test_a_matrix_of_tensors_is_refused_as_a_tensor_is() -> None:
     refusal = TypeError("can't convert cuda:0 device type tensor to numpy.")
     refused(lambda: Rankings.from_arrays([Tensor([1, 2], refusal)], [[1, 2]]), "device_array")
     refused(lambda: Rankings.from_lists(Tensor([1, 2], refusal)), "device_array")
+    refused(lambda: rs.ndcg(Tensor([1, 2], refusal)), "device_array")
+    refused(lambda: rs.ndcg([Tensor([1, 2], refusal)]), "device_array")
 
 
 LIAR = """
@@ -110,7 +122,10 @@ for one in (Liar(), Struct()):
             lambda: rs.Rankings.from_groups([1], [1], given),
             lambda: rs.Rankings.from_lists(given),
             lambda: rs.Rankings.from_lists([[1]], ideal=given),
+            lambda: rs.ndcg(given),
             lambda: rs.ndcg_score(given, [[1, 2]]),
+            lambda: rs.ndcg_score(given, [[1, 2]], ignore_ties=True),
+            lambda: rs.ndcg_score([[1, 2]], given, ignore_ties=True),
             lambda: rs.ndcg_score([[1]], [[1]], sample_weight=given),
         ):
             try:
@@ -241,18 +256,27 @@ def test_numbers_that_are_not_finite_are_refused(number: float, kind: str) -> No
         ):
             assert math.isnan(made.relevance[1])
     else:
-        refused(lambda: Rankings.from_arrays(SCORES, odd), score)
-        refused(lambda: rs.ndcg_score([SCORES], [odd]), score)
-        refused(lambda: Rankings.from_arrays(odd, SCORES), grade)
-        assert refused(lambda: Rankings.from_groups(odd, SCORES, [3]), grade).line == 2
-        assert refused(lambda: Rankings.from_lists([odd]), grade).line == 2
-    assert refused(lambda: Rankings.from_groups(SCORES, odd, [3]), score).line == 2
-    for call in (
-        lambda: Rankings.from_groups(SCORES, SCORES, odd),
-        lambda: Rankings.from_lists([PLAIN], ideal=[odd]),
-    ):
-        with pytest.raises(rs.errors.FormatError):
-            call()
+        two, holed = [SCORES, odd], [[math.nan, 1, 2], [math.nan, *odd[1:]]]
+        for place, code, call in (
+            ("y_score:1:2", score, lambda: Rankings.from_arrays(SCORES, odd)),
+            ("y_score:2:2", score, lambda: rs.ndcg_score([SCORES] * 2, two)),
+            ("y_score:2:2", score, lambda: rs.ndcg_score([SCORES] * 2, two, ignore_ties=True)),
+            ("y_score:2:2", score, lambda: rs.ndcg_score([SCORES] * 2, holed)),
+            ("y_score:2:2", score, lambda: rs.ndcg_score([SCORES] * 2, holed, ignore_ties=True)),
+            ("y_true:1:2", grade, lambda: Rankings.from_arrays(odd, SCORES)),
+            ("relevance:2", grade, lambda: Rankings.from_groups(odd, SCORES, [2, 1])),
+            ("lists:2:2", grade, lambda: Rankings.from_lists([[1], odd])),
+            ("rel:2", grade, lambda: rs.ndcg(odd)),
+            ("rel:2:2", grade, lambda: rs.ndcg([[1], odd])),
+        ):
+            assert refused(call, code).location == place
+    error = refused(lambda: Rankings.from_groups(SCORES, odd, [1, 2]), score)
+    assert error.location == "scores:2"
+    grade = "rel_not_number" if math.isnan(number) else grade
+    error = refused(lambda: Rankings.from_lists([[1], PLAIN], ideal=[[1], odd]), grade)
+    assert error.location == "ideal:2:2"
+    assert refused(lambda: rs.ndcg(PLAIN, ideal=odd), grade).location == "ideal:2"
+    refused(lambda: Rankings.from_groups(SCORES, SCORES, odd), "group_sizes")
 
 
 @pytest.mark.parametrize("kind", ["i4", "f4", "f8", object])
@@ -276,6 +300,45 @@ def test_what_a_mask_hides_may_be_anything() -> None:
     hidden = np.ma.array([1, 2**53 + 1, 2], mask=[False, True, False])
     assert rs.cg([hidden])[0] == 3
     assert rs.cg([np.ma.array([1, "x", 2], mask=[0, 1, 0], dtype=object)])[0] == 3
+
+
+@pytest.mark.parametrize(
+    "lists",
+    [
+        [[1, 2], [3]],
+        ([1, 2], (3,)),
+        [np.array([1, 2]), np.array([3])],
+        np.array([[1, 2], [3]], dtype=object),
+        pd.Series([[1, 2], [3]]),
+        pl.Series([[1, 2], [3]]),
+        pa.array([[1, 2], [3]]),
+    ],
+)
+def test_several_lists_come_in_whatever_holds_them(lists: object) -> None:
+    """N2."""
+    assert rs.ndcg(lists).tolist() == [rs.ndcg([1, 2]), 1]
+
+
+@pytest.mark.parametrize(
+    ("rel", "code", "location"),
+    [
+        (np.array(1.0), "array_shape", "rel"),
+        (np.zeros((1, 1, 1)), "array_shape", "rel"),
+        (None, "not_numeric", "rel"),
+        (5, "not_numeric", "rel"),
+        ([[1], 2], "not_numeric", "rel:2"),
+        ([1, [2]], "array_shape", "rel:2"),
+        ([], "empty_input", "rel"),
+        ([[], []], "empty_input", "rel"),
+        (np.zeros((0, 2)), "empty_input", "rel"),
+    ],
+)
+@pytest.mark.parametrize("function", [rs.cg, rs.dcg, rs.idcg, rs.ndcg])
+def test_what_is_neither_a_list_nor_lists_is_refused(
+    function: Callable[[Any], Any], rel: object, code: str, location: str
+) -> None:
+    """N2, N3, N6."""
+    assert refused(lambda: function(rel), code).location == location
 
 
 def test_a_value_repeated_without_memory_is_read() -> None:
@@ -382,6 +445,43 @@ def test_a_cutoff_is_any_positive_integer_or_none(function: str) -> None:
         assert compute(longer) == compute(3)
     if function != "measure":
         assert compute(None) == compute(3)
+
+
+@pytest.mark.parametrize("k", [np.array(2), {1, 2}, {1: 2}, iter([1]), b"12", "every"])
+def test_cutoffs_have_an_order(k: object) -> None:
+    """N11."""
+    refused(lambda: rs.ndcg([1, 2, 0], k=k), "bad_parameter")
+
+
+@pytest.mark.parametrize(
+    "k", [(2, 1), range(2, 0, -1), np.array([2, 1]), pd.Series([2, 1]), pl.Series([2, 1])]
+)
+def test_several_cutoffs_come_in_whatever_holds_them(k: object) -> None:
+    """N11."""
+    both = rs.ndcg([1, 2, 0], k=k)
+    assert both.tolist() == [rs.ndcg([1, 2, 0], k=2), rs.ndcg([1, 2, 0], k=1)]
+
+
+def test_a_cutoff_beyond_all_lists_is_the_whole_list() -> None:
+    """N11."""
+    far, farther = 10**20, 10**30
+    found = rs.evaluate({"q": {"a": 1, "b": 2}}, {"q": {"a": 2.0}}, [nDCG @ far, nDCG @ farther])
+    assert set(found.values()) == {rs.ndcg([1], ideal=[1, 2])}
+    assert found.counts.retrieved_at_k == {far: 1, farther: 1}
+    matrix = np.array([[1.0, 2.0]])
+    for given in (matrix, matrix.tolist()):
+        assert rs.ndcg_score(given, given, k=far) == 1
+
+
+@pytest.mark.parametrize("weight", [math.inf, -1, math.nan])
+def test_a_weight_that_is_none_is_refused(weight: float) -> None:
+    """N4."""
+    for matrix in ([[1, 0]] * 2, np.array([[1, 0]] * 2)):
+        error = refused(
+            lambda matrix=matrix: rs.ndcg_score(matrix, matrix, sample_weight=[1, weight]),
+            "bad_weights",
+        )
+        assert error.file == "sample_weight"
 
 
 def test_negative_gains_are_what_the_policy_says() -> None:

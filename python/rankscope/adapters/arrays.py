@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
+from rankscope.adapters.doubles import place_in
 from rankscope.adapters.foreign import check_file
-from rankscope.adapters.numbers import (
-    count_offsets,
-    join_lists,
-    refuse_unjudged,
-    to_numbers,
-)
+from rankscope.adapters.mistakes import located
+from rankscope.adapters.numbers import count_offsets, join_lists, refuse_unjudged, to_numbers
 from rankscope.errors import EmptyError, FormatError
 from rankscope.records import record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     import numpy as np
     from numpy.typing import ArrayLike, NDArray
@@ -24,7 +21,7 @@ PLAIN = ("<f8", "<f4", "<i8", "<i4")
 """The types of matrices that the core reads where they lie."""
 
 
-@record(frozen=True, slots=True)
+@record(frozen=True, slots=True, kw_only=True)
 class Groups:
     """Rows of queries, one query after another.
 
@@ -33,12 +30,33 @@ class Groups:
         relevance: The grade of each row, NaN where unjudged.
         scores: The score of each row.
         ideal: Offsets and grades of all that is judged, where that is more than the rows.
+        names: What the arrays of grades and of scores are called.
+        find: Gives the place of a row in the arrays, counted from 0.
     """
 
     offsets: NDArray[np.int64]
     relevance: NDArray[np.float64]
     scores: NDArray[np.float64]
     ideal: tuple[NDArray[np.int64], NDArray[np.float64]] | None = None
+    names: tuple[str, str]
+    find: Callable[[int], tuple[int, ...]]
+
+    def locate(self, error: FormatError) -> FormatError:
+        """Say in which array a number is that the core refuses, and where."""
+        import numpy as np  # noqa: PLC0415 - loads with the first array
+
+        if error.code.startswith("score_"):
+            error.file = self.names[1]
+            return located(error, self.find(int(np.argmin(np.isfinite(self.scores)))))
+        if error.code.startswith("rel_"):
+            is_infinite = np.isinf(self.relevance)
+            if self.ideal is None or is_infinite.any():
+                error.file = self.names[0]
+                return located(error, self.find(int(np.argmax(is_infinite))))
+            offsets, grades = self.ideal
+            error.file = "ideal"
+            return located(error, place_in(int(np.argmin(np.isfinite(grades))), offsets))
+        return error
 
 
 def as_matrix(values: object, name: str) -> NDArray[np.number] | None:
@@ -59,8 +77,13 @@ def as_matrix(values: object, name: str) -> NDArray[np.number] | None:
     return values
 
 
-def from_matrices(y_true: ArrayLike, y_score: ArrayLike) -> Groups:
+def from_matrices(y_true: ArrayLike, y_score: ArrayLike, *, is_reversed: bool = False) -> Groups:
     """Read two matrices; a score that is NaN or masked means that there is no document.
+
+    Args:
+        y_true: Grades, a row a query and a column a document.
+        y_score: Scores of the same shape.
+        is_reversed: Whether the last column counts as the first.
 
     Raises:
         InputError: They do not fit.
@@ -77,12 +100,25 @@ def from_matrices(y_true: ArrayLike, y_score: ArrayLike) -> Groups:
             file="y_score",
         )
     if scores.shape[0] == 0:
-        raise _no_queries()
+        raise _no_queries("y_true")
+    if is_reversed:
+        relevance, scores = relevance[:, ::-1], scores[:, ::-1]
     is_there = ~np.isnan(scores)
-    offsets = count_offsets(is_there.sum(axis=1))
-    if is_there.all():
-        return _judged(Groups(offsets, relevance.ravel(), scores.ravel()))
-    return _judged(Groups(offsets, relevance[is_there], scores[is_there]))
+    is_full = bool(is_there.all())
+
+    def find(row: int) -> tuple[int, ...]:
+        query, column = np.argwhere(is_there)[row].tolist()
+        return query, scores.shape[1] - 1 - column if is_reversed else column
+
+    return _judged(
+        Groups(
+            offsets=count_offsets(is_there.sum(axis=1)),
+            relevance=relevance.ravel() if is_full else relevance[is_there],
+            scores=scores.ravel() if is_full else scores[is_there],
+            names=("y_true", "y_score"),
+            find=find,
+        )
+    )
 
 
 def from_groups(relevance: ArrayLike, scores: ArrayLike, group_sizes: ArrayLike) -> Groups:
@@ -114,22 +150,38 @@ def from_groups(relevance: ArrayLike, scores: ArrayLike, group_sizes: ArrayLike)
             file="group_sizes",
         )
     if len(sizes) == 0:
-        raise _no_queries()
-    offsets = count_offsets(sizes.astype(np.int64))
-    return _judged(Groups(offsets, grades, values))
+        raise _no_queries("group_sizes")
+    return _judged(
+        Groups(
+            offsets=count_offsets(sizes.astype(np.int64)),
+            relevance=grades,
+            scores=values,
+            names=("relevance", "scores"),
+            find=lambda row: (row,),
+        )
+    )
 
 
-def from_lists(lists: Iterable[Sequence[float]], ideal: Iterable[Sequence[float]] | None) -> Groups:
+def from_lists(
+    lists: Iterable[Sequence[float]],
+    ideal: Iterable[Sequence[float]] | None,
+    name: str = "lists",
+) -> Groups:
     """Read lists of grades that are in rank order.
+
+    Args:
+        lists: A list a query.
+        ideal: All judged grades of each query; those of the list if left out.
+        name: What messages call the lists.
 
     Raises:
         InputError: They are not lists of numbers.
     """
     import numpy as np  # noqa: PLC0415 - loads with the first array
 
-    offsets, relevance = join_lists(lists, "lists")
+    offsets, relevance = join_lists(lists, name)
     if len(offsets) == 1:
-        raise _no_queries()
+        raise _no_queries(name)
     # Scores that descend from 0 in each list keep its order, without ties.
     lengths = np.diff(offsets)
     scores = np.repeat(offsets[:-1], lengths).astype(np.float64) - np.arange(len(relevance))
@@ -141,15 +193,27 @@ def from_lists(lists: Iterable[Sequence[float]], ideal: Iterable[Sequence[float]
             code="length_mismatch",
             file="ideal",
         )
-    return _judged(Groups(offsets, relevance, scores, given))
+    return _judged(
+        Groups(
+            offsets=offsets,
+            relevance=relevance,
+            scores=scores,
+            ideal=given,
+            names=(name, name),
+            find=lambda row: place_in(row, offsets),
+        )
+    )
 
 
 def _judged(groups: Groups) -> Groups:
-    refuse_unjudged(groups.relevance if groups.ideal is None else groups.ideal[1])
+    if groups.ideal is None:
+        refuse_unjudged(groups.relevance, groups.names[0])
+    else:
+        refuse_unjudged(groups.ideal[1], "ideal")
     return groups
 
 
-def _no_queries() -> EmptyError:
+def _no_queries(name: str) -> EmptyError:
     return EmptyError(
-        "expected queries, found none", hint="is the input empty?", code="empty_input"
+        "expected queries, found none", hint="is the input empty?", code="empty_input", file=name
     )

@@ -42,7 +42,7 @@ def to_doubles(
         is_rounded &= ~np.ma.getmaskarray(given)
         if is_rounded.any():
             at = tuple(np.argwhere(is_rounded)[0].tolist())
-            raise inexact(name, str(array[at]), at if offsets is None else _place(at[0], offsets))
+            raise inexact(name, str(array[at]), at if offsets is None else place_in(at[0], offsets))
     return numbers if mask is np.ma.nomask else np.where(mask, np.nan, numbers)
 
 
@@ -100,7 +100,7 @@ def read_python(
         is_suspect[:] = True
     for at in np.flatnonzero(is_suspect).tolist():
         if not _is_double(values[at]):
-            place = (at,) if offsets is None else _place(at, offsets)
+            place = (at,) if offsets is None else place_in(at, offsets)
             raise inexact(name, _shorten(values[at]), place)
     return numbers
 
@@ -123,7 +123,8 @@ def _shorten(value: Any) -> str:  # noqa: ANN401 - any number
     return "an integer beyond double precision" if is_long else str(value)[:120]
 
 
-def _place(at: int, offsets: NDArray[np.int64]) -> tuple[int, ...]:
+def place_in(at: int, offsets: NDArray[np.int64]) -> tuple[int, ...]:
+    """Say in which of lists that stand end to end something is, and at which place of it."""
     import numpy as np  # noqa: PLC0415 - loads with the first array
 
     row = int(np.searchsorted(offsets, at, side="right")) - 1

@@ -18,13 +18,23 @@ if TYPE_CHECKING:
 
 def open_array(values: object, name: str, depth: int) -> NDArray[Any]:
     """See anything as an array, masked where it has nulls; it has as many dimensions as it has."""
+    if isinstance(values, list | tuple):
+        return _of_list(values, name, depth)
+    array = see_array(values, name)
+    return _of_objects(array, name, depth) if array.dtype == object else array
+
+
+def see_array(values: object, name: str) -> NDArray[Any]:
+    """See anything but a list as an array, which may hold objects.
+
+    Raises:
+        FormatError: It is none.
+    """
     import numpy as np  # noqa: PLC0415 - loads with the first array
 
     if isinstance(values, np.ndarray):
         check_file(values, name)
-        return _of_objects(values, name, depth) if values.dtype == object else values
-    if isinstance(values, list | tuple):
-        return _of_list(values, name, depth)
+        return values
     if isinstance(values, range):
         return np.asarray(values, dtype=np.float64 if len(values) == 0 else None)
     if isinstance(values, str | bytes | bytearray):
@@ -32,12 +42,12 @@ def open_array(values: object, name: str, depth: int) -> NDArray[Any]:
     try:
         buffer = np.asarray(memoryview(values))  # type: ignore[arg-type]  # others follow
     except (TypeError, ValueError):
-        return _of_library(values, name, depth)
+        return _of_library(values, name)
     check_file(buffer, name)
     return buffer
 
 
-def _of_library(values: object, name: str, depth: int) -> NDArray[Any]:
+def _of_library(values: object, name: str) -> NDArray[Any]:
     """Ask the array of another library for a copy or a view in main memory.
 
     Memory is taken from nobody else's word: what only describes where its numbers lie
@@ -50,14 +60,14 @@ def _of_library(values: object, name: str, depth: int) -> NDArray[Any]:
             raise elsewhere(name, values, "it gives no NumPy array")
         raise not_numbers(name, type(values).__name__)
     try:
-        array = values.__array__()
+        array: NDArray[Any] = values.__array__()
     except (TypeError, RuntimeError, ValueError, BufferError) as error:
         raise elsewhere(name, values, str(error)) from error
     if not isinstance(array, np.ndarray):
         raise not_numbers(name, f"{type(values).__name__} whose __array__ gives none")
     if array.dtype == object and hasattr(values, "isna"):  # the nulls of pandas
         array = np.ma.array(array, mask=np.asarray(values.isna(), dtype=bool))
-    return _of_objects(array, name, depth) if array.dtype == object else array
+    return array
 
 
 def _of_objects(array: NDArray[Any], name: str, depth: int) -> NDArray[Any]:

@@ -14,7 +14,7 @@ def not_numbers(
     error = FormatError(
         f"expected {name} as {wanted}, found {found}", hint=hint, code="not_numeric", file=name
     )
-    return _at(error, at)
+    return located(error, at)
 
 
 def inexact(name: str, found: str, at: tuple[int, ...]) -> FormatError:
@@ -25,7 +25,7 @@ def inexact(name: str, found: str, at: tuple[int, ...]) -> FormatError:
         code="inexact_number",
         file=name,
     )
-    return _at(error, at)
+    return located(error, at)
 
 
 def bad_shape(name: str, dimensions: tuple[int, ...], shape: tuple[int, ...]) -> FormatError:
@@ -59,8 +59,8 @@ def elsewhere(name: str, values: object, said: str) -> FormatError:
     )
 
 
-def _at(error: FormatError, at: tuple[int, ...]) -> FormatError:
-    """Name the row, or the row and the column, of a mistake."""
+def located(error: FormatError, at: tuple[int, ...]) -> FormatError:
+    """Name the row, or the row and the column, of a mistake; `at` counts from 0."""
     error.line, error.column = ([place + 1 for place in at] + [None, None])[:2]
     return error
 

@@ -7,7 +7,7 @@ from collections.abc import Set as AbstractSet
 from itertools import chain
 
 from rankscope.adapters.doubles import read_python, to_doubles
-from rankscope.adapters.foreign import check_file, is_plain, is_row, open_array
+from rankscope.adapters.foreign import check_file, is_plain, is_row, open_array, see_array
 from rankscope.adapters.mistakes import bad_shape, no_judgments, not_numbers, placed
 from rankscope.errors import FormatError
 
@@ -76,6 +76,37 @@ def join_lists(
         except FormatError as error:
             raise placed(error, at) from error
     return _count(parts), np.concatenate([*parts, np.empty(0)])
+
+
+def split_lists(values: object, name: str) -> tuple[Iterable[Any], bool]:
+    """Tell one list of numbers from several; give lists, and whether it was one.
+
+    Raises:
+        FormatError: It is neither.
+    """
+    import numpy as np  # noqa: PLC0415 - loads with the first array
+
+    if isinstance(values, list | tuple):
+        is_one = not values or _is_number(values[0], name)
+        return [values] if is_one else values, is_one
+    array = see_array(values, name)
+    if array.ndim not in {1, 2}:
+        raise bad_shape(name, (1, 2), array.shape)
+    if array.ndim == 2:
+        return array, False
+    if array.dtype != object or len(array) == 0 or _is_number(np.ma.getdata(array)[0], name):
+        return [values], True
+    return array.tolist(), False
+
+
+def _is_number(value: object, name: str) -> bool:
+    """Whether the first of something is no list, as far as one can tell."""
+    if isinstance(value, list | tuple):
+        return False
+    try:
+        return not is_row(type(value)) or see_array(value, name).ndim == 0
+    except FormatError as error:
+        raise placed(error, 0) from error
 
 
 def refuse_unjudged(grades: NDArray[np.float64], file: str | None = None) -> None:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from rankscope.api.rankings import Rankings
+from rankscope.adapters.arrays import from_lists
+from rankscope.adapters.foreign import is_row
+from rankscope.adapters.numbers import split_lists
+from rankscope.api.rankings import rank_groups
 from rankscope.data.policy import Policy
-from rankscope.errors import UsageError
+from rankscope.errors import InputError, UsageError
 from rankscope.measures import CG, DCG, IDCG, nDCG
 
 TYPE_CHECKING = False
@@ -123,7 +126,8 @@ def ndcg(
     Args:
         rel: As in `cg`.
         k: As in `cg`.
-        ideal: As in `idcg`.
+        ideal: As in `idcg`; it may be shorter than the list, but an ideal that the list beats is an
+            error.
         empty: The value where the ideal is 0, as in `Policy`; `"skip"` is NaN.
         **settings: As in `dcg`.
 
@@ -155,15 +159,19 @@ def _compute(
     import numpy as np  # noqa: PLC0415 - loads with the first array
 
     policy = {name: settings.pop(name) for name in POLICIES if name in settings}
-    is_one = len(rel) == 0 or np.ndim(rel[0]) == 0
-    lists = [rel] if is_one else rel
+    lists, is_one = split_lists(rel, "rel")
     ideals = None if ideal is None else [ideal] if is_one else ideal
-    rankings = Rankings.from_lists(lists, ideal=ideals)  # type: ignore[arg-type]  # lists of numbers
-    cutoffs = _read_cutoffs(k, max(map(len, lists)))
-    base = measure(**settings)
-    measures = [base if cutoff is None else base @ cutoff for cutoff in cutoffs]
     chosen = Policy(ties="input", **policy)  # type: ignore[arg-type]  # checked there
-    evaluation = rankings.evaluate(measures, policy=chosen)
+    base = measure(**settings)
+    try:
+        rankings = rank_groups(from_lists(lists, ideals, "rel"), "input")  # type: ignore[arg-type]  # lists of numbers
+        cutoffs = _read_cutoffs(k, int(np.diff(rankings.offsets).max()))
+        measures = [base if cutoff is None else base @ cutoff for cutoff in cutoffs]
+        evaluation = rankings.evaluate(measures, policy=chosen)
+    except InputError as error:
+        if is_one and error.line is not None:  # the place in the one list
+            error.line, error.column = error.column, None
+        raise
     values = np.stack([evaluation.per_query(each) for each in measures], axis=-1)
     if not hasattr(k, "__iter__"):
         values = values[:, 0]
@@ -173,15 +181,14 @@ def _compute(
 
 
 def _read_cutoffs(k: Cutoffs, longest: int) -> list[int | None]:
-    if k is None or isinstance(k, int):
-        return [k]
-    if isinstance(k, str):
-        if k != "all":
-            raise UsageError(
-                f"expected k as a number, several numbers or 'all', found {k!r}",
-                hint="write k=10, k=[5, 10] or k='all'",
-                code="bad_parameter",
-            )
+    if isinstance(k, str) and k == "all":
         return list(range(1, longest + 1))
-    # What is no number of either kind is refused by the measure.
-    return list(k) if hasattr(k, "__iter__") else [k]  # type: ignore[list-item]  # see above
+    if k is None or not hasattr(k, "__iter__"):
+        return [k]  # what is no number of the right kind is refused by the measure
+    if not (is_row(type(k)) and getattr(k, "ndim", 1) == 1):
+        raise UsageError(
+            f"expected k as a number, several numbers or 'all', found {k!r:.120}",
+            hint="write k=10, k=[5, 10] or k='all'",
+            code="bad_parameter",
+        )
+    return list(k)

@@ -7,11 +7,12 @@ from collections.abc import Mapping
 from rankscope import _core, engine
 from rankscope.adapters import arrays, recognise_table, see_joined, tables
 from rankscope.adapters.columns import MISSING
+from rankscope.api.ideals import refuse_beaten_ideals
 from rankscope.data.attribution import SETTINGS
 from rankscope.data.interval import read_interval
 from rankscope.data.policy import CHOICES, Policy, check_choice
 from rankscope.data.qrels import Qrels, Queries
-from rankscope.errors import PolicyError, UsageError
+from rankscope.errors import FormatError, PolicyError, UsageError
 from rankscope.records import record
 
 TYPE_CHECKING = False
@@ -178,7 +179,8 @@ class Rankings:
             columns = tables.read_table(held, found, attributes, attributed)
             threads = engine.count_threads(None)
             core = _core.Rankings.from_table(columns.to_core(), ties, duplicates, threads)
-        return cls._of_core(core, given.name, Choices(ties, duplicates, "float64"), notes)
+        queries = Queries(given.name, duplicates, core.query_ids)
+        return cls(queries, core, given.name, Choices(ties, duplicates, "float64"), notes)
 
     @classmethod
     def from_arrays(
@@ -199,7 +201,7 @@ class Rankings:
             >>> Rankings.from_arrays([[3, 2, 0], [1, 0, 0]], [[0.1, 0.2, 0.3], [9, 8, 7]])
             Rankings(2 queries, 6 documents, ties='average')
         """
-        return cls._of_groups(arrays.from_matrices(y_true, y_score), ties)
+        return rank_groups(arrays.from_matrices(y_true, y_score), ties)
 
     @classmethod
     def from_groups(
@@ -226,7 +228,7 @@ class Rankings:
             >>> rankings.evaluate("RR")["RR"]
             0.6666666666666666
         """
-        return cls._of_groups(arrays.from_groups(relevance, scores, group_sizes), ties)
+        return rank_groups(arrays.from_groups(relevance, scores, group_sizes), ties)
 
     @classmethod
     def from_lists(
@@ -250,30 +252,7 @@ class Rankings:
             >>> round(rankings.evaluate(nDCG(gain="exp2"))[nDCG(gain="exp2")], 6)
             0.95085
         """
-        return cls._of_groups(arrays.from_lists(lists, ideal), "input")
-
-    @classmethod
-    def _of_groups(cls, groups: arrays.Groups, ties: Ties) -> Rankings:
-        check_choice("ties", ties, CHOICES["ties"])
-        core = _core.Rankings.from_groups(
-            groups.offsets,
-            groups.relevance,
-            groups.scores,
-            groups.ideal,
-            ties,
-            engine.count_threads(None),
-        )
-        return cls._of_core(core, "arrays", Choices(ties, "error", "float64"))
-
-    @classmethod
-    def _of_core(
-        cls,
-        core: _core.Rankings,
-        name: str,
-        choices: Choices,
-        notes: Sequence[tuple[str, int, int]] = (),
-    ) -> Rankings:
-        return cls(Queries(name, choices.duplicates, core.query_ids), core, name, choices, notes)
+        return rank_groups(arrays.from_lists(lists, ideal), "input")
 
     @property
     def query_ids(self) -> list[str]:
@@ -353,7 +332,8 @@ class Rankings:
         Raises:
             UsageError: A measure or the policy is not one, names other ties, or there is no such
                 attribute.
-            InputError: The policy refuses a query.
+            InputError: The policy refuses a query, or an ideal that was given lacks what its list
+                has.
 
         Examples:
             >>> table = {"qid": [1, 2, 3], "label": [1, 1, 0], "score": [3, 2, 1]}
@@ -383,7 +363,7 @@ class Rankings:
         workers = engine.count_threads(threads)
         groups = None if by is None else self._group(by)
         answer = self._core.evaluate(plan, workers)
-        return engine.make_evaluation(
+        evaluation = engine.make_evaluation(
             answer,
             request,
             queries=self._queries,
@@ -394,6 +374,9 @@ class Rankings:
             groups=groups,
             threads=workers,
         )
+        if self._choices.has_ideal:
+            refuse_beaten_ideals(self, evaluation)
+        return evaluation
 
     def _group(self, by: str | Sequence[str] | Mapping[str, object]) -> Groups | None:
         if not isinstance(by, Mapping):
@@ -457,6 +440,25 @@ class Rankings:
         return np.frombuffer(memoryview(column), dtype=kind)
 
 
+def rank_groups(groups: arrays.Groups, ties: Ties) -> Rankings:
+    """Rank rows that are together by query.
+
+    Raises:
+        InputError: A grade or a score is no number, or there are no ids to order ties by.
+    """
+    check_choice("ties", ties, CHOICES["ties"])
+    threads = engine.count_threads(None)
+    try:
+        core = _core.Rankings.from_groups(
+            groups.offsets, groups.relevance, groups.scores, groups.ideal, ties, threads
+        )
+    except FormatError as error:
+        raise groups.locate(error) from None
+    queries = Queries("arrays", "error", core.query_ids)
+    choices = Choices(ties, "error", "float64", has_ideal=groups.ideal is not None)
+    return Rankings(queries, core, "arrays", choices)
+
+
 def _read_attribution(
     relevance: str | None,
     labels: str | None,
@@ -490,8 +492,16 @@ def _read_attribution(
 
 @record(frozen=True, slots=True)
 class Choices:
-    """The choices with which rankings were made."""
+    """How rankings were made.
+
+    Args:
+        ties: What decides between equal scores.
+        duplicates: What became of a document given twice.
+        score_type: How scores are compared.
+        has_ideal: Whether all judged grades were given beside the rows.
+    """
 
     ties: Ties
     duplicates: Literal["error", "first", "max"]
     score_type: Literal["float64", "float32"]
+    has_ideal: bool = False

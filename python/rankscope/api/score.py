@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from rankscope import _core, engine
-from rankscope.adapters.arrays import as_matrix
+from rankscope.adapters.arrays import as_matrix, from_matrices
 from rankscope.adapters.numbers import to_numbers
-from rankscope.api.rankings import Rankings
+from rankscope.api.rankings import rank_groups
 from rankscope.data.policy import Policy
 from rankscope.errors import FormatError, PolicyError
 from rankscope.measures import DCG, nDCG
@@ -127,18 +127,15 @@ def _score(measure: Measure, k: int | None, given: Given, settings: dict[str, ob
     policy = Policy(**fields)  # type: ignore[arg-type]  # checked there
     chosen = measure(**settings)
     chosen = chosen if k is None else chosen @ k
-    y_true, y_score = given["y_true"], given["y_score"]
     weights = given["sample_weight"]
     if weights is not None:
         weights = to_numbers(weights, "sample_weight", dimensions=(1,)).tolist()
     mean = _score_plain(chosen, policy, given, weights)
     if mean is not None:
         return mean
-    if given["ignore_ties"]:
-        # scikit-learn sorts ascending and turns the order round, so that the last comes first.
-        y_true = to_numbers(y_true, "y_true", dimensions=(1, 2))[..., ::-1]
-        y_score = to_numbers(y_score, "y_score", dimensions=(1, 2))[..., ::-1]
-    rankings = Rankings.from_arrays(y_true, y_score, ties=policy.ties)
+    # scikit-learn sorts ascending and turns the order round, so that the last comes first.
+    groups = from_matrices(given["y_true"], given["y_score"], is_reversed=given["ignore_ties"])
+    rankings = rank_groups(groups, policy.ties)
     try:
         return rankings.evaluate(chosen, policy=policy, weights=weights)[chosen]
     except FormatError as error:

@@ -19,6 +19,7 @@ from rankscope.engine.requests import (
 from rankscope.engine.slices import make_intervals, make_slices
 from rankscope.engine.weights import read_weights
 from rankscope.errors import FormatError
+from rankscope.measures.kernel import LONGEST_LIST
 from rankscope.results import Counts, Evaluation
 
 TYPE_CHECKING = False
@@ -222,7 +223,7 @@ def make_plan(
         own = aggregate if measure.row.mean == "mean" else (measure.row.mean, None)
         rows.append((measure.name, kernel, params, measure.judged_only, own))
     fields = policy.to_dict() | {"ties": ties}
-    cutoffs = cutoffs_of(request.measures)
+    cutoffs = [k if k is None else min(k, LONGEST_LIST) for k in cutoffs_of(request.measures)]
     return _core.Plan(rows, fields, duplicates, request.score_type, cutoffs, weights)
 
 
