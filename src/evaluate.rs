@@ -7,10 +7,11 @@ use crate::axis::Axis;
 use crate::error::{Error, Kind, Result, show};
 use crate::join::Joiner;
 use crate::judgments::{Duplicates, Judgments};
-use crate::kernels::{Kernel, Query, Tie};
+use crate::kernels::{Kernel, Query};
 use crate::notes::Notes;
 use crate::rank::{Ranked, Ties};
 use crate::trec::{List, ScoreType};
+use crate::views::Views;
 
 /// The value of a query for which a measure is undefined.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -66,6 +67,16 @@ pub enum Unjudged {
     Gain(f64),
 }
 
+/// What becomes of judged documents that were not retrieved.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Unretrieved {
+    /// They count where measures ask for all that is judged.
+    #[default]
+    Count,
+    /// They are unknown.
+    Ignore,
+}
+
 /// The choices that change values.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Policy {
@@ -79,6 +90,8 @@ pub struct Policy {
     pub negative: Negative,
     /// Retrieved documents without a judgment.
     pub unjudged: Unjudged,
+    /// Judged documents that were not retrieved.
+    pub unretrieved: Unretrieved,
     /// The gain at ranks after the end of lists shorter than the cutoff.
     pub missing_gain: f64,
 }
@@ -200,7 +213,7 @@ pub struct Scorer<'a> {
     axis: &'a Axis,
     joiner: Joiner,
     ranked: Ranked,
-    condensed: Condensed,
+    views: Views,
     seen: Vec<Seen>,
     values: Vec<f64>,
     ratios: Vec<(f64, f64)>,
@@ -220,7 +233,7 @@ impl<'a> Scorer<'a> {
             axis,
             joiner: Joiner::default(),
             ranked: Ranked::default(),
-            condensed: Condensed::default(),
+            views: Views::default(),
             seen: Vec::new(),
             values: Vec::new(),
             ratios: Vec::new(),
@@ -280,7 +293,7 @@ impl<'a> Scorer<'a> {
         }
         self.seen.push(Seen { query: query as u32, is_tied: ranked.is_tied });
         let out = (&mut self.values, &mut self.ratios);
-        append_values(self.plan, &whole, &mut self.condensed, out);
+        append_values(self.plan, &whole, &mut self.views, out);
     }
 }
 
@@ -288,59 +301,26 @@ impl<'a> Scorer<'a> {
 fn append_values(
     plan: &Plan,
     whole: &Query<'_>,
-    condensed: &mut Condensed,
+    views: &mut Views,
     (values, ratios): (&mut Vec<f64>, &mut Vec<(f64, f64)>),
 ) {
     let condense_all = plan.policy.unjudged == Unjudged::Remove;
     let is_condensed = |measure: &Measure| measure.judged_only || condense_all;
+    let Views { condensed, ideal } = views;
+    let ideal = match plan.policy.unretrieved {
+        Unretrieved::Count => whole.ideal,
+        Unretrieved::Ignore => ideal.of_retrieved(whole),
+    };
     if plan.measures.iter().any(is_condensed) {
         condensed.fill(whole);
     }
-    let condensed = condensed.view(whole.ideal);
+    let (whole, condensed) = (Query { ideal, ..*whole }, condensed.view(ideal));
     for measure in &plan.measures {
-        let query = if is_condensed(measure) { &condensed } else { whole };
+        let query = if is_condensed(measure) { &condensed } else { &whole };
         values.push(measure.kernel.value(query));
         if measure.aggregate == Aggregate::RatioOfSums {
             ratios.push(measure.kernel.ratio(query).unwrap_or((f64::NAN, f64::NAN)));
         }
-    }
-}
-
-/// A list without the documents that are unjudged or have a negative grade.
-#[derive(Default)]
-struct Condensed {
-    ranks: Vec<u32>,
-    grades: Vec<f64>,
-    ties: Vec<Tie>,
-}
-
-impl Condensed {
-    #[allow(clippy::cast_possible_truncation)] // ranks are counted in 32 bits
-    fn fill(&mut self, query: &Query<'_>) {
-        self.ranks.clear();
-        self.grades.clear();
-        self.ties.clear();
-        for place in query.places(usize::MAX) {
-            let first = self.next_rank();
-            let before = self.grades.len();
-            self.grades.extend(place.grades.iter().filter(|&&grade| grade >= 0.0));
-            self.ranks.resize(self.grades.len(), first);
-            let size = (self.grades.len() - before) as u32;
-            if size > 1 {
-                self.ties.push(Tie { first, size });
-            }
-        }
-    }
-
-    /// The rank after all those in use.
-    #[allow(clippy::cast_possible_truncation)] // ranks are counted in 32 bits
-    fn next_rank(&self) -> u32 {
-        self.grades.len() as u32 + 1
-    }
-
-    fn view<'a>(&'a self, ideal: &'a [f64]) -> Query<'a> {
-        let Self { ranks, grades, ties } = self;
-        Query { ranks, grades, ties, retrieved: ranks.len(), ideal }
     }
 }
 
@@ -492,7 +472,7 @@ impl Evaluation {
                     row.clear();
                     ratios.clear();
                     let out = (&mut row, &mut ratios);
-                    append_values(plan, &nothing, &mut Condensed::default(), out);
+                    append_values(plan, &nothing, &mut Views::default(), out);
                     for (column, &value) in self.values.iter_mut().zip(&row) {
                         column[query] = value;
                     }

@@ -37,4 +37,5 @@ pub mod sum;
 pub mod table;
 pub mod table_stream;
 pub mod trec;
+pub mod views;
 pub mod vocabulary;

@@ -5,7 +5,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString};
 
 use crate::aggregate::Aggregate;
-use crate::evaluate::{Empty, Missing, Negative, Policy, Unjudged};
+use crate::evaluate::{Empty, Missing, Negative, Policy, Unjudged, Unretrieved};
 use crate::judgments::Duplicates;
 use crate::kernels::{Denominator, Discount, Gain, Ideal, Params};
 use crate::rank::Ties;
@@ -55,6 +55,7 @@ pub(super) fn read_policy(fields: &Bound<'_, PyDict>) -> PyResult<Policy> {
         ("minmax", Negative::MinMax),
         ("error", Negative::Error),
     ];
+    let unretrieved = [("count", Unretrieved::Count), ("ignore", Unretrieved::Ignore)];
     let unjudged = require(fields, "unjudged")?;
     Ok(Policy {
         ties: ties(&field("ties")?)?,
@@ -68,6 +69,7 @@ pub(super) fn read_policy(fields: &Bound<'_, PyDict>) -> PyResult<Policy> {
                 &[("nonrelevant", Unjudged::Nonrelevant), ("remove", Unjudged::Remove)],
             )?,
         },
+        unretrieved: choose(&field("unretrieved")?, &unretrieved)?,
         missing_gain: require(fields, "missing_gain")?.extract::<Option<f64>>()?.unwrap_or(0.0),
     })
 }

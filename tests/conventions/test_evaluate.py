@@ -6,7 +6,7 @@ from math import log2
 
 import pytest
 import rankscope as rs
-from rankscope import AP, DCG, RR, P, Rankings, RankscopeError, nDCG
+from rankscope import AP, DCG, RR, P, R, Rankings, RankscopeError, nDCG
 
 QRELS = {"q1": {"a": 3, "b": 2, "c": 1, "d": 0}, "q2": {"x": 0, "y": 0}, "q3": {"m": 1}}
 RUN = {"q1": {"c": 3.0, "d": 2.0, "a": 1.0, "e": 0.2}, "q2": {"x": 2.0, "y": 1.0}}
@@ -191,3 +191,27 @@ def test_the_rows_load_only_where_a_convention_is_asked_for() -> None:
         [sys.executable, "-c", program], capture_output=True, text=True, check=True
     )
     assert done.stdout == "False\n"
+
+
+@pytest.mark.parametrize(
+    ("convention", "measure"),
+    [
+        ("lightgbm", AP @ 2),
+        ("lightgbm", nDCG @ 2),
+        ("catboost", R @ 2),
+        ("catboost", DCG @ 2),
+        ("torchmetrics", R @ 2),
+        ("xgboost_minus", AP),
+    ],
+)
+def test_documents_that_were_not_retrieved_are_unknown_to_libraries_of_lists(
+    convention: str, measure: rs.Measure
+) -> None:
+    known = {"q1": {"a": 1, "b": 0, "c": 1}, "q2": {"d": 0}}
+    run = {"q1": {"b": 3.0, "a": 2.0, "c": 1.0}, "q2": {"d": 1.0}}
+    more = {"q1": {**known["q1"], "unseen": 1}, "q2": {**known["q2"], "unseen": 1}}
+    values = [
+        rs.evaluate(qrels, run, measure, convention=convention).per_query_list(measure)
+        for qrels in (known, more)
+    ]
+    assert values[0] == values[1]

@@ -161,6 +161,7 @@ def test_the_rules_that_differ_are_named(found: Reconciliation) -> None:
     assert [(each.rule, each.one, each.other) for each in difference.rules] == [
         ("ties", "doc_id", "input"),
         ("empty", "zero", "one"),
+        ("unretrieved", "count", "ignore"),
         ("negative", "nonrelevant", "error"),
         ("score_type", "float32", "float64"),
         ("gain", "linear", "exp2"),
@@ -233,6 +234,8 @@ def test_documents_of_one_ideal_list_only_are_named() -> None:
     found = rs.reconcile(qrels, {"q": {"x": 2.0, "a": 1.0}}, nDCG @ 2)
     (query,) = found.differ("ranx", "xgboost_linear").queries
     assert [(each.rule, each.doc_id, each.one, each.other) for each in query.documents] == [
+        ("unretrieved", "c", "count", "ignore"),
+        ("unretrieved", "b", "count", "ignore"),
         ("ideal", "c", "in the ideal list", "not in it"),
         ("ideal", "b", "in the ideal list", "not in it"),
         ("ideal", "a", "not in it", "in the ideal list"),

@@ -39,7 +39,10 @@ class Judged:
     def values(self, measures: Iterable[Measure], policy: Policy) -> list[float]:
         """The values by the definitions; NaN where they are undefined."""
         ranking = self.ranking(policy.ties)
-        judged = list(self.grades.values())
+        known = self.grades.keys()
+        if policy.unretrieved == "ignore":
+            known = known & self.scores.keys()
+        judged = [grade for document, grade in self.grades.items() if document in known]
         condense = policy.unjudged == "remove"
         return [
             value(

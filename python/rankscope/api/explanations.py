@@ -116,6 +116,15 @@ def _unjudged(rule: str, one: Listed, other: Listed) -> Iterator[DocumentDiffere
             yield DocumentDifference(rule, doc, one.grade(doc), says[0], says[1])
 
 
+def _unretrieved(rule: str, one: Listed, other: Listed) -> Iterator[DocumentDifference]:
+    """Judged documents that are not in the list, those of larger grades first."""
+    retrieved = set(one.docs)
+    says = [each.rules.policy.unretrieved for each in (one, other)]
+    for doc in sorted(one.grade_of, key=lambda doc: -one.grade_of[doc]):
+        if doc not in retrieved:
+            yield DocumentDifference(rule, doc, one.grade(doc), says[0], says[1])
+
+
 def _negative(rule: str, one: Listed, other: Listed) -> Iterator[DocumentDifference]:
     """Documents with a grade below 0."""
     for doc in one.shown:
@@ -155,6 +164,7 @@ DOCUMENTS: dict[str, Callable[[str, Listed, Listed], Iterator[DocumentDifference
     "discount": _discounted,
     "ideal": _idealised,
     "unjudged": _unjudged,
+    "unretrieved": _unretrieved,
     "negative": _negative,
 }
 """By rule, what it does to documents."""

@@ -61,10 +61,11 @@ class Listed:
         _, parameters = rules.measure.kernel_spec(
             grades=set(grade_of.values()), depth=max(len(docs), len(grade_of))
         )
+        is_known = set(docs if rules.policy.unretrieved == "ignore" else grade_of)
+        judged = [grade for doc, grade in grade_of.items() if doc in is_known]
+        negative_gain = rules.policy.negative in {"gain", "minmax"}
         query = Query(
-            [grade_of.get(doc) for doc in docs],
-            sorted(grade_of.values(), reverse=True),
-            rules.policy.negative in {"gain", "minmax"},
+            [grade_of.get(doc) for doc in docs], sorted(judged, reverse=True), negative_gain
         )
         scores = rankings.scores[start:stop].tolist()
         return cls(rules, docs, scores, grade_of, query, parameters)
@@ -95,7 +96,7 @@ class Listed:
         """List the documents of the ideal list; of equal gains, retrieved ones come first."""
         ideal = self.parameters.get("ideal")
         known = {doc: self.gain(doc) for doc in self.docs if doc in self.grade_of}
-        if ideal != "retrieved":
+        if ideal != "retrieved" and self.rules.policy.unretrieved == "count":
             known |= {doc: self.gain(doc) for doc in self.grade_of if doc not in known}
         ordered = sorted(known, key=lambda doc: -known[doc])
         positive = [doc for doc in ordered if known[doc] > 0]

@@ -200,6 +200,7 @@ def _list_alternatives(rules: Rules) -> Iterator[tuple[str, Settings]]:
         "empty": ("zero", "skip", "one"),
         "missing": ("zero", "skip"),
         "unjudged": CHOICES["unjudged"],
+        "unretrieved": CHOICES["unretrieved"],
         "negative": ("nonrelevant", "gain"),
         "aggregate": CHOICES["aggregate"],
         "score_type": SCORE_TYPES,

@@ -52,7 +52,7 @@ def reconcile(
         >>> found.matches[0], round(found["lightgbm"], 4)
         ('sklearn', 0.4791)
         >>> [rule.rule for rule in found.differ("trec_eval@10.0", "sklearn").rules]
-        ['ties', 'missing', 'negative', 'ideal']
+        ['ties', 'missing', 'unretrieved', 'negative', 'ideal']
     """
     # The rows, and all that compares them, load with the first call only.
     from rankscope.api.reckon import reckon  # noqa: PLC0415 - see above

@@ -60,7 +60,8 @@ def add_arguments(parser: ArgumentParser) -> None:
         action=Once,
         default="",
         metavar="FIELD=VALUE,…",
-        help="what is done where tools differ: ties, empty, missing, unjudged, negative",
+        help="what is done where tools differ: ties, empty, missing, unjudged, unretrieved, "
+        "negative, missing_gain, aggregate",
     )
     parser.add_argument(
         "--convention",

@@ -109,7 +109,6 @@ class Convention:
         limit: The grades that it takes.
         truncates: Whether it drops the fraction of a grade.
         score_type: How it compares scores.
-        sees_retrieved_only: Whether judged documents that were not retrieved are unknown to it.
         places: To how many decimals it rounds the value of each query, where it does; ours are
             not rounded.
         computes_in: The precision of its arithmetic; ours is double.
@@ -129,7 +128,6 @@ class Convention:
     limit: Limit | None = None
     truncates: bool = False
     score_type: Literal["float64", "float32"] = "float64"
-    sees_retrieved_only: bool = False
     places: int | None = None
     computes_in: Literal["float64", "float32"] = "float64"
     options: tuple[Option, ...] = ()

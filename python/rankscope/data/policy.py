@@ -19,12 +19,22 @@ CHOICES: dict[str, tuple[str, ...]] = {
     "empty": ("zero", "skip", "one", "nan", "error"),
     "missing": ("zero", "skip", "error"),
     "unjudged": ("nonrelevant", "remove"),
+    "unretrieved": ("count", "ignore"),
     "negative": ("nonrelevant", "gain", "minmax", "error"),
     "aggregate": ("mean", "ratio_of_sums", "geometric", "harmonic", "median"),
 }
 """The words of each field, the default first."""
 
-FIELDS = ("ties", "empty", "missing", "unjudged", "negative", "missing_gain", "aggregate")
+FIELDS = (
+    "ties",
+    "empty",
+    "missing",
+    "unjudged",
+    "unretrieved",
+    "negative",
+    "missing_gain",
+    "aggregate",
+)
 """The fields, in the order in which they are printed."""
 
 SHARES = ("quantile", "tail_mean")
@@ -48,6 +58,9 @@ class Policy:
             `"error"`.
         unjudged: A retrieved document without a judgment: `"nonrelevant"`, `"remove"` (the list
             is condensed: Sakai, *Alternatives to bpref*, 2007), or a number, which is its gain.
+        unretrieved: A judged document that is not in the list: `"count"` (it is one of the relevant
+            documents, and of the ideal list) or `"ignore"` (it is unknown, as to libraries that
+            see lists of labels only).
         negative: A negative grade: `"nonrelevant"` (no gain, as trec_eval), `"gain"` (what the gain
             function makes of it), `"minmax"` (as `"gain"`, and nDCG is taken between the worst and
             the best order of what is judged: Gienapp et al., *The impact of negative relevance
@@ -76,12 +89,13 @@ missing_gain=-1,aggregate=tail_mean(0.1)
     empty: Literal["zero", "skip", "one", "nan", "error"] = "zero"
     missing: Literal["zero", "skip", "error"] = "zero"
     unjudged: Literal["nonrelevant", "remove"] | float = "nonrelevant"
+    unretrieved: Literal["count", "ignore"] = "count"
     negative: Literal["nonrelevant", "gain", "minmax", "error"] = "nonrelevant"
     missing_gain: float | None = None
     aggregate: str = "mean"
 
     def __post_init__(self) -> None:
-        for name in ("ties", "empty", "missing", "negative"):
+        for name in ("ties", "empty", "missing", "unretrieved", "negative"):
             check_choice(name, getattr(self, name), CHOICES[name])
         if not _is_number(self.unjudged):
             check_choice("unjudged", self.unjudged, CHOICES["unjudged"], "or a number")
@@ -95,7 +109,11 @@ missing_gain=-1,aggregate=tail_mean(0.1)
 
     def __str__(self) -> str:
         given = self.to_dict()
-        for name, default in (("missing_gain", None), ("aggregate", "mean")):
+        for name, default in (
+            ("unretrieved", "count"),
+            ("missing_gain", None),
+            ("aggregate", "mean"),
+        ):
             if given[name] == default:
                 del given[name]
         return ",".join(f"{name}={value}" for name, value in given.items())

@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 from rankscope.conventions.spec import Bug, Convention, Form, Limit, Option
-from rankscope.conventions.table.notes import LISTS_ONLY, NO_NEGATIVE
+from rankscope.conventions.table.notes import LISTS_ONLY, NO_NEGATIVE, UNKNOWN
 
 BINARY = Limit("refuses grades other than 0 and 1 in AP and P", least=0, most=1, integers=True)
 EXP2 = {"gain": "exp2", "ideal": "retrieved"}
 REACHABLE = {"denominator": "reachable"}
 RETRIEVED = {"denominator": "retrieved"}
 
-XGBOOST_POLICY = {"ties": "input", "empty": "one", "missing": "skip", "negative": "error"}
+BOOSTING_POLICY = {
+    **UNKNOWN,
+    "ties": "input",
+    "empty": "one",
+    "missing": "skip",
+    "negative": "error",
+}
 XGBOOST_BINARY = (
     Form(measure="AP", settings=REACHABLE, limit=BINARY),
     Form(measure="P", settings=RETRIEVED, limit=BINARY, policy={"empty": "zero"}),
@@ -30,7 +36,7 @@ XGBOOST_BUGS = (
     ),
 )
 
-CATBOOST_POLICY = {"ties": "worst", "empty": "one", "missing": "skip", "negative": "error"}
+CATBOOST_POLICY = {**BOOSTING_POLICY, "ties": "worst"}
 CATBOOST_NOTES = (
     LISTS_ONLY,
     "Of documents with one prediction, the one with the smallest grade comes first.",
@@ -69,7 +75,6 @@ def catboost(
             *others,
         ),
         limit=NO_NEGATIVE,
-        sees_retrieved_only=True,
         notes=CATBOOST_NOTES,
         sources=(f"the metric NDCG:{words} of CatBoost 1.2.10",),
     )
@@ -83,7 +88,7 @@ ROWS = (
         verified="run",
         summary="Exponential gains over the ideal of the list itself; a query without relevant "
         "documents counts 1.",
-        policy={"ties": "input", "empty": "one", "missing": "skip", "negative": "error"},
+        policy=BOOSTING_POLICY,
         forms=(
             Form(measure="nDCG", settings=EXP2),
             Form(measure="AP", settings=REACHABLE),
@@ -91,7 +96,6 @@ ROWS = (
         limit=Limit(
             "refuses grades that are no integers from 0 to 30", least=0, most=30, integers=True
         ),
-        sees_retrieved_only=True,
         options=(Option("label_gain", "gain"),),
         notes=(LISTS_ONLY, "It refuses queries of more than 10,000 documents."),
         bugs=(
@@ -110,10 +114,9 @@ ROWS = (
         verified="run",
         summary="Exponential gains over the ideal of the list itself; a query without relevant "
         "documents counts 1.",
-        policy=XGBOOST_POLICY,
+        policy=BOOSTING_POLICY,
         forms=(Form(measure="nDCG", settings=EXP2), *XGBOOST_BINARY),
         limit=XGBOOST_LIMIT,
-        sees_retrieved_only=True,
         notes=XGBOOST_NOTES,
         bugs=XGBOOST_BUGS,
         sources=("the metrics ndcg@k, map@k and pre@k of XGBoost 3.2.0",),
@@ -125,10 +128,9 @@ ROWS = (
         verified="run",
         summary="As xgboost, with a minus behind the metric: a query without relevant documents "
         "counts 0.",
-        policy={**XGBOOST_POLICY, "empty": "zero"},
+        policy={**BOOSTING_POLICY, "empty": "zero"},
         forms=(Form(measure="nDCG", settings=EXP2), *XGBOOST_BINARY),
         limit=XGBOOST_LIMIT,
-        sees_retrieved_only=True,
         notes=XGBOOST_NOTES,
         sources=("the metrics ndcg@k-, map@k- and pre@k- of XGBoost 3.2.0",),
     ),
@@ -138,10 +140,9 @@ ROWS = (
         tool="XGBoost",
         verified="run",
         summary="As xgboost, with ndcg_exp_gain=false: linear gains.",
-        policy=XGBOOST_POLICY,
+        policy=BOOSTING_POLICY,
         forms=(Form(measure="nDCG", settings={"ideal": "retrieved"}),),
         limit=Limit("refuses negative grades", least=0),
-        sees_retrieved_only=True,
         notes=XGBOOST_NOTES,
         bugs=XGBOOST_BUGS,
         sources=("the metric ndcg@k of XGBoost 3.2.0 with ndcg_exp_gain=false",),

@@ -3,9 +3,15 @@
 from __future__ import annotations
 
 from rankscope.conventions.spec import Bug, Convention, Form, Limit, Option
-from rankscope.conventions.table.notes import LISTS_ONLY, NO_NEGATIVE
+from rankscope.conventions.table.notes import LISTS_ONLY, NO_NEGATIVE, UNKNOWN
 
-SKLEARN_POLICY = {"ties": "average", "empty": "zero", "missing": "skip", "negative": "error"}
+SKLEARN_POLICY = {
+    **UNKNOWN,
+    "ties": "average",
+    "empty": "zero",
+    "missing": "skip",
+    "negative": "error",
+}
 SKLEARN_LIMIT = Limit("refuses negative grades in ndcg_score", least=0)
 RETRIEVED = {"ideal": "retrieved"}
 DISCOUNTED = ("k", "discount", "base")
@@ -33,7 +39,6 @@ ROWS = (
             Form(measure="nDCG", settings=RETRIEVED, limit=SKLEARN_LIMIT),
             Form(measure="DCG", takes=DISCOUNTED, policy={"negative": "gain"}),
         ),
-        sees_retrieved_only=True,
         notes=(LISTS_ONLY, *SKLEARN_NOTES),
         sources=("sklearn.metrics.ndcg_score and dcg_score of scikit-learn 1.9.1",),
     ),
@@ -48,7 +53,6 @@ ROWS = (
             Form(measure="nDCG", settings=RETRIEVED, limit=SKLEARN_LIMIT),
             Form(measure="DCG", takes=DISCOUNTED, policy={"negative": "gain"}),
         ),
-        sees_retrieved_only=True,
         notes=(
             LISTS_ONLY,
             *SKLEARN_NOTES,
@@ -79,7 +83,6 @@ ROWS = (
             Form(measure="Success", policy=TOPK),
         ),
         limit=Limit(f"takes integers only, and {NO_NEGATIVE.says}", least=0, integers=True),
-        sees_retrieved_only=True,
         computes_in="float32",
         options=TORCH_OPTIONS,
         notes=(
@@ -104,7 +107,7 @@ ROWS = (
         tool="Rax",
         verified="run",
         summary="Exponential gains over the ideal of the list itself.",
-        policy={"ties": "input", "empty": "zero", "missing": "skip", "negative": "nonrelevant"},
+        policy={**SKLEARN_POLICY, "ties": "input", "negative": "nonrelevant"},
         forms=(
             Form(measure="nDCG", settings={"gain": "exp2", "ideal": "retrieved"}),
             Form(measure="DCG", settings={"gain": "exp2"}),
@@ -115,7 +118,6 @@ ROWS = (
             Form(measure="R"),
             Form(measure="SetR"),
         ),
-        sees_retrieved_only=True,
         computes_in="float32",
         options=(Option("gain_fn", "gain"), Option("rank_discount_fn", "discount")),
         notes=(LISTS_ONLY, "With a random key it breaks ties at random."),
@@ -131,7 +133,6 @@ ROWS = (
         policy=SKLEARN_POLICY,
         forms=(Form(measure="nDCG", settings=RETRIEVED),),
         limit=NO_NEGATIVE,
-        sees_retrieved_only=True,
         options=(Option("ignore_ties=True", "ties", ("input",)),),
         notes=(LISTS_ONLY,),
         bugs=(Bug("ignore_ties", "The documentation of ignore_ties says the opposite."),),

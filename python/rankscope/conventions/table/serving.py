@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from rankscope.conventions.spec import Bug, Convention, Form, Option
-from rankscope.conventions.table.notes import NO_NEGATIVE
+from rankscope.conventions.table.notes import NO_NEGATIVE, UNKNOWN
 
 GIVEN = {"ties": "input", "empty": "zero", "missing": "zero", "negative": "error"}
 EXP2 = {"gain": "exp2"}
@@ -83,10 +83,15 @@ ROWS = (
         verified="run",
         summary="Linear gains over the ideal of the rows of a user; users without relevant "
         "documents are left out.",
-        policy={"ties": "average", "empty": "skip", "missing": "skip", "negative": "error"},
+        policy={
+            **UNKNOWN,
+            "ties": "average",
+            "empty": "skip",
+            "missing": "skip",
+            "negative": "error",
+        },
         forms=(Form(measure="nDCG", settings={"ideal": "retrieved"}, cut=True),),
         limit=NO_NEGATIVE,
-        sees_retrieved_only=True,
         options=(Option("no_feedback_users=True", "empty", ("zero",)),),
         bugs=(
             Bug(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from rankscope.conventions.spec import Bug, Convention, Form, Option
-from rankscope.conventions.table.notes import NO_NEGATIVE
+from rankscope.conventions.table.notes import NO_NEGATIVE, UNKNOWN
 
 RANX_POLICY = {"ties": "input", "empty": "zero", "missing": "error", "negative": "nonrelevant"}
 LEVEL = ("k", "rel")
@@ -113,7 +113,13 @@ ROWS = (
         verified="run",
         summary="Relevant or not, over the ideal of the retrieved documents, as the expected value "
         "over the orders of tied documents.",
-        policy={"ties": "average", "empty": "zero", "missing": "skip", "negative": "nonrelevant"},
+        policy={
+            **UNKNOWN,
+            "ties": "average",
+            "empty": "zero",
+            "missing": "skip",
+            "negative": "nonrelevant",
+        },
         forms=(
             Form(measure="nDCG", settings={"gain": "binary", "ideal": "retrieved"}, cut=True),
             Form(measure="AP", cut=True),
@@ -122,7 +128,6 @@ ROWS = (
             Form(measure="R", cut=True),
             Form(measure="F", cut=True),
         ),
-        sees_retrieved_only=True,
         options=(Option("oblivious, max, min", "ties", ("input", "best", "worst")),),
         bugs=(
             Bug(
