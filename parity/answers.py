@@ -11,7 +11,7 @@ from dataclasses import asdict, dataclass, field
 from functools import cache, partial
 from importlib.metadata import version
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, TypedDict
+from typing import TYPE_CHECKING, Any, Literal, TypedDict
 
 from parity.cases import read
 
@@ -201,9 +201,24 @@ def publish(measure: Callable[[list[Case]], Iterable[Answers]]) -> None:
     Args:
         measure: The answers of the library to the cases.
     """
-    said = (asdict(answers) for answers in measure(read()))
-    found = [{"version": version(fields["library"]), **fields} for fields in said]
+    found = collect(measure, read())
     Path(sys.argv[1]).write_text(json.dumps(found, allow_nan=False), encoding="utf-8")
+
+
+def collect(
+    measure: Callable[[list[Case]], Iterable[Answers]], cases: list[Case]
+) -> list[dict[str, Any]]:
+    """Ask a library about some cases.
+
+    Args:
+        measure: The answers of the library to the cases.
+        cases: The cases.
+
+    Returns:
+        The fields of its answers, with its version.
+    """
+    said = (asdict(answers) for answers in measure(cases))
+    return [{"version": version(fields["library"]), **fields} for fields in said]
 
 
 def _number(value: float | None) -> float | None:

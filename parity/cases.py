@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from random import Random
 from typing import TYPE_CHECKING
@@ -20,6 +21,7 @@ PATH = Path(__file__).resolve().parents[1] / "tests" / "parity" / "golden" / "ca
 SEED = 20261121
 QUERIES = 40
 MOST_DOCUMENTS = 30
+UNUSUAL_GRADES = {"negative": -1, "fractional": 1.5, "large": 31, "larger": 32}
 GRADES = (0, 0, 0, 1, 1, 2, 3, 4)
 
 
@@ -39,10 +41,10 @@ class Case:
     name: str
     about: str
     complete: bool
-    qrels: dict[str, dict[str, int]]
+    qrels: dict[str, dict[str, float]]
     run: dict[str, dict[str, float]]
 
-    def grades(self, query: str) -> list[int]:
+    def grades(self, query: str) -> list[float]:
         """Give the grades of the retrieved documents, in the order of the run."""
         return [self.qrels[query][document] for document in self.run[query]]
 
@@ -64,37 +66,46 @@ class Case:
         return list(dict.fromkeys([*self.qrels, *self.run]))
 
 
-def generate() -> list[Case]:
-    """Make all cases; the same ones every time."""
+def generate(seed: int = SEED) -> list[Case]:
+    """Make all cases; the same ones every time.
+
+    Args:
+        seed: Other seeds give other cases of the same kinds.
+
+    Returns:
+        The cases, those of unusual grades last.
+    """
+    make = partial(_complete, seed)
     return [
-        _complete("graded", "complete lists of 1 to 30 documents, grades 0 to 4, no equal scores"),
-        _complete("tied", "the same with many equal scores", scores=_tied),
-        _complete("empty", "a third of the queries has no relevant document", empty=1 / 3),
-        _complete("binary", "grades 0 and 1", grades=(0, 0, 1)),
-        _complete(
+        make("graded", "complete lists of 1 to 30 documents, grades 0 to 4, no equal scores"),
+        make("tied", "the same with many equal scores", scores=_tied),
+        make("empty", "a third of the queries has no relevant document", empty=1 / 3),
+        make("binary", "grades 0 and 1", grades=(0, 0, 1)),
+        make(
             "binary_tied",
             "grades 0 and 1, many equal scores, a third of the queries has no relevant document",
             grades=(0, 0, 1),
             scores=_tied,
             empty=1 / 3,
         ),
-        _complete(
+        make(
             "logits",
             "grades 0 and 1, half of the scores below 0",
             grades=(0, 0, 1),
             scores=_signed,
         ),
-        _complete("short", "lists of 1 to 4 documents, below most cutoffs", sizes=range(1, 5)),
-        _complete(
+        make("short", "lists of 1 to 4 documents, below most cutoffs", sizes=range(1, 5)),
+        make(
             "matrix",
             "20 documents a query, equal scores, some queries without relevant documents",
             scores=_tied,
             sizes=(20,),
             empty=1 / 8,
         ),
-        _split(),
+        _split(seed),
         _tiny(),
         _tiny_lists(),
+        *(_unusual(name, grade) for name, grade in UNUSUAL_GRADES.items()),
     ]
 
 
@@ -131,6 +142,7 @@ def _signed(random: Random, count: int) -> list[float]:
 
 
 def _complete(
+    seed: int,
     name: str,
     about: str,
     *,
@@ -139,8 +151,9 @@ def _complete(
     sizes: Sequence[int] = range(1, MOST_DOCUMENTS + 1),
     empty: float = 0,
 ) -> Case:
-    random = Random(f"{SEED} {name}")
-    qrels, run = {}, {}
+    random = Random(f"{seed} {name}")
+    qrels: dict[str, dict[str, float]] = {}
+    run: dict[str, dict[str, float]] = {}
     for number in range(QUERIES):
         query, count = f"q{number}", random.choice(sizes)
         documents = _documents(random, count)
@@ -154,10 +167,11 @@ def _complete(
     return Case(name, about, complete=True, qrels=qrels, run=run)
 
 
-def _split() -> Case:
+def _split(seed: int) -> Case:
     """Judgments and a run that overlap in part, as in real evaluations."""
-    random = Random(f"{SEED} split")
-    qrels, run = {}, {}
+    random = Random(f"{seed} split")
+    qrels: dict[str, dict[str, float]] = {}
+    run: dict[str, dict[str, float]] = {}
     for number in range(QUERIES):
         query = f"u-{number}" if number % 2 else f"U{number}"
         documents = _documents(random, random.randint(2, MOST_DOCUMENTS))
@@ -199,6 +213,17 @@ def _tiny_lists() -> Case:
         complete=True,
         qrels={"q1": {"a": 3, "b": 2, "c": 1, "d": 0, "e": 0}, "q2": {"x": 0, "y": 0}},
         run=_tiny().run,
+    )
+
+
+def _unusual(name: str, grade: float) -> Case:
+    """One list with a grade that some libraries do not take."""
+    return Case(
+        name,
+        f"a grade of {grade:g}",
+        complete=True,
+        qrels={"q": {"a": 1, "b": grade, "c": 2}},
+        run={"q": {"a": 3.0, "b": 2.0, "c": 1.0}},
     )
 
 

@@ -15,7 +15,7 @@ class Case:
 
     about: str
     complete: bool
-    qrels: dict[str, dict[str, int]]
+    qrels: dict[str, dict[str, float]]
     run: dict[str, dict[str, float]]
 
 
@@ -56,6 +56,11 @@ class Golden:
     cases: dict[str, dict[str, Answer]]
     refusals: list[Refusal]
 
+    @property
+    def said(self) -> str:
+        """The name of its file."""
+        return "-".join(filter(None, (self.convention, self.variant)))
+
     def refuses(self, case: str, measure: str, query: str) -> bool:
         """Whether the library raised an error for one query."""
         return any(
@@ -79,10 +84,11 @@ def read_cases() -> dict[str, Case]:
 def read_golden() -> dict[str, Golden]:
     """The golden files by convention, and by variant where it has several."""
     paths = sorted(path for path in FOLDER.glob("*.json") if path.stem != "cases")
-    return {path.stem: _read(json.loads(path.read_text(encoding="utf-8"))) for path in paths}
+    return {path.stem: read_answers(json.loads(path.read_text(encoding="utf-8"))) for path in paths}
 
 
-def _read(fields: dict[str, object]) -> Golden:
+def read_answers(fields: dict[str, object]) -> Golden:
+    """What one library said, as `parity/answers.py` writes it."""
     cases, refusals = fields.pop("cases"), fields.pop("refusals")
     assert isinstance(cases, dict)
     assert isinstance(refusals, list)

@@ -1,9 +1,9 @@
-"""Ask ir_measures, pytrec_eval and cwl_eval: `… -m parity.peers.ir_measures.measure ANSWERS`."""
+"""Ask ir_measures and pytrec_eval: `… -m parity.peers.ir_measures.measure ANSWERS`."""
 
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import ir_measures
 import pytrec_eval
@@ -28,7 +28,6 @@ PYTREC_EVAL = {
     "Bpref": "bpref",
 }
 IR_MEASURES = [*PYTREC_EVAL, "RR@3", "RR@10", "Judged@3", "Success@3"]
-SDCG = {f"nDCG@{k}": f"SDCG(max_rel=4)@{k}" for k in (1, 3, 5, 10)}
 
 
 def measure(cases: list[Case]) -> Iterable[Answers]:
@@ -43,7 +42,6 @@ def measure(cases: list[Case]) -> Iterable[Answers]:
         answers.ask_at_once(case, PYTREC_EVAL, partial(evaluate_pytrec_eval, case))
     yield answers
     yield ask(cases, "ir-measures", "ir_measures", {name: name for name in IR_MEASURES})
-    yield ask(cases, "cwl-eval", "sdcg", SDCG)
 
 
 def ask(cases: list[Case], library: str, convention: str, names: dict[str, str]) -> Answers:
@@ -57,7 +55,8 @@ def ask(cases: list[Case], library: str, convention: str, names: dict[str, str])
 
 def evaluate_pytrec_eval(case: Case) -> Found:
     """Evaluate all measures of a case."""
-    evaluator = pytrec_eval.RelevanceEvaluator(case.qrels, set(PYTREC_EVAL.values()))
+    qrels = cast("dict[str, dict[str, int]]", case.qrels)  # what else there is it refuses
+    evaluator = pytrec_eval.RelevanceEvaluator(qrels, set(PYTREC_EVAL.values()))
     by_query = evaluator.evaluate(case.run)
     return {
         name: (None, {query: row[theirs] for query, row in by_query.items()})
@@ -68,11 +67,11 @@ def evaluate_pytrec_eval(case: Case) -> Found:
 def evaluate(case: Case, ours: str, theirs: str) -> Found:
     """Evaluate one measure of a case."""
     asked = ir_measures.parse_measure(theirs)
+    qrels = cast("dict[str, dict[str, int]]", case.qrels)  # what else there is it refuses
     values = {
-        metric.query_id: metric.value
-        for metric in ir_measures.iter_calc([asked], case.qrels, case.run)
+        metric.query_id: metric.value for metric in ir_measures.iter_calc([asked], qrels, case.run)
     }
-    return {ours: (ir_measures.calc_aggregate([asked], case.qrels, case.run)[asked], values)}
+    return {ours: (ir_measures.calc_aggregate([asked], qrels, case.run)[asked], values)}
 
 
 if __name__ == "__main__":

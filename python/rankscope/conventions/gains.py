@@ -32,10 +32,10 @@ def quarters(grade: float) -> float:
     """Give a grade as a share of the largest, 4.
 
     Examples:
-        >>> quarters(3.0)
-        0.75
+        >>> quarters(3.0), quarters(5.0)
+        (0.75, 1.0)
     """
-    return grade / 4
+    return min(grade, 4.0) / 4
 
 
 TRUNCATED = {"linear": truncated, "exp2": truncated_exp2}

@@ -32,7 +32,8 @@ XGBOOST_NOTES = (
 XGBOOST_BUGS = (
     Bug(
         "weighted_empty",
-        "With weights, a query without relevant documents adds its value unweighted.",
+        "With weights, a query without relevant documents adds 1 unweighted; where the mean is "
+        "above 1 by that, it ends with an error.",
     ),
 )
 
@@ -142,7 +143,7 @@ ROWS = (
         summary="As xgboost, with ndcg_exp_gain=false: linear gains.",
         policy=BOOSTING_POLICY,
         forms=(Form(measure="nDCG", settings={"ideal": "retrieved"}),),
-        limit=Limit("refuses negative grades", least=0),
+        limit=NO_NEGATIVE,
         notes=XGBOOST_NOTES,
         bugs=XGBOOST_BUGS,
         sources=("the metric ndcg@k of XGBoost 3.2.0 with ndcg_exp_gain=false",),

@@ -107,7 +107,7 @@ ROWS = (
         tool="Rax",
         verified="run",
         summary="Exponential gains over the ideal of the list itself.",
-        policy={**SKLEARN_POLICY, "ties": "input", "negative": "nonrelevant"},
+        policy={**SKLEARN_POLICY, "ties": "input"},
         forms=(
             Form(measure="nDCG", settings={"gain": "exp2", "ideal": "retrieved"}),
             Form(measure="DCG", settings={"gain": "exp2"}),
@@ -118,6 +118,7 @@ ROWS = (
             Form(measure="R"),
             Form(measure="SetR"),
         ),
+        limit=NO_NEGATIVE,
         computes_in="float32",
         options=(Option("gain_fn", "gain"), Option("rank_discount_fn", "discount")),
         notes=(LISTS_ONLY, "With a random key it breaks ties at random."),

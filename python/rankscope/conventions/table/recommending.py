@@ -7,7 +7,7 @@ grade above 0.
 from __future__ import annotations
 
 from rankscope.conventions.gains import every
-from rankscope.conventions.spec import Bug, Convention, Form, Option
+from rankscope.conventions.spec import Bug, Convention, Form, Limit, Option
 from rankscope.conventions.table.notes import LOG_CANCELS, NO_NEGATIVE
 
 BINARY = {"gain": "binary"}
@@ -138,7 +138,7 @@ ROWS = (
         summary="With score_type='exp': exponential gains; users without a gain are left out.",
         policy={**USERS, "negative": "gain"},
         forms=(Form(measure="nDCG", settings={"gain": "exp2"}, cut=True),),
-        limit=NO_NEGATIVE,
+        limit=Limit("refuses negative integers as grades", least=0),
         notes=RECOMMENDERS_NOTES,
         sources=("ndcg_at_k(…, score_type='exp') of Recommenders 1.2.1",),
     ),

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from rankscope.conventions.spec import Bug, Convention, Form, Option
-from rankscope.conventions.table.notes import NO_NEGATIVE, UNKNOWN
+from rankscope.conventions.spec import Bug, Convention, Form, Limit, Option
+from rankscope.conventions.table.notes import UNKNOWN
 
 RANX_POLICY = {"ties": "input", "empty": "zero", "missing": "error", "negative": "nonrelevant"}
 LEVEL = ("k", "rel")
@@ -21,6 +21,7 @@ RANX_BUGS = (
 )
 
 RANKKIT_POLICY = {"ties": "input", "empty": "skip", "missing": "skip", "negative": "error"}
+RANKKIT_LIMIT = Limit("refuses negative grades", least=0)
 RANKKIT_NOTES = (
     (
         "Queries without relevant documents are left out, which its documentation takes for the "
@@ -90,7 +91,7 @@ ROWS = (
             Form(measure="R", cut=True),
             Form(measure="Success", cut=True),
         ),
-        limit=NO_NEGATIVE,
+        limit=RANKKIT_LIMIT,
         notes=RANKKIT_NOTES,
         sources=("rankkit.metrics of rankkit 0.1.0",),
     ),
@@ -102,7 +103,7 @@ ROWS = (
         summary="As rankkit, with gain='linear'.",
         policy=RANKKIT_POLICY,
         forms=(Form(measure="nDCG", cut=True),),
-        limit=NO_NEGATIVE,
+        limit=RANKKIT_LIMIT,
         notes=RANKKIT_NOTES,
         sources=("rankkit.metrics.ndcg of rankkit 0.1.0, gain='linear'",),
     ),

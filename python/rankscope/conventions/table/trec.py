@@ -227,8 +227,10 @@ ROWS = (
         "cutoff.",
         policy={"ties": "input", "empty": "zero", "missing": "zero", "negative": "nonrelevant"},
         forms=(Form(measure="nDCG", settings={"gain": quarters, "ideal": "slots"}, cut=True),),
-        limit=Limit("refuses grades above its max_rel, here 4", most=4, integers=True),
-        notes=("It is SDCG(max_rel=4)@k of ir_measures; its own name for it is nDCG.",),
+        notes=(
+            "It is SDCG(max_rel=4)@k of ir_measures; its own name for it is nDCG.",
+            "Grades above max_rel, here 4, count as that.",
+        ),
         sources=("SDCG(max_rel=4)@k of ir_measures 0.4.3, by cwl-eval 1.0.12",),
     ),
     Convention(
