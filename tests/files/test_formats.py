@@ -11,6 +11,7 @@ import pyarrow as pa
 import pyarrow.feather
 import pyarrow.parquet
 import pytest
+import rankscope as rs
 from rankscope.adapters.files.table import open_batches
 
 from tests.inputs.carriers import pack_zstd
@@ -105,3 +106,13 @@ def test_a_folder_and_a_pattern_are_all_their_files(name: str, tmp_path: Path) -
     assert progress == sorted(progress)
     assert progress[-1] == 2 * (tmp_path / "day=1" / name).stat().st_size
     assert read(open_batches(str(tmp_path / "d*" / name), wanted=WANTED)) == twice
+
+
+@pytest.mark.parametrize("ranks", [(1, 2, 4), (0, 1, 2), (5, 6, 70)])
+def test_ranks_order_whatever_they_begin_with(ranks: tuple[int, ...]) -> None:
+    """J15: gaps and another first rank change no value."""
+    rows = zip("abc", (0, 1, 2), ranks, strict=True)
+    text = "".join(f"q,{doc},{grade},{rank}\n" for doc, grade, rank in rows)
+    given = rs.File(f"qid,doc,label,rank\n{text}".encode(), "csv")
+    expected = rs.evaluate_table({"qid": ["q"] * 3, "label": [0, 1, 2], "score": [3, 2, 1]}, "nDCG")
+    assert dict(rs.evaluate_table(given, "nDCG")) == dict(expected)

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from rankscope.adapters.files.opening import TextSource
 
-BLOCK = 8 << 20
+BLOCK = 2 << 20
 BOM = b"\xef\xbb\xbf"
 LONE_CR = re.compile(rb"\r(?!\n|\Z)")
 

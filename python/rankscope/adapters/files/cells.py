@@ -60,14 +60,14 @@ def name_mistake(text: str, role: str) -> FormatError | None:
     if is_number or word in {"inf", "infinity"}:
         return _mistake(
             f"expected a finite {wanted}, found `{shown}`",
-            "only numbers that double precision can hold are accepted",
+            NOT_FINITE["infinite"],
             code_of("infinite", role),
             shown,
         )
     if word.startswith("nan"):
         return _mistake(
             f"expected a finite {wanted}, found `{shown}`",
-            "NaN has no place in an order: leave the row out or give it a number",
+            NOT_FINITE["nan"],
             code_of("nan", role),
             shown,
         )
@@ -81,6 +81,12 @@ def name_mistake(text: str, role: str) -> FormatError | None:
         hint = f"name the column that holds the {wanted}s, if this is another"
     return _mistake(f"expected a {wanted}, found `{shown}`", hint, code_of("text", role), shown)
 
+
+NOT_FINITE = {
+    "nan": "NaN has no place in an order: leave the row out or give it a number",
+    "infinite": "only numbers that double precision can hold are accepted",
+}
+"""How to mend what is no finite number."""
 
 CODES = {
     ("text", "relevance"): "rel_not_number",

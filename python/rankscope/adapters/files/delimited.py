@@ -159,8 +159,10 @@ class DelimitedFile:
             raise error
 
     def _note_scientific(self, columns: dict[str, Any], lines: Lines, text: bytes) -> None:
+        if b"E+" not in text:
+            return
         for name, cells in columns.items():
-            if b"E+" in text and role_of(name, self.columns) in ID_ROLES:
+            if role_of(name, self.columns) in ID_ROLES:
                 count, row = count_scientific(cells)
                 if count:
                     self._note("id_looks_scientific", count, lines.of_row(row))
@@ -188,8 +190,9 @@ class DelimitedFile:
         """Find the first record that is none: where it begins, and what is wrong with it."""
         wanted = len(self._header)
         records = self._blocks.find_records(text)
+        counts = self._blocks.count_fields(text)
         quoted = self._blocks.find_quoted(text)
-        others = (records.counts != wanted).nonzero()[0].tolist()
+        others = (counts != wanted).nonzero()[0].tolist()
         last = len(records.starts) - 1
         # A field that is open may hold any number of them.
         if quoted is not None and quoted.open_at is not None and others in ([], [last]):
@@ -199,7 +202,7 @@ class DelimitedFile:
         start = int(records.starts[row])
         is_cut = row == last and not text.endswith(b"\n")
         wrong = FormatError(
-            f"expected {wanted} fields, as the header has, found {records.counts[row]}",
+            f"expected {wanted} fields, as the header has, found {counts[row]}",
             hint="the last line has no end: is the file cut off?"
             if is_cut
             else "quote a field that has the delimiter in it",

@@ -85,7 +85,9 @@ def list_files(path: str) -> list[str]:
     else:
         return []
     files = sorted(name for name in found if tell_format(name) != "trec")
-    formats = {tell_format(name): name for name in reversed(files)}
+    formats: dict[str, str] = {}
+    for name in files:
+        formats.setdefault(tell_format(name), name)
     if len(formats) > 1:
         (one, first), (other, second) = list(formats.items())[:2]
         raise FormatError(

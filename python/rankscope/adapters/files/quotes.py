@@ -87,13 +87,11 @@ class Records:
 
     Args:
         starts: Where those begin that are not blank.
-        counts: How many fields each has.
         newlines: Where all lines end, those in quotes as well.
         blank: How many records are blank.
     """
 
     starts: Positions
-    counts: Positions
     newlines: Positions
     blank: int
 
@@ -110,10 +108,15 @@ class QuotedBlocks(Blocks):
     def __init__(self, source: TextSource, longest: int, delimiter: bytes) -> None:
         super().__init__(source, longest)
         self._delimiter = delimiter
+        self._last: tuple[bytes, Quoted | None, Records | None] = (b"", None, None)
 
     def find_quoted(self, text: bytes) -> Quoted | None:
         """Find what is quoted, if anything is."""
-        return find_quoted(text, self._delimiter) if b'"' in text else None
+        # One text is asked about again and again, while it is looked at.
+        if self._last[0] is not text:
+            quoted = find_quoted(text, self._delimiter) if b'"' in text else None
+            self._last = (text, quoted, None)
+        return self._last[1]
 
     def find_end(self, text: bytes) -> int:
         """Find where the last whole record ends; 0 where there is none."""
@@ -135,25 +138,34 @@ class QuotedBlocks(Blocks):
         return Lines(first_line, starts), records.blank
 
     def find_records(self, text: bytes) -> Records:
-        """Find where the records begin that are not blank, and how many fields each has."""
+        """Find where the records begin that are not blank."""
         import numpy as np  # noqa: PLC0415 - loads with the first array
 
+        quoted = self.find_quoted(text)
+        if self._last[2] is not None:
+            return self._last[2]
         characters = np.frombuffer(text, dtype=np.uint8)
         newlines = np.flatnonzero(characters == LF)
-        delimiters = np.flatnonzero(characters == ord(self._delimiter))
-        ends = newlines
-        quoted = self.find_quoted(text)
-        if quoted is not None:
-            ends = newlines[~quoted.is_inside(newlines)]
-            delimiters = delimiters[~quoted.is_inside(delimiters)]
+        ends = newlines if quoted is None else newlines[~quoted.is_inside(newlines)]
         starts = np.concatenate([[0], ends + 1])
         starts = starts[starts < len(text)]
         following = characters[np.minimum(starts + 1, len(text) - 1)]
         first = characters[starts]
         is_blank = (first == LF) | ((first == CR) & (following == LF))
-        starts = starts[~is_blank]
-        counts = np.diff(delimiters.searchsorted(starts), append=len(delimiters)) + 1
-        return Records(starts, counts, newlines, int(is_blank.sum()))
+        records = Records(starts[~is_blank], newlines, int(is_blank.sum()))
+        self._last = (text, quoted, records)
+        return records
+
+    def count_fields(self, text: bytes) -> Positions:
+        """Count the fields of each record that is not blank."""
+        import numpy as np  # noqa: PLC0415 - loads with the first array
+
+        delimiters = np.flatnonzero(np.frombuffer(text, dtype=np.uint8) == ord(self._delimiter))
+        quoted = self.find_quoted(text)
+        if quoted is not None:
+            delimiters = delimiters[~quoted.is_inside(delimiters)]
+        starts = delimiters.searchsorted(self.find_records(text).starts)
+        return np.diff(starts, append=len(delimiters)) + 1
 
     def find_long(self, text: bytes) -> int:
         """Find the first record that is too long; -1 where there is none."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 
-from rankscope.adapters.files.cells import code_of
+from rankscope.adapters.files.cells import NOT_FINITE, code_of
 from rankscope.adapters.files.roles import ID_ROLES, NUMBER_ROLES
 from rankscope.errors import FormatError, InputError, LimitError
 from rankscope.records import record
@@ -126,7 +126,7 @@ def _check_number(value: object, role: str) -> None:
     if isinstance(number, float) and not math.isfinite(number):
         mistake = "nan" if math.isnan(number) else "infinite"
         message = f"expected a finite {wanted}, found {_name(value)}"
-        hint = "only numbers that double precision can hold are accepted"
+        hint = NOT_FINITE[mistake]
     elif not (number is None or isinstance(number, float) or _is_integer(number)):
         mistake, message = "text", f"expected a {wanted}, found {_name(value)}"
         hint = 'numbers are written plainly, as in {"score": 0.5}'

@@ -1,0 +1,83 @@
+"""The rows of an entry as tables: in files, and of the libraries."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from typing import TYPE_CHECKING
+
+import polars as pl
+import pyarrow as pa
+import pyarrow.parquet as pq
+import rankscope as rs
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from tests.inputs.entry import Row
+
+NAMES = {"qrels": ("query_id", "doc_id", "relevance"), "run": ("query_id", "doc_id", "score")}
+Columns = dict[str, list[object]]
+
+
+def columns_of(rows: tuple[Row, ...], role: str) -> Columns:
+    """Give rows as columns."""
+    return {name: [row[at] for row in rows] for at, name in enumerate(NAMES[role])}
+
+
+def _write_delimited(columns: Columns, form: str) -> rs.File:
+    text = io.StringIO(newline="")
+    writer = csv.writer(text, delimiter={"csv": ",", "tsv": "\t"}[form], lineterminator="\n")
+    writer.writerow(columns)
+    writer.writerows(zip(*columns.values(), strict=True))
+    return rs.File(text.getvalue().encode(), form)  # type: ignore[arg-type]  # one of both
+
+
+def _write_json(columns: Columns) -> rs.File:
+    rows = (dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True))
+    return rs.File("".join(f"{json.dumps(row)}\n" for row in rows).encode(), "jsonl")
+
+
+def _write_parquet(columns: Columns) -> rs.File:
+    text = io.BytesIO()
+    pq.write_table(_typed(columns), text)
+    return rs.File(text.getvalue(), "parquet")
+
+
+def _write_arrow(columns: Columns) -> rs.File:
+    table = _typed(columns)
+    text = io.BytesIO()
+    with pa.ipc.new_stream(text, table.schema) as stream:
+        stream.write_table(table)
+    return rs.File(text.getvalue(), "arrow")
+
+
+def _typed(columns: Columns) -> pa.Table:
+    """Integers beside decimals are decimals, as in all that has types."""
+    *ids, numbers = columns.values()
+    if any(isinstance(number, float) for number in numbers):
+        numbers = [float(number) if isinstance(number, int) else number for number in numbers]
+    return pa.table(dict(zip(columns, [*ids, numbers], strict=True)))
+
+
+WRITERS: dict[str, Callable[[Columns], object]] = {
+    "CSV": lambda columns: _write_delimited(columns, "csv"),
+    "TSV": lambda columns: _write_delimited(columns, "tsv"),
+    "JSON lines": _write_json,
+    "Parquet": _write_parquet,
+    "Arrow stream": _write_arrow,
+    "Arrow": _typed,
+    "pandas": lambda columns: _typed(columns).to_pandas(),
+    "polars": lambda columns: pl.from_arrow(_typed(columns)),
+}
+
+
+def tabled(rows: tuple[Row, ...] | None, role: str, way: str) -> object:
+    """Give rows as a table; none where the way has no such values."""
+    if not rows:
+        return None
+    try:
+        return WRITERS[way](columns_of(rows, role))
+    except (pa.ArrowInvalid, pa.ArrowTypeError, OverflowError, UnicodeEncodeError, ValueError):
+        return None

@@ -1,0 +1,163 @@
+"""Tables in files of a size that must neither take long nor much memory."""
+
+from __future__ import annotations
+
+from itertools import repeat
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from tests.inputs.carriers import pipe_of
+from tests.inputs.entry import lines
+from tests.inputs.measured import MEGABYTE, measure
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+BASE = 200 * MEGABYTE
+"""What PyArrow takes when it is loaded, and its buffers for one block."""
+HEADER = lines("query_id,doc_id,relevance,score")
+
+
+def csv_rows(part: int) -> bytes:
+    """Write 500 queries of 100 documents."""
+    return "".join(
+        f"{part}-{query},document-{query}-{doc},{doc % 3},{-doc}\n"
+        for query in range(500)
+        for doc in range(100)
+    ).encode()
+
+
+def json_rows(part: int) -> bytes:
+    """Write the same as JSON."""
+    return "".join(
+        f'{{"query_id": "{part}-{query}", "doc_id": "document-{query}-{doc}", '
+        f'"relevance": {doc % 3}, "score": {-doc}}}\n'
+        for query in range(500)
+        for doc in range(100)
+    ).encode()
+
+
+def list_rows(part: int) -> bytes:
+    """Write the same, a line a query."""
+    docs = ", ".join(f'{{"doc_id": "d{doc}", "relevance": {doc % 3}}}' for doc in range(100))
+    return "".join(
+        f'{{"query_id": "{part}-{query}", "items": [{docs}]}}\n' for query in range(500)
+    ).encode()
+
+
+def write_parquet(path: Path, parts: int) -> None:
+    schema = pa.schema(
+        [("query_id", pa.string()), ("doc_id", pa.string()), ("relevance", pa.int64()),
+         ("score", pa.float64())]
+    )  # fmt: skip
+    with pq.ParquetWriter(path, schema, compression="none", use_dictionary=False) as writer:
+        for part in range(parts):
+            rows = [line.split(",") for line in csv_rows(part).decode().splitlines()]
+            query, doc, grade, score = zip(*rows, strict=True)
+            columns = [query, doc, list(map(int, grade)), list(map(float, score))]
+            arrays = [
+                pa.array(column, kind) for column, kind in zip(columns, schema.types, strict=True)
+            ]
+            writer.write_table(pa.table(arrays, schema=schema))
+
+
+@pytest.mark.parametrize("form", ["csv", "csv, quoted", "jsonl", "jsonl, lists", "parquet"])
+def test_a_table_is_evaluated_in_memory_that_does_not_grow_with_it(
+    form: str, tmp_path: Path
+) -> None:
+    """C17, G3: the second file has a million rows more than the first."""
+    paths = []
+    for parts in (12, 32):
+        path = tmp_path / f"{parts}.{form.split(',', maxsplit=1)[0]}"
+        if form == "parquet":
+            write_parquet(path, parts)
+        else:
+            rows = {"jsonl": json_rows, "jsonl, lists": list_rows}.get(form, csv_rows)
+            with path.open("wb") as file:
+                file.write(HEADER if form.startswith("csv") else b"")
+                for part in range(parts):
+                    text = rows(part)
+                    file.write(
+                        text.replace(b",document-0-", b',"document"-0-')
+                        if "quoted" in form
+                        else text
+                    )
+        paths.append(str(path))
+    found = measure(
+        f"""
+        small = [rs.evaluate_table({paths[0]!r}, ["RR", "NumQ"]) for _ in range(2)][0]
+        first = peak()
+        large = rs.evaluate_table({paths[1]!r}, ["RR", "NumQ"])
+        value = [small["NumQ"], large["NumQ"], large["RR"], peak() - first]
+        """
+    )
+    assert isinstance(found.value, list)
+    *values, growth = found.value
+    assert values == [6_000, 16_000, 1 / 2]
+    assert growth < 40 * MEGABYTE, growth
+
+
+START = {"csv": HEADER, "jsonl": b'{"query_id": "q", "score": 1, "relevance": 1}\n'}
+
+
+def of_pipe(pipe: Path, form: str) -> str:
+    """What is written in a program for a pipe of a format."""
+    return f"rs.File({str(pipe)!r}, {form!r})"
+
+
+def test_a_quote_without_end_is_refused_before_its_field_is_held(tmp_path: Path) -> None:
+    """C6: the writer never ends."""
+    start = HEADER + lines('q1,"d1,1,1')
+    with pipe_of([start, *repeat(b"q1,d2,1,1\n" * 6000, 1000)], tmp_path) as pipe:
+        found = measure(
+            f"rs.evaluate_table(rs.File({str(pipe)!r}, 'csv'), 'RR', assume_grouped=True)"
+        )
+    assert (found.code, found.line) == ("unterminated_quote", 2)
+    assert found.memory < BASE
+
+
+@pytest.mark.parametrize(
+    ("form", "piece"), [("csv", b"x" * 65536), ("csv", b"," * 65536), ("jsonl", b"[" * 65536)]
+)
+def test_a_line_without_end_is_refused_before_it_is_held(
+    form: str, piece: bytes, tmp_path: Path
+) -> None:
+    """J17, T33: the writer never ends, and JSON may have longer lines."""
+    starts = {
+        "csv": HEADER,
+        "jsonl": b'{"query_id": "q", "score": 1, "relevance": 1}\n',
+        "letor": b"1 qid:1 1:1\n",
+    }
+    with pipe_of([starts[form], *repeat(piece, 6000)], tmp_path) as pipe:
+        found = measure(
+            f"rs.evaluate_table(rs.File({str(pipe)!r}, {form!r}), 'RR', assume_grouped=True)"
+        )
+    assert found.code == ("columns" if form == "letor" else "line_length")
+    assert found.memory < BASE + (512 * MEGABYTE if form == "jsonl" else 0)
+
+
+def test_a_ranking_of_a_million_documents_is_read(tmp_path: Path) -> None:
+    """J13."""
+    path = tmp_path / "one.jsonl"
+    docs = ", ".join(f'{{"id": {doc}, "rel": {int(doc == 999_999)}}}' for doc in range(10**6))
+    path.write_text(f'{{"query": "q", "items": [{docs}]}}\n')
+    found = measure(f"value = 1 / rs.evaluate_table({str(path)!r}, 'RR')['RR']")
+    assert found.value == 10**6
+    assert found.seconds < 20
+
+
+@pytest.mark.parametrize("form", ["csv", "jsonl"])
+def test_a_text_that_swells_hits_a_limit(form: str, tmp_path: Path) -> None:
+    """T43."""
+    start = HEADER if form == "csv" else b""
+    row = csv_rows(0)[:20] if form == "csv" else json_rows(0).splitlines(keepends=True)[0]
+    line = row if row.endswith(b"\n") else b"q,d,1,1\n"
+    path = tmp_path / f"bomb.{form}.zst"
+    text = start + line * (200 * MEGABYTE // len(line))
+    path.write_bytes(pa.Codec("zstd").compress(text, asbytes=True))
+    found = measure(f"rs.evaluate_table({str(path)!r}, 'RR', assume_grouped=True)")
+    assert found.code == "decompressed_bytes"
+    assert found.seconds < 20
