@@ -26,6 +26,7 @@ from rankscope.api import ndcg_score as ndcg_score
 from rankscope.api import read_letor as read_letor
 from rankscope.api import read_qrels as read_qrels
 from rankscope.api import reconcile as reconcile
+from rankscope.api import reconcile_table as reconcile_table
 from rankscope.data import Diagnostic as Diagnostic
 from rankscope.data import Interval as Interval
 from rankscope.data import Policy as Policy
@@ -139,4 +140,5 @@ __all__ = [
     "read_letor",
     "read_qrels",
     "reconcile",
+    "reconcile_table",
 ]

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from typing import Literal
 
+    from rankscope.conventions import Convention
     from rankscope.data.interval import Interval
     from rankscope.data.policy import Ties
     from rankscope.engine import Measures
@@ -35,8 +36,9 @@ def evaluate_table(
     score: str | None = None,
     rank: str | None = None,
     by: str | Sequence[str] | None = None,
-    ties: Ties = "average",
+    ties: Ties | None = None,
     policy: Policy | str | None = None,
+    convention: Convention | str | None = None,
     interval: float | Interval | None = None,
     weights: Mapping[str, float] | None = None,
     duplicates: Literal["error", "first", "max"] = "error",
@@ -65,8 +67,10 @@ def evaluate_table(
         score: The column of scores, larger ones first.
         rank: The column of ranks, smaller ones first. With both, they must agree.
         by: A column of what belongs to the query, or several, by whose values there are `slices`.
-        ties: What decides between equal scores.
+        ties: What decides between equal scores; `"average"` where neither the policy nor the
+            convention says.
         policy: As in `evaluate`.
+        convention: As in `evaluate`; under one, the table is held in memory.
         interval: As in `evaluate`.
         weights: How much each query counts, by query.
         duplicates: What becomes of a document given twice in a query.
@@ -91,16 +95,25 @@ def evaluate_table(
     """
     names = {"query": query, "doc": doc, "relevance": relevance, "score": score, "rank": rank}
     slicing = [by] if isinstance(by, str) else [*(by or [])]
-    check_choice("ties", ties, CHOICES["ties"])
+    if ties is not None:
+        check_choice("ties", ties, CHOICES["ties"])
+        if convention is not None and not isinstance(policy, Policy):
+            policy = ",".join(filter(None, (f"ties={ties}", policy)))
     check_choice("duplicates", duplicates, engine.DUPLICATES)
     check_choice("encoding", encoding, engine.ENCODINGS)
     if format is not None and isinstance(table, str | bytes | os.PathLike):
         table = File(table, format)
     given = recognise_table(table)
     asked = engine.read_request(
-        measures, policy, default=Policy(ties=ties), convention=None, score_type=None, grades=[]
+        measures,
+        policy,
+        default=Policy(ties=ties or "average"),
+        convention=convention,
+        score_type=None,
+        grades=[],
     )
-    if given.is_in_files:
+    # What a convention refuses depends on grades, which are known when all is read.
+    if given.is_in_files and convention is None:
         reading = engine.Reading(
             attributes=slicing,
             ties=asked.policy.ties,
@@ -139,7 +152,13 @@ def evaluate_table(
         progress=progress,
     )
     evaluation = rankings.evaluate(
-        measures, policy=policy, by=by, interval=interval, weights=weights, threads=threads
+        measures,
+        policy=policy,
+        convention=convention,
+        by=by,
+        interval=interval,
+        weights=weights,
+        threads=threads,
     )
     if strict:
         engine.refuse_diagnostics(evaluation.notes)

@@ -30,16 +30,18 @@ def explain(
     if not queries:
         return []
     rankings = [bench.rank(each) for each in rules]
+    numbers = {query_id: number for number, query_id in enumerate(rankings[0].query_ids)}
     explained = []
     for query in queries:
-        number = bench.qrels.judgments.find(query.query_id)
-        if number is None:
-            raise KeyError(query.query_id)
-        grade_of = dict(bench.qrels.judgments.documents(number))
+        number = numbers[query.query_id]
+        grade_of = bench.judged(rankings[0], number)
         one, other = (
             Listed.of_query(made, each, query.query_id, number, grade_of)
             for made, each in zip(rankings, rules, strict=True)
         )
+        if len(one.docs) < len(one.scores):  # rows without ids cannot be told apart
+            explained.append(query)
+            continue
         documents: list[DocumentDifference] = []
         remarks: list[str] = []
         for rule in query.rules:

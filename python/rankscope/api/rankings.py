@@ -8,11 +8,12 @@ from rankscope import _core, engine
 from rankscope.adapters import arrays, recognise_table, see_joined, tables
 from rankscope.adapters.columns import MISSING
 from rankscope.api.ideals import refuse_beaten_ideals
+from rankscope.api.ties import check_order
 from rankscope.data.attribution import SETTINGS
 from rankscope.data.interval import read_interval
 from rankscope.data.policy import CHOICES, Policy, check_choice
 from rankscope.data.qrels import Qrels, Queries
-from rankscope.errors import FormatError, PolicyError, UsageError
+from rankscope.errors import FormatError, UsageError
 from rankscope.records import record
 
 TYPE_CHECKING = False
@@ -260,6 +261,16 @@ class Rankings:
         return self._queries.read_ids()
 
     @property
+    def ties(self) -> Ties:
+        """What decides between equal scores."""
+        return self._choices.ties
+
+    @property
+    def score_type(self) -> Literal["float64", "float32"]:
+        """How scores are compared."""
+        return self._choices.score_type
+
+    @property
     def offsets(self) -> NDArray[np.int64]:
         """Where the rows of each query begin, and the last ones end; shape (queries + 1,)."""
         return self._column("offsets")
@@ -273,6 +284,11 @@ class Rankings:
     def scores(self) -> NDArray[np.float64]:
         """The score of each row."""
         return self._column("scores")
+
+    @property
+    def grades(self) -> list[float]:
+        """The different grades of the judged documents, ascending."""
+        return self._core.grades()
 
     @property
     def ideal_offsets(self) -> NDArray[np.int64]:
@@ -356,7 +372,7 @@ class Rankings:
         ties = request.policy.ties
         if request.convention is not None:
             ties = self._choices.ties
-            self._check_ties(request)
+            check_order(self, request.policy.ties, request.score_type)
         duplicates = self._choices.duplicates
         weighed = engine.read_weights(weights, self._queries.read_ids)
         plan = engine.make_plan(request, ties, grades, duplicates, weights=weighed)
@@ -403,34 +419,6 @@ class Rankings:
     def __repr__(self) -> str:
         rows = len(self.relevance)
         return f"Rankings({len(self)} queries, {rows} documents, ties={self._choices.ties!r})"
-
-    def _check_ties(self, request: engine.Request) -> None:
-        """Refuse a convention that orders these documents in another way."""
-        wanted, own = request.policy.ties, self._choices.ties
-        compared = request.score_type if self._choices.score_type == "float64" else "float32"
-        tied = self._find_ties(compared)
-        if compared != self._choices.score_type and (tied != self._find_ties("float64")).any():
-            raise PolicyError(
-                f"expected scores that single precision tells apart, as {request.convention!r} "
-                "compares them, found others",
-                hint="make the Rankings by from_run(…, score_type='float32')",
-                code="score_type_fixed",
-            )
-        if wanted != own and tied.any():
-            raise PolicyError(
-                f"expected rankings with ties={wanted!r}, as {request.convention!r} has it, found "
-                f"ties={own!r}",
-                hint=f"make the Rankings with ties={wanted!r}",
-                code="ties_fixed",
-            )
-
-    def _find_ties(self, kind: Literal["float64", "float32"]) -> NDArray[np.bool_]:
-        """Say of each row but the first whether its score is that of the row before it."""
-        scores = self.scores.astype(kind)
-        is_tied: NDArray[np.bool_] = scores[1:] == scores[:-1]
-        firsts = self.offsets[1:-1]
-        is_tied[firsts[(firsts > 0) & (firsts < len(scores))] - 1] = False
-        return is_tied
 
     def _column(self, name: str) -> NDArray[Any]:
         import numpy as np  # noqa: PLC0415 - loads with the first array

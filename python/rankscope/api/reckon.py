@@ -7,11 +7,9 @@ import math
 from rankscope import engine
 from rankscope.api.differ import differ
 from rankscope.api.digits import Wanted
-from rankscope.api.workbench import Outcome, Workbench
 from rankscope.conventions import TABLE, adapt, find
 from rankscope.conventions.rules import Rules, write
-from rankscope.data.policy import CHOICES, FIELDS, Policy
-from rankscope.data.qrels import Qrels
+from rankscope.data.policy import CHOICES, FIELDS
 from rankscope.engine.requests import SCORE_TYPES
 from rankscope.errors import MeasureError, RankscopeError, UsageError
 from rankscope.measures.domains import DISCOUNTS
@@ -21,12 +19,11 @@ from rankscope.results.reconciliation import Deviation, Reckoning, Reconciliatio
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
-    from typing import Literal
 
+    from rankscope.api.workbench import Outcome, Workbench
     from rankscope.conventions import Convention
     from rankscope.conventions.rules import Settings
     from rankscope.measures import Measure
-    from rankscope.typing import InputLike
 
 OURS = "rankscope"
 """The name under which the measure stands as it was asked for, with our defaults."""
@@ -49,31 +46,49 @@ class Candidate:
     rules: Rules | RankscopeError
 
 
-def reckon(
-    qrels: InputLike | Qrels,
-    run: InputLike,
-    measure: Measure | str,
-    *,
-    got: float | str | None,
-    conventions: Iterable[Convention | str] | None,
-    duplicates: Literal["error", "first", "max"],
-    encoding: Literal["utf-8", "latin-1"],
-) -> Reconciliation:
-    """Evaluate a measure under conventions; `rankscope.reconcile` says what the arguments mean.
+@record(frozen=True, slots=True)
+class Question:
+    """What is asked of an input.
+
+    Args:
+        measure: The measure.
+        wanted: The number from elsewhere, if any.
+        rows: The conventions.
+    """
+
+    measure: Measure
+    wanted: Wanted | None
+    rows: Sequence[Convention]
+
+    @classmethod
+    def read(
+        cls,
+        measure: Measure | str,
+        got: float | str | None,
+        conventions: Iterable[Convention | str] | None,
+    ) -> Question:
+        """Read it, before any input is read.
+
+        Raises:
+            UsageError: There is no such measure or convention, or the number is none.
+        """
+        rows = TABLE if conventions is None else tuple(find(each) for each in conventions)
+        return cls(_read_measure(measure), None if got is None else Wanted.read(got), rows)
+
+
+def reckon(bench: Workbench, question: Question) -> Reconciliation:
+    """Evaluate a measure under conventions.
+
+    Args:
+        bench: The input.
+        question: What is asked of it.
 
     Raises:
-        UsageError: An argument is not one.
         InputError: The input is not of the format.
         FileError: A file cannot be read.
     """
-    rows = TABLE if conventions is None else [find(each) for each in conventions]
-    asked = _read_measure(measure)
-    wanted = None if got is None else Wanted.read(got)
-    if not isinstance(qrels, Qrels):
-        engine.refuse_one_stdin_for_both(qrels, run)
-        qrels = engine.load_qrels(qrels, duplicates=duplicates, encoding=encoding)
-    bench = Workbench(qrels, run, duplicates=duplicates, encoding=encoding)
-    candidates = list(_list_candidates(rows, asked, qrels.judgments.grades()))
+    asked, wanted = question.measure, question.wanted
+    candidates = list(_list_candidates(question.rows, asked, bench))
     bench.evaluate(each.rules for each in candidates if not isinstance(each.rules, Exception))
     reckonings = [_reckon(each, bench, asked, wanted) for each in candidates]
     deviations: list[Deviation] = []
@@ -103,9 +118,9 @@ def _read_measure(given: Measure | str) -> Measure:
 
 
 def _list_candidates(
-    rows: Iterable[Convention], asked: Measure, grades: list[float]
+    rows: Iterable[Convention], asked: Measure, bench: Workbench
 ) -> Iterator[Candidate]:
-    yield Candidate(OURS, None, "", Rules(asked, Policy(), "float64"))
+    yield Candidate(OURS, None, "", Rules(asked, bench.policy, "float64"))
     for row in rows:
         choices = [
             (option.name, f"{option.field}={value}")
@@ -117,7 +132,7 @@ def _list_candidates(
         for option, policy in [("", ""), *choices]:
             name = f"{_call(row)} {policy}".rstrip()
             try:
-                adapted = adapt(row, [asked], policy=policy or None, grades=grades)
+                adapted = adapt(row, [asked], policy=policy or None, grades=bench.grades)
             except RankscopeError as error:
                 if not option:
                     yield Candidate(name, row, option, error)

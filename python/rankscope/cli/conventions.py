@@ -7,6 +7,7 @@ from textwrap import fill
 
 import rankscope as rs
 from rankscope.cli.arguments import Once, OnceFlag, split_measures
+from rankscope.cli.files import add_file_arguments, name_file
 from rankscope.cli.output import print_csv, print_json, show
 from rankscope.conventions import TABLE, find
 from rankscope.conventions.describe import (
@@ -15,25 +16,29 @@ from rankscope.conventions.describe import (
     describe_policy,
     describe_rest,
 )
-from rankscope.errors import UsageError
+from rankscope.errors import FormatError, UsageError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
+    from typing import Any
 
     from rankscope.conventions import Convention
     from rankscope.results.difference import Difference
     from rankscope.results.reconciliation import Reconciliation
 
 WIDTH = 88
-USAGE = "give none to list them, NAME to explain one, or QRELS RUN to evaluate a measure"
+USAGE = (
+    "give none to list them, NAME to explain one, QRELS RUN or TABLE with -m to evaluate a measure "
+    "under each"
+)
 
 
 def add_arguments(parser: ArgumentParser) -> None:
     """Say what the command takes."""
     parser.add_argument(
         "words",
-        metavar="NAME | QRELS RUN",
+        metavar="NAME | QRELS RUN | TABLE",
         nargs="*",
         help=f"{USAGE}; - is standard input",
     )
@@ -72,24 +77,25 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--encoding", action=Once, default="utf-8", choices=("utf-8", "latin-1"), help="of files"
     )
+    add_file_arguments(parser)
 
 
 def run(options: Namespace) -> int:
     """List the conventions, explain one, or evaluate a measure under all of them."""
     words: list[str] = options.words
-    if len(words) == 2:
-        return _reconcile(options, *words)
+    asked = [name for name in ("measure", "got", "between") if getattr(options, name) is not None]
+    if len(words) == 2 or (words and asked):
+        return _reconcile(options, words)
     if len(words) > 2:
         raise UsageError(
             f"expected at most two words, found {len(words)}", hint=USAGE, code="usage"
         )
-    for name in ("measure", "got", "between"):
-        if getattr(options, name) is not None:
-            raise UsageError(
-                f"expected QRELS and RUN beside {'-m' if name == 'measure' else f'--{name}'}",
-                hint="write rankscope conventions QRELS RUN -m nDCG@10",
-                code="usage",
-            )
+    for name in asked:
+        raise UsageError(
+            f"expected QRELS and RUN beside {'-m' if name == 'measure' else f'--{name}'}",
+            hint="write rankscope conventions QRELS RUN -m nDCG@10",
+            code="usage",
+        )
     rows = [find(words[0])] if words else list(TABLE)
     if options.json:
         print_json({row.address: _document(row) for row in rows})
@@ -149,16 +155,37 @@ def _document(row: Convention) -> dict[str, object]:
     }
 
 
-def _reconcile(options: Namespace, qrels: str, path: str) -> int:
-    names = split_measures([options.measure] if options.measure else ["nDCG@10"])
-    found = rs.reconcile(
-        qrels,
-        path,
-        names,  # type: ignore[arg-type]  # several are refused there
-        got=options.got,
-        duplicates=options.duplicates,
-        encoding=options.encoding,
+def _evaluate(options: Namespace, words: list[str]) -> Reconciliation:
+    asked: dict[str, Any] = {
+        "measure": split_measures([options.measure or "nDCG@10"]),  # several are refused there
+        "got": options.got,
+        "duplicates": options.duplicates,
+        "encoding": options.encoding,
+    }
+    if len(words) == 1:
+        try:
+            return rs.reconcile_table(name_file(words[0], "table", options), **asked)
+        except FormatError as error:
+            if error.code != "unknown_format":
+                raise
+            raise UsageError(
+                f"expected judgments and a run, or one table that holds both, found "
+                f"{show(words[0])} alone",
+                hint="name a run, or say what table it is: --format csv",
+                code="usage",
+            ) from error
+    qrels, run = (
+        name_file(word, part, options) for word, part in zip(words, ("qrels", "run"), strict=True)
     )
+    return rs.reconcile(qrels, run, **asked)
+
+
+def _reconcile(options: Namespace, words: list[str]) -> int:
+    if words.count("-") > 1:
+        raise UsageError(
+            "expected '-' for one input, found it for two", hint="name files", code="stdin_twice"
+        )
+    found = _evaluate(options, words)
     difference = found.differ(*options.between, limit=options.limit) if options.between else None
     if options.json:
         print_json(_whole_document(found, difference))

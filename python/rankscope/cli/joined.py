@@ -89,11 +89,12 @@ def evaluate_joined(path: str, measures: list[str], options: Namespace) -> Evalu
             code="usage",
         ) from error
     with ProgressBar(show(name_path(path, "table"))) as progress:
-        if options.convention is None and not {"label", "weight"} & columns.keys():
+        if not {"label", "weight"} & columns.keys():
             return rs.evaluate_table(
                 table,
                 measures,
                 policy=options.policy or None,
+                convention=options.convention,
                 by=options.by,
                 duplicates=options.duplicates,
                 encoding=options.encoding,
