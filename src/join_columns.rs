@@ -5,9 +5,10 @@ use std::sync::Arc;
 
 use crate::columns::occurs_again;
 use crate::error::Result;
+use crate::finder::Finder;
 use crate::judgments::{Duplicates, Judgments};
 use crate::notes::{Note, Notes};
-use crate::numbered::extend_both;
+use crate::numbered::{MOST_ENTRIES, extend_both};
 use crate::order::Docs;
 use crate::run::no_rows;
 use crate::shares;
@@ -45,13 +46,6 @@ pub struct Joined {
     pub run_only: Vocabulary,
     /// What was suspicious but legal.
     pub notes: Notes,
-}
-
-/// Where a document was last seen in the judgments, and in the run; one more than the place.
-#[derive(Clone, Copy, Default)]
-struct Places {
-    judged: u32,
-    retrieved: u32,
 }
 
 /// Joins a run.
@@ -137,9 +131,6 @@ pub fn join(
     Ok(Joined { docs, run_only, ..made })
 }
 
-/// So many entries of documents are spent on more than one thread.
-const MOST_ENTRIES: usize = 1 << 24;
-
 /// What all threads join.
 struct Joiner<'a> {
     judgments: &'a Judgments,
@@ -169,7 +160,6 @@ struct Again {
 }
 
 impl Joiner<'_> {
-    #[allow(clippy::cast_possible_truncation)] // rows and judgments are counted in 32 bits
     fn join(
         &self,
         queries: Range<usize>,
@@ -178,40 +168,34 @@ impl Joiner<'_> {
     ) -> std::result::Result<Part, Again> {
         let numbered = self.judgments.by_number();
         let judged = self.judgments.axis().offsets();
-        let mut places = vec![Places::default(); self.docs.len()];
+        let mut finder = Finder::new(self.docs.len());
         let mut made = Part { sizes: Vec::with_capacity(queries.len()), count: 0 };
         let mut at = 0;
         for query in queries {
             let judged = judged.get(query..query + 2).map_or(0..0, |ends| ends[0]..ends[1]);
-            for place in judged.clone() {
-                places[numbered.codes[place] as usize].judged = place as u32 + 1;
-            }
+            let judged_codes = &numbered.codes[judged.clone()];
+            let places = self.grouped.offsets[query]..self.grouped.offsets[query + 1];
+            finder.begin(judged_codes, judged.start, places.len());
             let first = at;
-            for place in self.grouped.offsets[query]..self.grouped.offsets[query + 1] {
-                let row = self.grouped.row(place);
+            for row in places.map(|place| self.grouped.row(place)) {
                 let (code, score) = (self.codes[row], score_type.round(self.run.scores[row]) + 0.0);
-                let seen = &mut places[code as usize];
-                if seen.retrieved as usize > first {
+                if let Some(earlier) = finder.find_retrieved(code, &columns.codes[first..at], first)
+                {
                     if duplicates == Duplicates::Error {
                         return Err(Again { query, row });
                     }
                     made.count += 1;
                     if duplicates == Duplicates::Max {
-                        let kept = &mut columns.scores[seen.retrieved as usize - 1];
-                        *kept = kept.max(score);
+                        columns.scores[earlier] = columns.scores[earlier].max(score);
                     }
                     continue;
                 }
-                let is_judged = seen.judged as usize > judged.start;
-                columns.relevance[at] = if is_judged && !judged.is_empty() {
-                    numbered.grades[seen.judged as usize - 1]
-                } else {
-                    f64::NAN
-                };
+                let judgment = finder.find_judged(code, judged_codes, judged.start);
+                columns.relevance[at] = judgment.map_or(f64::NAN, |place| numbered.grades[place]);
                 columns.codes[at] = code;
                 columns.scores[at] = score;
+                finder.see(code, at);
                 at += 1;
-                seen.retrieved = at as u32;
             }
             made.sizes.push(at - first);
         }

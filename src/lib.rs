@@ -11,6 +11,7 @@ pub mod blocks;
 pub mod columns;
 pub mod error;
 pub mod evaluate;
+pub mod finder;
 pub mod folded;
 pub mod ids;
 pub mod join;

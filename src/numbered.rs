@@ -1,14 +1,20 @@
 //! Judgments by the numbers of documents, as columns give them.
 
+use std::ops::Range;
 use std::thread;
 
 use crate::axis::{Axis, Names};
 use crate::error::{Error, Kind, Result};
+use crate::finder::Finder;
 use crate::judgments::{Duplicates, Judgments, judged_twice, resolve};
 use crate::notes::{Note, Notes};
+use crate::shares;
 use crate::stream::FEW_ROWS;
-use crate::table::{IdColumn, check_finite, check_lengths, group};
+use crate::table::{Grouped, IdColumn, check_finite, check_lengths, group};
 use crate::vocabulary::Vocabulary;
+
+/// So many entries of documents are spent on more than one thread.
+pub const MOST_ENTRIES: usize = 1 << 24;
 
 /// The judged documents of each query, by the offsets of the axis.
 #[derive(Debug, Default)]
@@ -31,6 +37,7 @@ pub fn from_columns(
     docs: IdColumn<'_>,
     grades: &[f64],
     duplicates: Duplicates,
+    threads: usize,
 ) -> Result<Judgments> {
     check_lengths(&[queries.len(), docs.len(), grades.len()])?;
     if grades.is_empty() {
@@ -51,40 +58,96 @@ pub fn from_columns(
     let (codes, names) = queries;
     let grouped = group(&codes, names.len());
     let (codes, docs) = docs;
-    let mut made = Numbered {
-        docs,
-        codes: Vec::with_capacity(grades.len()),
-        grades: Vec::with_capacity(grades.len()),
-    };
-    let mut offsets = Vec::with_capacity(names.len() + 1);
-    offsets.push(0);
-    // By document, where its judgment of this query stands; those of other queries stand before it.
-    let mut places = vec![usize::MAX; made.docs.len()];
-    for (query, range) in grouped.offsets.windows(2).enumerate() {
-        let first = made.codes.len();
-        for place in range[0]..range[1] {
-            let row = grouped.row(place);
-            let (code, grade, line) = (codes[row], grades[row] + 0.0, row as u64 + 1);
-            let seen = &mut places[code as usize];
-            if *seen == usize::MAX || *seen < first {
-                *seen = made.codes.len();
-                made.codes.push(code);
-                made.grades.push(grade);
-                continue;
-            }
-            let earlier = made.grades[*seen];
-            let kept = resolve(duplicates, (earlier, grade), line, &mut notes).map_err(|()| {
-                let is_same = |&other: &usize| codes[grouped.row(other)] == code;
-                let first = (range[0]..place).find(is_same).map_or(0, |at| grouped.row(at) + 1);
-                let doc = made.docs.get(code as usize);
-                judged_twice(&names.get(query), &doc, (first as u64, earlier), (line, grade))
-            })?;
-            made.grades[*seen] = kept;
-        }
-        offsets.push(made.codes.len());
+    let mut made = Numbered { docs, codes: vec![0; grades.len()], grades: vec![0.0; grades.len()] };
+    let ranges = shares::cut(&grouped.offsets, threads.min(1 + MOST_ENTRIES / made.docs.len()));
+    let of_codes = shares::split(&mut made.codes, &ranges, &grouped.offsets);
+    let of_grades = shares::split(&mut made.grades, &ranges, &grouped.offsets);
+    let lengths: Vec<usize> = of_codes.iter().map(|codes| codes.len()).collect();
+    let parts: Vec<_> = ranges.into_iter().zip(of_codes.into_iter().zip(of_grades)).collect();
+    let source = Source { codes: &codes, grades, grouped: &grouped, docs: made.docs.len() };
+    let outcomes =
+        shares::on_each(parts, |(range, columns)| source.resolve(range, columns, duplicates));
+    let (mut offsets, mut used) = (vec![0], Vec::new());
+    for outcome in outcomes {
+        let part = outcome.map_err(|twice| {
+            let Twice { query, doc, earlier, later } = twice;
+            judged_twice(&names.get(query), &made.docs.get(doc as usize), earlier, later)
+        })?;
+        let start = offsets.last().copied().unwrap_or(0);
+        let mut end = start;
+        offsets.extend(part.sizes.into_iter().map(|size| {
+            end += size;
+            end
+        }));
+        used.push(end - start);
+        notes.merge(&part.notes);
     }
+    shares::close_gaps(&mut made.codes, &lengths, &used);
+    shares::close_gaps(&mut made.grades, &lengths, &used);
     let axis = Axis::new(Names::Known(names), offsets, made.grades.clone());
     Ok(Judgments::of_numbers(axis, made, notes))
+}
+
+/// Columns that all threads read.
+struct Source<'a> {
+    codes: &'a [u32],
+    grades: &'a [f64],
+    grouped: &'a Grouped,
+    docs: usize,
+}
+
+/// How many judgments each query of a thread keeps, and what was suspicious.
+struct Part {
+    sizes: Vec<usize>,
+    notes: Notes,
+}
+
+/// A document judged twice, with the lines and grades of both.
+struct Twice {
+    query: usize,
+    doc: u32,
+    earlier: (u64, f64),
+    later: (u64, f64),
+}
+
+impl Source<'_> {
+    /// Brings the judgments of some queries together, each document once.
+    fn resolve(
+        &self,
+        queries: Range<usize>,
+        (codes, grades): (&mut [u32], &mut [f64]),
+        duplicates: Duplicates,
+    ) -> std::result::Result<Part, Twice> {
+        let mut finder = Finder::new(self.docs);
+        let mut made = Part { sizes: Vec::with_capacity(queries.len()), notes: Notes::default() };
+        let mut at = 0;
+        for query in queries {
+            let places = self.grouped.offsets[query]..self.grouped.offsets[query + 1];
+            finder.begin(&[], 0, places.len());
+            let first = at;
+            for place in places.clone() {
+                let row = self.grouped.row(place);
+                let (code, grade, line) = (self.codes[row], self.grades[row] + 0.0, row as u64 + 1);
+                let Some(seen) = finder.find_retrieved(code, &codes[first..at], first) else {
+                    codes[at] = code;
+                    grades[at] = grade;
+                    finder.see(code, at);
+                    at += 1;
+                    continue;
+                };
+                let earlier = grades[seen];
+                let kept = resolve(duplicates, (earlier, grade), line, &mut made.notes);
+                grades[seen] = kept.map_err(|()| {
+                    let is_same = |place: &usize| self.codes[self.grouped.row(*place)] == code;
+                    let row = places.clone().find(is_same).map_or(0, |at| self.grouped.row(at) + 1);
+                    let earlier = (row as u64, earlier);
+                    Twice { query, doc: code, earlier, later: (line, grade) }
+                })?;
+            }
+            made.sizes.push(at - first);
+        }
+        Ok(made)
+    }
 }
 
 /// The numbers of a column's rows, and the identifiers that its vocabulary did not have.

@@ -15,6 +15,7 @@ mod table;
 mod table_stream;
 mod watch;
 
+use std::num::NonZero;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -164,11 +165,12 @@ impl Judgments {
         grades: PyBuffer<f64>,
         duplicates: &str,
     ) -> PyResult<Self> {
+        let threads = std::thread::available_parallelism().map_or(1, NonZero::get);
         let (queries, docs) = (queries.copy(py)?, docs.copy(py)?);
         let grades = grades.to_vec(py)?;
         let duplicates = choices::duplicates(duplicates)?;
         let made = py.detach(|| {
-            numbered::from_columns(queries.column(), docs.column(), &grades, duplicates)
+            numbered::from_columns(queries.column(), docs.column(), &grades, duplicates, threads)
         });
         made.map(|made| Self(Arc::new(made))).map_err(|error| to_python(py, &error.file("qrels")))
     }
