@@ -224,13 +224,33 @@ impl Selection {
             candidates[count] = value;
             count += usize::from(value >= bound);
         }
-        largest.clear();
-        largest.resize(k, f64::NEG_INFINITY);
-        for &value in &candidates[..count] {
-            insert(largest, value);
+        let candidates = &candidates[..count];
+        match k {
+            0..=4 => insert_all::<4>(candidates, k, largest),
+            5..=8 => insert_all::<8>(candidates, k, largest),
+            9..=12 => insert_all::<12>(candidates, k, largest),
+            13..=16 => insert_all::<16>(candidates, k, largest),
+            17..=32 => insert_all::<32>(candidates, k, largest),
+            _ => insert_all::<FEW_RANKS>(candidates, k, largest),
         }
         largest
     }
+}
+
+/// Puts the `k` largest of some values into `largest`, smallest first. `N` is at least `k`, and known
+/// beforehand, so that several numbers are taken at once.
+fn insert_all<const N: usize>(values: &[f64], k: usize, largest: &mut Vec<f64>) {
+    // Places after the first k hold what no value drives out.
+    let mut ascending = [f64::INFINITY; N];
+    ascending[..k].fill(f64::NEG_INFINITY);
+    for &value in values {
+        for at in 0..N - 1 {
+            ascending[at] = larger(ascending[at], smaller(ascending[at + 1], value));
+        }
+        ascending[N - 1] = larger(ascending[N - 1], value);
+    }
+    largest.clear();
+    largest.extend_from_slice(&ascending[..k]);
 }
 
 /// Whether all values are numbers: 0 times anything else is none.
@@ -252,15 +272,6 @@ fn larger(one: f64, other: f64) -> f64 {
 
 fn smaller(one: f64, other: f64) -> f64 {
     if one < other { one } else { other }
-}
-
-/// Inserts a value into ascending ones, of which the smallest goes.
-fn insert(ascending: &mut [f64], value: f64) {
-    let last = ascending.len() - 1;
-    for at in 0..last {
-        ascending[at] = larger(ascending[at], smaller(ascending[at + 1], value));
-    }
-    ascending[last] = larger(ascending[last], value);
 }
 
 #[cfg(test)]
