@@ -7,7 +7,7 @@
 
 use std::borrow::Cow;
 
-use pyo3::exceptions::PyTypeError;
+use pyo3::exceptions::{PyOverflowError, PyTypeError};
 use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::{
@@ -159,10 +159,10 @@ pub(super) fn each_row(
             return Err(to_python(py, &error));
         }
         let (query, doc, number) = (row.get_item(0)?, row.get_item(1)?, row.get_item(2)?);
-        let place = || format!("{name}, row {line}");
         let query = read_id(&query, name, notes).map_err(|raised| at_line(py, raised, line))?;
         let doc = read_id(&doc, name, notes).map_err(|raised| at_line(py, raised, line))?;
-        let number = read_number(&number, kind, place)?;
+        let number = read_number(&number, kind, || name.to_owned())
+            .map_err(|raised| at_line(py, raised, line))?;
         each(&query, &doc, number, line, notes)?;
     }
     Ok(())
@@ -247,6 +247,10 @@ pub(super) fn read_id<'a>(
         trec::check_id(text.as_bytes()).map_err(refuse)?;
         return Ok(Cow::Owned(text.into_bytes()));
     }
+    if is_missing(id)? {
+        let error = Error::new(Kind::Format, "missing_id", "expected an id, found none");
+        return Err(refuse(error.hint("give it a name, or leave it out")));
+    }
     let shown = id.repr().map_or_else(|_| String::new(), |text| text.to_string());
     Err(refuse(
         Error::new(
@@ -254,7 +258,7 @@ pub(super) fn read_id<'a>(
             "id_type",
             format!("expected an id of type str or int, found {}", id.get_type().name()?),
         )
-        .hint("ids are text; floats and missing values cannot be")
+        .hint("ids are text or integers; floats lose digits")
         .value(shown.as_bytes()),
     ))
 }
@@ -299,12 +303,11 @@ pub(super) fn read_number(
     };
     let refuse_inexact = || {
         let shown = shown();
-        let code = if kind == Number::Grade { "rel_out_of_range" } else { "score_overflow" };
         let message = format!(
             "expected a {what} that double precision holds exactly, found `{}`",
             show(shown.as_bytes())
         );
-        let error = Error::new(Kind::Format, code, message)
+        let error = Error::new(Kind::Format, "inexact_number", message)
             .hint("float() rounds it, where near is enough")
             .value(shown.as_bytes());
         to_python(py, &error.file(&place()))
@@ -315,6 +318,10 @@ pub(super) fn read_number(
         exactly(&integer).ok_or_else(refuse_inexact)?
     } else if is_real_scalar(object) {
         exactly(object).ok_or_else(refuse_inexact)?
+    } else if is_missing(object)? {
+        let code = if kind == Number::Grade { "missing_relevance" } else { "missing_score" };
+        let error = Error::new(Kind::Format, code, format!("expected a {what}, found none"));
+        return Err(to_python(py, &error.hint("leave the document out").file(&place())));
     } else {
         return Err(refuse(NotANumber::Text));
     };
@@ -324,6 +331,15 @@ pub(super) fn read_number(
         // -0.0 is 0.
         value => Ok(value + 0.0),
     }
+}
+
+/// Whether an object says that there is none; those of pandas are known by their types.
+fn is_missing(object: &Bound<'_, PyAny>) -> PyResult<bool> {
+    if object.is_none() {
+        return Ok(true);
+    }
+    let name = object.get_type().name()?;
+    Ok(name == "NAType" || name == "NaTType")
 }
 
 /// Whether an object is one number of an array library's real type.
@@ -337,9 +353,13 @@ fn is_real_scalar(object: &Bound<'_, PyAny>) -> bool {
     is_scalar && matches!(kind.as_str(), "f" | "i" | "u")
 }
 
-/// The double that a number equals; none where it would be rounded.
+/// The double that a number equals; infinite beyond all doubles, none where it would be rounded.
 fn exactly(number: &Bound<'_, PyAny>) -> Option<f64> {
-    let value: f64 = number.call_method0("__float__").ok()?.extract().ok()?;
-    let is_exact = value.is_nan() || number.eq(value).unwrap_or(false);
+    let value: f64 = match number.call_method0("__float__") {
+        Ok(float) => float.extract().ok()?,
+        Err(raised) if raised.is_instance_of::<PyOverflowError>(number.py()) => f64::INFINITY,
+        Err(_) => return None,
+    };
+    let is_exact = !value.is_finite() || number.eq(value).unwrap_or(false);
     is_exact.then_some(value)
 }

@@ -225,7 +225,7 @@ def test_options_that_do_not_fit_are_refused(
     [
         (["--by", "land"], "columns", b"Hint: "),
         (["--col", "query=search_group"], "columns", b"did you mean 'search_group_id'?"),
-        (["--col", "relevance=item_id"], "not_numeric", b"Hint: "),
+        (["--col", "relevance=item_id"], "rel_not_number", b"Hint: "),
     ],
 )
 def test_columns_that_are_not_there_are_refused(

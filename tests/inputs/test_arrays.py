@@ -15,7 +15,15 @@ import pytest
 import rankscope as rs
 from rankscope import Rankings, nDCG
 
-from tests.inputs.array_entries import OK, PLAIN, REFUSED, OnlyCuda, OnlyDLPack, Tensor
+from tests.inputs.array_entries import (
+    HUGE_FORMS,
+    OK,
+    PLAIN,
+    REFUSED,
+    OnlyCuda,
+    OnlyDLPack,
+    Tensor,
+)
 from tests.inputs.entry import QRELS, RUN
 from tests.inputs.measured import measure
 
@@ -79,11 +87,23 @@ def test_what_holds_the_same_numbers_gives_the_same_value(form: str, way: str) -
 @pytest.mark.parametrize("entry", REFUSED, ids=lambda entry: entry.id)
 def test_what_holds_something_else_is_refused_with_its_place(entry: Refused, way: str) -> None:
     """N6, N7, N15, N16, N17, D11."""
-    error = refused(lambda: WAYS[way](entry.make()), entry.code)
+    check_place(refused(lambda: WAYS[way](entry.make()), entry.code), way, entry.at)
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("form", HUGE_FORMS)
+def test_what_is_beyond_all_doubles_is_refused_as_infinity_is(form: str, way: str) -> None:
+    """N4, N7."""
+    code = "score_overflow" if way.startswith("scores") else "rel_out_of_range"
+    check_place(refused(lambda: WAYS[way](HUGE_FORMS[form]()), code), way, 2)
+
+
+def check_place(error: rs.errors.RankscopeError, way: str, at: int | None) -> None:
+    """Hold the place of a refusal against where it must be."""
     assert error.file in {"relevance", "scores", "y_true", "y_score", "lists", "rel", "ideal"}
     is_flat = way.rpartition(" ")[2] in FLAT or way == "scores of ndcg_score, ties ignored"
     is_nested = not is_flat or "rows" in way or "lists" in way
-    place = [entry.at] if entry.at else []
+    place = [at] if at else []
     assert error.location.split(":")[1:] == list(map(str, [1] * is_nested + place))
 
 
@@ -258,12 +278,12 @@ def test_numbers_that_are_not_finite_are_refused(number: float, kind: str) -> No
     else:
         two, holed = [SCORES, odd], [[math.nan, 1, 2], [math.nan, *odd[1:]]]
         for place, code, call in (
-            ("y_score:1:2", score, lambda: Rankings.from_arrays(SCORES, odd)),
+            ("y_score:2", score, lambda: Rankings.from_arrays(SCORES, odd)),
             ("y_score:2:2", score, lambda: rs.ndcg_score([SCORES] * 2, two)),
             ("y_score:2:2", score, lambda: rs.ndcg_score([SCORES] * 2, two, ignore_ties=True)),
             ("y_score:2:2", score, lambda: rs.ndcg_score([SCORES] * 2, holed)),
             ("y_score:2:2", score, lambda: rs.ndcg_score([SCORES] * 2, holed, ignore_ties=True)),
-            ("y_true:1:2", grade, lambda: Rankings.from_arrays(odd, SCORES)),
+            ("y_true:2", grade, lambda: Rankings.from_arrays(odd, [SCORES])),
             ("relevance:2", grade, lambda: Rankings.from_groups(odd, SCORES, [2, 1])),
             ("lists:2:2", grade, lambda: Rankings.from_lists([[1], odd])),
             ("rel:2", grade, lambda: rs.ndcg(odd)),

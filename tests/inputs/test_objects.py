@@ -127,11 +127,11 @@ def test_an_integer_and_its_text_are_one_document(role: str) -> None:
         (np.float64(7), "id_type"),
         (True, "id_type"),
         (np.True_, "id_type"),
-        (None, "id_type"),
+        (None, "missing_id"),
         (b"q1", "id_type"),
         (("q1",), "id_type"),
-        (pd.NA, "id_type"),
-        (pd.NaT, "id_type"),
+        (pd.NA, "missing_id"),
+        (pd.NaT, "missing_id"),
         (np.datetime64("2026-01-01"), "id_type"),
         ("", "missing_id"),
         (np.str_(""), "missing_id"),
@@ -208,8 +208,8 @@ def test_every_finite_number_is_a_grade_and_a_score(role: str, number: float) ->
 @pytest.mark.parametrize("role", ROLES)
 @pytest.mark.parametrize(
     "odd",
-    [True, False, np.True_, None, "1", b"1", 1j, fractions.Fraction(1, 2), decimal.Decimal(1),
-     [1], {}, pd.NA, pd.NaT, np.array([1]), np.array([1, 2]), np.complex128(1), np.str_("1"),
+    [True, False, np.True_, "1", b"1", 1j, fractions.Fraction(1, 2), decimal.Decimal(1),
+     [1], {}, np.array([1]), np.array([1, 2]), np.complex128(1), np.str_("1"),
      np.datetime64("2026-01-01"), np.timedelta64(1, "s"), object()],
     ids=lambda value: f"{type(value).__name__}-{value}"[:30],
 )  # fmt: skip
@@ -221,11 +221,19 @@ def test_what_is_no_number_is_no_grade_and_no_score(role: str, odd: object) -> N
 
 
 @pytest.mark.parametrize("role", ROLES)
-@pytest.mark.parametrize("number", [2**53 + 1, 10**400, np.longdouble(1) / 3, np.uint64(2**64 - 1)])
+@pytest.mark.parametrize("odd", [None, pd.NA, pd.NaT], ids=repr)
+def test_a_missing_number_is_refused(role: str, odd: object) -> None:
+    """D9."""
+    code = {"qrels": "missing_relevance", "run": "missing_score"}[role]
+    for given in ({"q1": {"d1": 1.0, "d2": odd}}, [("q1", "d1", 1.0), ("q1", "d2", odd)]):
+        check_refused(evaluate(role, given), code, role)
+
+
+@pytest.mark.parametrize("role", ROLES)
+@pytest.mark.parametrize("number", [2**53 + 1, np.longdouble(1) / 3, np.uint64(2**64 - 1)])
 def test_a_number_that_would_be_rounded_is_refused(role: str, number: object) -> None:
     """D8: text is read as the nearest double, but a typed number has a value of its own."""
-    code = {"qrels": "rel_out_of_range", "run": "score_overflow"}[role]
-    check_refused(evaluate(role, {"q1": {"d1": number}}), code, role, "holds exactly")
+    check_refused(evaluate(role, {"q1": {"d1": number}}), "inexact_number", role, "holds exactly")
 
 
 @pytest.mark.parametrize(
@@ -235,6 +243,8 @@ def test_a_number_that_would_be_rounded_is_refused(role: str, number: object) ->
         (np.float32("nan"), "rel_not_number", "score_nan"),
         (float("inf"), "rel_out_of_range", "score_overflow"),
         (np.float64("-inf"), "rel_out_of_range", "score_overflow"),
+        (10**400, "rel_out_of_range", "score_overflow"),
+        (np.longdouble("1e4000"), "rel_out_of_range", "score_overflow"),
     ],
 )
 def test_numbers_that_are_not_finite_are_refused(

@@ -337,7 +337,7 @@ def test_what_is_no_table_is_refused(odd: object) -> None:
 def test_a_type_that_arrow_does_not_know_is_refused_where_it_is_needed() -> None:
     """F2."""
     frame = pl.DataFrame(PLAIN).with_columns(pl.lit(1).cast(pl.Int128).alias("relevance"))
-    assert "Int128" in refused(lambda: Rankings.from_table(frame), "not_numeric").message
+    assert "Int128" in refused(lambda: Rankings.from_table(frame), "rel_not_number").message
     rankings = Rankings.from_table(
         frame.with_columns(pl.col("score").alias("grade")), relevance="grade"
     )

@@ -5,7 +5,13 @@ from __future__ import annotations
 from rankscope.adapters.doubles import place_in
 from rankscope.adapters.foreign import check_file
 from rankscope.adapters.mistakes import located
-from rankscope.adapters.numbers import count_offsets, join_lists, refuse_unjudged, to_numbers
+from rankscope.adapters.numbers import (
+    count_offsets,
+    is_judged,
+    join_lists,
+    no_judgments,
+    to_numbers,
+)
 from rankscope.errors import EmptyError, FormatError
 from rankscope.records import record
 
@@ -31,7 +37,7 @@ class Groups:
         scores: The score of each row.
         ideal: Offsets and grades of all that is judged, where that is more than the rows.
         names: What the arrays of grades and of scores are called.
-        find: Gives the place of a row in the arrays, counted from 0.
+        find: Gives the place of a row in the array of a name, counted from 0.
     """
 
     offsets: NDArray[np.int64]
@@ -39,20 +45,21 @@ class Groups:
     scores: NDArray[np.float64]
     ideal: tuple[NDArray[np.int64], NDArray[np.float64]] | None = None
     names: tuple[str, str]
-    find: Callable[[int], tuple[int, ...]]
+    find: Callable[[int, str], tuple[int, ...]]
 
     def locate(self, error: FormatError) -> FormatError:
         """Say in which array a number is that the core refuses, and where."""
         import numpy as np  # noqa: PLC0415 - loads with the first array
 
         if error.code.startswith("score_"):
+            is_finite = np.isfinite(self.scores)
             error.file = self.names[1]
-            return located(error, self.find(int(np.argmin(np.isfinite(self.scores)))))
+            return located(error, self.find(int(np.argmin(is_finite)), error.file))
         if error.code.startswith("rel_"):
             is_infinite = np.isinf(self.relevance)
             if self.ideal is None or is_infinite.any():
                 error.file = self.names[0]
-                return located(error, self.find(int(np.argmax(is_infinite))))
+                return located(error, self.find(int(np.argmax(is_infinite)), error.file))
             offsets, grades = self.ideal
             error.file = "ideal"
             return located(error, place_in(int(np.argmin(np.isfinite(grades))), offsets))
@@ -90,8 +97,11 @@ def from_matrices(y_true: ArrayLike, y_score: ArrayLike, *, is_reversed: bool = 
     """
     import numpy as np  # noqa: PLC0415 - loads with the first array
 
-    relevance = np.atleast_2d(to_numbers(y_true, "y_true", dimensions=(1, 2)))
-    scores = np.atleast_2d(to_numbers(y_score, "y_score", dimensions=(1, 2)))
+    given = {
+        "y_true": to_numbers(y_true, "y_true", dimensions=(1, 2)),
+        "y_score": to_numbers(y_score, "y_score", dimensions=(1, 2)),
+    }
+    relevance, scores = map(np.atleast_2d, given.values())
     if relevance.shape != scores.shape:
         raise FormatError(
             f"expected y_true and y_score of one shape, found {relevance.shape} and {scores.shape}",
@@ -106,9 +116,10 @@ def from_matrices(y_true: ArrayLike, y_score: ArrayLike, *, is_reversed: bool = 
     is_there = ~np.isnan(scores)
     is_full = bool(is_there.all())
 
-    def find(row: int) -> tuple[int, ...]:
+    def find(row: int, name: str) -> tuple[int, ...]:
         query, column = np.argwhere(is_there)[row].tolist()
-        return query, scores.shape[1] - 1 - column if is_reversed else column
+        column = scores.shape[1] - 1 - column if is_reversed else column
+        return (column,) if given[name].ndim == 1 else (query, column)
 
     return _judged(
         Groups(
@@ -157,7 +168,7 @@ def from_groups(relevance: ArrayLike, scores: ArrayLike, group_sizes: ArrayLike)
             relevance=grades,
             scores=values,
             names=("relevance", "scores"),
-            find=lambda row: (row,),
+            find=lambda row, _: (row,),
         )
     )
 
@@ -200,16 +211,17 @@ def from_lists(
             scores=scores,
             ideal=given,
             names=(name, name),
-            find=lambda row: place_in(row, offsets),
+            find=lambda row, _: place_in(row, offsets),
         )
     )
 
 
 def _judged(groups: Groups) -> Groups:
-    if groups.ideal is None:
-        refuse_unjudged(groups.relevance, groups.names[0])
-    else:
-        refuse_unjudged(groups.ideal[1], "ideal")
+    grades, name = groups.relevance, groups.names[0]
+    if groups.ideal is not None:
+        grades, name = groups.ideal[1], "ideal"
+    if not is_judged(grades):
+        raise no_judgments(name)
     return groups
 
 

@@ -36,6 +36,8 @@ def open_column(column: Foreign, name: str, refuse: Callable[[str], FormatError]
 
     if isinstance(column, list | tuple):
         return list(column)
+    if _library_of(column) == "polars" and str(column.dtype) == "Object":
+        return column.to_list()  # Arrow would be given the addresses of the objects
     if isinstance(column, np.ndarray) or _is_of_numpy(column):
         array = column if isinstance(column, np.ndarray) else np.asarray(column)
         check_file(array, name)
@@ -74,13 +76,18 @@ def _of_objects(array: Foreign) -> Foreign:
 
 def is_null(value: object) -> bool:
     """Whether a Python object says that there is none."""
-    # The nulls of pandas answer no question about themselves, so they are known by their types.
     is_nan = isinstance(value, float) and math.isnan(value)
-    return value is None or is_nan or type(value).__name__ in {"NAType", "NaTType"}
+    return is_nan or is_null_type(type(value))
 
 
-def _is_of_pandas(column: Foreign) -> bool:
-    return type(column).__module__.partition(".")[0] == "pandas"
+def is_null_type(kind: type) -> bool:
+    """Whether a type is of nothing else than nulls."""
+    # Those of pandas answer no question about themselves, so they are known by their types.
+    return kind.__name__ in {"NoneType", "NAType", "NaTType"}
+
+
+def _library_of(column: Foreign) -> str:
+    return type(column).__module__.partition(".")[0]
 
 
 def _is_of_numpy(column: Foreign) -> bool:
@@ -89,12 +96,12 @@ def _is_of_numpy(column: Foreign) -> bool:
 
     dtype = getattr(column, "dtype", None)
     is_known = isinstance(dtype, np.dtype) or type(dtype).__name__ == "SparseDtype"
-    return _is_of_pandas(column) and is_known
+    return _library_of(column) == "pandas" and is_known
 
 
 def _to_arrow(column: Foreign) -> Foreign:
     """Give an array of Arrow, in one or more pieces, where a library makes one."""
-    if _is_of_pandas(column):
+    if _library_of(column) == "pandas":
         return load_arrow().array(getattr(column, "array", column), from_pandas=True)
     if hasattr(column, "__arrow_c_stream__"):
         return load_arrow().chunked_array(column)

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from rankscope.adapters.arrow import load_arrow
-from rankscope.adapters.column import is_null, open_column
+from rankscope.adapters.column import is_null, is_null_type, open_column
 from rankscope.adapters.foreign import is_integer
-from rankscope.adapters.mistakes import inexact, not_numbers
+from rankscope.adapters.mistakes import code_of, inexact, not_numbers
 from rankscope.adapters.numbers import to_numbers
 from rankscope.errors import FormatError
 
@@ -93,7 +93,6 @@ def _ids_of_texts(values: list[str], name: str) -> IdColumn:
             f"expected text in {name}, found a lone surrogate: {values[at]!a:.120}",
             hint="it is half of a character; the text was decoded with errors passed over",
             code="surrogate",
-            file="table",
             line=at + 1,
         ) from error
 
@@ -117,7 +116,6 @@ def _as_text(values: Foreign, name: str) -> Foreign:
             f"expected {name} in UTF-8, found {values[at].as_py()!r:.120}",
             hint="decode the column first",
             code="encoding",
-            file="table",
             line=at + 1,
         ) from error
 
@@ -152,7 +150,6 @@ def read_values(column: Foreign, name: str) -> IdColumn:
             f"expected {name} to hold texts, numbers, dates or truth values, found {found}",
             hint="convert the column to text first",
             code="attribute_type",
-            file="table",
         )
 
     values = open_column(column, name, refuse)
@@ -167,12 +164,15 @@ def read_values(column: Foreign, name: str) -> IdColumn:
         raise refuse(f"{getattr(values, 'type', 'a mixture')}") from error
 
 
-def read_numbers(column: Foreign, name: str, *, allows_null: bool = False) -> NDArray[np.float64]:
+def read_numbers(
+    column: Foreign, name: str, role: str, *, allows_null: bool = False
+) -> NDArray[np.float64]:
     """Read a column of numbers as float64, exactly.
 
     Args:
         column: The column.
         name: What messages call it.
+        role: What it holds, for the codes of mistakes.
         allows_null: Whether nulls become NaN; else they are refused.
 
     Raises:
@@ -187,14 +187,16 @@ def read_numbers(column: Foreign, name: str, *, allows_null: bool = False) -> ND
         if not isinstance(values, list | np.ndarray):
             values = _numbers_of_arrow(values, name)
         if not allows_null:
-            _refuse_nulls(values, name)
+            _refuse_nulls(values, name, role)
         return to_numbers(values, name, dimensions=(1,))
     except FormatError as error:
-        error.file = "table"
+        # A list in a row is no number, as a text is none.
+        if error.code == "not_numeric" or (error.code == "array_shape" and error.line is not None):
+            error.code = code_of("text", role)
         raise
 
 
-def _refuse_nulls(values: Foreign, name: str) -> None:
+def _refuse_nulls(values: Foreign, name: str, role: str) -> None:
     import numpy as np  # noqa: PLC0415 - loads with the first array
 
     is_missing = np.ma.getmaskarray(values) if np.ma.isMaskedArray(values) else np.zeros(0, bool)
@@ -202,7 +204,7 @@ def _refuse_nulls(values: Foreign, name: str) -> None:
         raise FormatError(
             f"expected a number in every row of {name}, found none",
             hint="drop the rows without one",
-            code="missing_score",
+            code=code_of("missing", role),
             line=int(np.argmax(is_missing)) + 1,
         )
 
@@ -213,7 +215,7 @@ def _fill_nulls(values: list[Foreign]) -> Foreign:
 
     import numpy as np  # noqa: PLC0415 - loads with the first array
 
-    nulls = {kind for kind in set(map(type, values)) if kind.__name__ in {"NoneType", "NAType"}}
+    nulls = set(filter(is_null_type, map(type, values)))
     others = set(map(type, values)) - nulls
     if others == {decimal.Decimal}:
         return load_arrow().array(values, from_pandas=True)
@@ -267,7 +269,6 @@ def _no_id(name: str, at: int) -> FormatError:
         f"expected an id in every row of {name}, found none",
         hint="drop the rows without one",
         code="missing_id",
-        file="table",
         line=at + 1,
     )
 
@@ -283,6 +284,5 @@ def _bad_ids(name: str, found: str, at: int | None = None) -> FormatError:
         f"expected {name} to hold texts, or integers, found {found}",
         hint="ids are text or integers; floats lose digits",
         code="id_type",
-        file="table",
         line=None if at is None else at + 1,
     )

@@ -57,13 +57,13 @@ def _convert(array: NDArray[Any]) -> NDArray[np.float64]:
 
 
 def _find_rounded(array: NDArray[Any], numbers: NDArray[np.float64]) -> NDArray[np.bool_] | None:
-    """Where a number is not what it was; nothing where the type says that all are."""
+    """Where a finite number is not what it was; nothing where the type says that all are."""
     import numpy as np  # noqa: PLC0415 - loads with the first array
 
     if array.dtype.itemsize <= 4 or array.dtype == np.float64:
         return None
     if array.dtype.kind == "f":
-        return np.asarray((numbers != array) & ~np.isnan(array))
+        return np.asarray((numbers != array) & np.isfinite(numbers))
     if array.size == 0 or (array.max() <= EXACT_UP_TO and array.min() >= -EXACT_UP_TO):
         return None
     is_large = np.asarray(array > EXACT_UP_TO)
@@ -85,42 +85,37 @@ def read_python(
         name: What messages call them.
         offsets: Where lists begin in them that stand end to end, for messages.
 
+    Returns:
+        Doubles, infinite for what is beyond all of them.
+
     Raises:
         FormatError: A number would be rounded.
     """
     import numpy as np  # noqa: PLC0415 - loads with the first array
 
     try:
-        numbers = np.array(values, dtype=np.float64)
+        with np.errstate(over="ignore"):
+            numbers = np.array(values, dtype=np.float64)
     except OverflowError:
-        numbers = np.full(len(values), np.inf)
+        numbers = np.array(list(map(_to_double, values)))
     # What came out below this bound was not rounded, unless it is a long double.
     is_suspect = np.abs(numbers) >= EXACT_UP_TO
     if np.longdouble in set(map(type, values)):
         is_suspect[:] = True
-    for at in np.flatnonzero(is_suspect).tolist():
-        if not _is_double(values[at]):
+    for at in np.flatnonzero(is_suspect & np.isfinite(numbers)).tolist():
+        value = values[at]
+        # Python compares its integers with its doubles exactly.
+        if (int(value) if isinstance(value, int | np.integer) else value) != float(numbers[at]):
             place = (at,) if offsets is None else place_in(at, offsets)
-            raise inexact(name, _shorten(values[at]), place)
+            raise inexact(name, str(value)[:120], place)
     return numbers
 
 
-def _is_double(value: Any) -> bool:  # noqa: ANN401 - any number
-    """Whether double precision holds a number; NaN is held."""
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
-    exact = int(value) if isinstance(value, int | np.integer) else value
+def _to_double(value: Any) -> float:  # noqa: ANN401 - any number
     try:
-        number = float(exact)
+        return float(value)
     except OverflowError:
-        return False
-    return math.isnan(number) or bool(number == exact)
-
-
-def _shorten(value: Any) -> str:  # noqa: ANN401 - any number
-    """Print a number, but for integers that are too long to print or to read."""
-    is_long = isinstance(value, int) and value.bit_length() > 1100
-    return "an integer beyond double precision" if is_long else str(value)[:120]
+        return math.inf if value > 0 else -math.inf
 
 
 def place_in(at: int, offsets: NDArray[np.int64]) -> tuple[int, ...]:

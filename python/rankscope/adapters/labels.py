@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import math
 from itertools import chain
 
 from rankscope.adapters.arrow import load_arrow
+from rankscope.adapters.column import is_null
 from rankscope.data.attribution import Attribution, Labels, grade_labels, read_positive
 from rankscope.errors import FormatError, UsageError
 
@@ -128,7 +128,7 @@ def _encode_rows(rows: Sequence[Foreign], name: str, separator: str | None) -> P
     except TypeError as error:  # it cannot be looked up
         raise _bad_labels(name, "labels that are text", "something else") from error
     for label in codes:
-        if not isinstance(label, str) and not _is_null(label):
+        if not isinstance(label, str) and not is_null(label):
             at = next(at for at, labels in enumerate(lists) if label in labels)
             raise _bad_labels(name, "labels that are text", type(label).__name__, at)
     return list(codes), np.array(found, dtype=np.int64), counts
@@ -151,16 +151,10 @@ def _split_row(row: Foreign, at: int, name: str, separator: str | None) -> Colle
             return row
         if getattr(row, "ndim", 0) == 1:  # from a column of lists
             return row.tolist()  # type: ignore[no-any-return]  # of an array
-    if _is_null(row):
+    if is_null(row):
         return ()
     wanted = "labels, or lists of them" if separator is None else "texts to be split"
     raise _bad_labels(name, wanted, type(row).__name__, at)
-
-
-def _is_null(value: object) -> bool:
-    # pandas.NA answers no question about itself, so it is known by its type.
-    is_nan = isinstance(value, float) and math.isnan(value)
-    return value is None or is_nan or type(value).__name__ == "NAType"
 
 
 def _read_chunks(column: Foreign, name: str) -> Iterable[Foreign]:

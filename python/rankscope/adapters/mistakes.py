@@ -1,8 +1,27 @@
-"""What arrays get wrong, as errors that name the row and the column."""
+"""What arrays and columns get wrong, as errors that name the place."""
 
 from __future__ import annotations
 
-from rankscope.errors import EmptyError, FormatError
+from rankscope.errors import FormatError
+
+CODES = {
+    ("text", "relevance"): "rel_not_number",
+    ("nan", "relevance"): "rel_not_number",
+    ("infinite", "relevance"): "rel_out_of_range",
+    ("missing", "relevance"): "missing_relevance",
+    ("rounded", "relevance"): "integer_range",
+    ("text", "score"): "score_not_number",
+    ("nan", "score"): "score_nan",
+    ("infinite", "score"): "score_overflow",
+    ("missing", "score"): "missing_score",
+    ("missing", "rank"): "missing_score",
+    ("rounded", "score"): "integer_range",
+}
+
+
+def code_of(mistake: str, role: str) -> str:
+    """The code of a mistake in a column: the one that text in the format of TREC has for it."""
+    return CODES.get((mistake, role), "not_numeric")
 
 
 def not_numbers(
@@ -69,13 +88,3 @@ def placed(error: FormatError, row: int) -> FormatError:
     """Name the row of a mistake that knows its place in it."""
     error.line, error.column = row + 1, error.line
     return error
-
-
-def no_judgments(file: str | None = None) -> EmptyError:
-    """Refuse rows of which none is judged, as judgments without a document are refused."""
-    return EmptyError(
-        "expected judgments, found none",
-        hint="give each query at least the grades that are known",
-        code="empty_input",
-        file=file,
-    )

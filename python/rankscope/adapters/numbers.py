@@ -8,8 +8,8 @@ from itertools import chain
 
 from rankscope.adapters.doubles import read_python, to_doubles
 from rankscope.adapters.foreign import check_file, is_plain, is_row, open_array, see_array
-from rankscope.adapters.mistakes import bad_shape, no_judgments, not_numbers, placed
-from rankscope.errors import FormatError
+from rankscope.adapters.mistakes import bad_shape, not_numbers, placed
+from rankscope.errors import EmptyError, FormatError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -109,16 +109,21 @@ def _is_number(value: object, name: str) -> bool:
         raise placed(error, 0) from error
 
 
-def refuse_unjudged(grades: NDArray[np.float64], file: str | None = None) -> None:
-    """Refuse rows of which none has a grade.
-
-    Raises:
-        EmptyError: None has.
-    """
+def is_judged(grades: NDArray[np.float64]) -> bool:
+    """Whether any of the grades is known."""
     import numpy as np  # noqa: PLC0415 - loads with the first array
 
-    if len(grades) == 0 or (np.isnan(grades[0]) and np.isnan(grades).all()):
-        raise no_judgments(file)
+    return len(grades) > 0 and not (np.isnan(grades[0]) and np.isnan(grades).all())
+
+
+def no_judgments(file: str | None) -> EmptyError:
+    """Refuse rows of which none is judged, as judgments without a document are refused."""
+    return EmptyError(
+        "expected judgments, found none",
+        hint="give each query at least the grades that are known",
+        code="empty_input",
+        file=file,
+    )
 
 
 def _are_alike(arrays: Iterable[NDArray[Any]]) -> bool:

@@ -6,7 +6,7 @@ from contextlib import contextmanager
 
 from rankscope import _core
 from rankscope.adapters.tables import read_judged, read_retrieved
-from rankscope.errors import RankscopeError
+from rankscope.errors import InputError, RankscopeError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -137,7 +137,8 @@ def see_joined(
         FileError: A file cannot be read.
     """
     if not given.format:
-        yield given.value, _named(names), lambda row: row
+        with _held(given, names) as seen:
+            yield seen
         return
     labels = () if attributed is None else (attributed.labels, attributed.predicted)
     others = [*attributes, *(name for name in labels if name is not None)]
@@ -191,11 +192,22 @@ def see_table(
         FileError: A file cannot be read.
     """
     if not given.format:
-        yield given.value, columns, lambda row: row
+        with _held(given, columns) as seen:
+            yield seen
         return
     source = _open(given, needed, columns, (), encoding=encoding, progress=progress)
     with _seen(source, notes) as seen:
         yield seen
+
+
+@contextmanager
+def _held(given: Input, names: Mapping[str, str | None]) -> Iterator[Seen]:
+    named = {role: name for role, name in names.items() if name is not None}
+    try:
+        yield given.value, named, lambda row: row
+    except InputError as error:
+        error.file = given.name
+        raise
 
 
 @contextmanager
@@ -234,7 +246,3 @@ def _open(
         encoding=encoding,
         progress=progress,
     )
-
-
-def _named(names: Mapping[str, str | None]) -> dict[str, str]:
-    return {role: name for role, name in names.items() if name is not None}

@@ -8,8 +8,7 @@ from collections.abc import Mapping
 from rankscope.adapters.arrow import load_arrow
 from rankscope.adapters.columns import read_ids, read_numbers, read_values
 from rankscope.adapters.labels import read_grades
-from rankscope.adapters.numbers import refuse_unjudged
-from rankscope.errors import EmptyError, FormatError
+from rankscope.errors import FormatError
 from rankscope.records import record
 
 TYPE_CHECKING = False
@@ -106,7 +105,7 @@ def read_table(
     found = Found(source, names)
     rank = found.seek("rank")
     score = found.seek("score") if rank is not None else found.require("score")
-    ranks = None if rank is None else read_numbers(source.columns[rank], rank)
+    ranks = None if rank is None else found.read_numbers("rank")
     if score is None and ranks is not None:
         scores, ranks = -ranks, None
     else:
@@ -115,8 +114,6 @@ def read_table(
         relevance = found.read_numbers("relevance", allows_null=True)
     else:
         relevance = attribution.read_grades(source)
-    if len(relevance) == len(scores):
-        refuse_unjudged(relevance, "table")
     return Columns(
         found.read_ids("query"),
         None if found.seek("doc") is None else found.read_ids("doc"),
@@ -166,9 +163,7 @@ def read_judged(
     """
     found = Found(open_table(table), names)
     grades = found.read_numbers("relevance")
-    queries, docs = found.read_ids("query"), found.read_ids("doc")
-    _refuse_empty(queries, docs, grades)
-    return queries, docs, grades
+    return found.read_ids("query"), found.read_ids("doc"), grades
 
 
 def read_retrieved(
@@ -184,21 +179,7 @@ def read_retrieved(
         scores = -found.read_numbers("rank")
     else:
         scores = found.read_numbers("score")
-    queries, docs = found.read_ids("query"), found.read_ids("doc")
-    _refuse_empty(queries, docs, scores)
-    return queries, docs, scores
-
-
-def _refuse_empty(queries: IdColumn, docs: IdColumn, numbers: NDArray[np.float64]) -> None:
-    # Texts have an offset more than there are rows; columns of other lengths are told later.
-    rows = [len(ids[0]) - 1 if isinstance(ids, tuple) else len(ids) for ids in (queries, docs)]
-    if max(*rows, len(numbers)) <= 0:
-        raise EmptyError(
-            "expected rows, found none",
-            hint="is the table empty?",
-            code="empty_input",
-            file="table",
-        )
+    return found.read_ids("query"), found.read_ids("doc"), scores
 
 
 class Found:
@@ -244,7 +225,7 @@ class Found:
             InputError: They are none.
         """
         name = self.require(role)
-        return read_numbers(self.table.columns[name], name, allows_null=allows_null)
+        return read_numbers(self.table.columns[name], name, role, allows_null=allows_null)
 
 
 class Table:
@@ -259,7 +240,6 @@ class Table:
                 f"expected different column names, found {', '.join(doubled)} more than once",
                 hint="rename one of them",
                 code="columns",
-                file="table",
             )
 
     def find(self, name: str, role: str) -> object:
@@ -312,7 +292,6 @@ def open_table(table: object) -> Table:
                 "expected one level of column names, found several",
                 hint="flatten the columns",
                 code="columns",
-                file="table",
             )
         names = [str(name) for name in table.columns]
         return Table(names, {name: table.iloc[:, at] for at, name in enumerate(names)})
@@ -341,7 +320,6 @@ def _no_table(table: object) -> FormatError:
         f"expected a table, found {type(table).__name__}",
         hint=ELSEWHERE.get(module, "give a data frame, or an Arrow table"),
         code="input_type",
-        file="table",
     )
 
 
@@ -362,7 +340,6 @@ def find_column(table: Table, role: str, name: str | None) -> str | None:
             f"expected one column of {role}, found {' and '.join(found)}",
             hint=f"say which: {role}={found[0]!r}, or --col {role}={found[0]}",
             code="columns",
-            file="table",
         )
     return found[0] if found else None
 
@@ -378,7 +355,6 @@ def _no_column(table: Table, wanted: str, name: str) -> FormatError:
         f"expected {wanted}, found {', '.join(table.names) or 'no columns'}",
         hint=hint,
         code="columns",
-        file="table",
     )
 
 

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from rankscope import _core, engine
 from rankscope.adapters import arrays, recognise_table, see_joined, tables
 from rankscope.adapters.columns import MISSING
+from rankscope.adapters.numbers import is_judged, no_judgments
 from rankscope.api.ideals import refuse_beaten_ideals
 from rankscope.api.ties import check_order
 from rankscope.data.attribution import SETTINGS
@@ -178,6 +179,9 @@ class Rankings:
             given, names, attributes, attributed, encoding=encoding, notes=notes, progress=watch
         ) as (held, found, _):
             columns = tables.read_table(held, found, attributes, attributed)
+            is_even = len(columns.relevance) == len(columns.scores) > 0
+            if is_even and not is_judged(columns.relevance):
+                raise no_judgments(given.name)
             threads = engine.count_threads(None)
             core = _core.Rankings.from_table(columns.to_core(), ties, duplicates, threads)
         queries = Queries(given.name, duplicates, core.query_ids)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from rankscope import _core
 from rankscope.adapters import tables
 from rankscope.adapters.arrow import load_arrow
+from rankscope.adapters.numbers import is_judged, no_judgments
 from rankscope.data.qrels import Queries
 from rankscope.engine.evaluating import make_evaluation, make_plan
 from rankscope.engine.slices import join_groups
@@ -97,17 +98,17 @@ def evaluate_stream(
 def _push_batches(file: TableFile, plan: _core.Plan, reading: Reading) -> _core.TableStream | None:
     stream = _core.TableStream()
     names = {role: file.columns.get(role) for role in tables.SYNONYMS}
-    rows = 0
+    rows, has_grades = 0, False
     for table in whole_queries(file, names["query"]):
         try:
-            columns = tables.read_table(table, names, reading.attributes).to_core()
+            columns = tables.read_table(table, names, reading.attributes)
         except FormatError as error:
             error.line = error.line and error.line + rows
             raise file.place(error) from None
         try:
             is_new = stream.push(
                 plan,
-                columns,
+                columns.to_core(),
                 reading.ties,
                 reading.duplicates,
                 reading.is_grouped,
@@ -118,6 +119,9 @@ def _push_batches(file: TableFile, plan: _core.Plan, reading: Reading) -> _core.
         if not is_new:
             return None
         rows += table.num_rows
+        has_grades = has_grades or is_judged(columns.relevance)
+    if rows > 0 and not has_grades:
+        raise no_judgments(file.name)
     return stream
 
 

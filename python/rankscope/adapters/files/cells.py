@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from rankscope.adapters.arrow import load_arrow
+from rankscope.adapters.mistakes import code_of
 from rankscope.errors import FormatError
 
 TYPE_CHECKING = False
@@ -87,22 +88,6 @@ NOT_FINITE = {
     "infinite": "only numbers that double precision can hold are accepted",
 }
 """How to mend what is no finite number."""
-
-CODES = {
-    ("text", "relevance"): "rel_not_number",
-    ("nan", "relevance"): "rel_not_number",
-    ("infinite", "relevance"): "rel_out_of_range",
-    ("text", "score"): "score_not_number",
-    ("nan", "score"): "score_nan",
-    ("infinite", "score"): "score_overflow",
-    ("rounded", "relevance"): "integer_range",
-    ("rounded", "score"): "integer_range",
-}
-
-
-def code_of(mistake: str, role: str) -> str:
-    """The code of a mistake in a column: the one that text in the format of TREC has for it."""
-    return CODES.get((mistake, role), "not_numeric")
 
 
 def _mistake(message: str, hint: str, code: str, value: str) -> FormatError:

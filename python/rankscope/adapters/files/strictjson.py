@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 import math
 
-from rankscope.adapters.files.cells import NOT_FINITE, code_of
+from rankscope.adapters.files.cells import NOT_FINITE
 from rankscope.adapters.files.roles import ID_ROLES, NUMBER_ROLES
+from rankscope.adapters.mistakes import code_of
 from rankscope.errors import FormatError, InputError, LimitError
 from rankscope.records import record
 

@@ -1,0 +1,200 @@
+"""The same odd value has the same verdict in a dict, in rows, in columns and in frames: G6."""
+
+from __future__ import annotations
+
+import datetime as dt
+import decimal
+import fractions
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+import rankscope as rs
+from rankscope import Rankings
+
+from tests.inputs.entry import nested
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    Rows = list[tuple[object, object, object]]
+
+NAMES = {"qrels": ("query_id", "doc_id", "relevance"), "run": ("query_id", "doc_id", "score")}
+PLAIN: dict[str, Rows] = {
+    "qrels": [("q", "a", 1), ("q", "b", 2)],
+    "run": [("q", "a", 2.5), ("q", "b", 1.5)],
+}
+
+
+def columns_of(rows: Rows, role: str) -> dict[str, list[object]]:
+    return {name: list(column) for name, *column in zip(NAMES[role], *rows, strict=True)}
+
+
+def pandas_of(rows: Rows, role: str) -> pd.DataFrame:
+    """Give a frame that holds the objects as they are."""
+    columns = columns_of(rows, role)
+    return pd.DataFrame({name: pd.Series(columns[name], dtype=object) for name in columns})
+
+
+def polars_of(rows: Rows, role: str) -> pl.DataFrame:
+    """Give a frame that holds the objects as they are."""
+    return pl.DataFrame(
+        [
+            pl.Series(name, column, dtype=pl.Object)
+            for name, column in columns_of(rows, role).items()
+        ]
+    )
+
+
+FORMS: dict[str, Callable[[Rows, str], object]] = {
+    "dict": lambda rows, _: nested(rows),
+    "rows": lambda rows, _: rows,
+    "iterator": lambda rows, _: iter(rows),
+    "pandas": pandas_of,
+    "polars": polars_of,
+}
+
+
+def verdict(call: Callable[[], rs.Evaluation]) -> tuple[str, int | None] | dict[str, object]:
+    """Give the code of the refusal and its row, or the values."""
+    try:
+        return call().to_dict()
+    except rs.errors.RankscopeError as error:
+        return error.code, error.line
+
+
+def of_pairs(form: str, role: str, rows: Rows) -> object:
+    """Evaluate with rows in one role, as judgments and run, which all ways must take alike."""
+    given = {
+        each: FORMS[form](rows if each == role else PLAIN[each], each) for each in ("qrels", "run")
+    }
+    found = verdict(lambda: rs.evaluate(given["qrels"], given["run"], "nDCG"))
+    if form != "iterator":
+        ranked = verdict(lambda: Rankings.from_run(given["qrels"], given["run"]).evaluate("nDCG"))
+        assert ranked == found
+    return found
+
+
+KINDS: dict[str, list[object]] = {
+    "text": ["x", "1", b"1", True, np.True_, 1j, fractions.Fraction(1, 3), decimal.Decimal(1), [1],
+             np.datetime64("2026"), np.timedelta64(1, "s"), dt.date(2026, 1, 1)],
+    "missing": [None, pd.NA, pd.NaT],
+    "nan": [float("nan"), np.float32("nan")],
+    "infinite": [float("inf"), np.float32("-inf"), 10**400, -(10**400), np.longdouble("1e4000")],
+    "rounded": [2**53 + 1, np.uint64(2**64 - 1), np.longdouble(1) / 3],
+    "good": [2**70, -0.0, np.int8(3), np.float16(0.25), np.longdouble(0.5)],
+}  # fmt: skip
+NUMBERS = [(number, kind) for kind, numbers in KINDS.items() for number in numbers]
+CODES = {
+    "qrels": {
+        "text": "rel_not_number",
+        "missing": "missing_relevance",
+        "nan": "rel_not_number",
+        "infinite": "rel_out_of_range",
+        "rounded": "inexact_number",
+    },
+    "run": {
+        "text": "score_not_number",
+        "missing": "missing_score",
+        "nan": "score_nan",
+        "infinite": "score_overflow",
+        "rounded": "inexact_number",
+    },
+}
+
+
+def show(value: object) -> str:
+    is_long = isinstance(value, int) and abs(value) > 2**100
+    return "long" if is_long else f"{type(value).__name__}-{value!r:.20}"
+
+
+@pytest.mark.parametrize("role", ["qrels", "run"])
+@pytest.mark.parametrize(("number", "kind"), NUMBERS, ids=show)
+def test_a_number_has_one_verdict(number: object, kind: str, role: str) -> None:
+    rows: Rows = [PLAIN[role][0], ("q", "b", number)]
+    found = {form: of_pairs(form, role, rows) for form in FORMS}
+    code = CODES[role].get(kind)
+    assert isinstance(found["dict"], dict if code is None else tuple)
+    for form, outcome in found.items():
+        line = None if form == "dict" else 2
+        assert outcome == (found["dict"] if code is None else (code, line))
+
+
+@pytest.mark.parametrize(("number", "kind"), NUMBERS, ids=show)
+def test_a_score_has_the_same_verdict_in_a_table_of_both(number: object, kind: str) -> None:
+    rows: Rows = [PLAIN["run"][0], ("q", "b", number)]
+    table = columns_of(rows, "run") | {"relevance": [1, 2]}
+    expected = of_pairs("rows", "run", rows)
+    assert isinstance(expected, dict if kind == "good" else tuple)
+    for given in (table, pandas_of(rows, "run").assign(relevance=[1, 2])):
+        made = verdict(
+            lambda given=given: Rankings.from_table(given, ties="doc_id").evaluate("nDCG")
+        )
+        assert made == expected
+
+
+CODES_OF_IDS: dict[str, list[object]] = {
+    "id_type": [1.5, True, np.True_, b"b", ("b",), np.float64(7)],
+    "missing_id": [None, pd.NA, pd.NaT, ""],
+    "surrogate": ["\ud800", "b\udfff"],
+    "nul_byte": ["b\0"],
+    "id_length": ["x" * 4097],
+    "": ["b", "a b", "é", np.str_("b"), "007", "NA", "nan", "None"],
+}
+IDS = [(odd, code) for code, ids in CODES_OF_IDS.items() for odd in ids]
+
+
+@pytest.mark.parametrize("role", ["qrels", "run"])
+@pytest.mark.parametrize("place", [0, 1])
+@pytest.mark.parametrize(("odd", "code"), IDS, ids=lambda value: ascii(value)[:30])
+def test_an_id_has_one_verdict(odd: object, code: str, place: int, role: str) -> None:
+    changed = list(PLAIN[role][1])
+    changed[place] = odd
+    rows: Rows = [PLAIN[role][0], tuple(changed)]  # type: ignore[list-item]
+    found = {form: of_pairs(form, role, rows) for form in FORMS}
+    for form, outcome in found.items():
+        line = None if form == "dict" else 2
+        assert outcome == ((code, line) if code else found["dict"])
+
+
+@pytest.mark.parametrize("role", ["qrels", "run"])
+def test_integers_are_the_same_ids_everywhere(role: str) -> None:
+    rows: Rows = [(7, 10, 1), (7, 9, 1), (8, 9, 0)]
+    text: Rows = [(str(query), str(doc), number) for query, doc, number in rows]
+    other = "run" if role == "qrels" else "qrels"
+    for form, make in FORMS.items():
+        for make_other in FORMS.values():
+            given = {role: make(rows, role), other: make_other(text, other)}
+            found = rs.evaluate(given["qrels"], given["run"], ["nDCG", "RR"])
+            assert found.to_dict() == rs.evaluate(text, text, ["nDCG", "RR"]).to_dict()
+            assert found.diagnostics["int_ids"] == (5 if form == "dict" else 6)
+
+
+@pytest.mark.parametrize("role", ["qrels", "run"])
+def test_nothing_has_one_verdict(role: str) -> None:
+    assert {form: of_pairs(form, role, []) for form in FORMS} == dict.fromkeys(
+        FORMS, ("empty_input", None)
+    )
+
+
+def test_a_repeated_document_has_one_verdict() -> None:
+    rows: Rows = [*PLAIN["run"], ("q", "a", 0.5)]
+    judged: Rows = [*PLAIN["qrels"], ("q", "a", 0)]
+    for form in FORMS:
+        if form != "dict":
+            assert of_pairs(form, "run", rows) == ("duplicate_doc", 3)
+            assert of_pairs(form, "qrels", judged) == ("duplicate_conflict", 3)
+
+
+@pytest.mark.parametrize("form", ["pandas", "polars"])
+def test_an_error_says_which_of_two_tables_is_meant(form: str) -> None:
+    make = FORMS[form]
+    for role, other in (("qrels", "run"), ("run", "qrels")):
+        rows: Rows = [("q", "b", "x")]
+        for given in (make(rows, role), make(PLAIN[role], role)[["query_id", "doc_id"]]):
+            both = {role: given, other: make(PLAIN[other], other)}
+            with pytest.raises(rs.InputError) as caught:
+                rs.evaluate(both["qrels"], both["run"], "RR")
+            assert caught.value.file == role
