@@ -21,7 +21,7 @@ from benchmarks.record import (
     write_record,
 )
 from benchmarks.verdicts import judge
-from benchmarks.workloads import Workload, placeholders, read_workloads
+from benchmarks.workloads import Workload, environments, read_workloads
 
 
 def main() -> int:
@@ -37,9 +37,16 @@ def main() -> int:
     parser.add_argument(
         "--without", action="append", default=[], help="leave out this contender; repeatable"
     )
+    parser.add_argument(
+        "--with",
+        dest="also",
+        action="append",
+        default=[],
+        help="take in this contender, which is optional; repeatable",
+    )
     options = parser.parse_args()
     workloads = [
-        leave_out(workload, set(options.without))
+        leave_out(workload, absent(workload, options.also) | set(options.without))
         for workload in read_workloads(small=options.small)
         if not options.only or workload.name in options.only
     ]
@@ -82,10 +89,24 @@ def measure(workloads: list[Workload], *, small: bool) -> Record:
         name
         for workload in workloads
         for contender in workload.contenders
-        for name in placeholders(contender.command) - {"bin", "qrels", "run"}
+        for name in environments(contender.command)
     }
     packages = {name: installed_packages(interpreter(name)) for name in sorted(used)}
     return Record(today(), machine, packages, corpora, measured)
+
+
+def absent(workload: Workload, also: list[str]) -> set[str]:
+    """Find the contenders that take part only where they are asked for, and are not.
+
+    Args:
+        workload: What was declared.
+        also: Contenders that were asked for.
+
+    Returns:
+        Their names.
+    """
+    optional = {contender.name for contender in workload.contenders if contender.optional}
+    return optional - set(also)
 
 
 def leave_out(workload: Workload, names: set[str]) -> Workload:

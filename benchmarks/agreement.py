@@ -34,7 +34,7 @@ def check_means(
             f"{contender.name}: expected the measures {', '.join(expected)}, "
             f"found {', '.join(means) or 'none'}."
         )
-    slack = SLACK[contender.prints]
+    slack = contender.within or SLACK[contender.prints]
     for measure, right in expected.items():
         least, most = (
             (right.doc_id, right.doc_id)

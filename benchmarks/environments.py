@@ -10,6 +10,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 PEERS = ROOT / "benchmarks" / "peers"
 WORK = ROOT / "benchmarks" / "work"
+OURS = "ours"
 PREFIX = "env-"
 
 
@@ -25,7 +26,7 @@ def interpreter(name: str) -> Path:
     Raises:
         SystemExit: The environment of ours was not made yet.
     """
-    if name == "ours":
+    if name == OURS:
         ours = ROOT / ".venv" / "bin" / "python"
         if not ours.exists():
             raise SystemExit(f"Expected our environment, found no {ours}.\nHint: make develop")

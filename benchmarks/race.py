@@ -2,7 +2,8 @@
 
 Each run is a process of its own. A first round, which is not counted, brings files and programs
 into the page cache and checks the means. After it the contenders alternate: five counted runs
-each, three where the first took more than ten seconds. Medians are compared.
+each, three where the first took more than ten seconds. Medians are compared. What is too short to
+be timed once is repeated inside the process, see `Stopwatch.repeat`.
 """
 
 from __future__ import annotations
@@ -14,9 +15,9 @@ import sys
 from typing import TYPE_CHECKING
 
 from benchmarks.agreement import check_means, read_table
-from benchmarks.environments import ROOT, interpreter
+from benchmarks.environments import OURS, ROOT, interpreter
 from benchmarks.process import run_process
-from benchmarks.workloads import placeholders
+from benchmarks.workloads import environments, placeholders
 
 if TYPE_CHECKING:
     from benchmarks.corpora.files import CorpusFiles
@@ -112,12 +113,12 @@ def fill_command(command: str, files: CorpusFiles | None) -> list[str]:
     """
     values: dict[str, str] = {}
     for name in placeholders(command):
-        if name in {"qrels", "run"}:
-            if files is None:
-                raise ValueError(f"Expected a corpus for {command!r}, found none.")
-            values[name] = str(files.qrels if name == "qrels" else files.run)
-        elif name == "bin":
-            values[name] = str(interpreter("ours").parent)
-        else:
+        if name in environments(command):
             values[name] = str(interpreter(name))
+        elif name == "bin":
+            values[name] = str(interpreter(OURS).parent)
+        elif files is not None and name in files.paths:
+            values[name] = str(files.paths[name])
+        else:
+            raise ValueError(f"Expected a corpus with {name!r} for {command!r}.")
     return [word.format_map(values) for word in shlex.split(command)]

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 RECORDS = ROOT / "benchmarks" / "records"
 PAGE = ROOT / "docs" / "benchmarks.md"
 FENCE = re.compile(r"(?<=<!-- newest record -->\n).*?(?=<!-- end of it -->)", flags=re.DOTALL)
+# Seconds below this have four places.
+SHORT = 0.1
 FIGURES = {"wall": "process, s", "inside": "inside it, s", "load": "load, s"} | {
     "evaluate": "evaluate, s",
     "peak": "peak, MB",
@@ -52,14 +54,14 @@ class Record:
         date: Day of the run, UTC.
         machine: Facts of the machine and of the checkout.
         packages: Versions of the packages of each environment.
-        corpora: Checksums of the run file and of the qrels, by corpus.
+        corpora: Checksums of the files of each corpus, by their placeholders.
         workloads: What was measured.
     """
 
     date: str
     machine: dict[str, str | int | float | bool]
     packages: dict[str, dict[str, str]]
-    corpora: dict[str, tuple[str, str]]
+    corpora: dict[str, dict[str, str]]
     workloads: list[Measured]
 
 
@@ -146,7 +148,9 @@ def _render_workload(measured: Measured) -> str:
 def _number(value: float | None, figure: str) -> str:
     if value is None:
         return ""
-    return f"{value:.0f}" if figure == "peak" else f"{value:.3f}"
+    if figure == "peak":
+        return f"{value:.0f}"
+    return f"{value:.4f}" if value < SHORT else f"{value:.3f}"
 
 
 def _outcome(verdict: Verdict) -> str:

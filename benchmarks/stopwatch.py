@@ -4,6 +4,16 @@ from __future__ import annotations
 
 import json
 import time
+from typing import TYPE_CHECKING, TypeVar
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    T = TypeVar("T")
+
+# A short call is timed so often, or until this many seconds have passed.
+CALLS = 15
+ENOUGH = 3.0
 
 
 class Stopwatch:
@@ -26,6 +36,27 @@ class Stopwatch:
         now = time.perf_counter()
         self._seconds[step] = now - self._started
         self._started = now
+
+    def repeat(self, step: str, call: Callable[[], T]) -> T:
+        """Time a step that is too short to be timed once, by the median of several calls.
+
+        Args:
+            step: Name of the step; its seconds are those of the middle call, of two the shorter.
+            call: What is called again and again, always with the same input.
+
+        Returns:
+            What the last call returned.
+        """
+        seconds: list[float] = []
+        while True:
+            started = time.perf_counter()
+            result = call()
+            seconds.append(time.perf_counter() - started)
+            if len(seconds) == CALLS or sum(seconds) >= ENOUGH:
+                break
+        self._seconds[step] = sorted(seconds)[(len(seconds) - 1) // 2]
+        self._started = time.perf_counter()
+        return result
 
     def report(self, means: dict[str, float]) -> None:
         """Print the seconds and the means as one line of JSON.

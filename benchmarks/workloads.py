@@ -8,10 +8,11 @@ from pathlib import Path
 from typing import Literal
 
 from benchmarks.corpora.corpus import Corpus
+from benchmarks.environments import OURS, PREFIX
 
 DECLARATIONS = Path(__file__).with_name("workloads.toml")
 SMALL_DIVISOR = 100
-SMALL_ENVIRONMENTS = {"ours", "env-pytrec_eval", "bin", "qrels", "run"}
+SMALL_ENVIRONMENTS = {OURS, f"{PREFIX}pytrec_eval"}
 FEWEST_QUERIES = 2
 
 Figure = Literal["wall", "load", "evaluate", "inside", "peak"]
@@ -26,12 +27,16 @@ class Contender:
         command: The command line, with placeholders in braces.
         prints: What its standard output is, `nothing` where there is nothing to check.
         ties: Whether it orders documents with equal scores by id, or anyhow.
+        within: How far its means may be from the right ones, if not as far as those of others.
+        optional: Whether it takes part only where it is asked for by name.
     """
 
     name: str
     command: str
     prints: Literal["report", "table", "nothing"] = "nothing"
     ties: Literal["doc_id", "any"] = "doc_id"
+    within: float | None = None
+    optional: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,10 +117,22 @@ def _cut(workload: Workload) -> Workload:
     kept = [
         contender
         for contender in workload.contenders
-        if placeholders(contender.command) <= SMALL_ENVIRONMENTS
+        if environments(contender.command) <= SMALL_ENVIRONMENTS
     ]
     # Targets hold for the full size only.
     return replace(workload, about=about, corpus=corpus, contenders=kept, targets=[])
+
+
+def environments(command: str) -> set[str]:
+    """Find the environments whose interpreters a command names.
+
+    Args:
+        command: A command of a contender.
+
+    Returns:
+        Their names.
+    """
+    return {name for name in placeholders(command) if name == OURS or name.startswith(PREFIX)}
 
 
 def placeholders(command: str) -> set[str]:

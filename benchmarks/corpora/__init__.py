@@ -1,1 +1,3 @@
-"""Seeded stand-ins for public test collections, written as TREC files."""
+"""Seeded stand-ins for test collections, recommendations and tables, drawn once."""
+
+from __future__ import annotations

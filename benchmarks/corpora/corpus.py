@@ -7,14 +7,14 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Corpus:
-    """The size of one pair of files.
+    """The size of what is drawn.
 
     Args:
-        name: Folder under the working directory that holds the pair.
-        style: The collection whose form is imitated, `marco` or `robust`.
-        queries: Number of queries, each both judged and retrieved for.
-        depth: Retrieved documents of each query.
-        judgments: Lines of the qrels.
+        name: Folder under the working directory that holds the files.
+        style: What is imitated: the module beside this one that draws it.
+        queries: Number of queries.
+        depth: Retrieved documents of each query, or of the average one.
+        judgments: Grades of all queries.
         seed: Seed of the one generator that draws everything.
     """
 

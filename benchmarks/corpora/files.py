@@ -1,24 +1,34 @@
-"""Write a corpus once, with a manifest that says when it need not be written again."""
+"""Draw a corpus once, with a manifest that says when it need not be drawn again."""
 
 from __future__ import annotations
 
 import hashlib
 import json
-import random
+import sys
 from dataclasses import asdict, dataclass
-from typing import IO, TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from benchmarks.corpora import marco, robust
-from benchmarks.corpora.expected import Expected, Tally
+from benchmarks.corpora.expected import Expected
+from benchmarks.environments import ROOT
+from benchmarks.process import run_process
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from benchmarks.corpora.corpus import Corpus, Query
+    from benchmarks.corpora.corpus import Corpus
 
-STYLES = {"marco": marco, "robust": robust}
-# Raise when the drawing changes, so that older files are written anew.
-FORMAT = 1
+# The files of each style, by their placeholders in commands.
+TREC = {"run": "run.trec", "qrels": "qrels.trec"}
+ARRAYS = {"arrays": "arrays.npz"}
+FILES = {
+    "marco": TREC,
+    "robust": TREC,
+    "matrices": ARRAYS,
+    "recommendations": ARRAYS,
+    "rows": ARRAYS,
+}
+# Raise when the drawing changes, so that older files are drawn anew.
+FORMAT = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,26 +37,26 @@ class CorpusFiles:
 
     Args:
         corpus: What was asked for.
-        qrels: Path of the judgments.
-        run: Path of the run.
+        paths: Its files, by their placeholders.
         expected: The means that every tool must give, by measure.
-        sha256: Checksum of the run file, then of the qrels.
+        sha256: Checksums of the files, by their placeholders.
     """
 
     corpus: Corpus
-    qrels: Path
-    run: Path
+    paths: dict[str, Path]
     expected: dict[str, Expected]
-    sha256: tuple[str, str]
+    sha256: dict[str, str]
 
     def read_once(self) -> None:
-        """Read both files to the end, so that the page cache holds them."""
-        _checksum(self.run)
-        _checksum(self.qrels)
+        """Read all files to the end, so that the page cache holds them."""
+        _checksums(self.paths)
 
 
 def write_corpus(corpus: Corpus, work: Path) -> CorpusFiles:
-    """Write the two files of a corpus, unless the same ones are there already.
+    """Draw the files of a corpus, unless the same ones are there already.
+
+    They are drawn by a process of its own: no process can be seen to take less memory than the one
+    that starts it, so that this one has to stay small.
 
     Args:
         corpus: The size and the seed.
@@ -56,50 +66,33 @@ def write_corpus(corpus: Corpus, work: Path) -> CorpusFiles:
         The paths and the expected means.
     """
     folder = work / corpus.name
-    run, qrels, manifest = folder / "run.trec", folder / "qrels.trec", folder / "manifest.json"
+    paths = {name: folder / file for name, file in FILES[corpus.style].items()}
+    manifest = folder / "manifest.json"
     identity = {"format": FORMAT, **asdict(corpus)}
     if manifest.exists():
         known = json.loads(manifest.read_text())
-        if known["identity"] == identity and known["sha256"] == [_checksum(run), _checksum(qrels)]:
-            expected = {name: Expected(**means) for name, means in known["expected"].items()}
-            return CorpusFiles(corpus, qrels, run, expected, tuple(known["sha256"]))
+        if known["identity"] == identity and known["sha256"] == _checksums(paths):
+            return _read(corpus, paths, known)
     folder.mkdir(parents=True, exist_ok=True)
     manifest.unlink(missing_ok=True)
-    expected = _write(corpus, run, qrels)
-    sha256 = (_checksum(run), _checksum(qrels))
-    written = {
+    drawing = [sys.executable, "-m", "benchmarks.corpora.drawing"]
+    drawn = run_process([*drawing, json.dumps(asdict(corpus)), *map(str, paths.values())], ROOT)
+    known = {
         "identity": identity,
-        "sha256": sha256,
-        "expected": {name: asdict(means) for name, means in expected.items()},
+        "sha256": _checksums(paths),
+        "expected": json.loads(drawn.output),
     }
-    manifest.write_text(json.dumps(written, indent=2) + "\n")
-    return CorpusFiles(corpus, qrels, run, expected, sha256)
+    manifest.write_text(json.dumps(known, indent=2) + "\n")
+    return _read(corpus, paths, known)
 
 
-def _write(corpus: Corpus, run: Path, qrels: Path) -> dict[str, Expected]:
-    style = STYLES[corpus.style]
-    tally = Tally()
-    with run.open("w", newline="\n") as run_file, qrels.open("w", newline="\n") as qrels_file:
-        for query in style.draw_queries(corpus, random.Random(corpus.seed)):
-            _write_run(query, style.RUN_TAG, run_file)
-            _write_qrels(query, style.QRELS_SEPARATOR, qrels_file)
-            tally.add(query)
-    return tally.means()
+def _read(corpus: Corpus, paths: dict[str, Path], known: dict[str, dict[str, Any]]) -> CorpusFiles:
+    expected = {name: Expected(**means) for name, means in known["expected"].items()}
+    return CorpusFiles(corpus, paths, expected, known["sha256"])
 
 
-def _write_run(query: Query, tag: str, file: IO[str]) -> None:
-    rows = zip(query.documents, query.scores, strict=True)
-    file.write(
-        "".join(
-            f"{query.query_id} Q0 {document} {rank} {score:.6f} {tag}\n"
-            for rank, (document, score) in enumerate(rows, 1)
-        )
-    )
-
-
-def _write_qrels(query: Query, separator: str, file: IO[str]) -> None:
-    for document, grade in query.grades.items():
-        file.write(separator.join((query.query_id, "0", document, str(grade))) + "\n")
+def _checksums(paths: dict[str, Path]) -> dict[str, str]:
+    return {name: _checksum(path) for name, path in paths.items()}
 
 
 def _checksum(path: Path) -> str:

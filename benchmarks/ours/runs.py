@@ -1,4 +1,4 @@
-"""Evaluate with rankscope: `python -m benchmarks.ours files|dicts|unsorted QRELS RUN`."""
+"""Evaluate with rankscope: `python -m benchmarks.ours.runs files|dicts|unsorted QRELS RUN`."""
 
 from __future__ import annotations
 
