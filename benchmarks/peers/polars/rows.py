@@ -27,7 +27,7 @@ def sort_lists(rows: pl.LazyFrame) -> pl.LazyFrame:
 
 
 def rank_rows(rows: pl.LazyFrame) -> pl.LazyFrame:
-    """Give every row its rank and its ideal one; group those that count, and the first of a query."""
+    """Give every row its rank and its ideal one; group those that count, and the first of each."""
     label, rank, ideal = pl.col("label"), pl.col("rank"), pl.col("ideal")
     ranked = rows.select(
         "query",
