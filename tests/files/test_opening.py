@@ -1,0 +1,142 @@
+"""What is opened, what is refused before it is read, and what is loaded for it."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+import rankscope as rs
+
+from tests.inputs.entry import lines
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+
+LOG = lines("qid,doc,label,score", "q1,a,0,2", "q1,é,1,1")
+FORMATS = ("csv", "jsonl", "parquet", "arrow", "letor")
+
+
+def refusal(path: Path | rs.File) -> rs.RankscopeError:
+    with pytest.raises(rs.RankscopeError) as refused:
+        rs.evaluate_table(path, "RR")
+    assert refused.value.hint
+    return refused.value
+
+
+@pytest.mark.parametrize("form", FORMATS)
+@pytest.mark.parametrize(
+    ("make", "said"),
+    [
+        (Path.exists, "no such file"),
+        (lambda path: path.mkdir(), "expected a file, found a directory"),
+        (lambda path: path.symlink_to("nowhere"), "the link leads to no file"),
+        (lambda path: path.symlink_to(path.name), "symbolic links"),
+    ],
+    ids=["nothing", "folder", "broken link", "loop"],
+)
+def test_what_is_no_file_is_refused_in_words_of_its_own(
+    form: str, make: Callable[[Path], object], said: str, tmp_path: Path
+) -> None:
+    """T45."""
+    path = tmp_path / f"odd.{form}"
+    make(path)
+    found = refusal(path)
+    assert (found.code, found.file) == ("io", str(path))
+    assert said in found.message
+
+
+@pytest.mark.parametrize("form", ["csv", "jsonl"])
+@pytest.mark.parametrize("change", ["grows", "shrinks"])
+def test_a_file_that_changes_while_it_is_read_is_refused(
+    form: str, change: str, tmp_path: Path
+) -> None:
+    """T46."""
+    row = {"csv": b"q%d,d,1,1\n", "jsonl": b'{"qid": "q%d", "doc": "d", "label": 1, "score": 1}\n'}
+    path = tmp_path / f"log.{form}"
+    start = b"qid,doc,label,score\n" if form == "csv" else b""
+    path.write_bytes(start + b"".join(row[form] % query for query in range(400_000)))
+    os.utime(path, (1, 1))
+    pending = [lambda: os.truncate(path, path.stat().st_size + (9 if change == "grows" else -9))]
+
+    def act(done: int, total: int | None) -> None:
+        assert total is not None
+        if pending and 0 < done < total:
+            pending.pop()()
+
+    with pytest.raises(rs.RankscopeError) as refused:
+        rs.evaluate_table(path, "RR", assume_grouped=True, progress=act)
+    assert not pending
+    assert refused.value.file == str(path)
+    if change == "grows":
+        assert refused.value.code in {"changed_while_reading", "nul_byte"}
+
+
+def test_another_encoding_may_be_named() -> None:
+    """T8."""
+    log = rs.File(LOG.decode().encode("latin-1"), "csv")
+    assert refusal(log).code == "encoding"
+    assert rs.evaluate_table(log, "RR", encoding="latin-1")["RR"] == 1 / 2
+    assert rs.Rankings.from_table(log, encoding="latin-1").doc_ids("q1") == ["a", "é"]
+
+
+@pytest.mark.parametrize("form", ["excel", "", "CSV"])
+def test_a_format_that_is_none_is_refused(form: str) -> None:
+    assert refusal(rs.File(LOG, form)).code == "bad_format"  # type: ignore[arg-type]
+
+
+def test_a_file_that_is_no_table_by_its_name_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "log.txt"
+    path.write_bytes(LOG)
+    assert refusal(path).code == "unknown_format"
+    assert rs.evaluate_table(rs.File(path, "csv"), "RR")["RR"] == 1 / 2
+    assert rs.evaluate_table(path, "RR", format="csv")["RR"] == 1 / 2
+
+
+def test_columns_of_judgments_and_runs_may_have_names_of_their_own() -> None:
+    qrels = rs.File(b"topic,url,judgment\nq1,a,1\n", "csv", {"relevance": "judgment", "doc": "url"})
+    run = rs.File(b"query,url,bm25\nq1,b,2\nq1,a,1\n", "csv", {"doc": "url", "score": "bm25"})
+    assert rs.evaluate(qrels, run, "RR")["RR"] == 1 / 2
+    named = {"doc": "url", "relevance": "judgment", "score": "bm25"}
+    plain = rs.File(qrels.path, "csv"), rs.File(run.path, "csv")
+    assert rs.evaluate(*plain, "RR", columns=named)["RR"] == 1 / 2
+
+
+PROGRAM = """
+import sys
+from pathlib import Path
+{start}
+import rankscope as rs
+try:
+    print(rs.evaluate({qrels!r}, rs.File({run!r}, {form!r}), "RR")["RR"])
+except rs.RankscopeError as error:
+    print(error.code, error.hint)
+print("pyarrow" in sys.modules and sys.modules["pyarrow"] is not None)
+"""
+QRELS = b"q1 0 d1 1\n"
+RUNS = {"trec": b"q1 Q0 d1 1 0.5 t\n", "csv": b"qid,doc,score\nq1,d1,0.5\n"}
+
+
+@pytest.mark.parametrize(
+    ("form", "start", "said"),
+    [
+        ("trec", "", ["1.0", "False"]),
+        ("trec", "sys.modules['pyarrow'] = None", ["1.0", "False"]),
+        ("csv", "", ["1.0", "True"]),
+        (
+            "csv",
+            "sys.modules['pyarrow'] = None",
+            ["missing_extra pip install 'rankscope[tables]'", "False"],
+        ),
+    ],
+)
+def test_only_tables_need_pyarrow(form: str, start: str, said: list[str]) -> None:
+    program = PROGRAM.format(start=start, qrels=QRELS, run=RUNS[form], form=form)
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+    )
+    assert done.stdout.splitlines() == said
