@@ -456,9 +456,9 @@ PARQUET = (
         write(
             pa.table(
                 {
-                    "query_id": pa.array([1] * 20_000_000),
-                    "doc_id": pa.array([1] * 20_000_000),
-                    "score": pa.array([1.0] * 20_000_000),
+                    "query_id": pa.repeat(1, 5_000_000),
+                    "doc_id": pa.repeat(1, 5_000_000),
+                    "score": pa.repeat(1.0, 5_000_000),
                 }
             ),
             compression="zstd",

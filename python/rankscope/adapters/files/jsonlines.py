@@ -155,12 +155,15 @@ class JsonLinesFile:
         return error
 
     def _another_shape(self, block: Block) -> FormatError:
+        """Find the line that PyArrow refuses for what stands under a key that does not count."""
+        rows = enumerate(block.text.split(b"\n"))
+        line = next((at for at, row in rows if row.strip() and self._parse(row) is None), 0)
         return FormatError(
             "expected an object of JSON a line, found something else",
             hint="write one object a line: jq -c .",
             code="json_syntax",
             file=self.name,
-            line=block.first_line,
+            line=block.first_line + line,
         )
 
     def _note_blank_lines(self, count: int, line: int) -> None:
