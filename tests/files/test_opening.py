@@ -106,6 +106,14 @@ def test_columns_of_judgments_and_runs_may_have_names_of_their_own() -> None:
     assert rs.evaluate(*plain, "RR", columns=named)["RR"] == 1 / 2
 
 
+def test_standard_input_is_one_file() -> None:
+    """X3."""
+    for run in ("-", rs.File("-", "csv")):
+        with pytest.raises(rs.UsageError) as refused:
+            rs.evaluate(rs.File("-", "csv"), run, "RR")
+        assert refused.value.code == "stdin_twice"
+
+
 PROGRAM = """
 import sys
 from pathlib import Path

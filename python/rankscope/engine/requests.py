@@ -7,6 +7,7 @@ import os
 
 from rankscope.data.policy import Policy, check_choice
 from rankscope.errors import MeasureError, PolicyError, UsageError
+from rankscope.file import File
 from rankscope.measures import Measure, parse
 from rankscope.records import record
 
@@ -145,7 +146,8 @@ def refuse_one_stdin_for_both(qrels: InputLike, run: InputLike) -> None:
     Raises:
         UsageError: Both are `-`.
     """
-    if isinstance(qrels, str) and isinstance(run, str) and qrels == run == "-":
+    paths = [given.path if isinstance(given, File) else given for given in (qrels, run)]
+    if all(isinstance(path, str) and path == "-" for path in paths):
         raise UsageError(
             "expected '-' for one input, found it for both",
             hint="name a file for the other",

@@ -47,8 +47,7 @@ def explode(
         is_ranked: Whether to add a column of the places in the lists.
 
     Returns:
-        The columns by name, the row of the batch from which each row came, and how many lists
-        were empty.
+        The columns by name, where the rows of each list end, and how many lists were empty.
 
     Raises:
         FormatError: A row has no list, or lists of different lengths.
@@ -92,7 +91,7 @@ def explode(
     if is_ranked:
         starts = np.repeat(np.cumsum(lengths) - lengths, lengths)
         made[RANK] = arrow.array((np.arange(len(parents)) - starts + 1).astype(np.float64))
-    return made, parents, int((lengths == 0).sum())
+    return made, np.cumsum(lengths), int((lengths == 0).sum())
 
 
 def field_of(objects: Any, name: str) -> Any:  # noqa: ANN401 - as above

@@ -131,10 +131,13 @@ class QuotedBlocks(Blocks):
 
     def find_lines(self, text: bytes, first_line: int, rows: int) -> tuple[Lines, int]:
         """Find the line of each record that is not blank, and count those that are."""
-        if b'"' not in text and text.count(b"\n") + (not text.endswith(b"\n")) == rows:
+        is_ended = text.endswith(b"\n")
+        if b'"' not in text and text.count(b"\n") + (not is_ended) == rows:
             return Lines(first_line), 0
         records = self.find_records(text)
         starts = records.newlines.searchsorted(records.starts)
+        if len(starts) == len(records.newlines) + (not is_ended):
+            return Lines(first_line), 0
         return Lines(first_line, starts), records.blank
 
     def find_records(self, text: bytes) -> Records:

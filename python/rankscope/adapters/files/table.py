@@ -166,7 +166,7 @@ class TableFile:
         """
         span = next(span for span in reversed(self._spans) if span.first < row)
         at = row - span.first - 1
-        at = at if span.parents is None else int(span.parents[at])
+        at = at if span.ends is None else int(span.ends.searchsorted(at, side="right"))
         return span.file, span.lines.of_row(at)
 
     def place(self, error: RankscopeError) -> RankscopeError:
@@ -222,9 +222,9 @@ class TableFile:
 
     def _columns_of(self, batch: Any) -> tuple[dict[str, Any], NDArray[np.int64] | None]:  # noqa: ANN401 - as above
         lists = self._lists_of(self._current)
-        parents = None
+        ends = None
         if lists:
-            made, parents, empty = explode(
+            made, ends, empty = explode(
                 batch, self._current.columns, lists, is_ranked=self._is_ranked
             )
             self.empty_lists += empty
@@ -233,12 +233,12 @@ class TableFile:
         columns = {
             name: normalise(column, role_of(name, self.columns)) for name, column in made.items()
         }
-        return columns, parents
+        return columns, ends
 
     def _finish(self, batch: Any, lines: Lines, file: str) -> Any:  # noqa: ANN401 - as above
         arrow = load_arrow()
         try:
-            columns, parents = self._columns_of(batch)
+            columns, ends = self._columns_of(batch)
         except RankscopeError as error:
             error.file = file
             error.line = error.line and lines.of_row(error.line - 1)
@@ -246,7 +246,7 @@ class TableFile:
         made = arrow.RecordBatch.from_arrays(list(columns.values()), names=list(columns))
         if made.schema != self.schema:
             raise self._other_schema(made.schema, file)
-        self._spans.append(Span(self._rows, file, lines, parents))
+        self._spans.append(Span(self._rows, file, lines, ends))
         self._rows += made.num_rows
         return made
 
@@ -276,10 +276,10 @@ class Span:
         first: How many rows come before, through all batches.
         file: Where they are.
         lines: Their lines.
-        parents: The row of the file from which each came, where rows held lists.
+        ends: Where the rows of each list end, where rows of the file held lists.
     """
 
     first: int
     file: str
     lines: Lines
-    parents: NDArray[np.int64] | None
+    ends: NDArray[np.int64] | None
