@@ -1,7 +1,10 @@
 //! The query axis: the queries of an evaluation, in their order, and the grades of each.
 
 use std::borrow::Cow;
+use std::ops::Range;
 
+use crate::levels::sort_grades;
+use crate::shares;
 use crate::vocabulary::Vocabulary;
 
 /// Queries and all judged grades of each.
@@ -50,31 +53,89 @@ impl Names {
     }
 }
 
+/// Different grades.
+#[derive(Default)]
+struct Different {
+    grades: Vec<f64>,
+}
+
 /// Different grades beyond this many are brought together before there are more.
 const MANY_GRADES: usize = 1 << 16;
+
+impl Different {
+    /// Adds the sorted grades of a query.
+    fn add(&mut self, grades: &[f64]) {
+        for same in grades.chunk_by(|one, other| one == other) {
+            if self.grades.last() != same.first() {
+                self.grades.push(same[0]);
+            }
+        }
+        if self.grades.len() > MANY_GRADES {
+            self.close();
+        }
+    }
+
+    /// Puts them in ascending order, each once.
+    fn close(&mut self) {
+        self.grades.sort_unstable_by(f64::total_cmp);
+        self.grades.dedup();
+    }
+}
 
 impl Axis {
     /// An axis of these queries; `grades` are all judged grades of each, in any order.
     #[must_use]
-    pub fn new(names: Names, offsets: Vec<usize>, grades: Vec<f64>) -> Self {
-        let mut ideal = grades;
-        let mut different = Vec::new();
-        for range in offsets.windows(2) {
-            let of_query = &mut ideal[range[0]..range[1]];
-            of_query.sort_unstable_by(|a, b| b.total_cmp(a));
-            for &grade in &*of_query {
-                if different.last() != Some(&grade) {
-                    different.push(grade);
-                }
+    pub fn new(names: Names, offsets: Vec<usize>, grades: Vec<f64>, threads: usize) -> Self {
+        Self::fill(names, offsets, grades, threads, |_, _| {})
+    }
+
+    /// An axis of these queries, of which the judged ones of rows are all that is judged.
+    #[must_use]
+    pub fn of_rows(names: Names, offsets: &[usize], grades: &[f64], threads: usize) -> Self {
+        let judged = |query: usize| {
+            let of_query = &grades[offsets[query]..offsets[query + 1]];
+            of_query.iter().copied().filter(|grade| !grade.is_nan())
+        };
+        let counts = shares::on_each(shares::cut(offsets, threads), |queries| {
+            queries.map(|query| judged(query).count()).collect::<Vec<_>>()
+        });
+        let mut end = 0;
+        let ends = counts.into_iter().flatten().map(|count| {
+            end += count;
+            end
+        });
+        let judged_offsets: Vec<usize> = std::iter::once(0).chain(ends).collect();
+        let room = vec![0.0; judged_offsets.last().copied().unwrap_or(0)];
+        Self::fill(names, judged_offsets, room, threads, |query, room| {
+            room.iter_mut().zip(judged(query)).for_each(|(room, grade)| *room = grade);
+        })
+    }
+
+    /// An axis whose grades `put` puts where those of each query belong.
+    fn fill(
+        names: Names,
+        offsets: Vec<usize>,
+        mut ideal: Vec<f64>,
+        threads: usize,
+        put: impl Fn(usize, &mut [f64]) + Sync,
+    ) -> Self {
+        let ranges = shares::cut(&offsets, threads);
+        let parts = shares::split(&mut ideal, &ranges, &offsets);
+        let parts = ranges.into_iter().zip(parts).collect();
+        let different = shares::on_each(parts, |(range, grades): (Range<usize>, &mut [f64])| {
+            let start = offsets[range.start];
+            let mut different = Different::default();
+            for query in range {
+                let of_query = &mut grades[offsets[query] - start..offsets[query + 1] - start];
+                put(query, of_query);
+                sort_grades(of_query);
+                different.add(of_query);
             }
-            if different.len() > MANY_GRADES {
-                different.sort_unstable_by(f64::total_cmp);
-                different.dedup();
-            }
-        }
-        different.sort_unstable_by(f64::total_cmp);
-        different.dedup();
-        Self { names, offsets, ideal, grades: different }
+            different.grades
+        });
+        let mut different = Different { grades: different.concat() };
+        different.close();
+        Self { names, offsets, ideal, grades: different.grades }
     }
 
     /// How many queries there are.

@@ -2,12 +2,14 @@
 
 use crate::attributes::Attributes;
 use crate::axis::Names;
+use crate::cells::Cells;
 use crate::error::{Error, Kind, Result, show};
 use crate::judgments::Duplicates;
 use crate::notes::{Note, Notes};
 use crate::numbered::extend_both;
 use crate::run::no_rows;
-use crate::table::{Grouped, IdColumn, check_finite, check_lengths, group};
+use crate::shares;
+use crate::table::{Grouped, IdColumn, check_all_finite, check_finite, check_lengths, group};
 use crate::vocabulary::Vocabulary;
 
 /// A table whose rows hold a score and a grade each, in any order.
@@ -18,11 +20,11 @@ pub struct Table<'a> {
     /// The document of each row, where rows have identifiers.
     pub docs: Option<IdColumn<'a>>,
     /// The grade of each row, NaN where unjudged.
-    pub relevance: &'a [f64],
+    pub relevance: &'a dyn Cells<f64>,
     /// The score of each row.
-    pub scores: &'a [f64],
+    pub scores: &'a dyn Cells<f64>,
     /// The rank of each row, where scores have to agree with ranks; smaller ones come first.
-    pub ranks: Option<&'a [f64]>,
+    pub ranks: Option<&'a dyn Cells<f64>>,
     /// Names and columns of what is the same in all rows of a query.
     pub attributes: Vec<(&'a str, IdColumn<'a>)>,
 }
@@ -56,7 +58,7 @@ impl Columns {
     /// # Errors
     /// Where the columns do not fit, a value is no number, a document occurs twice, ranks contradict
     /// scores, or an attribute differs within a query; lines are 1-based rows.
-    pub fn collect(table: &Table<'_>, duplicates: Duplicates) -> Result<Self> {
+    pub fn collect(table: &Table<'_>, duplicates: Duplicates, threads: usize) -> Result<Self> {
         let docs_length = table.docs.map_or(table.scores.len(), |docs| docs.len());
         let lengths = [table.queries.len(), docs_length, table.relevance.len(), table.scores.len()];
         let others = table.attributes.iter().map(|(_, column)| column.len());
@@ -65,40 +67,67 @@ impl Columns {
         if table.scores.is_empty() {
             return Err(no_rows());
         }
-        check_values(table.relevance, table.scores)?;
         let none = Vocabulary::default();
         let (queries, docs) = match table.docs {
             Some(docs) => {
-                let [queries, docs] = extend_both([(&none, &table.queries), (&none, &docs)])?;
+                let pairs = [(&none, &table.queries), (&none, &docs)];
+                let [queries, docs] = extend_both(pairs, threads)?;
                 (queries, Some(docs))
             }
-            None => (none.extend(&table.queries)?, None),
+            None => (none.extend(&table.queries, threads)?, None),
         };
         let (codes, names) = queries;
-        let grouped = group(&codes, names.len());
+        let names = Names::Known(names);
+        let mut attributes = Attributes::default();
+        for (name, column) in &table.attributes {
+            attributes.add(name, column, &codes, &names)?;
+        }
+        let grouped = group(codes, names.len(), threads);
+        let mut negative = 0;
+        let arrange_grades = || {
+            grouped.arrange(table.relevance, |start, block| {
+                let known = block.iter().map(|&grade| if grade.is_nan() { 0.0 } else { grade });
+                check_all_finite(start, known, "rel", "grade")?;
+                negative += block.iter().filter(|&&grade| grade < 0.0).count() as u64;
+                Ok(())
+            })
+        };
+        let arrange_scores = || {
+            grouped.arrange(table.scores, |start, block| {
+                check_all_finite(start, block.iter().copied(), "score", "score")
+            })
+        };
+        let (relevance, scores) = shares::both(threads, arrange_grades, arrange_scores);
+        let (relevance, scores) = match (relevance, scores) {
+            (Err(grade), Err(score)) => {
+                let is_later = grade.place().line > score.place().line;
+                return Err(if is_later { score } else { grade });
+            }
+            (relevance, scores) => (relevance?, scores?),
+        };
+        let docs = match docs {
+            Some((codes, docs)) => Some((grouped.arrange(&codes, |_, _| Ok(()))?, docs)),
+            None => None,
+        };
         let mut made = Self {
-            names: Names::Known(names),
-            relevance: grouped.gather(table.relevance),
-            scores: grouped.gather(table.scores),
-            docs: docs.map(|(codes, docs)| (grouped.gather(&codes), docs)),
+            names,
+            relevance,
+            scores,
+            docs,
             ideal: None,
-            is_grouped: grouped.rows.is_none(),
-            attributes: Attributes::default(),
+            is_grouped: grouped.is_grouped(),
+            attributes,
             notes: Notes::default(),
             offsets: grouped.offsets.clone(),
         };
-        if let Some(ranks) = &table.ranks {
-            made.check_ranks(&grouped, ranks)?;
-        }
-        for (name, column) in &table.attributes {
-            made.attributes.add(name, column, &codes, &made.names)?;
+        if let Some(ranks) = table.ranks {
+            made.check_ranks(&grouped, &grouped.arrange(ranks, |_, _| Ok(()))?)?;
         }
         let dropped = made.resolve(&grouped, duplicates)?;
         made.notes.add_many(Note::DuplicatesResolved, dropped, (0, 0));
         for column in [Some(table.queries), table.docs].into_iter().flatten() {
             made.notes.add_many(Note::IntegerIds, column.integers(), (0, 0));
         }
-        let negative = table.relevance.iter().filter(|&&grade| grade < 0.0).count() as u64;
         made.notes.add_many(Note::NegativeGrades, negative, (0, 0));
         Ok(made)
     }
@@ -131,11 +160,12 @@ impl Columns {
         Ok(again.len() as u64)
     }
 
-    /// Refuses ranks that contradict the scores: a larger score at a larger rank.
+    /// Refuses ranks, in the order of the groups, that contradict the scores: a larger score at a
+    /// larger rank.
     fn check_ranks(&self, grouped: &Grouped, ranks: &[f64]) -> Result<()> {
         let mut order = Vec::new();
         for (query, range) in self.offsets.windows(2).enumerate() {
-            let rank = |place: usize| ranks[grouped.row(place)];
+            let rank = |place: usize| ranks[place];
             order.clear();
             order.extend(range[0]..range[1]);
             order.sort_by(|&a, &b| rank(a).total_cmp(&rank(b)));

@@ -3,6 +3,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
+use crate::cells::Cells;
 use crate::columns::occurs_again;
 use crate::error::Result;
 use crate::finder::Finder;
@@ -12,7 +13,7 @@ use crate::numbered::{MOST_ENTRIES, extend_both};
 use crate::order::Docs;
 use crate::run::no_rows;
 use crate::shares;
-use crate::table::{Grouped, IdColumn, check_finite, check_lengths, group};
+use crate::table::{Grouped, IdColumn, check_all_finite, check_lengths, group};
 use crate::trec::ScoreType;
 use crate::vocabulary::Vocabulary;
 
@@ -24,7 +25,7 @@ pub struct RunColumns<'a> {
     /// The document of each row.
     pub docs: IdColumn<'a>,
     /// The score of each row.
-    pub scores: Vec<f64>,
+    pub scores: &'a dyn Cells<f64>,
 }
 
 /// A run beside its judgments: rows by judged query, in the order in which they came.
@@ -63,25 +64,25 @@ pub fn join(
     if run.scores.is_empty() {
         return Err(no_rows());
     }
-    for (line, &score) in (1..).zip(&run.scores) {
-        check_finite(score_type.round(score), "score", "score")
-            .map_err(|error| error.line(line))?;
-    }
     let none = Vocabulary::default();
     let judged_queries = judgments.axis().ids().unwrap_or(&none);
     let numbered = judgments.by_number();
     let [(queries, run_only), (codes, others)] =
-        extend_both([(judged_queries, &run.queries), (&numbered.docs, &run.docs)])?;
+        extend_both([(judged_queries, &run.queries), (&numbered.docs, &run.docs)], threads)?;
     let judged = judgments.axis().len();
-    let grouped = group(&queries, judged + run_only.len());
+    let grouped = group(queries, judged + run_only.len(), threads);
     let docs = Docs::new(Some(Arc::clone(judgments)), others);
-    let rows = run.scores.len();
-    let mut made = Joined {
-        relevance: vec![0.0; rows],
-        scores: vec![0.0; rows],
-        codes: vec![0; rows],
-        ..Joined::default()
+    let arrange_scores = || {
+        grouped.arrange(run.scores, |start, block| {
+            let scores = block.iter().map(|&score| score_type.round(score));
+            check_all_finite(start, scores, "score", "score")
+        })
     };
+    let arrange_codes = || grouped.arrange(&codes, |_, _| Ok(()));
+    let (scores, codes) = shares::both(threads, arrange_scores, arrange_codes);
+    let (scores, codes) = (scores?, codes?);
+    let relevance = vec![0.0; scores.len()];
+    let mut made = Joined { relevance, scores, codes, ..Joined::default() };
     // Each thread has an entry a document.
     let threads = threads.min(1 + MOST_ENTRIES / docs.len().max(1));
     let ranges = shares::cut(&grouped.offsets, threads);
@@ -92,7 +93,7 @@ pub fn join(
     let columns = columns.map(|((relevance, scores), codes)| Columns { relevance, scores, codes });
     let parts: Vec<_> = ranges.iter().cloned().zip(columns).collect();
     let lengths: Vec<usize> = parts.iter().map(|(_, columns)| columns.codes.len()).collect();
-    let joiner = Joiner { judgments, run, codes: &codes, grouped: &grouped, docs: &docs };
+    let joiner = Joiner { judgments, grouped: &grouped, docs: &docs };
     let choices = (duplicates, score_type);
     let outcomes =
         shares::on_each(parts, |(range, mut columns)| joiner.join(range, &mut columns, choices));
@@ -102,7 +103,7 @@ pub fn join(
     for outcome in outcomes {
         let Part { sizes, count } = outcome.map_err(|again| {
             let query = name(judged_queries, &run_only, again.query);
-            occurs_again(&docs.get(codes[again.row]), &query, again.row as u64 + 1)
+            occurs_again(&docs.get(again.doc), &query, grouped.row(again.place) as u64 + 1)
         })?;
         dropped += count;
         let start = made.offsets.last().copied().unwrap_or(0);
@@ -134,13 +135,11 @@ pub fn join(
 /// What all threads join.
 struct Joiner<'a> {
     judgments: &'a Judgments,
-    run: &'a RunColumns<'a>,
-    codes: &'a [u32],
     grouped: &'a Grouped,
     docs: &'a Docs,
 }
 
-/// Where one thread puts the rows of its queries.
+/// The rows of the queries of one thread, which puts those that it keeps in front.
 struct Columns<'a> {
     relevance: &'a mut [f64],
     scores: &'a mut [f64],
@@ -156,7 +155,8 @@ struct Part {
 /// A document that occurs again.
 struct Again {
     query: usize,
-    row: usize,
+    doc: u32,
+    place: usize,
 }
 
 impl Joiner<'_> {
@@ -170,6 +170,7 @@ impl Joiner<'_> {
         let judged = self.judgments.axis().offsets();
         let mut finder = Finder::new(self.docs.len());
         let mut made = Part { sizes: Vec::with_capacity(queries.len()), count: 0 };
+        let start = self.grouped.offsets[queries.start];
         let mut at = 0;
         for query in queries {
             let judged = judged.get(query..query + 2).map_or(0..0, |ends| ends[0]..ends[1]);
@@ -177,12 +178,13 @@ impl Joiner<'_> {
             let places = self.grouped.offsets[query]..self.grouped.offsets[query + 1];
             finder.begin(judged_codes, judged.start, places.len());
             let first = at;
-            for row in places.map(|place| self.grouped.row(place)) {
-                let (code, score) = (self.codes[row], score_type.round(self.run.scores[row]) + 0.0);
+            for place in places {
+                let code = columns.codes[place - start];
+                let score = score_type.round(columns.scores[place - start]) + 0.0;
                 if let Some(earlier) = finder.find_retrieved(code, &columns.codes[first..at], first)
                 {
                     if duplicates == Duplicates::Error {
-                        return Err(Again { query, row });
+                        return Err(Again { query, doc: code, place });
                     }
                     made.count += 1;
                     if duplicates == Duplicates::Max {

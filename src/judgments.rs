@@ -261,7 +261,7 @@ impl Builder {
         }
         let grades = tables.entries.iter().map(|entry| entry.grade).collect();
         let names = Names::Known(Vocabulary::Texts(queries));
-        let axis = Arc::new(Axis::new(names, offsets, grades));
+        let axis = Arc::new(Axis::new(names, offsets, grades, 1));
         let by_text = OnceLock::from(tables.finish());
         let mut made = Judgments { axis, by_text, by_number: OnceLock::new(), notes };
         made.note_equal_ids();

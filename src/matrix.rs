@@ -6,7 +6,9 @@ use crate::aggregate::{Aggregate, Part};
 use crate::error::Result;
 use crate::evaluate::{Negative, Plan, Policy};
 use crate::kernels::{Kernel, Query};
-use crate::rank::{Ranked, Ties, descending_bits};
+use crate::levels::{Levels, sort_grades};
+use crate::rank::{Ranked, Ties};
+use crate::sorter::Sorter;
 use crate::source::{Event, Watch};
 use crate::stream::{FEW_ROWS, on_threads};
 
@@ -81,12 +83,11 @@ struct Rows<'a> {
     grades: Vec<f64>,
     scores: Vec<f64>,
     selection: Selection,
-    /// Where the largest scores are.
-    places: Vec<usize>,
+    packed: Vec<f64>,
     ranks: Vec<u32>,
     found: Vec<f64>,
     best: Vec<f64>,
-    keys: Vec<(u64, u32)>,
+    sorter: Sorter,
     ranked: Ranked,
 }
 
@@ -101,67 +102,60 @@ impl<'a> Rows<'a> {
             grades: vec![0.0; columns],
             scores: vec![0.0; columns],
             selection: Selection::default(),
-            places: Vec::new(),
+            packed: Vec::with_capacity(columns),
             ranks: (1..=k as u32).collect(),
             found: Vec::with_capacity(columns),
             best: Vec::with_capacity(columns),
-            keys: Vec::new(),
+            sorter: Sorter::default(),
             ranked: Ranked::default(),
         }
     }
 
     fn value(&mut self) -> Option<f64> {
-        if !(are_finite(&self.scores) && are_finite(&self.grades)) {
+        let levels = Levels::count(&self.grades);
+        let are_grades = levels.is_some() || self.are_grades();
+        if !(are_grades && are_finite(&self.scores)) {
             return None;
         }
-        if self.grades.iter().copied().fold(f64::INFINITY, smaller) < self.least {
-            return None;
-        }
-        let value = self.value_of_first().unwrap_or_else(|| self.value_of_all());
+        let value = self.value_of_first(levels).unwrap_or_else(|| self.value_of_all());
         let value = if value.is_nan() { 0.0 } else { value };
         value.is_finite().then_some(value)
     }
 
-    /// The value by the first ranks alone; nothing where there are more documents than a few at them,
-    /// or ties to average over.
-    fn value_of_first(&mut self) -> Option<f64> {
-        if self.k == 0 || self.k > FEW_RANKS {
+    fn are_grades(&self) -> bool {
+        let least = self.grades.iter().copied().fold(f64::INFINITY, smaller);
+        are_finite(&self.grades) && least >= self.least
+    }
+
+    /// The value by the first ranks alone; nothing where there are more of them than a few, or scores
+    /// at them that are equal, or nearly so.
+    fn value_of_first(&mut self, levels: Option<Levels>) -> Option<f64> {
+        if self.k == 0 || self.k >= FEW_RANKS {
             return None;
         }
-        let largest = self.selection.select(&self.scores, self.k);
-        if self.ties == Ties::Average && largest.windows(2).any(|pair| pair[0] == pair[1]) {
+        // The last bits of a score say in which column it is.
+        let column_bits = self.scores.len().next_power_of_two() as u64 - 1;
+        let packed = self.scores.iter().zip(0..).map(|(&score, column)| {
+            f64::from_bits((score + 0.0).to_bits() & !column_bits | column)
+        });
+        self.packed.clear();
+        self.packed.extend(packed);
+        let largest = self.selection.select(&self.packed, self.scores.len().min(self.k + 1));
+        let score_bits = |packed: f64| packed.to_bits() & !column_bits;
+        if largest.windows(2).any(|pair| score_bits(pair[0]) == score_bits(pair[1])) {
             return None;
         }
-        let least = largest[0];
-        self.places.resize(self.scores.len(), 0);
-        let mut count = 0;
-        for (&score, column) in self.scores.iter().zip(0..) {
-            self.places[count] = column;
-            count += usize::from(score >= least);
-        }
-        if count > self.k && self.ties == Ties::Average {
-            return None;
-        }
-        let mut room = largest.iter().filter(|&&score| score == least).count();
+        let columns = largest.iter().rev().map(|packed| packed.to_bits() & column_bits);
         self.found.clear();
-        self.found.resize(self.k, f64::NAN);
-        for &column in &self.places[..count] {
-            let score = self.scores[column];
-            if score == least {
-                // Of equal scores, the first ones have the ranks that there are.
-                if room == 0 {
-                    continue;
-                }
-                room -= 1;
-            }
-            let mut at = largest.iter().filter(|&&other| other > score).count();
-            while !self.found[at].is_nan() {
-                at += 1;
-            }
-            self.found[at] = self.grades[column];
-        }
+        #[allow(clippy::cast_possible_truncation)] // a column
+        self.found.extend(columns.take(self.k).map(|column| self.grades[column as usize]));
         self.best.clear();
-        self.best.extend(self.selection.select(&self.grades, self.k).iter().rev());
+        if let Some(levels) = levels {
+            self.best.resize(self.k, 0.0);
+            levels.write(&mut self.best);
+        } else {
+            self.best.extend(self.selection.select(&self.grades, self.k).iter().rev());
+        }
         Some(self.kernel.value(&Query {
             ranks: &self.ranks,
             grades: &self.found,
@@ -173,17 +167,14 @@ impl<'a> Rows<'a> {
 
     /// The value by all ranks.
     fn value_of_all(&mut self) -> f64 {
-        self.keys.clear();
-        let keys = self.scores.iter().zip(0..).map(|(&score, at)| (descending_bits(score), at));
-        self.keys.extend(keys);
-        self.keys.sort_unstable();
+        let order = self.sorter.sort(self.scores.len(), |at| self.scores[at]);
         self.found.clear();
-        self.found.extend(self.keys.iter().map(|&(_, at)| self.grades[at as usize]));
+        self.found.extend(order.iter().map(|&at| self.grades[at as usize]));
         self.best.clear();
-        self.best.extend(self.keys.iter().map(|&(_, at)| self.scores[at as usize]));
+        self.best.extend(order.iter().map(|&at| self.scores[at as usize]));
         self.ranked.take_in_order(&self.found, &self.best, self.ties);
         self.best.clone_from(&self.grades);
-        self.best.sort_unstable_by(|a, b| b.total_cmp(a));
+        sort_grades(&mut self.best);
         let Ranked { ranks, grades, ties, .. } = &self.ranked;
         let retrieved = self.scores.len();
         self.kernel.value(&Query { ranks, grades, ties, retrieved, ideal: &self.best })

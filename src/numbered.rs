@@ -1,16 +1,16 @@
 //! Judgments by the numbers of documents, as columns give them.
 
 use std::ops::Range;
-use std::thread;
 
 use crate::axis::{Axis, Names};
+use crate::cells::Cells;
 use crate::error::{Error, Kind, Result};
 use crate::finder::Finder;
 use crate::judgments::{Duplicates, Judgments, judged_twice, resolve};
 use crate::notes::{Note, Notes};
 use crate::shares;
 use crate::stream::FEW_ROWS;
-use crate::table::{Grouped, IdColumn, check_finite, check_lengths, group};
+use crate::table::{Grouped, IdColumn, check_all_finite, check_lengths, group};
 use crate::vocabulary::Vocabulary;
 
 /// So many entries of documents are spent on more than one thread.
@@ -35,7 +35,7 @@ pub struct Numbered {
 pub fn from_columns(
     queries: IdColumn<'_>,
     docs: IdColumn<'_>,
-    grades: &[f64],
+    grades: &dyn Cells<f64>,
     duplicates: Duplicates,
     threads: usize,
 ) -> Result<Judgments> {
@@ -44,34 +44,43 @@ pub fn from_columns(
         return Err(no_judgments());
     }
     let mut notes = Notes::default();
-    for (line, &grade) in (1..).zip(grades) {
-        check_finite(grade, "rel", "grade").map_err(|error| error.line(line))?;
-        if grade < 0.0 {
-            notes.add(Note::NegativeGrades, (0, line));
-        }
-    }
     for column in [queries, docs] {
         notes.add_many(Note::IntegerIds, column.integers(), (0, 0));
     }
     let none = Vocabulary::default();
-    let [queries, docs] = extend_both([(&none, &queries), (&none, &docs)])?;
+    let [queries, docs] = extend_both([(&none, &queries), (&none, &docs)], threads)?;
     let (codes, names) = queries;
-    let grouped = group(&codes, names.len());
-    let (codes, docs) = docs;
-    let mut made = Numbered { docs, codes: vec![0; grades.len()], grades: vec![0.0; grades.len()] };
+    let grouped = group(codes, names.len(), threads);
+    let (codes_by_row, docs) = docs;
+    let arrange_grades = || {
+        grouped.arrange(grades, |start, block| {
+            check_all_finite(start, block.iter().copied(), "rel", "grade")?;
+            let negative = |(line, &grade): (u64, &f64)| (grade < 0.0).then_some(line);
+            for line in (start as u64 + 1..).zip(block).filter_map(negative) {
+                notes.add(Note::NegativeGrades, (0, line));
+            }
+            Ok(())
+        })
+    };
+    let arrange_codes = || grouped.arrange(&codes_by_row, |_, _| Ok(()));
+    let (grades, codes) = shares::both(threads, arrange_grades, arrange_codes);
+    let mut made = Numbered { docs, codes: codes?, grades: grades? };
     let ranges = shares::cut(&grouped.offsets, threads.min(1 + MOST_ENTRIES / made.docs.len()));
     let of_codes = shares::split(&mut made.codes, &ranges, &grouped.offsets);
     let of_grades = shares::split(&mut made.grades, &ranges, &grouped.offsets);
-    let lengths: Vec<usize> = of_codes.iter().map(|codes| codes.len()).collect();
+    let lengths: Vec<usize> = of_codes.iter().map(|codes| <[u32]>::len(codes)).collect();
     let parts: Vec<_> = ranges.into_iter().zip(of_codes.into_iter().zip(of_grades)).collect();
-    let source = Source { codes: &codes, grades, grouped: &grouped, docs: made.docs.len() };
+    let source = Source { grouped: &grouped, docs: made.docs.len() };
     let outcomes =
         shares::on_each(parts, |(range, columns)| source.resolve(range, columns, duplicates));
     let (mut offsets, mut used) = (vec![0], Vec::new());
     for outcome in outcomes {
         let part = outcome.map_err(|twice| {
             let Twice { query, doc, earlier, later } = twice;
-            judged_twice(&names.get(query), &made.docs.get(doc as usize), earlier, later)
+            let rows = grouped.offsets[query]..grouped.offsets[query + 1];
+            let mut rows = rows.map(|place| grouped.row(place));
+            let line = rows.find(|&row| codes_by_row[row] == doc).map_or(0, |row| row as u64 + 1);
+            judged_twice(&names.get(query), &made.docs.get(doc as usize), (line, earlier), later)
         })?;
         let start = offsets.last().copied().unwrap_or(0);
         let mut end = start;
@@ -84,14 +93,12 @@ pub fn from_columns(
     }
     shares::close_gaps(&mut made.codes, &lengths, &used);
     shares::close_gaps(&mut made.grades, &lengths, &used);
-    let axis = Axis::new(Names::Known(names), offsets, made.grades.clone());
+    let axis = Axis::of_rows(Names::Known(names), &offsets, &made.grades, threads);
     Ok(Judgments::of_numbers(axis, made, notes))
 }
 
-/// Columns that all threads read.
+/// What all threads know.
 struct Source<'a> {
-    codes: &'a [u32],
-    grades: &'a [f64],
     grouped: &'a Grouped,
     docs: usize,
 }
@@ -102,16 +109,16 @@ struct Part {
     notes: Notes,
 }
 
-/// A document judged twice, with the lines and grades of both.
+/// A document judged twice, with both grades and the line of the later one.
 struct Twice {
     query: usize,
     doc: u32,
-    earlier: (u64, f64),
+    earlier: f64,
     later: (u64, f64),
 }
 
 impl Source<'_> {
-    /// Brings the judgments of some queries together, each document once.
+    /// Keeps the judgments of some queries, each document once; columns hold those of all rows.
     fn resolve(
         &self,
         queries: Range<usize>,
@@ -120,14 +127,14 @@ impl Source<'_> {
     ) -> std::result::Result<Part, Twice> {
         let mut finder = Finder::new(self.docs);
         let mut made = Part { sizes: Vec::with_capacity(queries.len()), notes: Notes::default() };
+        let start = self.grouped.offsets[queries.start];
         let mut at = 0;
         for query in queries {
             let places = self.grouped.offsets[query]..self.grouped.offsets[query + 1];
             finder.begin(&[], 0, places.len());
             let first = at;
-            for place in places.clone() {
-                let row = self.grouped.row(place);
-                let (code, grade, line) = (self.codes[row], self.grades[row] + 0.0, row as u64 + 1);
+            for place in places {
+                let (code, grade) = (codes[place - start], grades[place - start] + 0.0);
                 let Some(seen) = finder.find_retrieved(code, &codes[first..at], first) else {
                     codes[at] = code;
                     grades[at] = grade;
@@ -136,13 +143,10 @@ impl Source<'_> {
                     continue;
                 };
                 let earlier = grades[seen];
+                let line = self.grouped.row(place) as u64 + 1;
                 let kept = resolve(duplicates, (earlier, grade), line, &mut made.notes);
-                grades[seen] = kept.map_err(|()| {
-                    let is_same = |place: &usize| self.codes[self.grouped.row(*place)] == code;
-                    let row = places.clone().find(is_same).map_or(0, |at| self.grouped.row(at) + 1);
-                    let earlier = (row as u64, earlier);
-                    Twice { query, doc: code, earlier, later: (line, grade) }
-                })?;
+                grades[seen] =
+                    kept.map_err(|()| Twice { query, doc: code, earlier, later: (line, grade) })?;
             }
             made.sizes.push(at - first);
         }
@@ -157,20 +161,15 @@ pub type Extended = (Vec<u32>, Vocabulary);
 ///
 /// # Errors
 /// Where one holds what is no identifier; the line is the 1-based row.
-pub fn extend_both(pairs: [(&Vocabulary, &IdColumn<'_>); 2]) -> Result<[Extended; 2]> {
+pub fn extend_both(
+    pairs: [(&Vocabulary, &IdColumn<'_>); 2],
+    threads: usize,
+) -> Result<[Extended; 2]> {
     let [one, other] = pairs;
-    let (one, other) = if one.1.len() < FEW_ROWS {
-        (one.0.extend(one.1), other.0.extend(other.1))
-    } else {
-        thread::scope(|scope| {
-            let beside = scope.spawn(|| other.0.extend(other.1));
-            let one = one.0.extend(one.1);
-            match beside.join() {
-                Ok(other) => (one, other),
-                Err(panic) => std::panic::resume_unwind(panic),
-            }
-        })
-    };
+    let at_once = if one.1.len() < FEW_ROWS { 1 } else { threads };
+    let each = threads.div_ceil(2);
+    let (one, other) =
+        shares::both(at_once, || one.0.extend(one.1, each), || other.0.extend(other.1, each));
     Ok([one?, other?])
 }
 

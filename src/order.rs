@@ -3,10 +3,11 @@
 use std::borrow::Cow;
 use std::cmp::Ordering;
 use std::sync::Arc;
-use std::thread;
 
 use crate::judgments::Judgments;
-use crate::rank::{Ties, descending_bits};
+use crate::rank::Ties;
+use crate::shares;
+use crate::sorter::Sorter;
 use crate::stream::FEW_ROWS;
 use crate::table::Decimal;
 use crate::vocabulary::Vocabulary;
@@ -89,14 +90,13 @@ pub fn rank_rows(rows: Rows<'_>, docs: &Docs, ties: Ties, threads: usize) -> u64
     let half = rows.offsets[0] + rows.scores.len() * (threads / 2) / threads;
     let query = rows.offsets.partition_point(|&offset| offset < half).clamp(1, queries - 1);
     let (left, right) = rows.split_at(query);
-    thread::scope(|scope| {
-        let beside = scope.spawn(|| rank_rows(right, docs, ties, threads - threads / 2));
-        let flat = rank_rows(left, docs, ties, threads / 2);
-        match beside.join() {
-            Ok(other) => flat + other,
-            Err(panic) => std::panic::resume_unwind(panic),
-        }
-    })
+    let (here, beside) = (threads / 2, threads - threads / 2);
+    let (one, other) = shares::both(
+        threads,
+        || rank_rows(left, docs, ties, here),
+        || rank_rows(right, docs, ties, beside),
+    );
+    one + other
 }
 
 impl Rows<'_> {
@@ -120,14 +120,14 @@ impl Rows<'_> {
 struct Ranker<'a> {
     docs: &'a Docs,
     ties: Ties,
-    keys: Vec<(u64, u32)>,
+    sorter: Sorter,
     numbers: Vec<f64>,
     ids: Vec<u32>,
 }
 
 impl<'a> Ranker<'a> {
     fn new(docs: &'a Docs, ties: Ties) -> Self {
-        Self { docs, ties, keys: Vec::new(), numbers: Vec::new(), ids: Vec::new() }
+        Self { docs, ties, sorter: Sorter::default(), numbers: Vec::new(), ids: Vec::new() }
     }
 
     fn rank(&mut self, rows: Rows<'_>) -> u64 {
@@ -155,22 +155,19 @@ impl<'a> Ranker<'a> {
         if is_sorted && keeps_input {
             return is_flat;
         }
-        self.keys.clear();
-        self.keys.extend(scores.iter().zip(0..).map(|(&score, row)| (descending_bits(score), row)));
-        if !is_sorted {
-            self.keys.sort_unstable();
-        }
+        let order = self.sorter.sort(scores.len(), |row| scores[row]);
         if !keeps_input {
-            let Self { docs, ties, keys, .. } = self;
-            let alike = keys.chunk_by_mut(|a, b| a.0 == b.0).filter(|alike| alike.len() > 1);
-            alike.for_each(|alike| {
-                alike.sort_by(|&(_, a), &(_, b)| order_tied(*ties, (a, b), relevance, codes, docs));
+            let (docs, ties) = (self.docs, self.ties);
+            let score = |row: u32| scores[row as usize];
+            let alike = order.chunk_by_mut(|&a, &b| score(a) == score(b));
+            alike.filter(|alike| alike.len() > 1).for_each(|alike| {
+                alike.sort_by(|&a, &b| order_tied(ties, (a, b), relevance, codes, docs));
             });
         }
-        reorder(relevance, &self.keys, &mut self.numbers);
-        reorder(scores, &self.keys, &mut self.numbers);
+        reorder(relevance, order, &mut self.numbers);
+        reorder(scores, order, &mut self.numbers);
         if !codes.is_empty() {
-            reorder(codes, &self.keys, &mut self.ids);
+            reorder(codes, order, &mut self.ids);
         }
         is_flat
     }
@@ -198,8 +195,8 @@ fn order_tied(
     }
 }
 
-fn reorder<T: Copy>(column: &mut [T], keys: &[(u64, u32)], room: &mut Vec<T>) {
+fn reorder<T: Copy>(column: &mut [T], order: &[u32], room: &mut Vec<T>) {
     room.clear();
-    room.extend(keys.iter().map(|&(_, row)| column[row as usize]));
+    room.extend(order.iter().map(|&row| column[row as usize]));
     column.copy_from_slice(room);
 }

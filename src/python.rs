@@ -3,6 +3,7 @@
 #![allow(missing_docs)] // `_core.pyi` documents what Python sees
 #![allow(clippy::needless_pass_by_value)] // Python hands arguments over
 
+mod cells;
 mod choices;
 mod column;
 mod evaluation;
@@ -19,18 +20,17 @@ use std::num::NonZero;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use pyo3::buffer::PyBuffer;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
+use self::cells::Numbers;
 use self::choices::choose;
 use self::column::Column;
 use self::evaluation::Evaluation;
 use self::matrix::mean_of_rows;
 use self::objects::{Number, each_row, entries, read_id, read_number, read_query, with_list};
 use self::rankings::Rankings;
-use self::table::IdBuffers;
 use self::table_stream::TableStream;
 use self::watch::Watch;
 use crate::axis::Axis;
@@ -160,14 +160,13 @@ impl Judgments {
     #[staticmethod]
     fn from_columns(
         py: Python<'_>,
-        queries: IdBuffers,
-        docs: IdBuffers,
-        grades: PyBuffer<f64>,
+        queries: table::Ids,
+        docs: table::Ids,
+        grades: Numbers,
         duplicates: &str,
     ) -> PyResult<Self> {
         let threads = std::thread::available_parallelism().map_or(1, NonZero::get);
-        let (queries, docs) = (queries.copy(py)?, docs.copy(py)?);
-        let grades = grades.to_vec(py)?;
+        let (queries, docs, grades) = (queries.view(py)?, docs.view(py)?, grades.view()?);
         let duplicates = choices::duplicates(duplicates)?;
         let made = py.detach(|| {
             numbered::from_columns(queries.column(), docs.column(), &grades, duplicates, threads)

@@ -1,6 +1,7 @@
 //! Orders the documents of one query by score, and equal scores by a named policy.
 
 use crate::kernels::Tie;
+use crate::sorter::Sorter;
 use crate::trec::Row;
 
 /// What decides between documents of equal score.
@@ -43,7 +44,7 @@ pub struct Ranked {
     /// first rank of their tie.
     pub ties: Vec<Tie>,
     places: Vec<(u32, f64)>,
-    order: Vec<u32>,
+    sorter: Sorter,
 }
 
 /// Hits up to this many are ranked by counting what stands before them, which needs no sort.
@@ -123,19 +124,19 @@ impl Ranked {
                 self.places.extend(tied.iter().map(|hit| (tie.first, hit.grade)));
                 continue;
             }
-            self.order.clear();
-            self.order.extend(start as u32..end as u32);
-            sort_tied(&mut self.order, rows, tied, ties);
+            self.sorter.order.clear();
+            self.sorter.order.extend(start as u32..end as u32);
+            sort_tied(&mut self.sorter.order, rows, tied, ties);
             self.place_ordered(start, tied);
         }
     }
 
-    /// Gives each hit the first rank of the run of equal scores in `self.order` that has its row.
+    /// Gives each hit the first rank of the run of equal scores in the order that has its row.
     #[allow(clippy::cast_possible_truncation)] // rows are counted in 32 bits
     fn place_runs(&mut self, rows: &[Row<'_>], hits: &[Hit]) {
         let score = |row: u32| rows[row as usize].score;
         let mut first = 1;
-        for run in self.order.chunk_by(|&a, &b| score(a) == score(b)) {
+        for run in self.sorter.order.chunk_by(|&a, &b| score(a) == score(b)) {
             let size = run.len() as u32;
             let before = self.places.len();
             for row in run {
@@ -150,15 +151,15 @@ impl Ranked {
         }
     }
 
-    /// Gives each hit the rank at which `self.order` has its row, after `start` others.
+    /// Gives each hit the rank at which the order has its row, after `start` others.
     #[allow(clippy::cast_possible_truncation)] // rows are counted in 32 bits
     fn place_ordered(&mut self, start: usize, hits: &[Hit]) {
         if hits.len() == 1 {
-            let at = self.order.iter().position(|&row| row == hits[0].row).unwrap_or(0);
+            let at = self.sorter.order.iter().position(|&row| row == hits[0].row).unwrap_or(0);
             self.places.push(((start + at) as u32 + 1, hits[0].grade));
             return;
         }
-        for (at, row) in self.order.iter().enumerate() {
+        for (at, row) in self.sorter.order.iter().enumerate() {
             if let Ok(index) = hits.binary_search_by_key(row, |hit| hit.row) {
                 self.places.push(((start + at) as u32 + 1, hits[index].grade));
             }
@@ -192,9 +193,7 @@ impl Ranked {
     }
 
     fn rank_by_sorting(&mut self, rows: &[Row<'_>], hits: &[Hit], ties: Ties) {
-        let mut order = std::mem::take(&mut self.order);
-        self.is_tied = sort(&mut order, rows, false, hits, ties);
-        self.order = order;
+        self.is_tied = sort(&mut self.sorter, rows, false, hits, ties);
         if ties == Ties::Average {
             self.place_runs(rows, hits);
         } else {
@@ -206,24 +205,22 @@ impl Ranked {
 /// Puts the rows of a list in rank order; says whether a hit shares its score with another.
 #[allow(clippy::cast_possible_truncation)] // rows are counted in 32 bits
 pub fn sort(
-    order: &mut Vec<u32>,
+    sorter: &mut Sorter,
     rows: &[Row<'_>],
     is_sorted: bool,
     hits: &[Hit],
     ties: Ties,
 ) -> bool {
-    order.clear();
     if is_sorted {
-        order.extend(0..rows.len() as u32);
+        sorter.order.clear();
+        sorter.order.extend(0..rows.len() as u32);
     } else {
-        let mut keyed: Vec<(u64, u32)> =
-            rows.iter().zip(0..).map(|(row, index)| (descending_bits(row.score), index)).collect();
-        keyed.sort_unstable();
-        order.extend(keyed.iter().map(|&(_, index)| index));
+        sorter.sort(rows.len(), |row| rows[row].score);
     }
     let is_hit = |row: u32| hits.binary_search_by_key(&row, |hit| hit.row).is_ok();
     let mut is_tied = false;
-    for run in order.chunk_by_mut(|&a, &b| rows[a as usize].score == rows[b as usize].score) {
+    for run in sorter.order.chunk_by_mut(|&a, &b| rows[a as usize].score == rows[b as usize].score)
+    {
         if run.len() > 1 {
             is_tied = is_tied || run.iter().any(|&row| is_hit(row));
             sort_tied(run, rows, hits, ties);
@@ -249,13 +246,6 @@ fn sort_tied(run: &mut [u32], rows: &[Row<'_>], hits: &[Hit], ties: Ties) {
             run.sort_by(|&a, &b| grade(a).total_cmp(&grade(b)).then_with(|| doc(b).cmp(doc(a))));
         }
     }
-}
-
-/// Integers that ascend where scores descend; 0.0 and -0.0 are one score.
-#[must_use]
-pub fn descending_bits(score: f64) -> u64 {
-    let bits = (score + 0.0).to_bits();
-    if bits >> 63 == 0 { !bits & !(1 << 63) } else { bits }
 }
 
 #[cfg(test)]
@@ -318,10 +308,10 @@ mod tests {
             ranked.rank(&rows, false, &hits, ties);
             prop_assert_eq!(found(&ranked), expected.clone());
             prop_assert_eq!(ranked.is_tied, tied);
-            let mut order = Vec::new();
-            prop_assert_eq!(sort(&mut order, &rows, is_sorted, &hits, ties), tied);
+            let mut sorter = Sorter::default();
+            prop_assert_eq!(sort(&mut sorter, &rows, is_sorted, &hits, ties), tied);
             let of_order: Vec<(u32, f64)> = (1..)
-                .zip(&order)
+                .zip(&sorter.order)
                 .filter_map(|(rank, &row)| grades[row as usize].map(|grade| (rank, grade)))
                 .collect();
             prop_assert_eq!(of_order, expected);

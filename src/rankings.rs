@@ -16,6 +16,7 @@ use crate::notes::{Note, Notes};
 use crate::order::{Docs, Rows, rank_rows};
 use crate::rank::{self, Ranked, Ties};
 use crate::run::Run;
+use crate::sorter::Sorter;
 use crate::source::Watch;
 use crate::stream::{FEW_ROWS, earlier, finish_run, on_threads};
 use crate::trec::{List, ScoreType};
@@ -154,7 +155,7 @@ impl Rankings {
         duplicates: Duplicates,
         threads: usize,
     ) -> Result<Self> {
-        Self::rank_columns(Columns::collect(table, duplicates)?, ties, threads)
+        Self::rank_columns(Columns::collect(table, duplicates, threads)?, ties, threads)
     }
 
     /// Ranks rows that have both scores and grades.
@@ -190,8 +191,10 @@ impl Rankings {
             )
             .hint("name the column of ids, or say ties=\"average\" or \"input\""));
         }
-        let (ideal_offsets, grades) = ideal.unwrap_or_else(|| judged_rows(&offsets, &relevance));
-        let axis = Arc::new(Axis::new(names, ideal_offsets, grades));
+        let axis = Arc::new(match ideal {
+            Some((offsets, grades)) => Axis::new(names, offsets, grades, threads),
+            None => Axis::of_rows(names, &offsets, &relevance, threads),
+        });
         let (codes, docs) = docs.unwrap_or_default();
         let mut made = Self {
             is_present: vec![true; axis.len()],
@@ -224,10 +227,10 @@ impl Rankings {
     }
 
     fn add(&mut self, list: &List<'_>, joiner: &Joiner, docs: &mut Ids) -> Result<()> {
-        let mut order = Vec::new();
-        rank::sort(&mut order, &list.rows, list.is_sorted, &joiner.hits, self.ties);
+        let mut sorter = Sorter::default();
+        rank::sort(&mut sorter, &list.rows, list.is_sorted, &joiner.hits, self.ties);
         self.flat += u64::from(list.is_flat());
-        for row in order {
+        for row in sorter.order {
             let found = joiner.hits.binary_search_by_key(&row, |hit| hit.row);
             self.relevance.push(found.map_or(f64::NAN, |index| joiner.hits[index].grade));
             let row = &list.rows[row as usize];
@@ -327,16 +330,4 @@ impl Rankings {
     pub fn attributes(&self) -> &Attributes {
         &self.attributes
     }
-}
-
-/// The judged grades of the rows themselves.
-fn judged_rows(offsets: &[usize], relevance: &[f64]) -> (Vec<usize>, Vec<f64>) {
-    let mut judged = Vec::with_capacity(relevance.len());
-    let mut judged_offsets = vec![0];
-    for range in offsets.windows(2) {
-        let of_query = &relevance[range[0]..range[1]];
-        judged.extend(of_query.iter().copied().filter(|grade| !grade.is_nan()));
-        judged_offsets.push(judged.len());
-    }
-    (judged_offsets, judged)
 }

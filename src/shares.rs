@@ -1,4 +1,4 @@
-//! Shares out queries among threads, adjacent ones together, by how many rows they have.
+//! Shares out work among threads: rows, or queries by how many rows they have, adjacent ones together.
 
 use std::ops::Range;
 use std::thread;
@@ -24,6 +24,25 @@ pub fn cut(offsets: &[usize], parts: usize) -> Vec<Range<usize>> {
         start = end;
     }
     ranges
+}
+
+/// Cuts rows into at most `parts` runs of about the same length.
+#[must_use]
+pub fn cut_rows(rows: usize, parts: usize) -> Vec<Range<usize>> {
+    let parts = if rows < FEW_ROWS { 1 } else { parts.max(1) };
+    (0..parts).map(|part| rows * part / parts..rows * (part + 1) / parts).collect()
+}
+
+/// Cuts a column into runs of rows that follow one another.
+#[must_use]
+pub fn split_rows<'a, T>(mut column: &'a mut [T], ranges: &[Range<usize>]) -> Vec<&'a mut [T]> {
+    let mut parts = Vec::with_capacity(ranges.len());
+    for range in ranges {
+        let (part, rest) = column.split_at_mut(range.len());
+        parts.push(part);
+        column = rest;
+    }
+    parts
 }
 
 /// Cuts a column into the rows of adjacent runs of queries.
@@ -59,6 +78,25 @@ pub fn on_each<P: Send, T: Send>(parts: Vec<P>, work: impl Fn(P) -> T + Sync) ->
             }
         }
         outcomes
+    })
+}
+
+/// Does two things, at once where there is more than one thread.
+pub fn both<A, B: Send>(
+    threads: usize,
+    one: impl FnOnce() -> A,
+    other: impl FnOnce() -> B + Send,
+) -> (A, B) {
+    if threads < 2 {
+        return (one(), other());
+    }
+    thread::scope(|scope| {
+        let other = scope.spawn(other);
+        let one = one();
+        match other.join() {
+            Ok(other) => (one, other),
+            Err(panic) => std::panic::resume_unwind(panic),
+        }
     })
 }
 

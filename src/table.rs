@@ -1,14 +1,18 @@
 //! Tables: columns of rows in any order, brought together by query.
 
+use std::sync::OnceLock;
+
+use crate::cells::{Cells, look_through};
 use crate::error::{Error, Kind, Result};
 use crate::number::NotANumber;
+use crate::shares;
 use crate::trec::{check_id, name_number_mistake};
 
 /// A column of identifiers.
 #[derive(Clone, Copy, Debug)]
 pub enum IdColumn<'a> {
     /// Integers, which are identifiers by their decimal text.
-    Ints(&'a [i64]),
+    Ints(&'a dyn Cells<i64>),
     /// Texts end to end, and where each begins and the last one ends.
     Texts {
         /// One more than there are texts.
@@ -50,7 +54,11 @@ impl IdColumn<'_> {
     #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // checked offsets
     pub fn get<'b>(&'b self, row: usize, room: &'b mut Decimal) -> Result<&'b [u8]> {
         match *self {
-            Self::Ints(values) => Ok(room.write(values[row])),
+            Self::Ints(values) => {
+                let mut value = [0];
+                values.read(row, &mut value);
+                Ok(room.write(value[0]))
+            }
             Self::Texts { offsets, bytes } => {
                 let text = slice(bytes, offsets[row], offsets[row + 1])?;
                 check_text(text).map_err(|error| error.line(row as u64 + 1))?;
@@ -139,50 +147,127 @@ impl Decimal {
 /// The rows of each group, one group after another, each in the order of the table.
 #[derive(Debug)]
 pub struct Grouped {
-    /// Rows of group g are `rows[offsets[g]..offsets[g + 1]]`; none where they are so already.
-    pub rows: Option<Vec<u32>>,
-    /// One more than there are groups.
+    /// Where each row goes; none where rows are so already.
+    places: Option<Vec<u32>>,
+    /// Which row went to each place, once somebody asked.
+    rows: OnceLock<Vec<u32>>,
+    /// Rows of group g go to places `offsets[g]..offsets[g + 1]`.
     pub offsets: Vec<usize>,
 }
+
+/// So many rows a group are worth counting all groups once more.
+const ROWS_TO_COUNT: usize = 4;
 
 /// Brings the rows of each of `groups` groups together.
 #[must_use]
 #[allow(clippy::cast_possible_truncation)] // rows are counted in 32 bits
-pub fn group(codes: &[u32], groups: usize) -> Grouped {
-    let mut offsets = vec![0; groups + 1];
-    for &code in codes {
-        offsets[code as usize + 1] += 1;
-    }
+pub fn group(codes: Vec<u32>, groups: usize, threads: usize) -> Grouped {
+    let is_sorted = codes.is_sorted();
+    // Each thread counts all groups, which few rows are not worth.
+    let threads = threads.min(1 + codes.len() / groups.max(1) / ROWS_TO_COUNT);
+    let ranges = shares::cut_rows(codes.len(), threads);
+    let counted = shares::on_each(ranges.clone(), |range| {
+        let mut counts = vec![0u32; groups];
+        for &code in &codes[range] {
+            counts[code as usize] += 1;
+        }
+        counts
+    });
+    // The rows of a group that one thread has come after those that the threads before it have.
+    let mut next = counted;
+    let mut offsets = Vec::with_capacity(groups + 1);
+    let mut end = 0;
+    offsets.push(0);
     for group in 0..groups {
-        offsets[group + 1] += offsets[group];
+        for counts in &mut next {
+            let start = end;
+            end += counts[group] as usize;
+            counts[group] = start as u32;
+        }
+        offsets.push(end);
     }
-    if codes.is_sorted() {
-        return Grouped { rows: None, offsets };
+    if is_sorted {
+        return Grouped { places: None, rows: OnceLock::new(), offsets };
     }
-    let mut next = offsets.clone();
-    let mut rows = vec![0; codes.len()];
-    for (row, &code) in codes.iter().enumerate() {
-        rows[next[code as usize]] = row as u32;
-        next[code as usize] += 1;
-    }
-    Grouped { rows: Some(rows), offsets }
+    let mut places = codes;
+    let parts = shares::split_rows(&mut places, &ranges).into_iter().zip(next).collect();
+    shares::on_each(parts, |(codes, mut next): (&mut [u32], Vec<u32>)| {
+        for code in codes {
+            let next = &mut next[*code as usize];
+            *code = *next;
+            *next += 1;
+        }
+    });
+    Grouped { places: Some(places), rows: OnceLock::new(), offsets }
 }
 
 impl Grouped {
-    /// A column in the order of the groups.
+    /// Whether the rows of each group were together, in the order of the groups.
     #[must_use]
-    pub fn gather<T: Copy>(&self, column: &[T]) -> Vec<T> {
-        match &self.rows {
-            None => column.to_vec(),
-            Some(rows) => rows.iter().map(|&row| column[row as usize]).collect(),
-        }
+    pub fn is_grouped(&self) -> bool {
+        self.places.is_none()
+    }
+
+    /// A column in the order of the groups, of which `look` sees the rows beforehand, block by block.
+    ///
+    /// # Errors
+    /// Where `look` finds one; it is given the first row of the block.
+    pub fn arrange<T: Copy + Default>(
+        &self,
+        column: &dyn Cells<T>,
+        mut look: impl FnMut(usize, &[T]) -> Result<()>,
+    ) -> Result<Vec<T>> {
+        let mut arranged = vec![T::default(); column.len()];
+        let refused = look_through(column, 0..column.len(), |start, block| {
+            if let Err(error) = look(start, block) {
+                return Some(error);
+            }
+            match &self.places {
+                None => arranged[start..start + block.len()].copy_from_slice(block),
+                Some(places) => {
+                    for (&place, &value) in places[start..].iter().zip(block) {
+                        arranged[place as usize] = value;
+                    }
+                }
+            }
+            None
+        });
+        refused.map_or(Ok(arranged), Err)
     }
 
     /// The row of the table that stands at a place.
     #[must_use]
+    #[allow(clippy::cast_possible_truncation)] // rows are counted in 32 bits
     pub fn row(&self, place: usize) -> usize {
-        self.rows.as_ref().map_or(place, |rows| rows[place] as usize)
+        let Some(places) = &self.places else { return place };
+        let rows = self.rows.get_or_init(|| {
+            let mut rows = vec![0; places.len()];
+            for (row, &place) in (0..).zip(places) {
+                rows[place as usize] = row;
+            }
+            rows
+        });
+        rows[place] as usize
     }
+}
+
+/// Refuses the first of some values that is not finite; `code` and `what` name the column.
+///
+/// # Errors
+/// Where there is one; the line is the 1-based row, `start` rows having come before.
+pub fn check_all_finite(
+    start: usize,
+    values: impl Iterator<Item = f64> + Clone,
+    code: &str,
+    what: &str,
+) -> Result<()> {
+    if values.clone().fold(true, |all, value| all & value.is_finite()) {
+        return Ok(());
+    }
+    let check = |(row, value): (usize, f64)| {
+        check_finite(value, code, what).map_err(|error| error.line(row as u64 + 1))
+    };
+    (start..).zip(values).try_for_each(check)
 }
 
 #[cfg(test)]
@@ -192,15 +277,20 @@ mod tests {
 
     proptest! {
         #[test]
-        fn groups_hold_their_rows_in_order(codes in prop::collection::vec(0u32..6, 0..100)) {
-            let grouped = group(&codes, 6);
+        fn groups_hold_their_rows_in_order(
+            codes in prop::collection::vec(0u32..6, 0..100),
+            threads in 1usize..4,
+        ) {
             let rows: Vec<usize> = (0..codes.len()).collect();
-            let gathered = grouped.gather(&rows);
+            let grouped = group(codes.clone(), 6, threads);
+            let arranged = grouped.arrange(&rows, |_, _| Ok(())).unwrap();
             for group in 0..6 {
                 let range = grouped.offsets[group]..grouped.offsets[group + 1];
                 let expected: Vec<usize> =
                     rows.iter().copied().filter(|&row| codes[row] as usize == group).collect();
-                prop_assert_eq!(&gathered[range], expected.as_slice());
+                prop_assert_eq!(&arranged[range.clone()], expected.as_slice());
+                let found: Vec<usize> = range.map(|place| grouped.row(place)).collect();
+                prop_assert_eq!(found, expected);
             }
         }
     }

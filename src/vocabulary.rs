@@ -1,9 +1,13 @@
 //! Identifiers as small numbers in first-seen order, whether they came as integers or as text.
 
 use std::borrow::Cow;
+use std::hint::select_unpredictable;
+use std::ops::Range;
 
+use crate::cells::{Cells, look_through};
 use crate::error::Result;
 use crate::ids::{IdHasher, Ids};
+use crate::shares;
 use crate::table::{Decimal, IdColumn, check_text, slice};
 
 /// Different identifiers. Integers are identifiers by their decimal text, which is written only
@@ -70,8 +74,8 @@ impl Vocabulary {
     ///
     /// # Errors
     /// Where one is no identifier; the line is the 1-based row.
-    pub fn number(column: &IdColumn<'_>) -> Result<(Vec<u32>, Self)> {
-        Self::default().extend(column)
+    pub fn number(column: &IdColumn<'_>, threads: usize) -> Result<(Vec<u32>, Self)> {
+        Self::default().extend(column, threads)
     }
 
     /// Numbers the rows of a column: identifiers that are known as they are here, others after those,
@@ -79,8 +83,8 @@ impl Vocabulary {
     ///
     /// # Errors
     /// Where one is no identifier; the line is the 1-based row.
-    pub fn extend(&self, column: &IdColumn<'_>) -> Result<(Vec<u32>, Self)> {
-        self.extend_checked(column, check_text)
+    pub fn extend(&self, column: &IdColumn<'_>, threads: usize) -> Result<(Vec<u32>, Self)> {
+        self.extend_checked(column, check_text, threads)
     }
 
     /// Numbers the rows of a column of whatever texts.
@@ -88,51 +92,100 @@ impl Vocabulary {
     /// # Errors
     /// Where the column is damaged.
     pub fn number_values(column: &IdColumn<'_>) -> Result<(Vec<u32>, Self)> {
-        Self::default().extend_checked(column, |_| Ok(()))
+        Self::default().extend_checked(column, |_| Ok(()), 1)
     }
 
-    #[allow(clippy::cast_possible_truncation)] // fewer than 2^32 are different, or memory ends first
+    /// Each thread numbers a run of rows by itself; what it numbered anew is then numbered in order,
+    /// by which all are numbered as they were first seen.
     fn extend_checked(
         &self,
         column: &IdColumn<'_>,
-        check: impl Fn(&[u8]) -> Result<()>,
+        check: impl Fn(&[u8]) -> Result<()> + Sync,
+        threads: usize,
     ) -> Result<(Vec<u32>, Self)> {
-        let base = self;
-        let mut codes = Vec::with_capacity(column.len());
+        let mut codes = vec![0; column.len()];
+        let ranges = shares::cut_rows(column.len(), threads);
+        let parts = shares::split_rows(&mut codes, &ranges);
+        let parts: Vec<_> = ranges.iter().cloned().zip(parts).collect();
+        let outcomes =
+            shares::on_each(parts, |(range, codes)| self.extend_rows(column, range, codes, &check));
+        let mut outcomes = outcomes.into_iter();
+        let mut others = outcomes.next().unwrap_or_else(|| Ok(Self::default()))?;
+        let mut moves = vec![Vec::new()];
+        for outcome in outcomes {
+            moves.push(others.merge(&outcome?));
+        }
+        let parts = shares::split_rows(&mut codes, &ranges).into_iter().zip(moves).collect();
+        shares::on_each(parts, |(codes, moves): (&mut [u32], Vec<u32>)| {
+            let new = codes.iter_mut().filter(|code| **code as usize >= self.len());
+            if !moves.is_empty() {
+                new.for_each(|code| {
+                    *code = self.after(moves[*code as usize - self.len()] as usize);
+                });
+            }
+        });
+        Ok((codes, others))
+    }
+
+    /// The number of an identifier that has this one in a vocabulary after this one.
+    #[inline]
+    #[allow(clippy::cast_possible_truncation)] // fewer than 2^32 are different, or memory ends first
+    fn after(&self, number: usize) -> u32 {
+        (self.len() + number) as u32
+    }
+
+    /// Numbers some rows of a column.
+    #[allow(clippy::cast_possible_truncation)] // as above
+    fn extend_rows(
+        &self,
+        column: &IdColumn<'_>,
+        rows: Range<usize>,
+        codes: &mut [u32],
+        check: impl Fn(&[u8]) -> Result<()>,
+    ) -> Result<Self> {
         match *column {
             IdColumn::Ints(values) => {
-                let mut others = Integers::for_values(values);
-                let mut last = None;
-                for &value in values {
-                    let code = match last {
-                        Some((known, code)) if known == value => code,
-                        _ => {
-                            let known = base.find_integer(value);
-                            known.unwrap_or_else(|| base.len() + others.number(value)) as u32
-                        }
-                    };
-                    last = Some((value, code));
-                    codes.push(code);
-                }
-                Ok((codes, Self::Integers(others)))
+                let mut others = Integers::for_values(values, rows.clone());
+                let first = rows.start;
+                look_through(values, rows, |start, block| {
+                    let codes = &mut codes[start - first..][..block.len()];
+                    match self {
+                        _ if self.is_empty() => others.guess(block, codes),
+                        Self::Integers(known) => known.guess(block, codes),
+                        Self::Texts(_) => codes.fill(0),
+                    }
+                    for (code, &value) in codes.iter_mut().zip(block) {
+                        *code = match code.checked_sub(1) {
+                            Some(guessed) => guessed,
+                            None => match self.find_integer(value) {
+                                Some(known) => known as u32,
+                                None => self.after(others.number(value)),
+                            },
+                        };
+                    }
+                    None::<()>
+                });
+                Ok(Self::Integers(others))
             }
             IdColumn::Texts { offsets, bytes } => {
                 let mut others = Ids::default();
                 let mut last: Option<(&[u8], u32)> = None;
-                for (row, ends) in (1..).zip(offsets.windows(2)) {
+                let ends = offsets[rows.start..=rows.end].windows(2);
+                for (row, (ends, code)) in rows.zip(ends.zip(codes)) {
                     let text = slice(bytes, ends[0], ends[1])?;
-                    let code = match last {
+                    *code = match last {
                         Some((known, code)) if known == text => code,
                         _ => {
-                            check(text).map_err(|error| error.line(row))?;
-                            let known = base.find(text);
-                            known.unwrap_or_else(|| base.len() + others.number(text)) as u32
+                            check(text).map_err(|error| error.line(row as u64 + 1))?;
+                            match self.find(text) {
+                                Some(known) => known as u32,
+                                None => self.after(others.number(text)),
+                            }
                         }
                     };
-                    last = Some((text, code));
-                    codes.push(code);
+                    last = Some((text, *code));
                 }
-                Ok((codes, Self::Texts(others)))
+                Ok(Self::Texts(others))
             }
         }
     }
@@ -167,6 +220,17 @@ impl Vocabulary {
         }
         self.number_all(others);
         true
+    }
+
+    /// Numbers identifiers of the same kind, new ones after those that are there.
+    #[allow(clippy::cast_possible_truncation)] // as above
+    fn merge(&mut self, others: &Self) -> Vec<u32> {
+        match (&mut *self, others) {
+            (Self::Integers(own), Self::Integers(others)) => {
+                others.values.iter().map(|&value| own.number(value) as u32).collect()
+            }
+            _ => self.number_all(others),
+        }
     }
 
     /// Numbers identifiers, new ones after those that are there, all of which become texts.
@@ -234,11 +298,16 @@ impl Integers {
     /// No integers, but room for these.
     #[must_use]
     #[allow(clippy::cast_possible_truncation)] // small enough where it is used
-    pub fn for_values(values: &[i64]) -> Self {
-        let least = values.iter().copied().fold(i64::MAX, i64::min);
-        let most = values.iter().copied().fold(i64::MIN, i64::max);
+    pub fn for_values(values: &dyn Cells<i64>, rows: Range<usize>) -> Self {
+        let count = rows.len();
+        let (mut least, mut most) = (i64::MAX, i64::MIN);
+        look_through(values, rows, |_, block| {
+            least = block.iter().copied().fold(least, i64::min);
+            most = block.iter().copied().fold(most, i64::max);
+            None::<()>
+        });
         let range = most.wrapping_sub(least).cast_unsigned();
-        let is_close = least <= most && range < (SPREAD * values.len()) as u64;
+        let is_close = least <= most && range < (SPREAD * count) as u64;
         let places = if is_close {
             Places::Direct { least, numbers: vec![0; range as usize + 1] }
         } else {
@@ -257,6 +326,28 @@ impl Integers {
             Places::Hashed(slots) => slots[slot_of(slots, &self.hasher, value)].next,
         };
         (next as usize).checked_sub(1)
+    }
+
+    /// Looks for integers in the first places where each may lie, without waiting for one before the
+    /// next; gives the number plus one of each that is there, and 0 of the others.
+    fn guess(&self, values: &[i64], nexts: &mut [u32]) {
+        match &self.places {
+            Places::Direct { least, numbers } => {
+                for (next, &value) in nexts.iter_mut().zip(values) {
+                    *next = numbers.get(distance(value, *least)).copied().unwrap_or(0);
+                }
+            }
+            Places::Hashed(slots) if slots.is_empty() => nexts.fill(0),
+            Places::Hashed(slots) => {
+                for (next, &value) in nexts.iter_mut().zip(values) {
+                    let at = first_slot(slots, &self.hasher, value);
+                    let is_here =
+                        |slot: &Slot| select_unpredictable(slot.value == value, slot.next, 0);
+                    // It lies in one of them at most.
+                    *next = is_here(&slots[at]) | is_here(&slots[(at + 1) & (slots.len() - 1)]);
+                }
+            }
+        }
     }
 
     /// The number of an integer, new if it was not seen before.
@@ -308,12 +399,18 @@ fn distance(value: i64, least: i64) -> usize {
     value.wrapping_sub(least).cast_unsigned() as usize
 }
 
-/// The slot of a value, or the empty one where it belongs.
+/// The slot where a value is looked for first.
 #[inline]
 #[allow(clippy::cast_possible_truncation)] // the low bits are what is wanted
+fn first_slot(slots: &[Slot], hasher: &IdHasher, value: i64) -> usize {
+    hasher.hash_integer(value) as usize & (slots.len() - 1)
+}
+
+/// The slot of a value, or the empty one where it belongs.
+#[inline]
 fn slot_of(slots: &[Slot], hasher: &IdHasher, value: i64) -> usize {
     let mask = slots.len() - 1;
-    let mut at = hasher.hash_integer(value) as usize & mask;
+    let mut at = first_slot(slots, hasher, value);
     while slots[at].next != 0 && slots[at].value != value {
         at = (at + 1) & mask;
     }
@@ -353,9 +450,9 @@ mod tests {
             ];
             let mut all = Vec::new();
             for judged in judged {
-                let (_, base) = Vocabulary::number(&judged).unwrap();
+                let (_, base) = Vocabulary::number(&judged, 1).unwrap();
                 for column in columns {
-                    let (codes, others) = base.extend(&column).unwrap();
+                    let (codes, others) = base.extend(&column, 1).unwrap();
                     let name = |code: usize| match code.checked_sub(base.len()) {
                         None => base.get(code).into_owned(),
                         Some(code) => others.get(code).into_owned(),
@@ -376,7 +473,7 @@ mod tests {
             known in prop::collection::vec(-20i64..20, 0..30),
             values in prop::collection::vec(prop_oneof![-40i64..40, any::<i64>()], 0..80),
         ) {
-            let mut numbered = Integers::for_values(&known);
+            let mut numbered = Integers::for_values(&known, 0..known.len());
             let mut seen: Vec<i64> = Vec::new();
             for &value in known.iter().chain(&values) {
                 let expected = seen.iter().position(|&other| other == value).unwrap_or_else(|| {
@@ -394,7 +491,7 @@ mod tests {
 
     #[test]
     fn only_the_decimal_text_of_an_integer_finds_it() {
-        let (_, base) = Vocabulary::number(&IdColumn::Ints(&[7])).unwrap();
+        let (_, base) = Vocabulary::number(&IdColumn::Ints(&[7]), 1).unwrap();
         assert_eq!(base.find(b"7"), Some(0));
         for other in ["07", "+7", "7.0", " 7", ""] {
             assert_eq!(base.find(other.as_bytes()), None);

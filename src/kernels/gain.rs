@@ -64,16 +64,33 @@ pub enum Discount {
 impl Discount {
     fn apply(&self, gain: f64, rank: usize) -> f64 {
         match self {
-            Self::Log2 => gain / log2(rank + 1),
-            Self::Log(base) => gain / (log2(rank + 1) / log2_of(*base)),
-            Self::JarvelinKekalainen(base) => gain / (log2(rank) / log2_of(*base)).max(1.0),
-            Self::Reciprocal => gain / real(rank),
-            Self::Linear => gain / real(rank + 1),
-            Self::Zipf(power) => gain / real(rank).powf(*power),
             Self::Table(weights) => weights.get(rank - 1).map_or(0.0, |weight| gain * weight),
+            _ => gain / self.divisor(rank),
         }
     }
+
+    /// What a rank divides by; weights multiply, and divide by nothing.
+    fn divisor(&self, rank: usize) -> f64 {
+        match self {
+            Self::Log2 => log2(rank + 1),
+            Self::Log(base) => log2(rank + 1) / log2_of(*base),
+            Self::JarvelinKekalainen(base) => (log2(rank) / log2_of(*base)).max(1.0),
+            Self::Reciprocal => real(rank),
+            Self::Linear => real(rank + 1),
+            Self::Zipf(power) => real(rank).powf(*power),
+            Self::Table(_) => 1.0,
+        }
+    }
+
+    /// What the first ranks down to a cutoff divide by, which is faster known than computed.
+    fn divisors(&self, k: usize) -> Vec<f64> {
+        let known = if matches!(self, Self::Table(_)) { 0 } else { k.min(KNOWN_DIVISORS) };
+        (1..=known).map(|rank| self.divisor(rank)).collect()
+    }
 }
+
+/// So many ranks are worth remembering what they divide by.
+const KNOWN_DIVISORS: usize = 128;
 
 #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // a positive integer
 fn log2_of(base: f64) -> f64 {
@@ -105,6 +122,8 @@ struct Gains {
     k: usize,
     gain: Gain,
     discount: Discount,
+    /// What the first ranks divide by.
+    divisors: Vec<f64>,
     ideal: Ideal,
     /// How many ranks of the ideal order count.
     ideal_k: usize,
@@ -126,6 +145,7 @@ impl Gains {
             k: params.cutoff(),
             gain: params.gain.clone(),
             discount: params.discount.clone(),
+            divisors: params.discount.divisors(params.cutoff()),
             ideal: params.ideal,
             ideal_k: if params.ideal == Ideal::Whole { usize::MAX } else { params.cutoff() },
             slots: (1..=slots).fold(0.0, |sum, rank| sum + params.discount.apply(1.0, rank)),
@@ -140,12 +160,20 @@ impl Gains {
         if grade < 0.0 && !self.negative_gain { 0.0 } else { self.gain.of(grade) }
     }
 
+    #[inline]
+    fn discount(&self, gain: f64, rank: usize) -> f64 {
+        match self.divisors.get(rank - 1) {
+            Some(divisor) => gain / divisor,
+            None => self.discount.apply(gain, rank),
+        }
+    }
+
     fn cumulated(&self, query: &Query<'_>) -> f64 {
         self.sum(query, |gain, _| gain)
     }
 
     fn discounted(&self, query: &Query<'_>) -> f64 {
-        self.sum(query, |gain, rank| self.discount.apply(gain, rank))
+        self.sum(query, |gain, rank| self.discount(gain, rank))
     }
 
     /// Adds the weighed gains of the list, in rank order.
@@ -221,7 +249,7 @@ impl Gains {
     }
 
     fn discount_all(&self, gains: impl Iterator<Item = f64>) -> f64 {
-        gains.zip(1..).fold(0.0, |sum, (gain, rank)| sum + self.discount.apply(gain, rank))
+        gains.zip(1..).fold(0.0, |sum, (gain, rank)| sum + self.discount(gain, rank))
     }
 
     /// What nDCG divides, and what it divides by.

@@ -6,13 +6,14 @@ use pyo3::buffer::PyBuffer;
 use pyo3::exceptions::PyKeyError;
 use pyo3::prelude::*;
 
+use super::cells::Numbers;
 use super::column::{Column, Data, Raw};
 use super::evaluation::Evaluation;
-use super::table::{IdBuffers, OwnedIds};
+use super::table::{Ids, TableColumns};
 use super::{Judgments, Plan, Run, choices, names, to_python};
 use crate::attributes::{Attribute, Attributes};
 use crate::axis::Names;
-use crate::columns::{Columns, Table};
+use crate::columns::Columns;
 use crate::join_columns::RunColumns;
 use crate::notes::Notes;
 use crate::rankings;
@@ -48,23 +49,23 @@ impl Rankings {
     fn from_pairs(
         py: Python<'_>,
         judgments: &Judgments,
-        queries: IdBuffers,
-        docs: IdBuffers,
-        scores: PyBuffer<f64>,
+        queries: Ids,
+        docs: Ids,
+        scores: Numbers,
         ties: &str,
         duplicates: &str,
         score_type: &str,
         threads: usize,
     ) -> PyResult<Self> {
-        let (queries, docs) = (queries.copy(py)?, docs.copy(py)?);
-        let scores = scores.to_vec(py)?;
+        let (queries, docs, scores) = (queries.view(py)?, docs.view(py)?, scores.view()?);
         let chosen = (
             choices::ties(ties)?,
             choices::duplicates(duplicates)?,
             choices::score_type(score_type)?,
         );
         let made = py.detach(|| {
-            let run = RunColumns { queries: queries.column(), docs: docs.column(), scores };
+            let run =
+                RunColumns { queries: queries.column(), docs: docs.column(), scores: &scores };
             rankings::Rankings::from_pairs(&judgments.0, &run, chosen, threads)
         });
         Self::finish(py, made, "run")
@@ -74,12 +75,12 @@ impl Rankings {
     #[staticmethod]
     fn from_table(
         py: Python<'_>,
-        columns: TableBuffers,
+        columns: TableColumns,
         ties: &str,
         duplicates: &str,
         threads: usize,
     ) -> PyResult<Self> {
-        let table = columns.copy(py)?;
+        let table = columns.view(py)?;
         let (ties, duplicates) = (choices::ties(ties)?, choices::duplicates(duplicates)?);
         let made =
             py.detach(|| rankings::Rankings::from_table(&table.table(), ties, duplicates, threads));
@@ -182,56 +183,6 @@ impl Rankings {
         let name = name.to_owned();
         made.map(|made| Self { made: Arc::new(made), name: name.clone() })
             .map_err(|error| to_python(py, &error.file(&name)))
-    }
-}
-
-/// The columns of a table: queries, documents, grades, scores, ranks, attributes.
-#[derive(FromPyObject)]
-pub(super) struct TableBuffers(
-    IdBuffers,
-    Option<IdBuffers>,
-    PyBuffer<f64>,
-    PyBuffer<f64>,
-    Option<PyBuffer<f64>>,
-    Vec<(String, IdBuffers)>,
-);
-
-/// The same, in memory that nobody else can change.
-pub(super) struct OwnedTable {
-    queries: OwnedIds,
-    docs: Option<OwnedIds>,
-    relevance: Vec<f64>,
-    scores: Vec<f64>,
-    ranks: Option<Vec<f64>>,
-    attributes: Vec<(String, OwnedIds)>,
-}
-
-impl TableBuffers {
-    pub(super) fn copy(self, py: Python<'_>) -> PyResult<OwnedTable> {
-        let Self(queries, docs, relevance, scores, ranks, attributes) = self;
-        let copy = |(name, ids): (String, IdBuffers)| Ok((name, ids.copy(py)?));
-        Ok(OwnedTable {
-            queries: queries.copy(py)?,
-            docs: docs.map(|docs| docs.copy(py)).transpose()?,
-            relevance: relevance.to_vec(py)?,
-            scores: scores.to_vec(py)?,
-            ranks: ranks.map(|ranks| ranks.to_vec(py)).transpose()?,
-            attributes: attributes.into_iter().map(copy).collect::<PyResult<_>>()?,
-        })
-    }
-}
-
-impl OwnedTable {
-    pub(super) fn table(&self) -> Table<'_> {
-        let attributes = self.attributes.iter().map(|(name, ids)| (name.as_str(), ids.column()));
-        Table {
-            queries: self.queries.column(),
-            docs: self.docs.as_ref().map(OwnedIds::column),
-            relevance: &self.relevance,
-            scores: &self.scores,
-            ranks: self.ranks.as_deref(),
-            attributes: attributes.collect(),
-        }
     }
 }
 

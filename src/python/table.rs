@@ -1,41 +1,91 @@
-//! Columns of identifiers as Python hands them over.
+//! Columns as Python hands them over.
 
 use pyo3::buffer::PyBuffer;
 use pyo3::prelude::*;
 
+use super::cells::{Doubles, Numbers, View};
+use crate::columns::Table;
 use crate::table::IdColumn;
 
-/// Integers, or texts end to end with their offsets.
+/// Identifiers: integers, or texts end to end with their offsets.
 #[derive(FromPyObject)]
-pub(super) enum IdBuffers {
+pub(super) enum Ids {
     #[pyo3(transparent)]
     Texts((PyBuffer<i64>, PyBuffer<u8>)),
     #[pyo3(transparent)]
     Ints(PyBuffer<i64>),
 }
 
-/// The same, in memory that nobody else can change.
-pub(super) enum OwnedIds {
+/// The same to be read: texts in memory that nobody else can change.
+pub(super) enum IdView<'a> {
     Texts(Vec<i64>, Vec<u8>),
-    Ints(Vec<i64>),
+    Ints(View<'a, i64>),
 }
 
-impl IdBuffers {
-    pub(super) fn copy(&self, py: Python<'_>) -> PyResult<OwnedIds> {
+impl Ids {
+    pub(super) fn view(&self, py: Python<'_>) -> PyResult<IdView<'_>> {
         Ok(match self {
-            Self::Texts((offsets, bytes)) => {
-                OwnedIds::Texts(offsets.to_vec(py)?, bytes.to_vec(py)?)
-            }
-            Self::Ints(values) => OwnedIds::Ints(values.to_vec(py)?),
+            Self::Texts((offsets, bytes)) => IdView::Texts(offsets.to_vec(py)?, bytes.to_vec(py)?),
+            Self::Ints(values) => IdView::Ints(View::of(values)?),
         })
     }
 }
 
-impl OwnedIds {
+impl IdView<'_> {
     pub(super) fn column(&self) -> IdColumn<'_> {
         match self {
             Self::Texts(offsets, bytes) => IdColumn::Texts { offsets, bytes },
             Self::Ints(values) => IdColumn::Ints(values),
+        }
+    }
+}
+
+/// The columns of a table: queries, documents, grades, scores, ranks, attributes.
+#[derive(FromPyObject)]
+pub(super) struct TableColumns(
+    Ids,
+    Option<Ids>,
+    Numbers,
+    Numbers,
+    Option<Numbers>,
+    Vec<(String, Ids)>,
+);
+
+/// The same to be read.
+pub(super) struct TableView<'a> {
+    queries: IdView<'a>,
+    docs: Option<IdView<'a>>,
+    relevance: Doubles<'a>,
+    scores: Doubles<'a>,
+    ranks: Option<Doubles<'a>>,
+    attributes: Vec<(&'a str, IdView<'a>)>,
+}
+
+impl TableColumns {
+    pub(super) fn view(&self, py: Python<'_>) -> PyResult<TableView<'_>> {
+        let Self(queries, docs, relevance, scores, ranks, attributes) = self;
+        let attributes = attributes.iter().map(|(name, ids)| Ok((name.as_str(), ids.view(py)?)));
+        Ok(TableView {
+            queries: queries.view(py)?,
+            docs: docs.as_ref().map(|docs| docs.view(py)).transpose()?,
+            relevance: relevance.view()?,
+            scores: scores.view()?,
+            ranks: ranks.as_ref().map(Numbers::view).transpose()?,
+            attributes: attributes.collect::<PyResult<_>>()?,
+        })
+    }
+}
+
+impl TableView<'_> {
+    pub(super) fn table(&self) -> Table<'_> {
+        let attributes = self.attributes.iter().map(|(name, ids)| (*name, ids.column()));
+        Table {
+            queries: self.queries.column(),
+            docs: self.docs.as_ref().map(IdView::column),
+            relevance: &self.relevance,
+            scores: &self.scores,
+            ranks: self.ranks.as_ref().map(|ranks| ranks as _),
+            attributes: attributes.collect(),
         }
     }
 }

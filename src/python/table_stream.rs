@@ -6,7 +6,7 @@ use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 
 use super::evaluation::Evaluation;
-use super::rankings::TableBuffers;
+use super::table::TableColumns;
 use super::{Plan, choices, to_python};
 use crate::axis::Names;
 use crate::table_stream;
@@ -32,14 +32,14 @@ impl TableStream {
         &self,
         py: Python<'_>,
         plan: &Plan,
-        columns: TableBuffers,
+        columns: TableColumns,
         ties: &str,
         duplicates: &str,
         is_grouped: bool,
         threads: usize,
     ) -> PyResult<bool> {
         let chosen = (choices::ties(ties)?, choices::duplicates(duplicates)?);
-        let table = columns.copy(py)?;
+        let table = columns.view(py)?;
         let mut stream = self.0.lock().map_err(|_| ended())?;
         let stream = stream.as_mut().ok_or_else(ended)?;
         py.detach(|| stream.push(&plan.0, &table.table(), chosen, is_grouped, threads))

@@ -6,7 +6,7 @@ from rankscope.adapters.arrow import load_arrow
 from rankscope.adapters.column import is_null, is_null_type, open_column
 from rankscope.adapters.foreign import is_integer
 from rankscope.adapters.mistakes import code_of, inexact, not_numbers
-from rankscope.adapters.numbers import to_numbers
+from rankscope.adapters.numbers import keep_numbers
 from rankscope.errors import FormatError
 
 TYPE_CHECKING = False
@@ -166,8 +166,8 @@ def read_values(column: Foreign, name: str) -> IdColumn:
 
 def read_numbers(
     column: Foreign, name: str, role: str, *, allows_null: bool = False
-) -> NDArray[np.float64]:
-    """Read a column of numbers as float64, exactly.
+) -> NDArray[Any]:
+    """Read a column of numbers, each of which is a double exactly, as the core reads them.
 
     Args:
         column: The column.
@@ -188,7 +188,7 @@ def read_numbers(
             values = _numbers_of_arrow(values, name)
         if not allows_null:
             _refuse_nulls(values, name, role)
-        return to_numbers(values, name, dimensions=(1,))
+        return keep_numbers(values, name)
     except FormatError as error:
         # A list in a row is no number, as a text is none.
         if error.code == "not_numeric" or (error.code == "array_shape" and error.line is not None):

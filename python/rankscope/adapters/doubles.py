@@ -46,6 +46,21 @@ def to_doubles(
     return numbers if mask is np.ma.nomask else np.where(mask, np.nan, numbers)
 
 
+def keep_doubles(given: NDArray[Any], name: str) -> NDArray[Any]:
+    """Give an array as it is where the core reads its numbers as they lie, else as float64.
+
+    Raises:
+        FormatError: It holds something else than numbers, or a number would be rounded.
+    """
+    import numpy as np  # noqa: PLC0415 - loads with the first array
+
+    is_read = type(given) is np.ndarray and given.dtype in (np.float64, np.float32, np.int64, np.int32)
+    is_in_order = is_read and given.flags.c_contiguous and given.flags.aligned
+    if is_in_order and (given.dtype != np.int64 or _are_small(given)):
+        return given
+    return to_doubles(given, name)
+
+
 def _convert(array: NDArray[Any]) -> NDArray[np.float64]:
     import numpy as np  # noqa: PLC0415 - loads with the first array
 
@@ -64,7 +79,7 @@ def _find_rounded(array: NDArray[Any], numbers: NDArray[np.float64]) -> NDArray[
         return None
     if array.dtype.kind == "f":
         return np.asarray((numbers != array) & np.isfinite(numbers))
-    if array.size == 0 or (array.max() <= EXACT_UP_TO and array.min() >= -EXACT_UP_TO):
+    if _are_small(array):
         return None
     is_large = np.asarray(array > EXACT_UP_TO)
     if array.dtype.kind == "i":
@@ -73,6 +88,13 @@ def _find_rounded(array: NDArray[Any], numbers: NDArray[np.float64]) -> NDArray[
     fits = numbers < 2.0 ** (64 if array.dtype.kind == "u" else 63)
     back = np.where(fits, numbers, 0).astype(array.dtype)
     return np.asarray(is_large & ~(fits & (back == array)))
+
+
+def _are_small(integers: NDArray[Any]) -> bool:
+    """Whether all are doubles because none is large."""
+    if integers.size == 0:
+        return True
+    return bool(integers.max() <= EXACT_UP_TO and integers.min() >= -EXACT_UP_TO)
 
 
 def read_python(

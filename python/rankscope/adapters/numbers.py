@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from collections.abc import Set as AbstractSet
 from itertools import chain
 
-from rankscope.adapters.doubles import read_python, to_doubles
+from rankscope.adapters.doubles import keep_doubles, read_python, to_doubles
 from rankscope.adapters.foreign import check_file, is_plain, is_row, open_array, see_array
 from rankscope.adapters.mistakes import bad_shape, not_numbers, placed
 from rankscope.errors import EmptyError, FormatError
@@ -31,10 +31,23 @@ def to_numbers(values: ArrayLike, name: str, *, dimensions: tuple[int, ...]) -> 
     Raises:
         FormatError: It is no such array.
     """
+    return to_doubles(_open_shaped(values, name, dimensions), name)
+
+
+def keep_numbers(values: ArrayLike, name: str) -> NDArray[Any]:
+    """Read a column of real numbers exactly; it stays as it is where the core reads it as it lies.
+
+    Raises:
+        FormatError: It is none.
+    """
+    return keep_doubles(_open_shaped(values, name, (1,)), name)
+
+
+def _open_shaped(values: ArrayLike, name: str, dimensions: tuple[int, ...]) -> NDArray[Any]:
     array = open_array(values, name, max(dimensions))
     if array.ndim not in dimensions:
         raise bad_shape(name, dimensions, array.shape)
-    return to_doubles(array, name)
+    return array
 
 
 def join_lists(

@@ -25,9 +25,9 @@ if TYPE_CHECKING:
     CoreColumns: TypeAlias = tuple[
         IdColumn,
         IdColumn | None,
-        NDArray[np.float64],
-        NDArray[np.float64],
-        NDArray[np.float64] | None,
+        NDArray[Any],
+        NDArray[Any],
+        NDArray[Any] | None,
         list[tuple[str, IdColumn]],
     ]
 
@@ -67,9 +67,9 @@ class Columns:
 
     queries: IdColumn
     docs: IdColumn | None
-    relevance: NDArray[np.float64]
-    scores: NDArray[np.float64]
-    ranks: NDArray[np.float64] | None
+    relevance: NDArray[Any]
+    scores: NDArray[Any]
+    ranks: NDArray[Any] | None
     attributes: list[tuple[str, IdColumn]]
 
     def to_core(self) -> CoreColumns:
@@ -107,7 +107,7 @@ def read_table(
     score = found.seek("score") if rank is not None else found.require("score")
     ranks = None if rank is None else found.read_numbers("rank")
     if score is None and ranks is not None:
-        scores, ranks = -ranks, None
+        scores, ranks = _negate(ranks), None
     else:
         scores = found.read_numbers("score")
     if attribution is None:
@@ -155,7 +155,7 @@ class Attributed:
 
 def read_judged(
     table: object, names: Mapping[str, str | None]
-) -> tuple[IdColumn, IdColumn, NDArray[np.float64]]:
+) -> tuple[IdColumn, IdColumn, NDArray[Any]]:
     """Read a table whose rows hold a query, a document and its grade.
 
     Raises:
@@ -168,7 +168,7 @@ def read_judged(
 
 def read_retrieved(
     table: object, names: Mapping[str, str | None]
-) -> tuple[IdColumn, IdColumn, NDArray[np.float64]]:
+) -> tuple[IdColumn, IdColumn, NDArray[Any]]:
     """Read a table whose rows hold a query, a document and its score; or its rank, if that is all.
 
     Raises:
@@ -176,10 +176,17 @@ def read_retrieved(
     """
     found = Found(open_table(table), names)
     if found.seek("score") is None and found.seek("rank") is not None:
-        scores = -found.read_numbers("rank")
+        scores = _negate(found.read_numbers("rank"))
     else:
         scores = found.read_numbers("score")
     return found.read_ids("query"), found.read_ids("doc"), scores
+
+
+def _negate(ranks: NDArray[Any]) -> NDArray[np.float64]:
+    """Give ranks as scores; the least of some integers has no negative of its type."""
+    import numpy as np  # noqa: PLC0415 - loads with the first array
+
+    return np.negative(ranks, dtype=np.float64)
 
 
 class Found:
@@ -218,7 +225,7 @@ class Found:
         name = self.require(role)
         return read_ids(self.table.columns[name], name)
 
-    def read_numbers(self, role: str, *, allows_null: bool = False) -> NDArray[np.float64]:
+    def read_numbers(self, role: str, *, allows_null: bool = False) -> NDArray[Any]:
         """Read the numbers of a role.
 
         Raises:
