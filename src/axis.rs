@@ -2,8 +2,9 @@
 
 use std::borrow::Cow;
 use std::ops::Range;
+use std::sync::OnceLock;
 
-use crate::levels::sort_grades;
+use crate::grades::{Grade, Grades};
 use crate::shares;
 use crate::vocabulary::Vocabulary;
 
@@ -14,7 +15,9 @@ pub struct Axis {
     /// Where the grades of each query begin, and the last ones end.
     offsets: Vec<usize>,
     /// The grades of each query, largest first.
-    ideal: Vec<f64>,
+    ideal: Grades,
+    /// The same as doubles, once somebody asked.
+    doubles: OnceLock<Vec<f64>>,
     grades: Vec<f64>,
 }
 
@@ -63,12 +66,13 @@ struct Different {
 const MANY_GRADES: usize = 1 << 16;
 
 impl Different {
-    /// Adds the sorted grades of a query.
-    fn add(&mut self, grades: &[f64]) {
-        for same in grades.chunk_by(|one, other| one == other) {
-            if self.grades.last() != same.first() {
-                self.grades.push(same[0]);
+    /// Adds the grades of a query, which are in descending order.
+    fn add<T: Grade>(&mut self, mut grades: &[T]) {
+        while let Some(grade) = grades.first().map(|grade| grade.value()) {
+            if self.grades.last() != Some(&grade) {
+                self.grades.push(grade);
             }
+            grades = &grades[grades.partition_point(|other| other.value() >= grade)..];
         }
         if self.grades.len() > MANY_GRADES {
             self.close();
@@ -82,19 +86,62 @@ impl Different {
     }
 }
 
+/// Puts the grades of each query, after `put` has put them where they belong, in descending order;
+/// gives the different ones, ascending.
+fn sort_each<T: Grade>(
+    offsets: &[usize],
+    grades: &mut [T],
+    threads: usize,
+    put: impl Fn(usize, &mut [T]) + Sync,
+) -> Vec<f64> {
+    let ranges = shares::cut(offsets, threads);
+    let parts = shares::split(grades, &ranges, offsets);
+    let parts = ranges.into_iter().zip(parts).collect();
+    let different = shares::on_each(parts, |(range, grades): (Range<usize>, &mut [T])| {
+        let start = offsets[range.start];
+        let mut different = Different::default();
+        for query in range {
+            let of_query = &mut grades[offsets[query] - start..offsets[query + 1] - start];
+            put(query, of_query);
+            T::sort(of_query);
+            different.add(of_query);
+        }
+        different.grades
+    });
+    let mut different = Different { grades: different.concat() };
+    different.close();
+    different.grades
+}
+
 impl Axis {
     /// An axis of these queries; `grades` are all judged grades of each, in any order.
     #[must_use]
-    pub fn new(names: Names, offsets: Vec<usize>, grades: Vec<f64>, threads: usize) -> Self {
-        Self::fill(names, offsets, grades, threads, |_, _| {})
+    pub fn new(names: Names, offsets: Vec<usize>, mut grades: Vec<f64>, threads: usize) -> Self {
+        let different = sort_each(&offsets, &mut grades, threads, |_, _| {});
+        Self::of_sorted(names, offsets, Grades::Doubles(grades), different)
     }
 
     /// An axis of these queries, of which the judged ones of rows are all that is judged.
     #[must_use]
-    pub fn of_rows(names: Names, offsets: &[usize], grades: &[f64], threads: usize) -> Self {
+    pub fn of_rows(names: Names, offsets: &[usize], rows: &Grades, threads: usize) -> Self {
+        match rows {
+            Grades::Levels(rows) => Self::of_judged(names, offsets, rows, threads, Grades::Levels),
+            Grades::Doubles(rows) => {
+                Self::of_judged(names, offsets, rows, threads, Grades::Doubles)
+            }
+        }
+    }
+
+    fn of_judged<T: Grade>(
+        names: Names,
+        offsets: &[usize],
+        rows: &[T],
+        threads: usize,
+        keep: impl Fn(Vec<T>) -> Grades,
+    ) -> Self {
         let judged = |query: usize| {
-            let of_query = &grades[offsets[query]..offsets[query + 1]];
-            of_query.iter().copied().filter(|grade| !grade.is_nan())
+            let of_query = &rows[offsets[query]..offsets[query + 1]];
+            of_query.iter().copied().filter(|grade| !grade.value().is_nan())
         };
         let counts = shares::on_each(shares::cut(offsets, threads), |queries| {
             queries.map(|query| judged(query).count()).collect::<Vec<_>>()
@@ -104,38 +151,16 @@ impl Axis {
             end += count;
             end
         });
-        let judged_offsets: Vec<usize> = std::iter::once(0).chain(ends).collect();
-        let room = vec![0.0; judged_offsets.last().copied().unwrap_or(0)];
-        Self::fill(names, judged_offsets, room, threads, |query, room| {
+        let offsets: Vec<usize> = std::iter::once(0).chain(ends).collect();
+        let mut grades = vec![T::default(); offsets.last().copied().unwrap_or(0)];
+        let different = sort_each(&offsets, &mut grades, threads, |query, room| {
             room.iter_mut().zip(judged(query)).for_each(|(room, grade)| *room = grade);
-        })
+        });
+        Self::of_sorted(names, offsets, keep(grades), different)
     }
 
-    /// An axis whose grades `put` puts where those of each query belong.
-    fn fill(
-        names: Names,
-        offsets: Vec<usize>,
-        mut ideal: Vec<f64>,
-        threads: usize,
-        put: impl Fn(usize, &mut [f64]) + Sync,
-    ) -> Self {
-        let ranges = shares::cut(&offsets, threads);
-        let parts = shares::split(&mut ideal, &ranges, &offsets);
-        let parts = ranges.into_iter().zip(parts).collect();
-        let different = shares::on_each(parts, |(range, grades): (Range<usize>, &mut [f64])| {
-            let start = offsets[range.start];
-            let mut different = Different::default();
-            for query in range {
-                let of_query = &mut grades[offsets[query] - start..offsets[query + 1] - start];
-                put(query, of_query);
-                sort_grades(of_query);
-                different.add(of_query);
-            }
-            different.grades
-        });
-        let mut different = Different { grades: different.concat() };
-        different.close();
-        Self { names, offsets, ideal, grades: different.grades }
+    fn of_sorted(names: Names, offsets: Vec<usize>, ideal: Grades, grades: Vec<f64>) -> Self {
+        Self { names, offsets, ideal, doubles: OnceLock::new(), grades }
     }
 
     /// How many queries there are.
@@ -183,11 +208,24 @@ impl Axis {
         }
     }
 
-    /// All grades of a query, largest first.
+    /// All grades of a query, largest first, which may need room.
     #[inline]
     #[must_use]
-    pub fn ideal(&self, query: usize) -> &[f64] {
-        &self.ideal[self.offsets[query]..self.offsets[query + 1]]
+    pub fn ideal<'a>(&'a self, query: usize, room: &'a mut Vec<f64>) -> &'a [f64] {
+        self.ideal.slice(self.offsets[query]..self.offsets[query + 1], room)
+    }
+
+    /// The largest grade of a query, if it has one.
+    #[must_use]
+    pub fn best(&self, query: usize) -> Option<f64> {
+        let start = self.offsets[query];
+        (start < self.offsets[query + 1]).then(|| self.ideal.get(start))
+    }
+
+    /// How many grades all queries have together.
+    #[must_use]
+    pub fn judged(&self) -> usize {
+        self.ideal.len()
     }
 
     /// Where the grades of each query begin, and the last ones end, in [`Axis::all_ideals`].
@@ -199,7 +237,7 @@ impl Axis {
     /// The grades of all queries, each query's largest first.
     #[must_use]
     pub fn all_ideals(&self) -> &[f64] {
-        &self.ideal
+        self.ideal.doubles(&self.doubles)
     }
 
     /// The different grades, ascending.

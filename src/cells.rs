@@ -29,7 +29,7 @@ impl<T: Copy + Debug, C: AsRef<[T]> + Debug + Sync> Cells<T> for C {
 }
 
 /// So many rows are read at once, which stay close to the processor.
-const BLOCK: usize = 512;
+pub const BLOCK: usize = 512;
 
 /// Looks at rows in order, in blocks, each with its first row, until a look has an answer.
 pub fn look_through<T: Copy + Default, A>(

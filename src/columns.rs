@@ -4,6 +4,7 @@ use crate::attributes::Attributes;
 use crate::axis::Names;
 use crate::cells::Cells;
 use crate::error::{Error, Kind, Result, show};
+use crate::grades::{Grades, Level};
 use crate::judgments::Duplicates;
 use crate::notes::{Note, Notes};
 use crate::numbered::extend_both;
@@ -36,8 +37,8 @@ pub struct Columns {
     pub names: Names,
     /// Rows of query q are `offsets[q]..offsets[q + 1]`.
     pub offsets: Vec<usize>,
-    /// The grade of each row, NaN where unjudged.
-    pub relevance: Vec<f64>,
+    /// The grade of each row.
+    pub relevance: Grades,
     /// The score of each row.
     pub scores: Vec<f64>,
     /// The document of each row, and what the documents are called, where rows have identifiers.
@@ -84,16 +85,25 @@ impl Columns {
         }
         let grouped = group(codes, names.len(), threads);
         let mut negative = 0;
-        let arrange_grades = || {
-            grouped.arrange(table.relevance, |start, block| {
+        let arrange_grades = || -> Result<Grades> {
+            let levels = grouped.arrange(table.relevance, |_, block, levels| {
+                Level::read_all(block, levels).ok_or(())
+            });
+            if let Ok(levels) = levels {
+                return Ok(Grades::Levels(levels));
+            }
+            let grades = grouped.arrange(table.relevance, |start, block, out| {
+                out.copy_from_slice(block);
                 let known = block.iter().map(|&grade| if grade.is_nan() { 0.0 } else { grade });
                 check_all_finite(start, known, "rel", "grade")?;
                 negative += block.iter().filter(|&&grade| grade < 0.0).count() as u64;
                 Ok(())
-            })
+            })?;
+            Ok(Grades::Doubles(grades))
         };
         let arrange_scores = || {
-            grouped.arrange(table.scores, |start, block| {
+            grouped.arrange(table.scores, |start, block, out| {
+                out.copy_from_slice(block);
                 check_all_finite(start, block.iter().copied(), "score", "score")
             })
         };
@@ -106,7 +116,7 @@ impl Columns {
             (relevance, scores) => (relevance?, scores?),
         };
         let docs = match docs {
-            Some((codes, docs)) => Some((grouped.arrange(&codes, |_, _| Ok(()))?, docs)),
+            Some((codes, docs)) => Some((grouped.arrange_all(&codes), docs)),
             None => None,
         };
         let mut made = Self {
@@ -121,7 +131,7 @@ impl Columns {
             offsets: grouped.offsets.clone(),
         };
         if let Some(ranks) = table.ranks {
-            made.check_ranks(&grouped, &grouped.arrange(ranks, |_, _| Ok(()))?)?;
+            made.check_ranks(&grouped, &grouped.arrange_all(ranks))?;
         }
         let dropped = made.resolve(&grouped, duplicates)?;
         made.notes.add_many(Note::DuplicatesResolved, dropped, (0, 0));
@@ -151,7 +161,7 @@ impl Columns {
                 }
                 if duplicates == Duplicates::Max {
                     self.scores[*seen] = self.scores[*seen].max(self.scores[place]);
-                    self.relevance[*seen] = self.relevance[*seen].max(self.relevance[place]);
+                    self.relevance.keep_larger(*seen, place);
                 }
                 again.push(place);
             }
@@ -193,7 +203,10 @@ impl Columns {
         if rows.is_empty() {
             return;
         }
-        drop_from(&mut self.relevance, rows);
+        match &mut self.relevance {
+            Grades::Levels(levels) => drop_from(levels, rows),
+            Grades::Doubles(grades) => drop_from(grades, rows),
+        }
         drop_from(&mut self.scores, rows);
         if let Some((codes, _)) = &mut self.docs {
             drop_from(codes, rows);
@@ -231,8 +244,9 @@ pub fn occurs_again(doc: &[u8], query: &[u8], row: u64) -> Error {
 ///
 /// # Errors
 /// Where one is none; the line is the 1-based row.
-pub fn check_values(relevance: &[f64], scores: &[f64]) -> Result<()> {
-    for (row, (&score, &grade)) in scores.iter().zip(relevance).enumerate() {
+pub fn check_values(relevance: &Grades, scores: &[f64]) -> Result<()> {
+    for (row, &score) in scores.iter().enumerate() {
+        let grade = relevance.get(row);
         let grade = if grade.is_nan() { Ok(()) } else { check_grade(grade) };
         grade
             .and_then(|()| check_finite(score, "score", "score"))

@@ -213,6 +213,8 @@ pub struct Scorer<'a> {
     axis: &'a Axis,
     joiner: Joiner,
     ranked: Ranked,
+    /// Room for the ideal order.
+    ideal: Vec<f64>,
     views: Views,
     seen: Vec<Seen>,
     values: Vec<f64>,
@@ -233,6 +235,7 @@ impl<'a> Scorer<'a> {
             axis,
             joiner: Joiner::default(),
             ranked: Ranked::default(),
+            ideal: Vec::new(),
             views: Views::default(),
             seen: Vec::new(),
             values: Vec::new(),
@@ -285,7 +288,8 @@ impl<'a> Scorer<'a> {
     #[allow(clippy::cast_possible_truncation)] // queries are counted in 32 bits by the builder
     pub fn score_ranked(&mut self, query: usize, ranked: &Ranked, retrieved: usize) {
         let Ranked { ranks, grades, ties, .. } = ranked;
-        let whole = Query { ranks, grades, ties, retrieved, ideal: self.axis.ideal(query) };
+        let ideal = self.axis.ideal(query, &mut self.ideal);
+        let whole = Query { ranks, grades, ties, retrieved, ideal };
         for (&k, count) in self.plan.cutoffs.iter().zip(&mut self.at_cutoffs) {
             let shown = k.min(retrieved);
             count.0 += shown as u64;
@@ -412,7 +416,7 @@ pub fn finish(plan: &Plan, axis: &Axis, scorers: Vec<Scorer<'_>>) -> Result<Eval
         }
         made.flat += scorer.flat;
     }
-    let is_empty = |query: &usize| axis.ideal(*query).first().is_none_or(|&grade| grade <= 0.0);
+    let is_empty = |query: &usize| axis.best(*query).is_none_or(|grade| grade <= 0.0);
     made.counts.empty = (0..queries).filter(is_empty).count() as u64;
     made.counts.missing = made.is_present.iter().filter(|&&is_present| !is_present).count() as u64;
     made.fill_missing(plan, axis)?;
@@ -449,6 +453,7 @@ impl Evaluation {
 
     fn fill_missing(&mut self, plan: &Plan, axis: &Axis) -> Result<()> {
         let (mut row, mut ratios) = (Vec::with_capacity(plan.measures.len()), Vec::new());
+        let mut room = Vec::new();
         for query in (0..self.is_present.len()).filter(|&query| !self.is_present[query]) {
             match plan.policy.missing {
                 Missing::Skip => return Ok(()),
@@ -468,7 +473,7 @@ impl Evaluation {
                     .value(id));
                 }
                 Missing::Zero => {
-                    let nothing = Query { ideal: axis.ideal(query), ..Query::EMPTY };
+                    let nothing = Query { ideal: axis.ideal(query, &mut room), ..Query::EMPTY };
                     row.clear();
                     ratios.clear();
                     let out = (&mut row, &mut ratios);

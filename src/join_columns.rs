@@ -73,14 +73,15 @@ pub fn join(
     let grouped = group(queries, judged + run_only.len(), threads);
     let docs = Docs::new(Some(Arc::clone(judgments)), others);
     let arrange_scores = || {
-        grouped.arrange(run.scores, |start, block| {
-            let scores = block.iter().map(|&score| score_type.round(score));
-            check_all_finite(start, scores, "score", "score")
+        grouped.arrange(run.scores, |start, block, out| {
+            let rounded = block.iter().map(|&score| score_type.round(score) + 0.0);
+            out.iter_mut().zip(rounded).for_each(|(out, score)| *out = score);
+            check_all_finite(start, out.iter().copied(), "score", "score")
         })
     };
-    let arrange_codes = || grouped.arrange(&codes, |_, _| Ok(()));
+    let arrange_codes = || grouped.arrange_all(&codes);
     let (scores, codes) = shares::both(threads, arrange_scores, arrange_codes);
-    let (scores, codes) = (scores?, codes?);
+    let scores = scores?;
     let relevance = vec![0.0; scores.len()];
     let mut made = Joined { relevance, scores, codes, ..Joined::default() };
     // Each thread has an entry a document.
@@ -94,9 +95,8 @@ pub fn join(
     let parts: Vec<_> = ranges.iter().cloned().zip(columns).collect();
     let lengths: Vec<usize> = parts.iter().map(|(_, columns)| columns.codes.len()).collect();
     let joiner = Joiner { judgments, grouped: &grouped, docs: &docs };
-    let choices = (duplicates, score_type);
     let outcomes =
-        shares::on_each(parts, |(range, mut columns)| joiner.join(range, &mut columns, choices));
+        shares::on_each(parts, |(range, mut columns)| joiner.join(range, &mut columns, duplicates));
     let mut used = Vec::with_capacity(outcomes.len());
     let mut dropped = 0;
     made.offsets.push(0);
@@ -164,7 +164,7 @@ impl Joiner<'_> {
         &self,
         queries: Range<usize>,
         columns: &mut Columns<'_>,
-        (duplicates, score_type): (Duplicates, ScoreType),
+        duplicates: Duplicates,
     ) -> std::result::Result<Part, Again> {
         let numbered = self.judgments.by_number();
         let judged = self.judgments.axis().offsets();
@@ -180,7 +180,7 @@ impl Joiner<'_> {
             let first = at;
             for place in places {
                 let code = columns.codes[place - start];
-                let score = score_type.round(columns.scores[place - start]) + 0.0;
+                let score = columns.scores[place - start];
                 if let Some(earlier) = finder.find_retrieved(code, &columns.codes[first..at], first)
                 {
                     if duplicates == Duplicates::Error {

@@ -121,7 +121,7 @@ impl Judgments {
 
     fn by_text(&self) -> &ByText {
         self.by_text.get_or_init(|| {
-            let mut tables = Tables::with_room(self.axis.len(), self.axis.all_ideals().len());
+            let mut tables = Tables::with_room(self.axis.len(), self.axis.judged());
             if let Some(numbered) = self.by_number.get() {
                 tables.add_numbered(numbered, self.axis.offsets());
             }

@@ -1,5 +1,7 @@
 //! Grades of few levels, which are counted and need no comparing.
 
+use crate::grades::Level;
+
 /// Whole grades below this are counted.
 const LEVELS: usize = 16;
 
@@ -33,12 +35,27 @@ impl Levels {
         Some(Self(std::array::from_fn(|level| even[level] + odd[level])))
     }
 
+    /// Counts levels; nothing if one of them is large.
+    fn count_levels(levels: &[Level]) -> Option<Self> {
+        let most = levels.iter().fold(0, |most, level| level.0.max(most));
+        if most as usize >= LEVELS {
+            return None;
+        }
+        let mut counts = [[0; LEVELS]; 2];
+        for (at, level) in levels.iter().enumerate() {
+            counts[at % 2][level.0 as usize % LEVELS] += 1;
+        }
+        let [even, odd] = counts;
+        Some(Self(std::array::from_fn(|level| even[level] + odd[level])))
+    }
+
     /// Writes the grades in descending order, as many as there is room for.
-    pub fn write(&self, mut room: &mut [f64]) {
-        for (level, &count) in self.0.iter().enumerate().rev() {
+    #[allow(clippy::cast_possible_truncation)] // levels are small
+    pub fn write<T: Copy>(&self, mut room: &mut [T], grade: impl Fn(u8) -> T) {
+        for level in (0..LEVELS).rev() {
+            let count = self.0[level];
             let (same, rest) = room.split_at_mut(room.len().min(count as usize));
-            #[allow(clippy::cast_precision_loss)] // a small number
-            same.fill(level as f64);
+            same.fill(grade(level as u8));
             room = rest;
         }
     }
@@ -47,8 +64,16 @@ impl Levels {
 /// Puts grades in descending order.
 pub fn sort_grades(grades: &mut [f64]) {
     match Levels::count(grades) {
-        Some(levels) => levels.write(grades),
+        Some(levels) => levels.write(grades, f64::from),
         None => grades.sort_unstable_by(|a, b| b.total_cmp(a)),
+    }
+}
+
+/// Puts levels in descending order.
+pub fn sort_levels(levels: &mut [Level]) {
+    match Levels::count_levels(levels) {
+        Some(counted) => counted.write(levels, Level),
+        None => levels.sort_unstable_by(|a, b| b.cmp(a)),
     }
 }
 

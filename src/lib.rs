@@ -14,6 +14,7 @@ pub mod error;
 pub mod evaluate;
 pub mod finder;
 pub mod folded;
+pub mod grades;
 pub mod ids;
 pub mod join;
 pub mod join_columns;

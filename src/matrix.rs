@@ -152,7 +152,7 @@ impl<'a> Rows<'a> {
         self.best.clear();
         if let Some(levels) = levels {
             self.best.resize(self.k, 0.0);
-            levels.write(&mut self.best);
+            levels.write(&mut self.best, f64::from);
         } else {
             self.best.extend(self.selection.select(&self.grades, self.k).iter().rev());
         }

@@ -53,7 +53,8 @@ pub fn from_columns(
     let grouped = group(codes, names.len(), threads);
     let (codes_by_row, docs) = docs;
     let arrange_grades = || {
-        grouped.arrange(grades, |start, block| {
+        grouped.arrange(grades, |start, block, out| {
+            out.copy_from_slice(block);
             check_all_finite(start, block.iter().copied(), "rel", "grade")?;
             let negative = |(line, &grade): (u64, &f64)| (grade < 0.0).then_some(line);
             for line in (start as u64 + 1..).zip(block).filter_map(negative) {
@@ -62,9 +63,9 @@ pub fn from_columns(
             Ok(())
         })
     };
-    let arrange_codes = || grouped.arrange(&codes_by_row, |_, _| Ok(()));
+    let arrange_codes = || grouped.arrange_all(&codes_by_row);
     let (grades, codes) = shares::both(threads, arrange_grades, arrange_codes);
-    let mut made = Numbered { docs, codes: codes?, grades: grades? };
+    let mut made = Numbered { docs, codes, grades: grades? };
     let ranges = shares::cut(&grouped.offsets, threads.min(1 + MOST_ENTRIES / made.docs.len()));
     let of_codes = shares::split(&mut made.codes, &ranges, &grouped.offsets);
     let of_grades = shares::split(&mut made.grades, &ranges, &grouped.offsets);
@@ -93,7 +94,7 @@ pub fn from_columns(
     }
     shares::close_gaps(&mut made.codes, &lengths, &used);
     shares::close_gaps(&mut made.grades, &lengths, &used);
-    let axis = Axis::of_rows(Names::Known(names), &offsets, &made.grades, threads);
+    let axis = Axis::new(Names::Known(names), offsets, made.grades.clone(), threads);
     Ok(Judgments::of_numbers(axis, made, notes))
 }
 

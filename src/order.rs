@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::cmp::Ordering;
 use std::sync::Arc;
 
+use crate::grades::Grade;
 use crate::judgments::Judgments;
 use crate::rank::Ties;
 use crate::shares;
@@ -68,11 +69,11 @@ impl Docs {
 }
 
 /// Rows of adjacent queries.
-pub struct Rows<'a> {
+pub struct Rows<'a, T> {
     /// Rows of query q are `offsets[q]..offsets[q + 1]`, less the first offset.
     pub offsets: &'a [usize],
     /// The grade of each row, NaN where unjudged.
-    pub relevance: &'a mut [f64],
+    pub relevance: &'a mut [T],
     /// The score of each row.
     pub scores: &'a mut [f64],
     /// The document of each row; none where rows have no identifiers.
@@ -82,7 +83,7 @@ pub struct Rows<'a> {
 /// Puts the rows of each query in rank order; says how many queries have two and more documents that
 /// all have one score.
 #[must_use]
-pub fn rank_rows(rows: Rows<'_>, docs: &Docs, ties: Ties, threads: usize) -> u64 {
+pub fn rank_rows<T: Grade>(rows: Rows<'_, T>, docs: &Docs, ties: Ties, threads: usize) -> u64 {
     let queries = rows.offsets.len() - 1;
     if threads < 2 || queries < 2 || rows.scores.len() < FEW_ROWS {
         return Ranker::new(docs, ties).rank(rows);
@@ -99,7 +100,7 @@ pub fn rank_rows(rows: Rows<'_>, docs: &Docs, ties: Ties, threads: usize) -> u64
     one + other
 }
 
-impl Rows<'_> {
+impl<T> Rows<'_, T> {
     fn split_at(self, query: usize) -> (Self, Self) {
         let at = self.offsets[query] - self.offsets[0];
         let (relevance, right_relevance) = self.relevance.split_at_mut(at);
@@ -117,20 +118,28 @@ impl Rows<'_> {
 }
 
 /// Ranks one query after another, with memory of its own.
-struct Ranker<'a> {
+struct Ranker<'a, T> {
     docs: &'a Docs,
     ties: Ties,
     sorter: Sorter,
+    grades: Vec<T>,
     numbers: Vec<f64>,
     ids: Vec<u32>,
 }
 
-impl<'a> Ranker<'a> {
+impl<'a, T: Grade> Ranker<'a, T> {
     fn new(docs: &'a Docs, ties: Ties) -> Self {
-        Self { docs, ties, sorter: Sorter::default(), numbers: Vec::new(), ids: Vec::new() }
+        Self {
+            docs,
+            ties,
+            sorter: Sorter::default(),
+            grades: Vec::new(),
+            numbers: Vec::new(),
+            ids: Vec::new(),
+        }
     }
 
-    fn rank(&mut self, rows: Rows<'_>) -> u64 {
+    fn rank(&mut self, rows: Rows<'_, T>) -> u64 {
         let Rows { offsets, relevance, scores, codes } = rows;
         let mut flat = 0;
         for range in offsets.windows(2) {
@@ -144,7 +153,7 @@ impl<'a> Ranker<'a> {
 
     /// Ranks the rows of one query; says whether there are several that all have one score.
     #[allow(clippy::cast_possible_truncation)] // rows of a query are counted in 32 bits
-    fn rank_query(&mut self, relevance: &mut [f64], scores: &mut [f64], codes: &mut [u32]) -> bool {
+    fn rank_query(&mut self, relevance: &mut [T], scores: &mut [f64], codes: &mut [u32]) -> bool {
         let is_strict = scores.is_sorted_by(|above, below| above > below);
         if is_strict {
             return false;
@@ -164,7 +173,7 @@ impl<'a> Ranker<'a> {
                 alike.sort_by(|&a, &b| order_tied(ties, (a, b), relevance, codes, docs));
             });
         }
-        reorder(relevance, order, &mut self.numbers);
+        reorder(relevance, order, &mut self.grades);
         reorder(scores, order, &mut self.numbers);
         if !codes.is_empty() {
             reorder(codes, order, &mut self.ids);
@@ -173,15 +182,18 @@ impl<'a> Ranker<'a> {
     }
 }
 
-fn order_tied(
+fn order_tied<T: Grade>(
     ties: Ties,
     (one, other): (u32, u32),
-    relevance: &[f64],
+    relevance: &[T],
     codes: &[u32],
     docs: &Docs,
 ) -> Ordering {
     let (one, other) = (one as usize, other as usize);
-    let grade = |row: usize| if relevance[row].is_nan() { 0.0 } else { relevance[row] };
+    let grade = |row: usize| {
+        let grade = relevance[row].value();
+        if grade.is_nan() { 0.0 } else { grade }
+    };
     let by_doc = || match codes {
         [] => Ordering::Equal,
         codes => docs.compare(codes[one], codes[other]),

@@ -80,6 +80,12 @@ impl Ranked {
         self.grades.clear();
         self.ties.clear();
         self.is_tied = false;
+        let are_judged = !relevance.iter().any(|grade| grade.is_nan());
+        if are_judged && scores.windows(2).all(|pair| pair[0] != pair[1]) {
+            self.ranks.extend(1..=scores.len() as u32);
+            self.grades.extend_from_slice(relevance);
+            return;
+        }
         let mut first = 1;
         for run in scores.chunk_by(|a, b| a == b) {
             let size = run.len() as u32;

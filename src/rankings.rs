@@ -1,13 +1,14 @@
 //! Rankings: the ragged columns that every later question is asked of.
 
-use std::sync::Arc;
 use std::sync::atomic::{self, AtomicUsize};
+use std::sync::{Arc, OnceLock};
 
 use crate::attributes::Attributes;
 use crate::axis::Axis;
 use crate::columns::{Columns, Table, check_grade, check_values};
 use crate::error::{Error, Kind, Result};
 use crate::evaluate::{Evaluation, Plan, Scorer};
+use crate::grades::Grades;
 use crate::ids::Ids;
 use crate::join::Joiner;
 use crate::join_columns::{RunColumns, join};
@@ -32,7 +33,9 @@ pub struct Rankings {
     ties: Ties,
     /// Retrieved documents of query q are rows `offsets[q]..offsets[q + 1]`.
     offsets: Vec<usize>,
-    relevance: Vec<f64>,
+    relevance: Grades,
+    /// The same as doubles, once somebody asked.
+    doubles: OnceLock<Vec<f64>>,
     scores: Vec<f64>,
     /// The different documents; none where rows have no identifiers.
     docs: Docs,
@@ -72,7 +75,8 @@ impl Rankings {
         let mut made = Self {
             ties,
             offsets: vec![0],
-            relevance: Vec::with_capacity(run.rows()),
+            relevance: Grades::default(),
+            doubles: OnceLock::new(),
             scores: Vec::with_capacity(run.rows()),
             docs: Docs::default(),
             codes: Vec::with_capacity(run.rows()),
@@ -84,6 +88,7 @@ impl Rankings {
             flat: 0,
             axis: Arc::clone(judgments.axis()),
         };
+        let mut relevance = Vec::with_capacity(run.rows());
         let mut joiner = Joiner::default();
         let mut list = List::default();
         let mut dropped = 0;
@@ -94,7 +99,7 @@ impl Rankings {
                 let outcome = joiner.join(judgments, Some(query), &mut list, duplicates);
                 first_error = earlier(first_error, outcome.err());
                 dropped += joiner.dropped;
-                made.add(&list, &joiner, &mut docs)?;
+                made.add(&list, &joiner, (&mut relevance, &mut docs))?;
             }
             made.offsets.push(made.scores.len());
         }
@@ -109,6 +114,7 @@ impl Rankings {
         if let Some(error) = first_error {
             return Err(error);
         }
+        made.relevance = Grades::Doubles(relevance);
         made.docs = Docs::new(None, Vocabulary::Texts(docs));
         made.notes.add_many(Note::DuplicatesResolved, dropped, (0, 0));
         Ok(made)
@@ -130,7 +136,8 @@ impl Rankings {
             axis: Arc::clone(judgments.axis()),
             ties,
             offsets: joined.offsets,
-            relevance: joined.relevance,
+            relevance: Grades::Doubles(joined.relevance),
+            doubles: OnceLock::new(),
             scores: joined.scores,
             docs: joined.docs,
             codes: joined.codes,
@@ -202,6 +209,7 @@ impl Rankings {
             ties,
             offsets,
             relevance,
+            doubles: OnceLock::new(),
             scores,
             docs: Docs::new(None, docs),
             codes,
@@ -217,22 +225,29 @@ impl Rankings {
 
     /// Puts the rows of each query in rank order.
     fn rank(&mut self, threads: usize) {
-        let rows = Rows {
-            offsets: &self.offsets,
-            relevance: &mut self.relevance,
-            scores: &mut self.scores,
-            codes: &mut self.codes,
+        let Self { offsets, scores, codes, docs, ties, .. } = self;
+        self.flat = match &mut self.relevance {
+            Grades::Levels(relevance) => {
+                rank_rows(Rows { offsets, relevance, scores, codes }, docs, *ties, threads)
+            }
+            Grades::Doubles(relevance) => {
+                rank_rows(Rows { offsets, relevance, scores, codes }, docs, *ties, threads)
+            }
         };
-        self.flat = rank_rows(rows, &self.docs, self.ties, threads);
     }
 
-    fn add(&mut self, list: &List<'_>, joiner: &Joiner, docs: &mut Ids) -> Result<()> {
+    fn add(
+        &mut self,
+        list: &List<'_>,
+        joiner: &Joiner,
+        (relevance, docs): (&mut Vec<f64>, &mut Ids),
+    ) -> Result<()> {
         let mut sorter = Sorter::default();
         rank::sort(&mut sorter, &list.rows, list.is_sorted, &joiner.hits, self.ties);
         self.flat += u64::from(list.is_flat());
         for row in sorter.order {
             let found = joiner.hits.binary_search_by_key(&row, |hit| hit.row);
-            self.relevance.push(found.map_or(f64::NAN, |index| joiner.hits[index].grade));
+            relevance.push(found.map_or(f64::NAN, |index| joiner.hits[index].grade));
             let row = &list.rows[row as usize];
             self.scores.push(row.score);
             let code = u32::try_from(docs.number(row.doc)).map_err(|_| {
@@ -262,6 +277,7 @@ impl Rankings {
         let work = |_: Watch<'_>| {
             let mut scorer = Scorer::new(plan, &self.axis);
             let mut ranked = Ranked::default();
+            let mut room = Vec::new();
             loop {
                 let start = next.fetch_add(AT_ONCE, atomic::Ordering::Relaxed);
                 if start >= self.is_present.len() {
@@ -270,7 +286,8 @@ impl Rankings {
                 let end = self.is_present.len().min(start + AT_ONCE);
                 for query in (start..end).filter(|&query| self.is_present[query]) {
                     let rows = self.offsets[query]..self.offsets[query + 1];
-                    let (relevance, scores) = (&self.relevance[rows.clone()], &self.scores[rows]);
+                    let relevance = self.relevance.slice(rows.clone(), &mut room);
+                    let scores = &self.scores[rows];
                     ranked.take_in_order(relevance, scores, self.ties);
                     scorer.score_ranked(query, &ranked, scores.len());
                 }
@@ -298,7 +315,7 @@ impl Rankings {
     /// The grade of each row, NaN where unjudged.
     #[must_use]
     pub fn relevance(&self) -> &[f64] {
-        &self.relevance
+        self.relevance.doubles(&self.doubles)
     }
 
     /// The score of each row.

@@ -2,7 +2,7 @@
 
 use std::sync::OnceLock;
 
-use crate::cells::{Cells, look_through};
+use crate::cells::{BLOCK, Cells, look_through};
 use crate::error::{Error, Kind, Result};
 use crate::number::NotANumber;
 use crate::shares;
@@ -208,31 +208,44 @@ impl Grouped {
         self.places.is_none()
     }
 
-    /// A column in the order of the groups, of which `look` sees the rows beforehand, block by block.
+    /// A column in the order of the groups; `read` makes what is kept of a block of rows, of which it
+    /// is given the first.
     ///
     /// # Errors
-    /// Where `look` finds one; it is given the first row of the block.
-    pub fn arrange<T: Copy + Default>(
+    /// Where `read` refuses a block.
+    pub fn arrange<T: Copy + Default, U: Copy + Default, E>(
         &self,
         column: &dyn Cells<T>,
-        mut look: impl FnMut(usize, &[T]) -> Result<()>,
-    ) -> Result<Vec<T>> {
-        let mut arranged = vec![T::default(); column.len()];
+        mut read: impl FnMut(usize, &[T], &mut [U]) -> std::result::Result<(), E>,
+    ) -> std::result::Result<Vec<U>, E> {
+        let mut arranged = vec![U::default(); column.len()];
+        let mut room = [U::default(); BLOCK];
         let refused = look_through(column, 0..column.len(), |start, block| {
-            if let Err(error) = look(start, block) {
-                return Some(error);
+            let Some(places) = &self.places else {
+                return read(start, block, &mut arranged[start..start + block.len()]).err();
+            };
+            let made = &mut room[..block.len()];
+            if let Err(refused) = read(start, block, made) {
+                return Some(refused);
             }
-            match &self.places {
-                None => arranged[start..start + block.len()].copy_from_slice(block),
-                Some(places) => {
-                    for (&place, &value) in places[start..].iter().zip(block) {
-                        arranged[place as usize] = value;
-                    }
-                }
+            for (&place, &value) in places[start..].iter().zip(&*made) {
+                arranged[place as usize] = value;
             }
             None
         });
         refused.map_or(Ok(arranged), Err)
+    }
+
+    /// A column in the order of the groups, as it is.
+    #[must_use]
+    pub fn arrange_all<T: Copy + Default>(&self, column: &dyn Cells<T>) -> Vec<T> {
+        let copied = self.arrange(column, |_, block, out| {
+            out.copy_from_slice(block);
+            Ok::<_, std::convert::Infallible>(())
+        });
+        match copied {
+            Ok(arranged) => arranged,
+        }
     }
 
     /// The row of the table that stands at a place.
@@ -283,7 +296,7 @@ mod tests {
         ) {
             let rows: Vec<usize> = (0..codes.len()).collect();
             let grouped = group(codes.clone(), 6, threads);
-            let arranged = grouped.arrange(&rows, |_, _| Ok(())).unwrap();
+            let arranged = grouped.arrange_all(&rows);
             for group in 0..6 {
                 let range = grouped.offsets[group]..grouped.offsets[group + 1];
                 let expected: Vec<usize> =

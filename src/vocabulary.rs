@@ -8,6 +8,7 @@ use crate::cells::{Cells, look_through};
 use crate::error::Result;
 use crate::ids::{IdHasher, Ids};
 use crate::shares;
+use crate::stream::FEW_ROWS;
 use crate::table::{Decimal, IdColumn, check_text, slice};
 
 /// Different identifiers. Integers are identifiers by their decimal text, which is written only
@@ -95,27 +96,53 @@ impl Vocabulary {
         Self::default().extend_checked(column, |_| Ok(()), 1)
     }
 
-    /// Each thread numbers a run of rows by itself; what it numbered anew is then numbered in order,
-    /// by which all are numbered as they were first seen.
+    /// Where nothing is known yet, the first rows are numbered before the others, for most identifiers
+    /// are among them, and all threads look these up in one table.
     fn extend_checked(
         &self,
         column: &IdColumn<'_>,
         check: impl Fn(&[u8]) -> Result<()> + Sync,
         threads: usize,
     ) -> Result<(Vec<u32>, Self)> {
-        let mut codes = vec![0; column.len()];
-        let ranges = shares::cut_rows(column.len(), threads);
-        let parts = shares::split_rows(&mut codes, &ranges);
+        let rows = column.len();
+        let mut codes = vec![0; rows];
+        if threads < 2 || rows < FEW_ROWS {
+            let others = self.extend_rows(column, 0..rows, &mut codes, &check)?;
+            return Ok((codes, others));
+        }
+        let first_rows = if self.is_empty() { rows / FIRST_SHARE } else { 0 };
+        let (first_codes, codes_after) = codes.split_at_mut(first_rows);
+        let mut first = self.extend_rows(column, 0..first_rows, first_codes, &check)?;
+        let known = if self.is_empty() { &first } else { self };
+        let others = known.extend_shared(column, first_rows, codes_after, check, threads)?;
+        first.merge(&others);
+        Ok((codes, first))
+    }
+
+    /// Each thread numbers a run of rows by itself; what it numbered anew is then numbered in order,
+    /// by which all are numbered as they were first seen.
+    fn extend_shared(
+        &self,
+        column: &IdColumn<'_>,
+        first_row: usize,
+        codes: &mut [u32],
+        check: impl Fn(&[u8]) -> Result<()> + Sync,
+        threads: usize,
+    ) -> Result<Self> {
+        let ranges = shares::cut_rows(codes.len(), threads);
+        let parts = shares::split_rows(codes, &ranges);
         let parts: Vec<_> = ranges.iter().cloned().zip(parts).collect();
-        let outcomes =
-            shares::on_each(parts, |(range, codes)| self.extend_rows(column, range, codes, &check));
+        let outcomes = shares::on_each(parts, |(range, codes)| {
+            let rows = first_row + range.start..first_row + range.end;
+            self.extend_rows(column, rows, codes, &check)
+        });
         let mut outcomes = outcomes.into_iter();
         let mut others = outcomes.next().unwrap_or_else(|| Ok(Self::default()))?;
         let mut moves = vec![Vec::new()];
         for outcome in outcomes {
             moves.push(others.merge(&outcome?));
         }
-        let parts = shares::split_rows(&mut codes, &ranges).into_iter().zip(moves).collect();
+        let parts = shares::split_rows(codes, &ranges).into_iter().zip(moves).collect();
         shares::on_each(parts, |(codes, moves): (&mut [u32], Vec<u32>)| {
             let new = codes.iter_mut().filter(|code| **code as usize >= self.len());
             if !moves.is_empty() {
@@ -124,7 +151,7 @@ impl Vocabulary {
                 });
             }
         });
-        Ok((codes, others))
+        Ok(others)
     }
 
     /// The number of an identifier that has this one in a vocabulary after this one.
@@ -145,7 +172,12 @@ impl Vocabulary {
     ) -> Result<Self> {
         match *column {
             IdColumn::Ints(values) => {
-                let mut others = Integers::for_values(values, rows.clone());
+                // Few are new where some are known.
+                let mut others = if self.is_empty() {
+                    Integers::for_values(values)
+                } else {
+                    Integers::default()
+                };
                 let first = rows.start;
                 look_through(values, rows, |start, block| {
                     let codes = &mut codes[start - first..][..block.len()];
@@ -291,6 +323,9 @@ struct Slot {
     next: u32,
 }
 
+/// The share of the rows that are numbered before the others.
+const FIRST_SHARE: usize = 16;
+
 /// Integers may be this many times as far apart as they are many and still be found directly.
 const SPREAD: usize = 4;
 
@@ -298,16 +333,17 @@ impl Integers {
     /// No integers, but room for these.
     #[must_use]
     #[allow(clippy::cast_possible_truncation)] // small enough where it is used
-    pub fn for_values(values: &dyn Cells<i64>, rows: Range<usize>) -> Self {
-        let count = rows.len();
+    pub fn for_values(values: &dyn Cells<i64>) -> Self {
+        let count = values.len();
         let (mut least, mut most) = (i64::MAX, i64::MIN);
-        look_through(values, rows, |_, block| {
+        let range = |least: i64, most: i64| most.wrapping_sub(least).cast_unsigned();
+        let is_wide = |least, most| range(least, most) >= (SPREAD * count) as u64;
+        let found = look_through(values, 0..count, |_, block| {
             least = block.iter().copied().fold(least, i64::min);
             most = block.iter().copied().fold(most, i64::max);
-            None::<()>
+            is_wide(least, most).then_some(())
         });
-        let range = most.wrapping_sub(least).cast_unsigned();
-        let is_close = least <= most && range < (SPREAD * count) as u64;
+        let (is_close, range) = (found.is_none() && least <= most, range(least, most));
         let places = if is_close {
             Places::Direct { least, numbers: vec![0; range as usize + 1] }
         } else {
@@ -473,7 +509,7 @@ mod tests {
             known in prop::collection::vec(-20i64..20, 0..30),
             values in prop::collection::vec(prop_oneof![-40i64..40, any::<i64>()], 0..80),
         ) {
-            let mut numbered = Integers::for_values(&known, 0..known.len());
+            let mut numbered = Integers::for_values(&known);
             let mut seen: Vec<i64> = Vec::new();
             for &value in known.iter().chain(&values) {
                 let expected = seen.iter().position(|&other| other == value).unwrap_or_else(|| {

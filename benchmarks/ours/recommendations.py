@@ -39,8 +39,8 @@ def main(path: str) -> None:
         )
     watch = Stopwatch()
     evaluation = rs.evaluate(
-        interactions,  # type: ignore[arg-type] # the alias does not name frames
-        recommendations,  # type: ignore[arg-type] # likewise
+        interactions,
+        recommendations,
         list(MEASURES.values()),
     )
     means = {name: evaluation[measure] for name, measure in MEASURES.items()}

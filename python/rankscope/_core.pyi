@@ -32,7 +32,10 @@ _Source: TypeAlias = str | bytes | PathLike[str] | None
 _Progress: TypeAlias = Callable[[int], None] | None
 # Integers, or the offsets of texts and the texts end to end.
 _IdColumn: TypeAlias = NDArray[np.int64] | tuple[NDArray[np.int64], NDArray[np.uint8]]
-_Numbers: TypeAlias = NDArray[np.float64]
+# Read as float64, which holds them exactly.
+_Numbers: TypeAlias = (
+    NDArray[np.float64] | NDArray[np.float32] | NDArray[np.int64] | NDArray[np.int32]
+)
 # Queries, documents, grades, scores, ranks, attributes.
 _TableColumns: TypeAlias = tuple[
     _IdColumn,

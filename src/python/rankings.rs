@@ -14,6 +14,7 @@ use super::{Judgments, Plan, Run, choices, names, to_python};
 use crate::attributes::{Attribute, Attributes};
 use crate::axis::Names;
 use crate::columns::Columns;
+use crate::grades::Grades;
 use crate::join_columns::RunColumns;
 use crate::notes::Notes;
 use crate::rankings;
@@ -108,7 +109,7 @@ impl Rankings {
         let columns = Columns {
             names: Names::Numbers(offsets.len() - 1),
             offsets,
-            relevance,
+            relevance: Grades::Doubles(relevance),
             scores,
             docs: None,
             ideal,

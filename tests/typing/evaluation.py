@@ -31,6 +31,12 @@ def evaluate_everything(path: Path, rows: list[tuple[str, str, float]]) -> None:
     assert_type(nDCG(gain="exp2") @ 10, rs.Measure)
 
 
+def evaluate_frames(frame: pd.DataFrame, table: pa.Table, lazy: pl.LazyFrame) -> None:
+    """Call with what holds columns."""
+    assert_type(rs.evaluate(frame, table, "AP"), rs.Evaluation)
+    assert_type(rs.evaluate(rs.read_qrels(lazy), lazy.collect(), "AP"), rs.Evaluation)
+
+
 def keep_rankings(path: Path) -> None:
     """Make the columns that later questions are asked of."""
     rankings = rs.Rankings.from_run(rs.read_qrels(path), path, ties="input")

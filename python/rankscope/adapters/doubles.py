@@ -54,9 +54,10 @@ def keep_doubles(given: NDArray[Any], name: str) -> NDArray[Any]:
     """
     import numpy as np  # noqa: PLC0415 - loads with the first array
 
-    is_read = type(given) is np.ndarray and given.dtype in (np.float64, np.float32, np.int64, np.int32)
-    is_in_order = is_read and given.flags.c_contiguous and given.flags.aligned
-    if is_in_order and (given.dtype != np.int64 or _are_small(given)):
+    usual = (np.float64, np.float32, np.int64, np.int32)
+    is_usual = type(given) is np.ndarray and given.dtype in usual
+    is_read = is_usual and given.flags.c_contiguous and given.flags.aligned
+    if is_read and (given.dtype != np.int64 or _are_small(given)):
         return given
     return to_doubles(given, name)
 

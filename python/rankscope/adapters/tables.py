@@ -186,7 +186,7 @@ def _negate(ranks: NDArray[Any]) -> NDArray[np.float64]:
     """Give ranks as scores; the least of some integers has no negative of its type."""
     import numpy as np  # noqa: PLC0415 - loads with the first array
 
-    return np.negative(ranks, dtype=np.float64)
+    return np.asarray(np.negative(ranks, dtype=np.float64))
 
 
 class Found:
