@@ -22,8 +22,10 @@ pub struct Table<'a> {
     pub docs: Option<IdColumn<'a>>,
     /// The grade of each row, NaN where unjudged.
     pub relevance: &'a dyn Cells<f64>,
-    /// The score of each row.
+    /// The score of each row, or its rank below zero.
     pub scores: &'a dyn Cells<f64>,
+    /// Whether scores are ranks below zero.
+    pub are_ranks: bool,
     /// The rank of each row, where scores have to agree with ranks; smaller ones come first.
     pub ranks: Option<&'a dyn Cells<f64>>,
     /// Names and columns of what is the same in all rows of a query.
@@ -41,6 +43,8 @@ pub struct Columns {
     pub relevance: Grades,
     /// The score of each row.
     pub scores: Vec<f64>,
+    /// Whether scores are ranks below zero.
+    pub are_ranks: bool,
     /// The document of each row, and what the documents are called, where rows have identifiers.
     pub docs: Option<(Vec<u32>, Vocabulary)>,
     /// All judged grades of each query, by offsets of their own; those of the rows where left out.
@@ -123,6 +127,7 @@ impl Columns {
             names,
             relevance,
             scores,
+            are_ranks: table.are_ranks,
             docs,
             ideal: None,
             is_grouped: grouped.is_grouped(),
@@ -171,14 +176,16 @@ impl Columns {
     }
 
     /// Refuses ranks, in the order of the groups, that contradict the scores: a larger score at a
-    /// larger rank.
-    fn check_ranks(&self, grouped: &Grouped, ranks: &[f64]) -> Result<()> {
+    /// larger rank. Notes those that are not 1, 2, 3, …
+    fn check_ranks(&mut self, grouped: &Grouped, ranks: &[f64]) -> Result<()> {
         let mut order = Vec::new();
+        let mut irregular = 0;
         for (query, range) in self.offsets.windows(2).enumerate() {
             let rank = |place: usize| ranks[place];
             order.clear();
             order.extend(range[0]..range[1]);
             order.sort_by(|&a, &b| rank(a).total_cmp(&rank(b)));
+            irregular += u64::from(!are_regular(order.iter().map(|&place| rank(place))));
             let contradicts = |pair: &&[usize]| {
                 rank(pair[0]) < rank(pair[1]) && self.scores[pair[0]] < self.scores[pair[1]]
             };
@@ -195,6 +202,7 @@ impl Columns {
                     .line(grouped.row(pair[1]) as u64 + 1));
             }
         }
+        self.notes.add_many(Note::RankGap, irregular, (0, 0));
         Ok(())
     }
 
@@ -224,6 +232,11 @@ fn drop_from<T: Copy>(column: &mut Vec<T>, rows: &[usize]) {
         at += 1;
         next.next_if_eq(&(at - 1)).is_none()
     });
+}
+
+/// Whether ranks in ascending order are 1, 2, 3, …
+pub fn are_regular(ranks: impl Iterator<Item = f64>) -> bool {
+    ranks.zip(1u32..).all(|(rank, wanted)| rank == f64::from(wanted))
 }
 
 /// The error for a document that occurs again in a query.

@@ -24,8 +24,10 @@ pub struct RunColumns<'a> {
     pub queries: IdColumn<'a>,
     /// The document of each row.
     pub docs: IdColumn<'a>,
-    /// The score of each row.
+    /// The score of each row, or its rank below zero.
     pub scores: &'a dyn Cells<f64>,
+    /// Whether scores are ranks below zero.
+    pub are_ranks: bool,
 }
 
 /// A run beside its judgments: rows by judged query, in the order in which they came.

@@ -26,9 +26,11 @@ pub enum Note {
     RankIrregular,
     /// More than one run tag.
     MultipleTags,
+    /// Queries whose ranks, by which they are ordered, are not 1, 2, 3, …
+    RankGap,
 }
 
-const KINDS: usize = 11;
+const KINDS: usize = 12;
 
 /// The codes of the notes, in order.
 pub const CODES: [&str; KINDS] = [
@@ -43,6 +45,7 @@ pub const CODES: [&str; KINDS] = [
     "rank_score_disagree",
     "rank_irregular",
     "multiple_tags",
+    "rank_gap",
 ];
 
 /// A place in a stream of blocks: the block and the 1-based line in it.

@@ -5,7 +5,7 @@ use std::sync::{Arc, OnceLock};
 
 use crate::attributes::Attributes;
 use crate::axis::Axis;
-use crate::columns::{Columns, Table, check_grade, check_values};
+use crate::columns::{Columns, Table, are_regular, check_grade, check_values};
 use crate::error::{Error, Kind, Result};
 use crate::evaluate::{Evaluation, Plan, Scorer};
 use crate::grades::Grades;
@@ -149,6 +149,7 @@ impl Rankings {
             flat: 0,
         };
         made.rank(threads);
+        made.note_gaps(run.are_ranks);
         Ok(made)
     }
 
@@ -184,6 +185,7 @@ impl Rankings {
             offsets,
             relevance,
             scores,
+            are_ranks,
             docs,
             ideal,
             is_grouped,
@@ -220,6 +222,7 @@ impl Rankings {
             flat: 0,
         };
         made.rank(threads);
+        made.note_gaps(are_ranks);
         Ok(made)
     }
 
@@ -234,6 +237,16 @@ impl Rankings {
                 rank_rows(Rows { offsets, relevance, scores, codes }, docs, *ties, threads)
             }
         };
+    }
+
+    /// Notes queries whose ranks are not 1, 2, 3, …
+    fn note_gaps(&mut self, are_ranks: bool) {
+        if are_ranks {
+            let ranks = |ends: &&[usize]| self.scores[ends[0]..ends[1]].iter().map(|score| -score);
+            let irregular =
+                self.offsets.windows(2).filter(|ends| !are_regular(ranks(ends))).count();
+            self.notes.add_many(Note::RankGap, irregular as u64, (0, 0));
+        }
     }
 
     fn add(

@@ -36,12 +36,13 @@ _IdColumn: TypeAlias = NDArray[np.int64] | tuple[NDArray[np.int64], NDArray[np.u
 _Numbers: TypeAlias = (
     NDArray[np.float64] | NDArray[np.float32] | NDArray[np.int64] | NDArray[np.int32]
 )
-# Queries, documents, grades, scores, ranks, attributes.
+# Queries, documents, grades, scores, whether they are ranks below zero, ranks, attributes.
 _TableColumns: TypeAlias = tuple[
     _IdColumn,
     _IdColumn | None,
     _Numbers,
     _Numbers,
+    bool,
     _Numbers | None,
     list[tuple[str, _IdColumn]],
 ]
@@ -141,6 +142,7 @@ class Rankings:
         queries: _IdColumn,
         docs: _IdColumn,
         scores: _Numbers,
+        are_ranks: bool,
         ties: str,
         duplicates: str,
         score_type: str,

@@ -53,6 +53,7 @@ impl Rankings {
         queries: Ids,
         docs: Ids,
         scores: Numbers,
+        are_ranks: bool,
         ties: &str,
         duplicates: &str,
         score_type: &str,
@@ -65,8 +66,12 @@ impl Rankings {
             choices::score_type(score_type)?,
         );
         let made = py.detach(|| {
-            let run =
-                RunColumns { queries: queries.column(), docs: docs.column(), scores: &scores };
+            let run = RunColumns {
+                queries: queries.column(),
+                docs: docs.column(),
+                scores: &scores,
+                are_ranks,
+            };
             rankings::Rankings::from_pairs(&judgments.0, &run, chosen, threads)
         });
         Self::finish(py, made, "run")
@@ -111,6 +116,7 @@ impl Rankings {
             offsets,
             relevance: Grades::Doubles(relevance),
             scores,
+            are_ranks: false,
             docs: None,
             ideal,
             is_grouped: true,

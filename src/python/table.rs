@@ -40,13 +40,15 @@ impl IdView<'_> {
     }
 }
 
-/// The columns of a table: queries, documents, grades, scores, ranks, attributes.
+/// The columns of a table: queries, documents, grades, scores and whether they are ranks below zero,
+/// ranks, attributes.
 #[derive(FromPyObject)]
 pub(super) struct TableColumns(
     Ids,
     Option<Ids>,
     Numbers,
     Numbers,
+    bool,
     Option<Numbers>,
     Vec<(String, Ids)>,
 );
@@ -57,19 +59,21 @@ pub(super) struct TableView<'a> {
     docs: Option<IdView<'a>>,
     relevance: Doubles<'a>,
     scores: Doubles<'a>,
+    are_ranks: bool,
     ranks: Option<Doubles<'a>>,
     attributes: Vec<(&'a str, IdView<'a>)>,
 }
 
 impl TableColumns {
     pub(super) fn view(&self, py: Python<'_>) -> PyResult<TableView<'_>> {
-        let Self(queries, docs, relevance, scores, ranks, attributes) = self;
+        let Self(queries, docs, relevance, scores, are_ranks, ranks, attributes) = self;
         let attributes = attributes.iter().map(|(name, ids)| Ok((name.as_str(), ids.view(py)?)));
         Ok(TableView {
             queries: queries.view(py)?,
             docs: docs.as_ref().map(|docs| docs.view(py)).transpose()?,
             relevance: relevance.view()?,
             scores: scores.view()?,
+            are_ranks: *are_ranks,
             ranks: ranks.as_ref().map(Numbers::view).transpose()?,
             attributes: attributes.collect::<PyResult<_>>()?,
         })
@@ -84,6 +88,7 @@ impl TableView<'_> {
             docs: self.docs.as_ref().map(IdView::column),
             relevance: &self.relevance,
             scores: &self.scores,
+            are_ranks: self.are_ranks,
             ranks: self.ranks.as_ref().map(|ranks| ranks as _),
             attributes: attributes.collect(),
         }

@@ -11,6 +11,7 @@ import subprocess
 from typing import TYPE_CHECKING
 
 import pytest
+import rankscope as rs
 
 from tests.cli.command import PROGRAM, check_error
 from tests.cli.command import run as start
@@ -48,6 +49,22 @@ def test_several_runs_are_columns(program: Program, qrels: str, run: str, tmp_pa
     assert done.stdout.decode().splitlines()[1:] == [
         "RR\tq1\t0.5000\t1.0000", "RR\tq2\t0.5000\t0.0000", "RR\tall\t0.5000\t0.5000"
     ]  # fmt: skip
+
+
+def test_each_run_has_an_interval(program: Program, qrels: str, run: str) -> None:
+    done = program.run("eval", qrels, run, run, "-m", "RR,AP", "--interval", "0.9")
+    evaluation = rs.evaluate(qrels, run, ["RR", "AP"], interval=0.9)
+    header, *rows = (row.split("\t") for row in done.stdout.decode().splitlines())
+    assert header == ["measure", *[run, f"{run} lower", f"{run} upper"] * 2]
+    assert rows == [
+        [name, *[f"{number:.4f}" for number in (value, *evaluation.intervals[name])] * 2]
+        for name, value in evaluation.items()
+    ]
+    done = program.run("eval", qrels, run, "-m", "RR", "--interval", "0.9", "-q")
+    header, *rows = (row.split("\t") for row in done.stdout.decode().splitlines())
+    assert header == ["measure", "query", "value", "lower", "upper"]
+    assert {len(row) for row in rows} == {5}
+    assert {tuple(row[3:]) for row in rows[:-1]} == {("", "")}
 
 
 def test_a_bad_run_after_a_good_one_prints_nothing(

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+import rankscope as rs
 
 from tests.cli.command import check_error
 from tests.inputs.entry import QRELS_ROWS, RUN_ROWS, lines
@@ -75,6 +76,39 @@ def test_the_values_of_parts_have_their_denominators(program: Program, log: str)
     }
     assert document["measures"] == {"RR": 0.5}
     check_error(program.run(*words, "-q"), 2, "usage")
+
+
+def test_parts_may_be_combinations_of_columns(program: Program, log: str) -> None:
+    words = ["eval", log, "-m", "RR", "--by", "country", "--by", "users"]
+    done = program.run(*words, "--csv")
+    evaluation = rs.evaluate_table(log, "RR", by=["country", "users"])
+    assert evaluation.slices is not None
+    assert done.stdout.decode().splitlines()[0] == '"country, users",queries,RR,RR n'
+    assert len(done.stdout.decode().splitlines()) == 1 + len(evaluation.slices) == 4
+
+
+@pytest.mark.parametrize("by", [None, "country"])
+def test_intervals_are_those_of_python(program: Program, log: str, by: str | None) -> None:
+    asked = ["--interval", "0.9", "--seed", "5"]
+    words = ["eval", log, "-m", "nDCG@3,RR", *asked, *(["--by", by] if by else [])]
+    interval = rs.Interval(0.9, seed=5)
+    evaluation = rs.evaluate_table(log, ["nDCG@3", "RR"], by=by, interval=interval)
+    document = json.loads(program.run(*words, "--json").stdout)
+    assert document["intervals"] == {
+        name: list(ends) for name, ends in evaluation.intervals.items()
+    }
+    lines_of_text = program.run(*words).stdout.decode().splitlines()
+    middle = ["country"] if by else []
+    last = ["queries"] if by else []
+    assert lines_of_text[0].split("\t") == ["measure", *middle, "value", "lower", "upper", *last]
+    lower, upper = evaluation.intervals["RR"]
+    every, count = (["all"], ["3"]) if by else ([], [])
+    row = ["RR", *every, *(f"{number:.4f}" for number in (1 / 3, lower, upper)), *count]
+    assert lines_of_text[-1].split("\t") == row
+    header, *rows = program.run(*words, "--csv").stdout.decode().splitlines()
+    if by is None:
+        assert header == "measure,value,lower,upper"
+        assert [float(cell) for cell in rows[1].split(",")[2:]] == [lower, upper]
 
 
 def test_labels_are_grades_by_their_positive_classes(program: Program, log: str) -> None:
@@ -207,6 +241,10 @@ def test_a_query_that_comes_back_is_refused_where_none_may(
         (["LOG", "--format", "log=csv"], "usage"),
         (["LOG", "--positive", "click"], "usage"),
         (["LOG", "--policy", "empty=none"], "bad_policy"),
+        (["LOG", "--seed", "1"], "usage"),
+        (["LOG", "--interval", "x"], "usage"),
+        (["LOG", "--interval", "1.5"], "bad_interval"),
+        (["LOG", "--interval", "0.9", "--seed", "-1"], "bad_interval"),
         (["QRELS", "LOG", "--by", "country"], "usage"),
         (["QRELS", "LOG", "--assume-grouped"], "usage"),
         (["QRELS", "LOG", "--col", "label=events"], "usage"),

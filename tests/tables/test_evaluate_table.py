@@ -198,3 +198,32 @@ def test_a_frame_is_a_table_as_well() -> None:
     log = make_log(10)
     expected = rs.Rankings.from_table(log, attributes=["country"]).evaluate(MEASURES, by="country")
     assert facts(rs.evaluate_table(log, MEASURES, by="country")) == facts(expected)
+
+
+def test_labels_are_grades(tmp_path: Path) -> None:
+    log = b"qid,events,score\n1,click|view,0.1\n1,,0.9\n2,buy,0.5\n1,buy|click,0.7\n"
+    positive = {"click": 1, "buy": 5}
+    path = tmp_path / "log.csv"
+    path.write_bytes(log)
+    rankings = rs.Rankings.from_table(path, labels="events", positive=positive, separator="|")
+    assert rankings.relevance.tolist() == [0, 6, 1, 5]
+    for table in (path, rs.File(log, "csv"), pd.read_csv(path)):
+        evaluation = rs.evaluate_table(
+            table, MEASURES, labels="events", positive=positive, separator="|"
+        )
+        assert evaluation.to_dict() == rankings.evaluate(MEASURES).to_dict()
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"positive": "click"},
+        {"unlabelled": None},
+        {"labels": "events", "positive": "click", "assume_grouped": True},
+        {"labels": "events", "positive": "click", "relevance": "score"},
+    ],
+)
+def test_labels_that_do_not_fit_are_refused(settings: dict[str, Any]) -> None:
+    log = rs.File(b"qid,events,score\n1,click,0.1\n", "csv")
+    with pytest.raises(rs.UsageError):
+        rs.evaluate_table(log, "RR", **settings)

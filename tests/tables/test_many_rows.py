@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 import pyarrow as pa
 import pytest
 import rankscope as rs
-from numpy.typing import NDArray
 from rankscope import Rankings, engine
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 ROWS = 240_000
 """More than are left to one thread."""

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from rankscope.adapters.arrow import load_arrow
-from rankscope.adapters.column import is_null, is_null_type, open_column
 from rankscope.adapters.foreign import is_integer
 from rankscope.adapters.mistakes import code_of, inexact, not_numbers
 from rankscope.adapters.numbers import keep_numbers
+from rankscope.adapters.open_column import is_null, is_null_type, open_column, read_utf8
 from rankscope.errors import FormatError
 
 TYPE_CHECKING = False
@@ -49,7 +49,7 @@ def read_ids(column: Foreign, name: str) -> IdColumn:
     if kinds.is_large_string(values.type):
         return _texts_of(values)
     if kinds.is_large_binary(values.type):
-        return _texts_of(_as_text(values, name))
+        return _texts_of(read_utf8(values, name))
     raise _bad_ids(name, str(values.type))
 
 
@@ -101,29 +101,6 @@ def _is_unicode(text: str) -> bool:
     try:
         text.encode()
     except UnicodeEncodeError:
-        return False
-    return True
-
-
-def _as_text(values: Foreign, name: str) -> Foreign:
-    """Read an array of bytes as text."""
-    pa = load_arrow()
-    try:
-        return values.cast(pa.large_string())
-    except pa.ArrowInvalid as error:
-        at = next(at for at, value in enumerate(values.to_pylist()) if not _is_utf8(value))
-        raise FormatError(
-            f"expected {name} in UTF-8, found {values[at].as_py()!r:.120}",
-            hint="decode the column first",
-            code="encoding",
-            line=at + 1,
-        ) from error
-
-
-def _is_utf8(text: bytes) -> bool:
-    try:
-        text.decode()
-    except UnicodeDecodeError:
         return False
     return True
 

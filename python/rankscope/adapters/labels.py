@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import chain
 
 from rankscope.adapters.arrow import load_arrow
-from rankscope.adapters.column import is_null
+from rankscope.adapters.open_column import decode, is_null
 from rankscope.data.attribution import Attribution, Labels, grade_labels, read_positive
 from rankscope.errors import FormatError, UsageError
 
@@ -198,11 +198,11 @@ def _encode_chunk(chunk: Foreign, name: str, separator: str | None) -> Part:
 
 def _to_texts(values: Foreign, name: str) -> Foreign:
     pa = load_arrow()
-    is_text = pa.types.is_string(values.type) or pa.types.is_large_string(values.type)
-    if is_text or pa.types.is_string_view(values.type) or values.null_count == len(values):
-        return values if is_text else values.cast(pa.large_string())
-    if pa.types.is_dictionary(values.type):
-        return _to_texts(values.dictionary_decode(), name)
+    texts = decode(values)
+    if pa.types.is_large_string(texts.type):
+        return texts
+    if texts.null_count == len(texts):
+        return texts.cast(pa.large_string())
     raise _bad_labels(name, "labels that are text, or lists of them", str(values.type))
 
 

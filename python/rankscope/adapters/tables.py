@@ -27,6 +27,7 @@ if TYPE_CHECKING:
         IdColumn | None,
         NDArray[Any],
         NDArray[Any],
+        bool,
         NDArray[Any] | None,
         list[tuple[str, IdColumn]],
     ]
@@ -60,7 +61,8 @@ class Columns:
         queries: Integers, or the offsets of texts and the texts end to end.
         docs: The same, if there are documents.
         relevance: Grades, NaN where unjudged.
-        scores: Scores, larger ones first.
+        scores: Scores, larger ones first; or ranks below zero.
+        are_ranks: Whether scores are ranks below zero.
         ranks: Ranks, where there are scores as well.
         attributes: Names and columns of what belongs to the query.
     """
@@ -69,6 +71,7 @@ class Columns:
     docs: IdColumn | None
     relevance: NDArray[Any]
     scores: NDArray[Any]
+    are_ranks: bool
     ranks: NDArray[Any] | None
     attributes: list[tuple[str, IdColumn]]
 
@@ -79,6 +82,7 @@ class Columns:
             self.docs,
             self.relevance,
             self.scores,
+            self.are_ranks,
             self.ranks,
             self.attributes,
         )
@@ -106,6 +110,7 @@ def read_table(
     rank = found.seek("rank")
     score = found.seek("score") if rank is not None else found.require("score")
     ranks = None if rank is None else found.read_numbers("rank")
+    are_ranks = score is None
     if score is None and ranks is not None:
         scores, ranks = _negate(ranks), None
     else:
@@ -119,6 +124,7 @@ def read_table(
         None if found.seek("doc") is None else found.read_ids("doc"),
         relevance,
         scores,
+        are_ranks,
         ranks,
         [(name, read_values(source.find(name, "attributes"), name)) for name in attributes],
     )
@@ -140,7 +146,7 @@ class Attributed:
     positive: Positive | None
     settings: Settings
 
-    def read_grades(self, table: Table) -> NDArray[np.float64]:
+    def read_grades(self, table: NamedColumns) -> NDArray[np.float64]:
         """Read the labels of a table as grades.
 
         Raises:
@@ -168,18 +174,18 @@ def read_judged(
 
 def read_retrieved(
     table: object, names: Mapping[str, str | None]
-) -> tuple[IdColumn, IdColumn, NDArray[Any]]:
+) -> tuple[IdColumn, IdColumn, NDArray[Any], bool]:
     """Read a table whose rows hold a query, a document and its score; or its rank, if that is all.
+
+    Scores are ranks below zero then, as is said last.
 
     Raises:
         InputError: A column is missing, or holds what cannot be read.
     """
     found = Found(open_table(table), names)
-    if found.seek("score") is None and found.seek("rank") is not None:
-        scores = _negate(found.read_numbers("rank"))
-    else:
-        scores = found.read_numbers("score")
-    return found.read_ids("query"), found.read_ids("doc"), scores
+    are_ranks = found.seek("score") is None and found.seek("rank") is not None
+    scores = _negate(found.read_numbers("rank")) if are_ranks else found.read_numbers("score")
+    return found.read_ids("query"), found.read_ids("doc"), scores, are_ranks
 
 
 def _negate(ranks: NDArray[Any]) -> NDArray[np.float64]:
@@ -192,7 +198,7 @@ def _negate(ranks: NDArray[Any]) -> NDArray[np.float64]:
 class Found:
     """The columns of a table by their roles."""
 
-    def __init__(self, table: Table, names: Mapping[str, str | None]) -> None:
+    def __init__(self, table: NamedColumns, names: Mapping[str, str | None]) -> None:
         self.table = table
         self.names = names
 
@@ -235,7 +241,7 @@ class Found:
         return read_numbers(self.table.columns[name], name, role, allows_null=allows_null)
 
 
-class Table:
+class NamedColumns:
     """A table of any library, as names and columns."""
 
     def __init__(self, names: Sequence[str], columns: Mapping[str, object]) -> None:
@@ -278,21 +284,21 @@ def is_table(value: object) -> bool:
     return is_arrow or hasattr(type(value), "columns")
 
 
-def open_table(table: object) -> Table:
+def open_table(table: object) -> NamedColumns:
     """See a table of any library as names and columns.
 
     Raises:
         FormatError: It is no table.
     """
     if isinstance(table, Mapping):
-        return Table([str(name) for name in table], dict(table))
+        return NamedColumns([str(name) for name in table], dict(table))
     narwhals, polars, pandas = map(sys.modules.get, ("narwhals", "polars", "pandas"))
     if narwhals is not None and isinstance(table, narwhals.DataFrame | narwhals.LazyFrame):
         table = table.to_native()
     if polars is not None and isinstance(table, polars.LazyFrame):
         table = table.collect()
     if polars is not None and isinstance(table, polars.DataFrame):
-        return Table(table.columns, {name: table.get_column(name) for name in table.columns})
+        return NamedColumns(table.columns, {name: table.get_column(name) for name in table.columns})
     if pandas is not None and isinstance(table, pandas.DataFrame):
         if table.columns.nlevels > 1:
             raise FormatError(
@@ -301,10 +307,12 @@ def open_table(table: object) -> Table:
                 code="columns",
             )
         names = [str(name) for name in table.columns]
-        return Table(names, {name: table.iloc[:, at] for at, name in enumerate(names)})
+        return NamedColumns(names, {name: table.iloc[:, at] for at, name in enumerate(names)})
     if is_table(table):
         arrow = _read_arrow(table)
-        return Table(arrow.column_names, dict(zip(arrow.column_names, arrow.columns, strict=True)))
+        return NamedColumns(
+            arrow.column_names, dict(zip(arrow.column_names, arrow.columns, strict=True))
+        )
     raise _no_table(table)
 
 
@@ -330,7 +338,7 @@ def _no_table(table: object) -> FormatError:
     )
 
 
-def find_column(table: Table, role: str, name: str | None) -> str | None:
+def find_column(table: NamedColumns, role: str, name: str | None) -> str | None:
     """Find the column of a role by the name given, or by its usual names.
 
     Raises:
@@ -351,7 +359,7 @@ def find_column(table: Table, role: str, name: str | None) -> str | None:
     return found[0] if found else None
 
 
-def _no_column(table: Table, wanted: str, name: str) -> FormatError:
+def _no_column(table: NamedColumns, wanted: str, name: str) -> FormatError:
     close = _find_close([name, *SYNONYMS.get(name, ())], table.names)
     hint = (
         f"did you mean {close!r}?"

@@ -9,15 +9,16 @@ from rankscope.adapters import open_joined, recognise_table
 from rankscope.api.rankings import Rankings
 from rankscope.data.interval import read_interval
 from rankscope.data.policy import CHOICES, Policy, check_choice
-from rankscope.errors import FormatError
+from rankscope.errors import FormatError, UsageError
 from rankscope.file import File
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-    from typing import Literal
+    from typing import Literal, Unpack
 
     from rankscope.conventions import Convention
+    from rankscope.data.attribution import Positive, Settings
     from rankscope.data.interval import Interval
     from rankscope.data.policy import Ties
     from rankscope.engine import Measures
@@ -35,6 +36,9 @@ def evaluate_table(
     relevance: str | None = None,
     score: str | None = None,
     rank: str | None = None,
+    labels: str | None = None,
+    predicted: str | None = None,
+    positive: Positive | None = None,
     by: str | Sequence[str] | None = None,
     ties: Ties | None = None,
     policy: Policy | str | None = None,
@@ -48,6 +52,7 @@ def evaluate_table(
     threads: int | None = None,
     strict: bool = False,
     progress: Progress = None,
+    **attribution: Unpack[Settings],
 ) -> Evaluation:
     r"""Evaluate a table whose rows hold a score, or a rank, and a grade.
 
@@ -66,6 +71,10 @@ def evaluate_table(
         relevance: The column of grades; null or NaN is unjudged.
         score: The column of scores, larger ones first.
         rank: The column of ranks, smaller ones first. With both, they must agree.
+        labels: The column of relevance labels in place of grades, as in `Rankings.from_table`; then
+            the table is held in memory.
+        predicted: The column of predicted labels, as in `attribute`.
+        positive: The positive classes, as in `attribute`.
         by: A column of what belongs to the query, or several, by whose values there are `slices`.
         ties: What decides between equal scores; `"average"` where neither the policy nor the
             convention says.
@@ -82,9 +91,11 @@ def evaluate_table(
         threads: As in `evaluate`.
         strict: As in `evaluate`.
         progress: Called with the bytes read so far, and with their total where it is known.
+        **attribution: `combine`, `repeats`, `unlabelled`, `unknown` and `separator`, as in
+            `attribute`.
 
     Raises:
-        UsageError: An argument is not one of its choices.
+        UsageError: An argument is not one of its choices, or there are labels and grades.
         InputError: A column is missing, or holds what cannot be read.
         FileError: A file cannot be read.
 
@@ -92,7 +103,12 @@ def evaluate_table(
         >>> log = b"qid,label,score\n1,1,0.1\n1,0,0.9\n2,1,0.5\n"
         >>> evaluate_table(log, "RR", format="csv")["RR"]
         0.75
+        >>> log = b"qid,events,score\n1,click,0.1\n1,,0.9\n2,buy,0.5\n"
+        >>> evaluate_table(log, "RR", labels="events", positive=["buy"], format="csv")["RR"]
+        0.5
     """
+    attributed = (labels, predicted, positive, attribution or None)
+    has_labels = _has_labels(attributed, assume_grouped=assume_grouped)
     names = {"query": query, "doc": doc, "relevance": relevance, "score": score, "rank": rank}
     slicing = [by] if isinstance(by, str) else [*(by or [])]
     if ties is not None:
@@ -113,7 +129,7 @@ def evaluate_table(
         grades=[],
     )
     # What a convention refuses depends on grades, which are known when all is read.
-    if given.is_in_files and convention is None:
+    if given.is_in_files and convention is None and not has_labels:
         reading = engine.Reading(
             attributes=slicing,
             ties=asked.policy.ties,
@@ -145,11 +161,15 @@ def evaluate_table(
         relevance=relevance,
         score=score,
         rank=rank,
+        labels=labels,
+        predicted=predicted,
+        positive=positive,
         attributes=slicing,
         ties=asked.policy.ties,
         duplicates=duplicates,
         encoding=encoding,
         progress=progress,
+        **attribution,
     )
     evaluation = rankings.evaluate(
         measures,
@@ -163,6 +183,18 @@ def evaluate_table(
     if strict:
         engine.refuse_diagnostics(evaluation.notes)
     return evaluation
+
+
+def _has_labels(attributed: Sequence[object], *, assume_grouped: bool) -> bool:
+    """Whether labels are to be turned into grades, for which the table has to be in memory."""
+    has_labels = any(value is not None for value in attributed)
+    if has_labels and assume_grouped:
+        raise UsageError(
+            "expected assume_grouped or labels, found both",
+            hint="a table with labels is held in memory; leave assume_grouped out",
+            code="bad_parameter",
+        )
+    return has_labels
 
 
 def _comes_back(name: str) -> FormatError:

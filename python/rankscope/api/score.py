@@ -5,6 +5,7 @@ from __future__ import annotations
 from rankscope import _core, engine
 from rankscope.adapters.arrays import as_matrix, from_matrices
 from rankscope.adapters.numbers import to_numbers
+from rankscope.api.grades import POLICIES as POLICIES_OF_GAINS
 from rankscope.api.rankings import rank_groups
 from rankscope.data.policy import Policy
 from rankscope.errors import FormatError, PolicyError
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
         ignore_ties: bool
 
 
-POLICIES = ("ties", "empty", "negative", "missing_gain")
+POLICIES = ("ties", *POLICIES_OF_GAINS)
 
 
 def dcg_score(
@@ -153,17 +154,15 @@ def _score_plain(
     y_true, y_score = as_matrix(given["y_true"], "y_true"), as_matrix(given["y_score"], "y_score")
     if y_true is None or y_score is None or y_true.shape != y_score.shape:
         return None
-    is_bad = weights is not None and (len(weights) != len(y_true) or not _are_weights(weights))
-    if is_bad or callable(measure.parameters.get("gain")):
+    are_bad = weights is not None and not (
+        len(weights) == len(y_true) and engine.are_weights(weights)
+    )
+    if are_bad or callable(measure.parameters.get("gain")):
         return None
     request = engine.read_request(measure, policy, convention=None, score_type=None, grades=[])
     plan = engine.make_plan(request, policy.ties, [], "error", weights=weights)
     threads = engine.count_threads(None)
     return _core.mean_of_rows(plan, y_true, y_score, given["ignore_ties"], threads)
-
-
-def _are_weights(weights: list[float]) -> bool:
-    return all(0 <= weight < float("inf") for weight in weights) and any(weights)
 
 
 def _read_ties(ties: object, *, ignores: bool) -> object:

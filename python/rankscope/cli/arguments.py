@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from rankscope import __version__
+from rankscope import Interval, __version__
 from rankscope.errors import UsageError
 
 TYPE_CHECKING = False
@@ -51,6 +51,24 @@ class OnceFlag(Once):
 
     def __init__(self, option_strings: Sequence[str], dest: str, help: str = "") -> None:  # noqa: A002 - argparse's name
         super().__init__(option_strings, dest, nargs=0, const=True, default=False, help=help)
+
+
+def read_interval(options: argparse.Namespace) -> Interval | None:
+    """Read which interval is asked for.
+
+    Raises:
+        UsageError: There is a seed without an interval.
+        PolicyError: The level is none.
+    """
+    if options.interval is None:
+        if options.seed is not None:
+            raise UsageError(
+                "expected --interval beside --seed, found none",
+                hint="write --interval 0.95",
+                code="usage",
+            )
+        return None
+    return Interval(options.interval, seed=options.seed or 0)
 
 
 def split_measures(texts: Sequence[str]) -> list[str]:

@@ -5,11 +5,12 @@ from __future__ import annotations
 import math
 import os
 from collections import Counter
+from itertools import chain
 
 import rankscope as rs
 from rankscope.adapters.files.formats import is_scores
 from rankscope.adapters.inputs import name_path
-from rankscope.cli.arguments import Once, OnceFlag, split_measures
+from rankscope.cli.arguments import Once, OnceFlag, read_interval, split_measures
 from rankscope.cli.files import add_file_arguments, is_letor, name_file
 from rankscope.cli.joined import (
     add_joined_arguments,
@@ -71,6 +72,21 @@ def add_arguments(parser: ArgumentParser) -> None:
         "lists them",
     )
     parser.add_argument(
+        "--interval",
+        action=Once,
+        type=float,
+        metavar="LEVEL",
+        help="an interval around each mean that covers it with this probability, such as 0.95, "
+        "from a bootstrap over queries",
+    )
+    parser.add_argument(
+        "--seed",
+        action=Once,
+        type=int,
+        metavar="N",
+        help="what the bootstrap begins with, 0 if left out; one seed always gives one interval",
+    )
+    parser.add_argument(
         "--duplicates",
         action=Once,
         default="error",
@@ -105,6 +121,7 @@ def run(options: Namespace) -> int:
     measures = split_measures(options.measures or DEFAULT_MEASURES)
     if options.convention is None:
         rs.Policy.parse(options.policy)  # before anything is read
+    options.interval = read_interval(options)
     evaluations = list(_evaluate(measures, options))
     print_notes(dict.fromkeys([*_notes(evaluations), *_find_identical(_runs(options))]))
     if options.json:
@@ -143,6 +160,7 @@ def _evaluate(measures: list[str], options: Namespace) -> Iterator[Evaluation]:
                 measures,
                 policy=options.policy if options.convention else rs.Policy.parse(options.policy),
                 convention=options.convention,
+                interval=options.interval,
                 duplicates=options.duplicates,
                 score_type=options.score_type,
                 encoding=options.encoding,
@@ -190,30 +208,50 @@ def _print_table(options: Namespace, evaluations: Sequence[Evaluation]) -> None:
         return
     query = ["query"] if options.by_query else []
     every = ["all"] if options.by_query else []
-    if len(evaluations) > 1:
-        print(*["measure", *query, *map(show, _names(options))], sep="\t")
+    if len(evaluations) > 1 or options.interval:
+        print(*["measure", *query, *map(show, _header(options, evaluations))], sep="\t")
     if options.by_query:
         columns = _columns(evaluations)
+        ends = ["", ""] if options.interval else []
         for number, query_id in enumerate(map(show, evaluations[0].query_ids)):
             for name, values in columns.items():
-                print(
-                    name, query_id, *(format_value(column[number]) for column in values), sep="\t"
-                )
+                cells = [[format_value(column[number]), *ends] for column in values]
+                print(name, query_id, *chain(*cells), sep="\t")
     for name in evaluations[0]:
-        print(*[name, *every, *(format_value(each[name]) for each in evaluations)], sep="\t")
+        cells = [list(map(format_value, _mean(each, name))) for each in evaluations]
+        print(name, *every, *chain(*cells), sep="\t")
+
+
+def _header(options: Namespace, evaluations: Sequence[Evaluation]) -> list[str]:
+    """What the columns of means are called."""
+    is_one = len(evaluations) == 1
+    ends = ("lower", "upper") if options.interval else ()
+    columns = [
+        [name, *(end if is_one else f"{name} {end}" for end in ends)]
+        for name in (["value"] if is_one else _names(options))
+    ]
+    return list(chain(*columns))
+
+
+def _mean(evaluation: Evaluation, measure: str) -> tuple[float, ...]:
+    """A mean, and the ends of its interval where one was asked for."""
+    return (evaluation[measure], *evaluation.intervals.get(measure, ()))
 
 
 def _print_slices(slices: Table, evaluation: Evaluation) -> None:
     """One row a measure and part, with the number of queries that it is over; all come last."""
     name, *_ = slices.names
-    print("measure", show(name), "value", "queries", sep="\t")
+    ends = ("lower", "upper") if evaluation.intervals else ()
+    print("measure", show(name), "value", *ends, "queries", sep="\t")
     parts = slices.to_dict()
-    for part, values in parts.items():
+    for part, row in parts.items():
         for measure in evaluation:
-            count = values[f"{measure} n"]
-            print(measure, show(part), format_value(float(values[measure])), count, sep="\t")
-    for measure, value in evaluation.items():
-        print(measure, "all", format_value(value), evaluation.denominators[measure], sep="\t")
+            values = [float(row[f"{measure} {end}".rstrip()]) for end in ("", *ends)]
+            count = row[f"{measure} n"]
+            print(measure, show(part), *map(format_value, values), count, sep="\t")
+    for measure in evaluation:
+        values = map(format_value, _mean(evaluation, measure))
+        print(measure, "all", *values, evaluation.denominators[measure], sep="\t")
 
 
 def _print_csv(options: Namespace, evaluations: Sequence[Evaluation]) -> None:
@@ -226,9 +264,9 @@ def _print_csv(options: Namespace, evaluations: Sequence[Evaluation]) -> None:
         print_csv([slices.names, *slices.rows()])
         return
     if not options.by_query:
-        header = _names(options) if len(evaluations) > 1 else ["value"]
-        print_csv([["measure", *header]])
-        print_csv([name, *(each[name] for each in evaluations)] for name in evaluations[0])
+        print_csv([["measure", *_header(options, evaluations)]])
+        means = ((name, [_mean(each, name) for each in evaluations]) for name in evaluations[0])
+        print_csv([name, *chain(*values)] for name, values in means)
         return
     columns = _columns(evaluations)
     is_many = len(evaluations) > 1
@@ -253,6 +291,7 @@ def _document(evaluation: Evaluation, *, by_query: bool) -> dict[str, object]:
     document: dict[str, object] = {
         "measures": _without_nan(evaluation),
         "denominators": evaluation.denominators,
+        **({"intervals": _intervals(evaluation)} if evaluation.intervals else {}),
         "counts": evaluation.counts.to_dict(),
         "policy": evaluation.policy.to_dict(),
         **({"convention": evaluation.convention.address} if evaluation.convention else {}),
@@ -268,6 +307,10 @@ def _document(evaluation: Evaluation, *, by_query: bool) -> dict[str, object]:
         rows = evaluation.to_dict()
         document["per_query"] = {query: _without_nan(row) for query, row in rows.items()}
     return document
+
+
+def _intervals(evaluation: Evaluation) -> dict[str, list[Cell | None]]:
+    return {name: list(map(_or_null, ends)) for name, ends in evaluation.intervals.items()}
 
 
 def _without_nan(values: Mapping[str, float]) -> dict[str, Cell | None]:

@@ -25,7 +25,11 @@ def add_joined_arguments(parser: ArgumentParser) -> None:
     """Say what a command takes about a table that holds scores and grades together."""
     group = parser.add_argument_group("a table whose rows hold scores, or ranks, and grades")
     group.add_argument(
-        "--by", metavar="COLUMN", help="a column of what belongs to the query: values of each part"
+        "--by",
+        action="append",
+        metavar="COLUMN",
+        help="a column of what belongs to the query: values of each part; may be given again, for "
+        "each combination",
     )
     group.add_argument(
         "--positive",
@@ -96,6 +100,7 @@ def evaluate_joined(path: str, measures: list[str], options: Namespace) -> Evalu
                 policy=options.policy or None,
                 convention=options.convention,
                 by=options.by,
+                interval=options.interval,
                 duplicates=options.duplicates,
                 encoding=options.encoding,
                 assume_grouped=options.assume_grouped,
@@ -144,6 +149,7 @@ def evaluate_rankings(
         policy=options.policy or None,
         convention=options.convention,
         by=options.by,
+        interval=options.interval,
         weights=weights,
         threads=options.threads,
     )
@@ -172,12 +178,12 @@ def _rank(
     options: Namespace,
     progress: Progress,
 ) -> rs.Rankings:
-    asked = [name for name in (options.by, columns.get("weight")) if name is not None]
+    weight = [columns["weight"]] if "weight" in columns else []
     return rs.Rankings.from_table(
         table,
         labels=columns.get("label"),
         positive=_read_positive(options.positive),
-        attributes=asked,
+        attributes=[*(options.by or []), *weight],
         ties=ties,
         duplicates=options.duplicates,
         encoding=options.encoding,

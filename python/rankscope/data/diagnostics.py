@@ -23,6 +23,7 @@ SENTENCES = {
     "empty_lists": "rows whose list of documents is empty: {count}",
     "rank_score_disagree": "queries whose rank column contradicts the scores, which win: {count}",
     "rank_irregular": "queries whose rank column is not 1, 2, 3, …; it orders nothing: {count}",
+    "rank_gap": "queries whose ranks are not 1, 2, 3, …; only their order counts: {count}",
     "multiple_tags": "different run tags in one run: {count}",
     "duplicate_measures": "measures asked for again, evaluated once: {count}",
     "n_missing": "judged queries that are not in the run: {count} (missing={missing})",

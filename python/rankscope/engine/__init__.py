@@ -21,6 +21,7 @@ from rankscope.engine.slices import join_groups as join_groups
 from rankscope.engine.streaming import Reading as Reading
 from rankscope.engine.streaming import can_stream as can_stream
 from rankscope.engine.streaming import evaluate_stream as evaluate_stream
+from rankscope.engine.weights import are_weights as are_weights
 from rankscope.engine.weights import read_weights as read_weights
 
 TYPE_CHECKING = False

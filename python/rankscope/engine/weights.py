@@ -34,10 +34,14 @@ def read_weights(given: Weights | None, read_ids: Callable[[], list[str]]) -> li
     if len(weights) != len(queries):
         raise _bad_weights(f"{len(queries)} weights, found {len(weights)}")
     numbers = [float(weight) for weight in weights if hasattr(weight, "__float__")]
-    is_good = len(numbers) == len(weights) and all(0 <= number < math.inf for number in numbers)
-    if not is_good or not any(numbers):
+    if len(numbers) != len(weights) or not are_weights(numbers):
         raise _bad_weights(f"weights of 0 or more, not all 0, found {weights[:5]}")
     return numbers
+
+
+def are_weights(numbers: Sequence[float]) -> bool:
+    """Whether all are finite, none is negative, and one is above 0."""
+    return all(0 <= number < math.inf for number in numbers) and any(numbers)
 
 
 def _bad_weights(what: str) -> FormatError:

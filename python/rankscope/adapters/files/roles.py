@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from rankscope.adapters.arrow import load_arrow
-from rankscope.adapters.tables import Found, Table, find_column
+from rankscope.adapters.open_column import decode, read_utf8
+from rankscope.adapters.tables import Found, NamedColumns, find_column
 from rankscope.errors import FormatError
 from rankscope.records import record
 
@@ -55,8 +56,10 @@ class Wanted:
             for role, name in [*self.roles.items(), *zip(self.others, self.others, strict=True)]:
                 column = None
                 if name is None or name in fields:
-                    column = fields.get(find_column(Table(list(fields), {}), role, name) or "")
-                column = column or find_column(Table(names, {}), role, name)
+                    column = fields.get(
+                        find_column(NamedColumns(list(fields), {}), role, name) or ""
+                    )
+                column = column or find_column(NamedColumns(names, {}), role, name)
                 if column is not None:
                     found[role] = column
         except FormatError as error:
@@ -73,7 +76,7 @@ class Wanted:
         for roles in self.needed:
             if not any(role in columns for role in roles):
                 try:
-                    Found(Table(names, {}), {}).require(roles[0])
+                    Found(NamedColumns(names, {}), {}).require(roles[0])
                 except FormatError as error:
                     error.file = file
                     raise
@@ -100,14 +103,10 @@ def normalise(column: Any, role: str) -> Any:  # noqa: ANN401 - PyArrow has no t
     types = arrow.types
     if isinstance(column.type, arrow.BaseExtensionType):
         column = column.storage
-    if types.is_dictionary(column.type):
-        column = column.dictionary_decode()
+    column = decode(column)
     kind = column.type
-    is_binary = types.is_binary(kind) or types.is_large_binary(kind) or types.is_binary_view(kind)
-    if is_binary and role in ID_ROLES:
-        return _as_text(column)
-    if types.is_string(kind) or types.is_string_view(kind):
-        return column.cast(arrow.large_string())
+    if types.is_large_binary(kind) and role in ID_ROLES:
+        return read_utf8(column, role)
     if role in ID_ROLES and types.is_integer(kind) and kind != arrow.uint64():
         return column.cast(arrow.int64())
     if role in NUMBER_ROLES and (types.is_floating(kind) or types.is_null(kind)):
@@ -131,26 +130,3 @@ def _rounded(column: Any) -> FormatError:  # noqa: ANN401 - as above
         code="inexact_number",
         line=row,
     )
-
-
-def _as_text(column: Any) -> Any:  # noqa: ANN401 - as above
-    arrow = load_arrow()
-    try:
-        return column.cast(arrow.large_binary()).cast(arrow.large_string())
-    except arrow.ArrowInvalid as error:
-        rows = enumerate(column.to_pylist(), start=1)
-        row = next(row for row, value in rows if value is not None and not _is_text(value))
-        raise FormatError(
-            "expected ids of bytes that are UTF-8, found others",
-            hint="turn ids into text",
-            code="encoding",
-            line=row,
-        ) from error
-
-
-def _is_text(value: bytes) -> bool:
-    try:
-        value.decode()
-    except UnicodeDecodeError:
-        return False
-    return True

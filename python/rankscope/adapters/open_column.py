@@ -114,23 +114,51 @@ def _join(values: Foreign) -> Foreign:
     """Put the pieces of an array together, each decoded."""
     pa = load_arrow()
     if not isinstance(values, pa.ChunkedArray):
-        return _decode(values)
+        return decode(values)
     if values.num_chunks == 1:
-        return _decode(values.chunk(0))
-    pieces = [_decode(piece) for piece in values.chunks]
+        return decode(values.chunk(0))
+    pieces = [decode(piece) for piece in values.chunks]
     return pa.concat_arrays(pieces) if pieces else pa.array([], values.type)
 
 
-def _decode(values: Foreign) -> Foreign:
-    """Write out dictionaries and runs; texts have offsets of 64 bits."""
+def decode(values: Foreign) -> Foreign:
+    """Write out dictionaries and runs; texts and bytes have offsets of 64 bits."""
     pa = load_arrow()
     kinds, kind = pa.types, values.type
     if kinds.is_run_end_encoded(kind):
-        return _decode(load_arrow("pyarrow.compute").run_end_decode(values))
+        return decode(load_arrow("pyarrow.compute").run_enddecode(values))
     if kinds.is_dictionary(kind):
-        return _decode(values.dictionary).take(values.indices)
+        return decode(values.dictionary).take(values.indices)
     if kinds.is_string(kind) or kinds.is_string_view(kind):
         return values.cast(pa.large_string())
     if kinds.is_binary(kind) or kinds.is_binary_view(kind):
         return values.cast(pa.large_binary())
     return values
+
+
+def read_utf8(values: Foreign, name: str) -> Foreign:
+    """Read an array of bytes as text.
+
+    Raises:
+        FormatError: They are none; the line is the 1-based row.
+    """
+    pa = load_arrow()
+    try:
+        return values.cast(pa.large_string())
+    except pa.ArrowInvalid as error:
+        rows = enumerate(values.to_pylist(), start=1)
+        row, value = next(pair for pair in rows if pair[1] is not None and not _is_utf8(pair[1]))
+        raise FormatError(
+            f"expected {name} in UTF-8, found {value!r:.120}",
+            hint="decode the column first, or turn ids into text",
+            code="encoding",
+            line=row,
+        ) from error
+
+
+def _is_utf8(text: bytes) -> bool:
+    try:
+        text.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
