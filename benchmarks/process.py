@@ -17,6 +17,12 @@ if TYPE_CHECKING:
 PEAK_UNIT = 1 if sys.platform == "darwin" else 1024
 
 
+ENVIRONMENT = {
+    name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"
+}
+"""Python keeps what it compiles, as it does for users: the first round fills its caches."""
+
+
 @dataclass(frozen=True, slots=True)
 class Finished:
     """A process that ended well.
@@ -48,7 +54,7 @@ def run_process(command: list[str], folder: Path) -> Finished:
     """
     with tempfile.TemporaryFile("w+", encoding="utf-8") as output:
         started = time.perf_counter()
-        process = subprocess.Popen(command, stdout=output, cwd=folder)
+        process = subprocess.Popen(command, stdout=output, cwd=folder, env=ENVIRONMENT)
         # Unlike getrusage, this tells the memory of this one process.
         _, status, usage = os.wait4(process.pid, 0)
         wall = time.perf_counter() - started

@@ -126,7 +126,7 @@ def decode(values: Foreign) -> Foreign:
     pa = load_arrow()
     kinds, kind = pa.types, values.type
     if kinds.is_run_end_encoded(kind):
-        return decode(load_arrow("pyarrow.compute").run_enddecode(values))
+        return decode(load_arrow("pyarrow.compute").run_end_decode(values))
     if kinds.is_dictionary(kind):
         return decode(values.dictionary).take(values.indices)
     if kinds.is_string(kind) or kinds.is_string_view(kind):

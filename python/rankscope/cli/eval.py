@@ -250,8 +250,8 @@ def _print_slices(slices: Table, evaluation: Evaluation) -> None:
             count = row[f"{measure} n"]
             print(measure, show(part), *map(format_value, values), count, sep="\t")
     for measure in evaluation:
-        values = map(format_value, _mean(evaluation, measure))
-        print(measure, "all", *values, evaluation.denominators[measure], sep="\t")
+        means = map(format_value, _mean(evaluation, measure))
+        print(measure, "all", *means, evaluation.denominators[measure], sep="\t")
 
 
 def _print_csv(options: Namespace, evaluations: Sequence[Evaluation]) -> None:
