@@ -88,41 +88,19 @@ impl Columns {
             attributes.add(name, column, &codes, &names)?;
         }
         let grouped = group(codes, names.len(), threads);
-        let mut negative = 0;
-        let arrange_grades = || -> Result<Grades> {
-            let levels = grouped.arrange(table.relevance, |_, block, levels| {
-                Level::read_all(block, levels).ok_or(())
-            });
-            if let Ok(levels) = levels {
-                return Ok(Grades::Levels(levels));
-            }
-            let grades = grouped.arrange(table.relevance, |start, block, out| {
-                out.copy_from_slice(block);
-                let known = block.iter().map(|&grade| if grade.is_nan() { 0.0 } else { grade });
-                check_all_finite(start, known, "rel", "grade")?;
-                negative += block.iter().filter(|&&grade| grade < 0.0).count() as u64;
-                Ok(())
-            })?;
-            Ok(Grades::Doubles(grades))
-        };
-        let arrange_scores = || {
-            grouped.arrange(table.scores, |start, block, out| {
-                out.copy_from_slice(block);
-                check_all_finite(start, block.iter().copied(), "score", "score")
-            })
-        };
-        let (relevance, scores) = shares::both(threads, arrange_grades, arrange_scores);
-        let (relevance, scores) = match (relevance, scores) {
+        let (grades, scores) = shares::both(
+            threads,
+            || read_grades(table.relevance, &grouped),
+            || read_scores(table.scores, &grouped),
+        );
+        let ((relevance, negative), scores) = match (grades, scores) {
             (Err(grade), Err(score)) => {
                 let is_later = grade.place().line > score.place().line;
                 return Err(if is_later { score } else { grade });
             }
-            (relevance, scores) => (relevance?, scores?),
+            (grades, scores) => (grades?, scores?),
         };
-        let docs = match docs {
-            Some((codes, docs)) => Some((grouped.arrange_all(&codes), docs)),
-            None => None,
-        };
+        let docs = docs.map(|(codes, docs)| (grouped.arrange_all(&codes), docs));
         let mut made = Self {
             names,
             relevance,
@@ -223,6 +201,33 @@ impl Columns {
             *offset -= rows.partition_point(|row| row < offset);
         }
     }
+}
+
+/// Grades in the order of the groups, in a byte each where all of them are levels, and how many of them
+/// are negative.
+fn read_grades(grades: &dyn Cells<f64>, grouped: &Grouped) -> Result<(Grades, u64)> {
+    let levels =
+        grouped.arrange(grades, |_, block, levels| Level::read_all(block, levels).ok_or(()));
+    if let Ok(levels) = levels {
+        return Ok((Grades::Levels(levels), 0));
+    }
+    let mut negative = 0;
+    let grades = grouped.arrange(grades, |start, block, out| {
+        out.copy_from_slice(block);
+        let known = block.iter().map(|&grade| if grade.is_nan() { 0.0 } else { grade });
+        check_all_finite(start, known, "rel", "grade")?;
+        negative += block.iter().filter(|&&grade| grade < 0.0).count() as u64;
+        Ok(())
+    });
+    grades.map(|grades| (Grades::Doubles(grades), negative))
+}
+
+/// Scores in the order of the groups.
+fn read_scores(scores: &dyn Cells<f64>, grouped: &Grouped) -> Result<Vec<f64>> {
+    grouped.arrange(scores, |start, block, out| {
+        out.copy_from_slice(block);
+        check_all_finite(start, block.iter().copied(), "score", "score")
+    })
 }
 
 fn drop_from<T: Copy>(column: &mut Vec<T>, rows: &[usize]) {
