@@ -26,13 +26,7 @@ impl Levels {
         if !grades.iter().fold(true, |all, grade| all & is_level(grade)) {
             return None;
         }
-        // One after another goes to another table, for an addition waits for one to the same number.
-        let mut counts = [[0; LEVELS]; 2];
-        for (at, &grade) in grades.iter().enumerate() {
-            counts[at % 2][(grade + WHOLE).to_bits() as usize % LEVELS] += 1;
-        }
-        let [even, odd] = counts;
-        Some(Self(std::array::from_fn(|level| even[level] + odd[level])))
+        Some(Self::tally(grades.iter().map(|grade| (grade + WHOLE).to_bits() as usize % LEVELS)))
     }
 
     /// Counts levels; nothing if one of them is large.
@@ -41,12 +35,18 @@ impl Levels {
         if most as usize >= LEVELS {
             return None;
         }
+        Some(Self::tally(levels.iter().map(|level| level.0 as usize)))
+    }
+
+    /// How often each of some levels occurs.
+    fn tally(levels: impl Iterator<Item = usize>) -> Self {
+        // One after another goes to another table, for an addition waits for one to the same number.
         let mut counts = [[0; LEVELS]; 2];
-        for (at, level) in levels.iter().enumerate() {
-            counts[at % 2][level.0 as usize % LEVELS] += 1;
+        for (at, level) in levels.enumerate() {
+            counts[at % 2][level % LEVELS] += 1;
         }
         let [even, odd] = counts;
-        Some(Self(std::array::from_fn(|level| even[level] + odd[level])))
+        Self(std::array::from_fn(|level| even[level] + odd[level]))
     }
 
     /// Writes the grades in descending order, as many as there is room for.
