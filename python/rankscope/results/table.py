@@ -6,17 +6,24 @@ from rankscope.results import tables
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
+    from typing import Any, TypeAlias
 
     import pandas as pd
     import polars as pl
     import pyarrow as pa
+    from numpy.typing import NDArray
 
     Cell = str | int | float
+    Held: TypeAlias = Sequence[Cell] | NDArray[Any]
+    Column: TypeAlias = Held | Callable[[], Held]
 
 
 class Table:
     """Named columns of one length; immutable.
+
+    Columns that are arrays stay arrays, and those that are functions are read when first asked for,
+    so that a table of many rows costs nothing before it is looked at.
 
     Examples:
         >>> table = Table({"country": ["de", "at"], "queries": [2, 1], "nDCG@10": [0.5, 1.0]})
@@ -28,13 +35,16 @@ class Table:
         {'queries': 1, 'nDCG@10': 1.0}
     """
 
-    def __init__(self, columns: Mapping[str, Sequence[Cell]]) -> None:
-        self._columns = {name: tuple(column) for name, column in columns.items()}
+    def __init__(self, columns: Mapping[str, Column]) -> None:
+        self._given: dict[str, Column] = {
+            name: tuple(column) if isinstance(column, list) else column
+            for name, column in columns.items()
+        }
 
     @property
     def names(self) -> tuple[str, ...]:
         """The names of the columns."""
-        return tuple(self._columns)
+        return tuple(self._given)
 
     def column(self, name: str) -> tuple[Cell, ...]:
         """Give a column.
@@ -42,11 +52,22 @@ class Table:
         Raises:
             KeyError: There is none of this name.
         """
-        return self._columns[name]
+        held = self._read(name)
+        return tuple(held.tolist() if hasattr(held, "tolist") else held)
+
+    def array(self, name: str) -> NDArray[Any]:
+        """Give a column as an array of NumPy, without a copy where it is one.
+
+        Raises:
+            KeyError: There is none of this name.
+        """
+        import numpy as np  # noqa: PLC0415 - loads with the first array
+
+        return np.asarray(self._read(name))
 
     def rows(self) -> list[tuple[Cell, ...]]:
         """Give the rows, in order."""
-        return list(zip(*self._columns.values(), strict=True))
+        return list(zip(*map(self.column, self.names), strict=True))
 
     def to_dict(self) -> dict[str, dict[str, Cell]]:
         """Give a mapping of the first column's texts to the other columns' values."""
@@ -59,7 +80,7 @@ class Table:
         Raises:
             UsageError: pandas is not installed.
         """
-        return tables.to_pandas(self._columns)
+        return tables.to_pandas(self._columns())
 
     def to_polars(self) -> pl.DataFrame:
         """Give a Polars data frame.
@@ -67,7 +88,7 @@ class Table:
         Raises:
             UsageError: Polars is not installed.
         """
-        return tables.to_polars(self._columns)
+        return tables.to_polars(self._columns())
 
     def to_arrow(self) -> pa.Table:
         """Give an Arrow table.
@@ -75,17 +96,21 @@ class Table:
         Raises:
             UsageError: pyarrow is not installed.
         """
-        return tables.to_arrow(self._columns)
+        return tables.to_arrow(self._columns())
 
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
         return self.to_arrow().__arrow_c_stream__(requested_schema)
 
     def __len__(self) -> int:
-        return len(next(iter(self._columns.values()), ()))
+        held = [column for column in self._given.values() if not callable(column)]
+        return len(held[0]) if held else len(next(iter(self._columns().values()), ()))
 
     def __str__(self) -> str:
-        rows = [self.names, *(tuple(map(_show, row)) for row in self.rows())]
-        is_text = [not column or isinstance(column[0], str) for column in self._columns.values()]
+        cells = self.rows()
+        rows = [self.names, *(tuple(map(_show, row)) for row in cells)]
+        is_text = (
+            [isinstance(cell, str) for cell in cells[0]] if cells else [True] * len(self.names)
+        )
         widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
         return "\n".join(
             "  ".join(
@@ -106,6 +131,15 @@ class Table:
             for row in self.rows()
         )
         return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+
+    def _read(self, name: str) -> Held:
+        column = self._given[name]
+        if callable(column):
+            column = self._given[name] = column()
+        return column
+
+    def _columns(self) -> dict[str, Held]:
+        return {name: self._read(name) for name in self._given}
 
 
 def _show(cell: Cell) -> str:

@@ -10,12 +10,14 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from types import ModuleType
-    from typing import TypeAlias
+    from typing import Any, TypeAlias
 
     import pandas as pd
     import polars as pl
     import pyarrow as pa
+    from numpy.typing import NDArray
 
+    Held: TypeAlias = Sequence[object] | NDArray[Any]
     Rows: TypeAlias = dict[str, dict[str, float]]
 
 
@@ -30,7 +32,7 @@ def _load(module: str) -> ModuleType:
         ) from error
 
 
-def to_pandas(columns: Mapping[str, Sequence[object]]) -> pd.DataFrame:
+def to_pandas(columns: Mapping[str, Held]) -> pd.DataFrame:
     """Make a pandas data frame.
 
     Raises:
@@ -40,7 +42,7 @@ def to_pandas(columns: Mapping[str, Sequence[object]]) -> pd.DataFrame:
     return frame
 
 
-def to_polars(columns: Mapping[str, Sequence[object]]) -> pl.DataFrame:
+def to_polars(columns: Mapping[str, Held]) -> pl.DataFrame:
     """Make a Polars data frame.
 
     Raises:
@@ -50,13 +52,17 @@ def to_polars(columns: Mapping[str, Sequence[object]]) -> pl.DataFrame:
     return frame
 
 
-def to_arrow(columns: Mapping[str, Sequence[object]]) -> pa.Table:
+def to_arrow(columns: Mapping[str, Held]) -> pa.Table:
     """Make an Arrow table.
 
     Raises:
         UsageError: pyarrow is not installed.
     """
     table: pa.Table = _load("pyarrow").table(
-        {name: list(column) for name, column in columns.items()}
+        # An array goes over as it is; a tuple would be taken for one value.
+        {
+            name: column if hasattr(column, "dtype") else list(column)
+            for name, column in columns.items()
+        }
     )
     return table

@@ -1,0 +1,6 @@
+"""Where a value comes from: its terms, its losses, and what would raise it."""
+
+from __future__ import annotations
+
+from rankscope.explain.swap import Swap as Swap
+from rankscope.explain.swap import find_best_swap as find_best_swap

@@ -1,0 +1,37 @@
+"""The best swap is the best of all swaps."""
+
+from __future__ import annotations
+
+from itertools import combinations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from rankscope.explain import Swap, find_best_swap
+
+gains = st.lists(st.sampled_from([-1.0, 0.0, 0.5, 1.0, 3.0, 7.0]), max_size=8)
+discounts = st.lists(st.floats(0, 1), min_size=8, max_size=8)
+
+
+def total(gains: list[float], discounts: list[float]) -> float:
+    return sum(gain * weight for gain, weight in zip(gains, discounts, strict=False))
+
+
+@given(gains=gains, discounts=discounts)
+def test_no_other_swap_gains_more(gains: list[float], discounts: list[float]) -> None:
+    best = 0.0
+    for one, other in combinations(range(len(gains)), 2):
+        swapped = [*gains]
+        swapped[one], swapped[other] = gains[other], gains[one]
+        best = max(best, total(swapped, discounts) - total(gains, discounts))
+    found = find_best_swap(gains, discounts)
+    assert (found.gained if found else 0.0) == pytest.approx(best, abs=1e-12)
+
+
+def test_documents_below_the_cutoff_take_part() -> None:
+    assert find_best_swap([1, 0, 3], [1.0, 0.5, 0.0], ideal=4) == Swap(1, 3, (3 - 1) * 1.0 / 4)
+
+
+def test_the_best_order_has_no_swap() -> None:
+    assert find_best_swap([5, 5, 2, 0], [1, 0.6, 0.5, 0.4]) is None
+    assert find_best_swap([], []) is None
