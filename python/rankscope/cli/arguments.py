@@ -53,6 +53,74 @@ class OnceFlag(Once):
         super().__init__(option_strings, dest, nargs=0, const=True, default=False, help=help)
 
 
+def add_measures_argument(parser: argparse.ArgumentParser, default: Sequence[str]) -> None:
+    """Say which measures a command takes."""
+    parser.add_argument(
+        "-m",
+        dest="measures",
+        metavar="MEASURE",
+        action="append",
+        help=f"a measure, or several with commas between; {' '.join(default)} if left "
+        "out; `rankscope measures` lists them",
+    )
+
+
+def add_policy_argument(parser: argparse.ArgumentParser) -> None:
+    """Say that a command takes a policy."""
+    parser.add_argument(
+        "--policy",
+        action=Once,
+        default="",
+        metavar="FIELD=VALUE,…",
+        help="what is done where tools differ: ties, empty, missing, unjudged, unretrieved, "
+        "negative, missing_gain, aggregate",
+    )
+
+
+def add_interval_arguments(parser: argparse.ArgumentParser, default: float | None = None) -> None:
+    """Say which interval a command takes."""
+    parser.add_argument(
+        "--interval",
+        action=Once,
+        type=float,
+        default=default,
+        metavar="LEVEL",
+        help="an interval around each mean that covers it with this probability, such as 0.95, "
+        f"from a bootstrap over queries{f'; {default} if left out' if default else ''}",
+    )
+    parser.add_argument(
+        "--seed",
+        action=Once,
+        type=int,
+        metavar="N",
+        help="what the bootstrap begins with, 0 if left out; one seed always gives one interval",
+    )
+
+
+def add_reading_arguments(parser: argparse.ArgumentParser) -> None:
+    """Say how a command reads its files."""
+    parser.add_argument(
+        "--duplicates",
+        action=Once,
+        default="error",
+        choices=("error", "first", "max"),
+        help="which of two rows for one document counts",
+    )
+    parser.add_argument(
+        "--score-type",
+        action=Once,
+        choices=("float64", "float32"),
+        help="how scores are compared, float64 if left out; trec_eval 9 compares float32",
+    )
+    parser.add_argument(
+        "--encoding", action=Once, default="utf-8", choices=("utf-8", "latin-1"), help="of files"
+    )
+    parser.add_argument(
+        "--threads", action=Once, type=int, metavar="N", help="one a processor if left out"
+    )
+    parser.add_argument("--strict", action=OnceFlag, help="refuse what is suspicious but legal")
+
+
 def read_interval(options: argparse.Namespace) -> Interval | None:
     """Read which interval is asked for.
 

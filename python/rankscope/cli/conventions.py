@@ -8,7 +8,7 @@ from textwrap import fill
 import rankscope as rs
 from rankscope.cli.arguments import Once, OnceFlag, split_measures
 from rankscope.cli.files import add_file_arguments, name_file
-from rankscope.cli.output import print_csv, print_json, show
+from rankscope.cli.output import print_csv, print_json
 from rankscope.conventions import TABLE, find
 from rankscope.conventions.describe import (
     describe_forms,
@@ -17,6 +17,7 @@ from rankscope.conventions.describe import (
     describe_rest,
 )
 from rankscope.errors import FormatError, UsageError
+from rankscope.results.text import show
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -10,7 +10,16 @@ from itertools import chain
 import rankscope as rs
 from rankscope.adapters.files.formats import is_scores
 from rankscope.adapters.inputs import name_path
-from rankscope.cli.arguments import Once, OnceFlag, read_interval, split_measures
+from rankscope.cli.arguments import (
+    Once,
+    OnceFlag,
+    add_interval_arguments,
+    add_measures_argument,
+    add_policy_argument,
+    add_reading_arguments,
+    read_interval,
+    split_measures,
+)
 from rankscope.cli.files import add_file_arguments, is_letor, name_file
 from rankscope.cli.joined import (
     add_joined_arguments,
@@ -18,11 +27,11 @@ from rankscope.cli.joined import (
     evaluate_scores,
     refuse_joined_arguments,
 )
-from rankscope.cli.output import print_csv, print_json, print_notes, show
+from rankscope.cli.output import print_csv, print_json, print_notes
 from rankscope.cli.progress import ProgressBar
 from rankscope.data.diagnostics import describe
 from rankscope.errors import UsageError
-from rankscope.results.text import format_value
+from rankscope.results.text import format_value, show
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -44,26 +53,12 @@ def add_arguments(parser: ArgumentParser) -> None:
         nargs="+",
         help="judgments and runs, or one table whose rows hold both; - is standard input",
     )
-    parser.add_argument(
-        "-m",
-        dest="measures",
-        metavar="MEASURE",
-        action="append",
-        help=f"a measure, or several with commas between; {' '.join(DEFAULT_MEASURES)} if left "
-        "out; `rankscope measures` lists them",
-    )
+    add_measures_argument(parser, DEFAULT_MEASURES)
     parser.add_argument("-q", dest="by_query", action=OnceFlag, help="print each query's values")
     form = parser.add_mutually_exclusive_group()
     form.add_argument("--json", action=OnceFlag, help="print one JSON document")
     form.add_argument("--csv", action=OnceFlag, help="print a table with commas")
-    parser.add_argument(
-        "--policy",
-        action=Once,
-        default="",
-        metavar="FIELD=VALUE,…",
-        help="what is done where tools differ: ties, empty, missing, unjudged, unretrieved, "
-        "negative, missing_gain, aggregate",
-    )
+    add_policy_argument(parser)
     parser.add_argument(
         "--convention",
         action=Once,
@@ -71,41 +66,8 @@ def add_arguments(parser: ArgumentParser) -> None:
         help="the library whose numbers are wanted, such as lightgbm; `rankscope conventions` "
         "lists them",
     )
-    parser.add_argument(
-        "--interval",
-        action=Once,
-        type=float,
-        metavar="LEVEL",
-        help="an interval around each mean that covers it with this probability, such as 0.95, "
-        "from a bootstrap over queries",
-    )
-    parser.add_argument(
-        "--seed",
-        action=Once,
-        type=int,
-        metavar="N",
-        help="what the bootstrap begins with, 0 if left out; one seed always gives one interval",
-    )
-    parser.add_argument(
-        "--duplicates",
-        action=Once,
-        default="error",
-        choices=("error", "first", "max"),
-        help="which of two rows for one document counts",
-    )
-    parser.add_argument(
-        "--score-type",
-        action=Once,
-        choices=("float64", "float32"),
-        help="how scores are compared, float64 if left out; trec_eval 9 compares float32",
-    )
-    parser.add_argument(
-        "--encoding", action=Once, default="utf-8", choices=("utf-8", "latin-1"), help="of files"
-    )
-    parser.add_argument(
-        "--threads", action=Once, type=int, metavar="N", help="one a processor if left out"
-    )
-    parser.add_argument("--strict", action=OnceFlag, help="refuse what is suspicious but legal")
+    add_interval_arguments(parser)
+    add_reading_arguments(parser)
     add_file_arguments(parser)
     add_joined_arguments(parser)
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import rankscope as rs
 from rankscope.adapters.inputs import name_path, recognise_table
 from rankscope.cli.files import name_file, read_columns
-from rankscope.cli.output import show
 from rankscope.cli.progress import ProgressBar
 from rankscope.engine import read_request, refuse_diagnostics
 from rankscope.errors import FormatError, UsageError
+from rankscope.results.text import show
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -6,6 +6,7 @@ import os
 import sys
 
 from rankscope.errors import FileError
+from rankscope.results.text import show
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -36,21 +37,6 @@ def say_failure(error: OSError) -> FileError:
     reason = error.strerror or str(error)
     message = reason if error.filename is None else f"{error.filename}: {reason}"
     return FileError(message, hint="is the disk full, or the place forbidden?", code="io")
-
-
-def show(text: str) -> str:
-    r"""Write a text on one line: what is not printable is escaped.
-
-    Examples:
-        >>> print(show("a\tb\u202e"))
-        a\tb\u202e
-    """
-    if text.isprintable():
-        return text
-    return "".join(
-        character if character.isprintable() else character.encode("unicode_escape").decode()
-        for character in text
-    )
 
 
 def print_notes(notes: Iterable[Diagnostic]) -> None:

@@ -12,6 +12,21 @@ def format_value(value: float) -> str:
     return "nan" if value != value else f"{value:.4f}"  # noqa: PLR0124 - NaN alone differs
 
 
+def show(text: str) -> str:
+    r"""Write a text on one line: what is not printable is escaped.
+
+    Examples:
+        >>> print(show("a\tb\u202e"))
+        a\tb\u202e
+    """
+    if text.isprintable():
+        return text
+    return "".join(
+        character if character.isprintable() else character.encode("unicode_escape").decode()
+        for character in text
+    )
+
+
 def measure_rows(evaluation: Evaluation) -> list[tuple[str, ...]]:
     """Give the name, the mean, the interval if asked for, and the denominator of each measure."""
     total = evaluation.counts.queries
