@@ -258,6 +258,24 @@ impl Plan {
             weights,
         })))
     }
+
+    /// The gain of each grade, NaN being unjudged, where a measure is made of gains.
+    fn gains(&self, measure: usize, grades: Vec<f64>) -> Option<Vec<f64>> {
+        let gains = self.0.measures.get(measure)?.kernel.gains()?;
+        Some(grades.into_iter().map(|grade| gains.of(grade)).collect())
+    }
+
+    /// What each gain is worth at its rank, where a measure is made of gains.
+    fn discounted(
+        &self,
+        measure: usize,
+        gains: Vec<f64>,
+        ranks: Vec<NonZero<usize>>,
+    ) -> Option<Vec<f64>> {
+        let of = self.0.measures.get(measure)?.kernel.gains()?;
+        let pairs = gains.into_iter().zip(ranks);
+        Some(pairs.map(|(gain, rank)| of.discount(gain, rank.get())).collect())
+    }
 }
 
 /// A run held in memory.

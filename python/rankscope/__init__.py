@@ -60,15 +60,18 @@ from rankscope.measures import NumQ as NumQ
 from rankscope.measures import NumRel as NumRel
 from rankscope.measures import NumRelRet as NumRelRet
 from rankscope.measures import NumRet as NumRet
+from rankscope.measures import OrderingLoss as OrderingLoss
 from rankscope.measures import P as P
 from rankscope.measures import R as R
 from rankscope.measures import RBPResidual as RBPResidual
+from rankscope.measures import RetrievalLoss as RetrievalLoss
 from rankscope.measures import Rprec as Rprec
 from rankscope.measures import SetAP as SetAP
 from rankscope.measures import SetF as SetF
 from rankscope.measures import SetP as SetP
 from rankscope.measures import SetR as SetR
 from rankscope.measures import Success as Success
+from rankscope.measures import TruncationLoss as TruncationLoss
 from rankscope.measures import infAP as infAP
 from rankscope.measures import nDCG as nDCG
 from rankscope.measures import parse as parse
@@ -108,6 +111,7 @@ __all__ = [
     "NumRel",
     "NumRelRet",
     "NumRet",
+    "OrderingLoss",
     "P",
     "Policy",
     "PolicyError",
@@ -116,6 +120,7 @@ __all__ = [
     "RBPResidual",
     "Rankings",
     "RankscopeError",
+    "RetrievalLoss",
     "Rprec",
     "SetAP",
     "SetF",
@@ -123,6 +128,7 @@ __all__ = [
     "SetR",
     "Success",
     "Table",
+    "TruncationLoss",
     "UsageError",
     "__version__",
     "attribute",

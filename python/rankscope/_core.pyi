@@ -93,6 +93,10 @@ class Plan:
         cutoffs: list[int | None],
         weights: list[float] | None,
     ) -> Plan: ...
+    def gains(self, measure: int, grades: Sequence[float]) -> list[float] | None: ...
+    def discounted(
+        self, measure: int, gains: Sequence[float], ranks: Sequence[int]
+    ) -> list[float] | None: ...
 
 @final
 class Run:

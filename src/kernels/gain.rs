@@ -118,25 +118,25 @@ pub enum Ideal {
 const MOST_SLOTS: usize = 10_000_000;
 
 /// Gains and discounts of the first `k`.
-struct Gains {
-    k: usize,
+pub struct Gains {
+    pub(super) k: usize,
     gain: Gain,
     discount: Discount,
     /// What the first ranks divide by.
     divisors: Vec<f64>,
-    ideal: Ideal,
+    pub(super) ideal: Ideal,
     /// How many ranks of the ideal order count.
     ideal_k: usize,
     /// The sum for an ideal order of slots.
     slots: f64,
     negative_gain: bool,
-    min_max: bool,
-    unjudged_gain: f64,
+    pub(super) min_max: bool,
+    pub(super) unjudged_gain: f64,
     missing_gain: f64,
 }
 
 impl Gains {
-    fn new(params: &Params) -> Self {
+    pub(super) fn new(params: &Params) -> Self {
         let slots = match params.ideal {
             Ideal::Slots => params.cutoff().min(MOST_SLOTS),
             Ideal::Judged | Ideal::Retrieved | Ideal::Whole => 0,
@@ -156,12 +156,19 @@ impl Gains {
         }
     }
 
-    fn of(&self, grade: f64) -> f64 {
+    /// The gain of a grade; NaN is unjudged.
+    #[must_use]
+    pub fn of(&self, grade: f64) -> f64 {
+        if grade.is_nan() {
+            return self.unjudged_gain;
+        }
         if grade < 0.0 && !self.negative_gain { 0.0 } else { self.gain.of(grade) }
     }
 
+    /// What a gain is worth at a rank.
     #[inline]
-    fn discount(&self, gain: f64, rank: usize) -> f64 {
+    #[must_use]
+    pub fn discount(&self, gain: f64, rank: usize) -> f64 {
         match self.divisors.get(rank - 1) {
             Some(divisor) => gain / divisor,
             None => self.discount.apply(gain, rank),
@@ -172,7 +179,8 @@ impl Gains {
         self.sum(query, |gain, _| gain)
     }
 
-    fn discounted(&self, query: &Query<'_>) -> f64 {
+    /// The sum of discounted gains.
+    pub(super) fn discounted(&self, query: &Query<'_>) -> f64 {
         self.sum(query, |gain, rank| self.discount(gain, rank))
     }
 
@@ -198,11 +206,19 @@ impl Gains {
             let rest = next..=query.retrieved.min(self.k);
             sum = rest.fold(sum, |sum, rank| sum + term(self.unjudged_gain, rank));
         }
-        if self.missing_gain != 0.0 && self.k < usize::MAX {
-            let missing = query.retrieved + 1..=self.k;
-            sum = missing.fold(sum, |sum, rank| sum + term(self.missing_gain, rank));
-        }
-        sum
+        self.missing_ranks(query).fold(sum, |sum, rank| sum + term(self.missing_gain, rank))
+    }
+
+    /// The ranks after the end of a list at which a gain is missing.
+    fn missing_ranks(&self, query: &Query<'_>) -> impl Iterator<Item = usize> + use<> {
+        let counts = self.missing_gain != 0.0 && self.k < usize::MAX;
+        query.retrieved + 1..=if counts { self.k } else { query.retrieved }
+    }
+
+    /// The sum at the ranks after the end of a list.
+    pub(super) fn missing(&self, query: &Query<'_>) -> f64 {
+        self.missing_ranks(query)
+            .fold(0.0, |sum, rank| sum + self.discount(self.missing_gain, rank))
     }
 
     /// The mean gain of the documents of a place, exact where they all have the same.
@@ -219,24 +235,36 @@ impl Gains {
         if is_same { first } else { total / real(place.size) }
     }
 
-    fn ideal(&self, query: &Query<'_>) -> f64 {
-        if self.ideal == Ideal::Slots {
-            return self.slots;
+    /// The sum of the ideal order.
+    pub(super) fn ideal(&self, query: &Query<'_>) -> f64 {
+        match self.ideal {
+            Ideal::Slots => self.slots,
+            Ideal::Retrieved => self.best_of_retrieved(query),
+            Ideal::Judged | Ideal::Whole => self.best_of_judged(query),
         }
-        // All gains but tables are largest first where the grades are.
-        if self.ideal != Ideal::Retrieved && !matches!(self.gain, Gain::Table(_)) {
-            return self.discount_best(query.ideal.iter().map(|&grade| self.of(grade)));
-        }
-        let mut gains = self.all(query);
-        gains.sort_unstable_by(|a, b| b.total_cmp(a));
-        self.discount_best(gains.into_iter())
     }
 
-    /// The gains that an ideal order is made of.
-    fn all(&self, query: &Query<'_>) -> Vec<f64> {
-        let grades = if self.ideal == Ideal::Retrieved { query.grades } else { query.ideal };
-        let mut gains: Vec<f64> = grades.iter().map(|&grade| self.of(grade)).collect();
-        if self.ideal == Ideal::Retrieved && self.unjudged_gain != 0.0 {
+    /// The sum of the best order of all judged documents.
+    pub(super) fn best_of_judged(&self, query: &Query<'_>) -> f64 {
+        // All gains but tables are largest first where the grades are.
+        if !matches!(self.gain, Gain::Table(_)) {
+            return self.discount_best(query.ideal.iter().map(|&grade| self.of(grade)));
+        }
+        self.discount_best(descend(self.gains_of_judged(query)).into_iter())
+    }
+
+    /// The sum of the best order of the retrieved documents.
+    pub(super) fn best_of_retrieved(&self, query: &Query<'_>) -> f64 {
+        self.discount_best(descend(self.gains_of_retrieved(query)).into_iter())
+    }
+
+    fn gains_of_judged(&self, query: &Query<'_>) -> Vec<f64> {
+        query.ideal.iter().map(|&grade| self.of(grade)).collect()
+    }
+
+    fn gains_of_retrieved(&self, query: &Query<'_>) -> Vec<f64> {
+        let mut gains: Vec<f64> = query.grades.iter().map(|&grade| self.of(grade)).collect();
+        if self.unjudged_gain != 0.0 {
             gains.resize(query.retrieved, self.unjudged_gain);
         }
         gains
@@ -248,14 +276,20 @@ impl Gains {
         self.discount_all(positive)
     }
 
-    fn discount_all(&self, gains: impl Iterator<Item = f64>) -> f64 {
+    /// The sum of gains in the order in which they are.
+    pub(super) fn discount_all(&self, gains: impl Iterator<Item = f64>) -> f64 {
         gains.zip(1..).fold(0.0, |sum, (gain, rank)| sum + self.discount(gain, rank))
+    }
+
+    /// Whether there is an ideal of documents that are not there, and nothing relevant to put there.
+    pub(super) fn lacks_relevant(&self, query: &Query<'_>) -> bool {
+        let is_relevant = |&grade: &f64| self.of(grade) > 0.0;
+        self.ideal == Ideal::Slots && !query.ideal.iter().any(is_relevant)
     }
 
     /// What nDCG divides, and what it divides by.
     fn parts(&self, query: &Query<'_>) -> (f64, f64) {
-        let is_relevant = |&grade: &f64| self.of(grade) > 0.0;
-        if self.ideal == Ideal::Slots && !query.ideal.iter().any(is_relevant) {
+        if self.lacks_relevant(query) {
             return (0.0, 0.0);
         }
         let sum = self.discounted(query);
@@ -264,14 +298,17 @@ impl Gains {
         }
         // Gienapp, Fröbe, Hagen and Potthast, *The impact of negative relevance judgments on NDCG*,
         // 2020: between the worst order of what is judged and the best.
-        let mut gains = self.all(query);
-        gains.sort_unstable_by(f64::total_cmp);
-        let worst = self.discount_all(gains.iter().copied().take(self.k));
-        let best = self.discount_all(gains.iter().rev().copied().take(self.k));
+        let gains = descend(match self.ideal {
+            Ideal::Retrieved => self.gains_of_retrieved(query),
+            _ => self.gains_of_judged(query),
+        });
+        let worst = self.discount_all(gains.iter().rev().copied().take(self.k));
+        let best = self.discount_all(gains.iter().copied().take(self.k));
         (sum - worst, best - worst)
     }
 
-    fn check(&self, grades: &[f64]) -> Result<()> {
+    /// Refuses grades without a gain, and what the policy or the cutoff does not go with.
+    pub(super) fn check(&self, grades: &[f64]) -> Result<()> {
         self.check_ranks()?;
         let counted = grades.iter().filter(|&&grade| grade >= 0.0 || self.negative_gain);
         for &grade in counted {
@@ -358,6 +395,10 @@ macro_rules! gain_kernel {
             fn check(&self, grades: &[f64]) -> Result<()> {
                 self.0.check(grades)
             }
+
+            fn gains(&self) -> Option<&Gains> {
+                Some(&self.0)
+            }
         }
     };
 }
@@ -384,7 +425,14 @@ gain_kernel!(
     ratio gains.parts(query)
 );
 
-fn normalise((sum, ideal): (f64, f64)) -> f64 {
+/// Gains, largest first.
+fn descend(mut gains: Vec<f64>) -> Vec<f64> {
+    gains.sort_unstable_by(|a, b| b.total_cmp(a));
+    gains
+}
+
+/// A share of an ideal, NaN where that is 0.
+pub(super) fn normalise((sum, ideal): (f64, f64)) -> f64 {
     if ideal > 0.0 {
         // An infinite ideal is an overflow, which must not pass for an undefined value.
         if ideal.is_infinite() { ideal } else { sum / ideal }

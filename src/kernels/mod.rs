@@ -7,10 +7,11 @@ mod denominator;
 mod draw;
 mod gain;
 mod judged;
+mod loss;
 mod set;
 
 pub use denominator::Denominator;
-pub use gain::{Discount, Gain, Ideal};
+pub use gain::{Discount, Gain, Gains, Ideal};
 
 use crate::error::{Error, Kind, Result};
 
@@ -151,6 +152,11 @@ pub trait Kernel: Send + Sync {
         true
     }
 
+    /// Gains and discounts, where the measure is made of them.
+    fn gains(&self) -> Option<&Gains> {
+        None
+    }
+
     /// Refuses grades that the parameters have no answer for; `grades` ascend.
     ///
     /// # Errors
@@ -230,11 +236,14 @@ impl Params {
 type Make = fn(&Params) -> Box<dyn Kernel>;
 
 /// Every kernel by its name.
-pub const TABLE: [(&str, Make); 25] = [
+pub const TABLE: [(&str, Make); 28] = [
     ("ndcg", |params| Box::new(gain::Ndcg::new(params))),
     ("dcg", |params| Box::new(gain::Dcg::new(params))),
     ("idcg", |params| Box::new(gain::Idcg::new(params))),
     ("cg", |params| Box::new(gain::Cg::new(params))),
+    ("retrieval_loss", |params| Box::new(loss::Loss::retrieval(params))),
+    ("truncation_loss", |params| Box::new(loss::Loss::truncation(params))),
+    ("ordering_loss", |params| Box::new(loss::Loss::ordering(params))),
     ("ap", |params| Box::new(binary::Ap::new(params))),
     ("rr", |params| Box::new(binary::Rr::new(params))),
     ("precision", |params| Box::new(binary::Share::precision(params))),

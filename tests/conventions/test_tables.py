@@ -97,7 +97,7 @@ def test_readers_of_batches_are_read_once() -> None:
 
 def test_rankings_say_how_they_were_ordered() -> None:
     rankings = Rankings.from_run({"q": {"a": 1}}, {"q": {"a": 1.0}}, score_type="float32")
-    assert (rankings.ties, rankings.score_type) == ("doc_id", "float32")
+    assert (rankings.tie_policy, rankings.score_type) == ("doc_id", "float32")
     assert rankings.grades == [1.0]
 
 

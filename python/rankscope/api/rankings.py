@@ -56,13 +56,16 @@ class Rankings:
         core: _core.Rankings,
         name: str,
         choices: Choices,
+        *,
         notes: Sequence[tuple[str, int, int]] = (),
+        judgments: _core.Judgments | None = None,
     ) -> None:
         self._queries = queries
         self._core = core
         self._name = name
         self._choices = choices
         self._notes = notes
+        self._judgments = judgments
 
     @classmethod
     def from_run(
@@ -107,7 +110,7 @@ class Rankings:
             score_type=score_type,
         )
         choices = Choices(ties, duplicates, score_type)
-        return cls(qrels.queries, core, found.name, choices, notes)
+        return cls(qrels.queries, core, found.name, choices, notes=notes, judgments=qrels.judgments)
 
     @classmethod
     def from_table(
@@ -185,7 +188,7 @@ class Rankings:
             threads = engine.count_threads(None)
             core = _core.Rankings.from_table(columns.to_core(), ties, duplicates, threads)
         queries = Queries(given.name, duplicates, core.query_ids)
-        return cls(queries, core, given.name, Choices(ties, duplicates, "float64"), notes)
+        return cls(queries, core, given.name, Choices(ties, duplicates, "float64"), notes=notes)
 
     @classmethod
     def from_arrays(
@@ -265,7 +268,7 @@ class Rankings:
         return self._queries.read_ids()
 
     @property
-    def ties(self) -> Ties:
+    def tie_policy(self) -> Ties:
         """What decides between equal scores."""
         return self._choices.ties
 

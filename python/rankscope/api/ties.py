@@ -35,9 +35,10 @@ def check_order(rankings: Rankings, ties: Ties, score_type: Literal["float64", "
             hint="make the Rankings by from_run(…, score_type='float32')",
             code="score_type_fixed",
         )
-    if ties != rankings.ties and tied.any():
+    if ties != rankings.tie_policy and tied.any():
         raise PolicyError(
-            f"expected rankings with ties={ties!r}, found tied scores and ties={rankings.ties!r}",
+            f"expected rankings with ties={ties!r}, found tied scores and "
+            f"ties={rankings.tie_policy!r}",
             hint=f"make the Rankings with ties={ties!r}",
             code="ties_fixed",
         )

@@ -5,7 +5,7 @@ The core computes the same numbers, to the last bit; the tests compare the two.
 
 from __future__ import annotations
 
-from rankscope.reference import binary, cascade, count, gain, judged, sets
+from rankscope.reference import binary, cascade, count, gain, judged, loss, sets
 from rankscope.reference.means import mean as mean
 from rankscope.reference.order import Retrieved as Retrieved
 from rankscope.reference.order import rank as rank
@@ -20,6 +20,9 @@ KERNELS: dict[str, Callable[..., float]] = {
     "dcg": gain.dcg,
     "idcg": gain.idcg,
     "cg": gain.cg,
+    "retrieval_loss": loss.retrieval_loss,
+    "truncation_loss": loss.truncation_loss,
+    "ordering_loss": loss.ordering_loss,
     "ap": binary.ap,
     "rr": binary.rr,
     "precision": binary.precision,

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from rankscope.measures.spec import Measure, Row, default_measure
-from rankscope.measures.table import binary, cascade, count, gain, judged, sets
+from rankscope.measures.table import binary, cascade, count, gain, judged, loss, sets
 
-FAMILIES = (gain, binary, sets, judged, cascade, count)
+FAMILIES = (gain, loss, binary, sets, judged, cascade, count)
 
 TABLE: dict[str, Row] = {row.name: row for family in FAMILIES for row in family.ROWS}
 

@@ -1,0 +1,80 @@
+"""Where 1 − nDCG comes from, in three parts that add up to it."""
+
+from __future__ import annotations
+
+from rankscope.measures.spec import Example, Row
+from rankscope.measures.table.gain import JARVELIN
+from rankscope.measures.table.parameters import BASE, DISCOUNT, GAIN, IDEAL, JUDGED_ONLY, K, S
+
+PARAMETERS = (K, GAIN, DISCOUNT, BASE, S, IDEAL, JUDGED_ONLY)
+UNDEFINED = "Undefined where nDCG is: where no judged document has a gain above 0."
+PROPERTIES = frozenset({"bounded"})
+
+ROWS = (
+    Row(
+        name="RetrievalLoss",
+        kernel="retrieval_loss",
+        parameters=PARAMETERS,
+        at="k",
+        formula=r"\mathrm{RetrievalLoss@}k = "
+        r"\frac{\mathrm{IDCG@}k - \mathrm{IDCG@}k(\mathrm{retrieved})}{\mathrm{IDCG@}k}",
+        definition="What nDCG loses by relevant documents that were not retrieved: the best order "
+        "of the retrieved documents, against that of all judged ones.",
+        undefined=UNDEFINED,
+        value_range=(0, 1),
+        ties="exact",
+        references=(JARVELIN,),
+        properties=PROPERTIES,
+        example=Example(
+            "RetrievalLoss@2",
+            ranking=(0, 1, 2),
+            not_retrieved=(3,),
+            formula="((3/log2(2) + 2/log2(3)) - (2/log2(2) + 1/log2(3))) / (3/log2(2) + 2/log2(3))",
+            value=0.3827,
+        ),
+    ),
+    Row(
+        name="TruncationLoss",
+        kernel="truncation_loss",
+        parameters=PARAMETERS,
+        at="k",
+        formula=r"\mathrm{TruncationLoss@}k = \frac{\mathrm{IDCG@}k(\mathrm{retrieved}) - "
+        r"\mathrm{IDCG@}k(\mathrm{shown})}{\mathrm{IDCG@}k}",
+        definition="What nDCG loses by relevant documents that were retrieved below the cutoff: "
+        "the best order of the documents down to it, against that of all retrieved ones.",
+        undefined=UNDEFINED,
+        value_range=(0, 1),
+        ties="exact",
+        references=(JARVELIN,),
+        properties=PROPERTIES,
+        example=Example(
+            "TruncationLoss@2",
+            ranking=(0, 1, 2),
+            not_retrieved=(3,),
+            formula="((2/log2(2) + 1/log2(3)) - 1/log2(2)) / (3/log2(2) + 2/log2(3))",
+            value=0.3827,
+        ),
+    ),
+    Row(
+        name="OrderingLoss",
+        kernel="ordering_loss",
+        parameters=PARAMETERS,
+        at="k",
+        formula=r"\mathrm{OrderingLoss@}k = "
+        r"\frac{\mathrm{IDCG@}k(\mathrm{shown}) - \mathrm{DCG@}k}{\mathrm{IDCG@}k}",
+        definition="What nDCG loses by the order of the documents down to the cutoff, against the "
+        "best order of the same documents.",
+        undefined=UNDEFINED,
+        value_range=(0, 1),
+        ties="exact",
+        references=(JARVELIN,),
+        properties=PROPERTIES,
+        example=Example(
+            "OrderingLoss@2",
+            ranking=(0, 1, 2),
+            not_retrieved=(3,),
+            formula="(1/log2(2) - 1/log2(3)) / (3/log2(2) + 2/log2(3))",
+            value=0.0866,
+        ),
+    ),
+)
