@@ -16,6 +16,7 @@ from rankscope.api import Letor as Letor
 from rankscope.api import Rankings as Rankings
 from rankscope.api import attribute as attribute
 from rankscope.api import cg as cg
+from rankscope.api import compare_discounts as compare_discounts
 from rankscope.api import dcg as dcg
 from rankscope.api import dcg_score as dcg_score
 from rankscope.api import evaluate as evaluate
@@ -27,6 +28,7 @@ from rankscope.api import read_letor as read_letor
 from rankscope.api import read_qrels as read_qrels
 from rankscope.api import reconcile as reconcile
 from rankscope.api import reconcile_table as reconcile_table
+from rankscope.api import tabulate_discounts as tabulate_discounts
 from rankscope.data import Diagnostic as Diagnostic
 from rankscope.data import Interval as Interval
 from rankscope.data import Policy as Policy
@@ -133,6 +135,7 @@ __all__ = [
     "__version__",
     "attribute",
     "cg",
+    "compare_discounts",
     "dcg",
     "dcg_score",
     "evaluate",
@@ -147,4 +150,5 @@ __all__ = [
     "read_qrels",
     "reconcile",
     "reconcile_table",
+    "tabulate_discounts",
 ]

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from rankscope.api.attribute import attribute as attribute
+from rankscope.api.discounts import compare_discounts as compare_discounts
+from rankscope.api.discounts import tabulate_discounts as tabulate_discounts
 from rankscope.api.evaluate import evaluate as evaluate
 from rankscope.api.evaluate import read_qrels as read_qrels
 from rankscope.api.evaluate_table import evaluate_table as evaluate_table

@@ -1,4 +1,4 @@
-"""The command line: `rankscope eval`, `measures`, `conventions`, `demo`."""
+"""The command line: `rankscope eval`, `measures`, `conventions`, `discounts`, `demo`."""
 
 from __future__ import annotations
 
@@ -90,6 +90,7 @@ COMMANDS = {
     "eval": "Evaluate one or many runs against judgments.",
     "measures": "List the measures, or explain one.",
     "conventions": "List the conventions of libraries, or evaluate a measure under each.",
+    "discounts": "Show every discount side by side, or evaluate runs under each.",
     "demo": "Make a small search log with known facts, and evaluate it.",
 }
 

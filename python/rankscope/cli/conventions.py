@@ -17,7 +17,7 @@ from rankscope.conventions.describe import (
     describe_rest,
 )
 from rankscope.errors import FormatError, UsageError
-from rankscope.results.text import show
+from rankscope.results.text import show, show_lines
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -196,11 +196,6 @@ def _reconcile(options: Namespace, words: list[str]) -> int:
     else:
         print(show_lines(str(found if difference is None else difference)))
     return 1 if options.got is not None and not found.matches else 0
-
-
-def show_lines(text: str) -> str:
-    """Escape what is not printable, line by line."""
-    return "\n".join(map(show, text.split("\n")))
 
 
 def _whole_document(found: Reconciliation, difference: Difference | None) -> dict[str, object]:

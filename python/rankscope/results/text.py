@@ -27,6 +27,11 @@ def show(text: str) -> str:
     )
 
 
+def show_lines(text: str) -> str:
+    """Write a text on its lines, each as `show` does."""
+    return "\n".join(map(show, text.split("\n")))
+
+
 def measure_rows(evaluation: Evaluation) -> list[tuple[str, ...]]:
     """Give the name, the mean, the interval if asked for, and the denominator of each measure."""
     total = evaluation.counts.queries

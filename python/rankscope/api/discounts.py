@@ -1,0 +1,137 @@
+"""Discounts side by side: as weights of ranks, and on runs."""
+
+from __future__ import annotations
+
+from rankscope import engine
+from rankscope.api.evaluate import evaluate, read_qrels
+from rankscope.data.qrels import Qrels
+from rankscope.errors import UsageError
+from rankscope.explain.discounts import name_discounts, tabulate
+from rankscope.explain.rediscounting import compare, pair_measures
+from rankscope.measures import nDCG
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from typing import Literal
+
+    from rankscope.data.policy import Policy
+    from rankscope.measures import Measure
+    from rankscope.results.discount_comparison import DiscountComparison
+    from rankscope.results.discounts import Discounts
+    from rankscope.typing import InputLike
+
+POWERS = (0.5,)
+NDCG_AT_10 = nDCG @ 10
+
+
+def tabulate_discounts(
+    ranks: int = 10,
+    *,
+    bases: Sequence[float] | None = None,
+    powers: Sequence[float] = POWERS,
+    tables: Mapping[str, Sequence[float]] | None = None,
+) -> Discounts:
+    """Give the weight of each rank under every discount, relative to rank 1.
+
+    Each is compared with the table of attention that textbooks have: of those who look at rank 1,
+    60 % look at rank 2, 40 % at rank 3, 30 % at rank 4 and 10 % at rank 10.
+
+    Args:
+        ranks: How many ranks, from 1 to 2,000.
+        bases: The bases of the discounts `log` and `jk`; if left out e for `log`, 2 for `jk`.
+        powers: The powers of the discount `zipf`.
+        tables: Weights by rank, best rank first, by a name; such as an examination curve's.
+
+    Raises:
+        UsageError: A base, a power or a table is none, or two discounts have one name.
+
+    Examples:
+        >>> print(tabulate_discounts(bases=[10], powers=[0.85]).errors)
+        discount      weight of rank 1    rmse  largest  at rank  ranks
+        zipf(s=0.85)            1.0000  0.0278  -0.0452        2      5
+        reciprocal              1.0000  0.0582  -0.1000        2      5
+        linear                  0.5000  0.0789   0.1000        3      5
+        log2                    1.0000  0.1129   0.1891       10      5
+        log(base=10)            3.3219  0.1129   0.1891       10      5
+        jk(base=10)             1.0000  0.6033   0.9000       10      5
+    """
+    return tabulate(ranks, name_discounts(bases, powers, tables or {}))
+
+
+def compare_discounts(
+    qrels: InputLike | Qrels,
+    runs: Mapping[str, InputLike],
+    measure: Measure | str = NDCG_AT_10,
+    *,
+    bases: Sequence[float] | None = None,
+    powers: Sequence[float] = POWERS,
+    tables: Mapping[str, Sequence[float]] | None = None,
+    policy: Policy | str | None = None,
+    columns: Mapping[str, str] | None = None,
+    duplicates: Literal["error", "first", "max"] = "error",
+    score_type: Literal["float64", "float32"] | None = None,
+    encoding: Literal["utf-8", "latin-1"] = "utf-8",
+    threads: int | None = None,
+    strict: bool = False,
+) -> DiscountComparison:
+    """Evaluate runs under every discount: values, orders, and which runs change places.
+
+    The base of a logarithm and constant factors cancel in nDCG, so that `log` with any base gives
+    the numbers of `log2`; the base of `jk` does not, as it also says how many ranks count in full.
+    DCG is beside nDCG, as the two may disagree on the best run: DCG with a discount that says how
+    often ranks are looked at estimates what users get, and dividing each query by its ideal can
+    turn the order of systems round (Jeunen, Potapov and Ustimenko, KDD 2024).
+
+    Args:
+        qrels: As in `evaluate`.
+        runs: By name, runs as in `evaluate`.
+        measure: nDCG with its cutoff, and whatever else but a discount.
+        bases: As in `tabulate_discounts`.
+        powers: As in `tabulate_discounts`.
+        tables: As in `tabulate_discounts`; each has a weight for every rank down to the cutoff.
+        policy: As in `evaluate`.
+        columns: As in `evaluate`.
+        duplicates: As in `evaluate`.
+        score_type: As in `evaluate`.
+        encoding: As in `evaluate`.
+        threads: As in `evaluate`.
+        strict: As in `evaluate`.
+
+    Raises:
+        UsageError: The measure is another one, there is no run, or an argument is none.
+        InputError: The input is not of the format.
+        FileError: A file cannot be read.
+
+    Examples:
+        >>> qrels = {"q1": {"a": 1, "b": 1, "c": 1}}
+        >>> one = {"q1": {"a": 4, "x": 3, "y": 2, "z": 1}}
+        >>> other = {"q1": {"x": 4, "b": 3, "c": 2, "y": 1}}
+        >>> found = compare_discounts(qrels, {"one": one, "other": other})
+        >>> found.exchanges[0].discount, found.exchanges[0].better
+        ('reciprocal', 'one')
+    """
+    discounts = name_discounts(bases, powers, tables or {})
+    (asked,), _ = engine.read_measures([measure])
+    pairs = pair_measures(asked, discounts)
+    if not runs:
+        raise UsageError("expected runs, found none", hint="give {name: run}", code="usage")
+    if not isinstance(qrels, Qrels):
+        qrels = read_qrels(qrels, columns=columns, duplicates=duplicates, encoding=encoding)
+    wanted = [each for pair in pairs.values() for each in pair]
+    evaluations = {
+        name: evaluate(
+            qrels,
+            run,
+            wanted,
+            policy=policy,
+            columns=columns,
+            duplicates=duplicates,
+            score_type=score_type,
+            encoding=encoding,
+            threads=threads,
+            strict=strict,
+        )
+        for name, run in runs.items()
+    }
+    return compare(asked, pairs, evaluations)

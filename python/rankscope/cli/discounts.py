@@ -1,0 +1,226 @@
+"""`rankscope discounts`: every discount side by side, and what each makes of runs."""
+
+from __future__ import annotations
+
+import math
+
+import rankscope as rs
+from rankscope.adapters.inputs import name_path
+from rankscope.cli.arguments import (
+    Once,
+    OnceFlag,
+    add_policy_argument,
+    add_reading_arguments,
+)
+from rankscope.cli.files import add_file_arguments, name_file
+from rankscope.cli.output import print_csv, print_json, print_notes
+from rankscope.errors import UsageError
+from rankscope.results.text import show, show_lines
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from argparse import ArgumentParser, Namespace
+    from collections.abc import Sequence
+    from typing import Any
+
+    from rankscope.results.discount_comparison import DiscountComparison
+    from rankscope.results.discounts import Discounts
+    from rankscope.results.table import Table
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    """Say what the command takes."""
+    parser.add_argument(
+        "inputs",
+        metavar="QRELS RUN…",
+        nargs="*",
+        help="judgments and runs, to evaluate these under each discount; - is standard input",
+    )
+    parser.add_argument(
+        "--ranks", action=Once, type=int, metavar="N", help="how many ranks, 10 if left out"
+    )
+    parser.add_argument(
+        "-m",
+        dest="measure",
+        action=Once,
+        metavar="MEASURE",
+        help="nDCG with a cutoff, for runs; nDCG@10 if left out",
+    )
+    parser.add_argument(
+        "--base",
+        action="append",
+        type=float,
+        metavar="B",
+        help="the base of the discounts log and jk, e and 2 if left out; may be given again",
+    )
+    parser.add_argument(
+        "--s",
+        action="append",
+        type=float,
+        metavar="S",
+        help="the power of the discount zipf, 0.5 if left out; may be given again",
+    )
+    parser.add_argument(
+        "--table",
+        action="append",
+        default=[],
+        metavar="NAME=W1,W2,…",
+        help="a discount of your own: a weight a rank; may be given again",
+    )
+    form = parser.add_mutually_exclusive_group()
+    form.add_argument("--json", action=OnceFlag, help="print one JSON document")
+    form.add_argument("--csv", action=OnceFlag, help="print a table with commas")
+    add_policy_argument(parser)
+    add_reading_arguments(parser)
+    add_file_arguments(parser)
+
+
+def run(options: Namespace) -> int:
+    """Print the weights of ranks, or what becomes of runs."""
+    discounts: dict[str, Any] = {
+        "bases": options.base,
+        "tables": _read_tables(options.table),
+        **({"powers": options.s} if options.s else {}),
+    }
+    _refuse_misplaced(options)
+    if options.inputs:
+        found = _compare(options, discounts)
+        print_notes(found.notes)
+        _print_comparison(found, options)
+    else:
+        ranks = 10 if options.ranks is None else options.ranks
+        _print_weights(rs.tabulate_discounts(ranks, **discounts), options)
+    return 0
+
+
+def _refuse_misplaced(options: Namespace) -> None:
+    inputs = options.inputs
+    if len(inputs) == 1:
+        raise UsageError(
+            f"expected judgments and runs, found {show(inputs[0])} alone",
+            hint="name a run, or nothing to see the weights of ranks",
+            code="usage",
+        )
+    if inputs.count("-") > 1:
+        raise UsageError(
+            "expected '-' for one input, found it for two", hint="name files", code="stdin_twice"
+        )
+    for name, option, is_for_runs in (
+        ("ranks", "--ranks", False),
+        ("measure", "-m", True),
+        ("policy", "--policy", True),
+    ):
+        if getattr(options, name) not in {None, ""} and bool(inputs) != is_for_runs:
+            place = "judgments and runs" if is_for_runs else "no files"
+            raise UsageError(
+                f"expected {place} beside {option}", hint=f"leave {option} out", code="usage"
+            )
+
+
+def _read_tables(texts: Sequence[str]) -> dict[str, list[float]]:
+    tables: dict[str, list[float]] = {}
+    for text in texts:
+        name, _, weights = text.partition("=")
+        try:
+            numbers = [float(weight) for weight in weights.split(",")]
+        except ValueError:
+            numbers = []
+        if not (name and numbers) or name in tables:
+            raise UsageError(
+                f"expected --table as NAME=W1,W2,…, each name once, found {text!r}",
+                hint="write it as --table mine=1,0.6,0.4",
+                code="usage",
+            )
+        tables[name] = numbers
+    return tables
+
+
+def _compare(options: Namespace, discounts: dict[str, Any]) -> DiscountComparison:
+    path, *runs = options.inputs
+    names = [name_path(run, "run") for run in runs]
+    if len(set(names)) < len(names):
+        raise UsageError("expected each run once", hint="leave one out", code="usage")
+    return rs.compare_discounts(
+        name_file(path, "qrels", options),
+        {name: name_file(run, "run", options) for name, run in zip(names, runs, strict=True)},
+        options.measure or "nDCG@10",
+        policy=options.policy or None,
+        duplicates=options.duplicates,
+        score_type=options.score_type,
+        encoding=options.encoding,
+        threads=options.threads,
+        strict=options.strict,
+        **discounts,
+    )
+
+
+def _print_weights(found: Discounts, options: Namespace) -> None:
+    if options.json:
+        weights = {curve.name: [*curve.weights[: len(found)]] for curve in found.curves}
+        document = {
+            "ranks": len(found),
+            "weights": weights,
+            "attention": {str(rank): share for rank, share in found.attention.items()},
+            "errors": found.errors.to_dict(),
+            "closest": found.closest.name,
+            "alike": list(map(list, found.alike)),
+        }
+        print_json(document)
+    elif options.csv:
+        _print_table(found)
+    else:
+        print(show_lines(str(found)))
+
+
+def _print_comparison(found: DiscountComparison, options: Namespace) -> None:
+    if options.json:
+        document = {
+            "measure": found.measure,
+            "ndcg": _by_discount(found),
+            "dcg": _by_discount(found.dcg),
+            "orders": {name: list(map(list, order)) for name, order in found.orders.items()},
+            "tau": {
+                name: {other: _or_null(value) for other, value in row.items()}
+                for name, row in found.tau.to_dict().items()
+            },
+            "exchanges": [
+                {
+                    "discount": each.discount,
+                    "better": each.better,
+                    "worse": each.worse,
+                    "gap": each.gap,
+                    "former": each.former,
+                }
+                for each in found.exchanges
+            ],
+            "disagreements": [
+                {"discount": each.discount, "ndcg": [*each.by_ndcg], "dcg": [*each.by_dcg]}
+                for each in found.disagreements
+            ],
+            "notes": [str(note) for note in found.notes],
+        }
+        print_json(document)
+    elif options.csv:
+        _print_table(found)
+    else:
+        print(show_lines(str(found)))
+
+
+def _print_table(table: Table) -> None:
+    print_csv([table.names, *table.rows()])
+
+
+def _by_discount(table: Table) -> dict[str, dict[str, object]]:
+    first, *names = table.names
+    runs: Sequence[object] = table.column(first)
+    return {
+        name: {
+            str(run): _or_null(value) for run, value in zip(runs, table.column(name), strict=True)
+        }
+        for name in names
+    }
+
+
+def _or_null(value: object) -> object:
+    """JSON has no NaN: a value that is left out is null."""
+    return None if isinstance(value, float) and math.isnan(value) else value

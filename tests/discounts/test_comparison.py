@@ -1,0 +1,133 @@
+"""Runs under every discount: values, orders, exchanged pairs, and where DCG disagrees."""
+
+from __future__ import annotations
+
+import math
+import random
+from typing import TYPE_CHECKING
+
+import pytest
+import rankscope as rs
+from rankscope import DCG, nDCG
+from rankscope.explain.orders import correlate_orders, find_exchanged, order
+from scipy.stats import kendalltau
+
+from tests.parity.real import DATA
+
+if TYPE_CHECKING:
+    from rankscope.results.discount_comparison import DiscountComparison
+
+QRELS = {"q1": {"a": 1, "b": 1, "c": 1}}
+AT_1 = {"q1": {"a": 4, "x": 3, "y": 2, "z": 1}}
+AT_2_AND_3 = {"q1": {"x": 4, "b": 3, "c": 2, "y": 1}}
+
+
+def compare() -> DiscountComparison:
+    return rs.compare_discounts(QRELS, {"first": AT_1, "later": AT_2_AND_3}, nDCG @ 3)
+
+
+def test_values_are_those_of_evaluate() -> None:
+    found = compare()
+    weights = {"log2": [1, 1 / math.log2(3), 1 / 2], "reciprocal": [1, 1 / 2, 1 / 3]}
+    for name, (one, two, three) in weights.items():
+        ideal = one + two + three
+        assert found.to_dict()["first"][name] == one / ideal
+        assert found.to_dict()["later"][name] == (two + three) / ideal
+        assert found.dcg.to_dict()["later"][name] == two + three
+    assert found.measure == "nDCG@3"
+    assert found.to_pandas()["run"].tolist() == ["first", "later"]
+
+
+def test_runs_that_change_places_are_named() -> None:
+    found = compare()
+    assert found.orders["log2"] == (("later",), ("first",))
+    assert found.orders["reciprocal"] == (("first",), ("later",))
+    (exchange,) = found.exchanges
+    assert (exchange.discount, exchange.better, exchange.worse) == ("reciprocal", "first", "later")
+    assert exchange.gap == pytest.approx((1 - 1 / 2 - 1 / 3) / (1 + 1 / 2 + 1 / 3))
+    assert exchange.former == pytest.approx((1 / 2 - 1 / math.log2(3)) / (1.5 + 1 / math.log2(3)))
+    assert found.tau.to_dict()["log2"]["reciprocal"] == -1
+    assert found.tau.to_dict()["log2"]["linear"] == 1
+    assert "reciprocal: first above later, by 0.0909; below it under log2, by 0.0614" in str(found)
+
+
+def test_a_disagreement_of_dcg_and_ndcg_is_flagged() -> None:
+    # The first run is perfect on the query with much to find, the second on the one with little.
+    qrels = {"rich": {"a": 3, "b": 3, "c": 3}, "poor": {"d": 1}}
+    much = {"rich": {"a": 3, "b": 2, "c": 1}, "poor": {"x": 1}}
+    little = {"rich": {"x": 3, "y": 2, "a": 1}, "poor": {"d": 1}}
+    found = rs.compare_discounts(qrels, {"much": much, "little": little})
+    assert {each.discount for each in found.disagreements} == set(found.orders)
+    assert {(each.by_ndcg, each.by_dcg) for each in found.disagreements} == {
+        (("little",), ("much",))
+    }
+    assert "log2: the best run is little by nDCG, much by DCG" in str(found)
+    assert compare().disagreements == ()
+
+
+def test_one_run_has_values_and_no_order() -> None:
+    found = rs.compare_discounts(QRELS, {"only": AT_1})
+    assert found.orders["log2"] == (("only",),)
+    assert "order" not in str(found)
+    assert math.isnan(found.tau.to_dict()["log2"]["linear"])
+
+
+def test_runs_of_one_value_are_together() -> None:
+    assert order({"a": 0.1 + 0.2, "b": 0.3, "c": 0.5}) == (("c",), ("a", "b"))
+    assert find_exchanged({"a": 1, "b": 1}, {"a": 1, "b": 2}) == []
+    assert find_exchanged({"a": 1, "b": 2, "c": 3}, {"a": 3, "b": 1, "c": 2}) == [
+        ("a", "b"),
+        ("a", "c"),
+    ]
+
+
+@pytest.mark.parametrize("seed", range(50))
+def test_tau_is_that_of_scipy(seed: int) -> None:
+    draw = random.Random(seed)
+    one, other = ({name: draw.randrange(6) for name in "abcdefgh"} for _ in range(2))
+    expected = kendalltau([*one.values()], [*other.values()], variant="b").statistic
+    assert correlate_orders(one, other) == pytest.approx(expected, abs=1e-15)
+
+
+def test_settings_of_the_measure_stay() -> None:
+    measure = nDCG(gain="exp2", judged_only=True, ideal="retrieved") @ 2
+    qrels = {"q1": {"a": 2, "b": 1}}
+    run = {"q1": {"x": 3, "b": 2, "a": 1}}
+    found = rs.compare_discounts(qrels, {"r": run}, measure).to_dict()["r"]
+    assert found["reciprocal"] == (1 + 3 / 2) / (3 + 1 / 2)
+
+
+@pytest.mark.parametrize("measure", ["AP", "DCG@10", "nDCG(discount='reciprocal')@10"])
+def test_measures_without_a_free_discount_are_refused(measure: str) -> None:
+    with pytest.raises(rs.MeasureError) as refused:
+        rs.compare_discounts(QRELS, {"r": AT_1}, measure)
+    assert refused.value.code == "bad_parameter"
+
+
+def test_what_is_suspicious_is_noted() -> None:
+    qrels = QRELS | {"q2": {"a": 1}}
+    found = rs.compare_discounts(qrels, {"first": AT_1, "later": AT_2_AND_3})
+    assert [(note.code, note.count) for note in found.notes] == [("n_missing", 1)]
+    with pytest.raises(rs.InputError):
+        rs.compare_discounts(qrels, {"first": AT_1}, strict=True)
+
+
+def test_a_comparison_of_no_runs_is_refused() -> None:
+    with pytest.raises(rs.UsageError):
+        rs.compare_discounts(QRELS, {})
+
+
+def test_the_runs_of_cast_keep_their_order() -> None:
+    folder = DATA / "cast21"
+    if not folder.is_dir():
+        pytest.skip(f"no real data: {folder} is absent (RANKSCOPE_DATA names its folder)")
+    qrels = rs.read_qrels(folder / "cast21.qrels")
+    runs = {path.stem: path for path in sorted(folder.glob("*.run"))}
+    found = rs.compare_discounts(qrels, runs)
+    jk = {"discount": "jk", "base": 2.0}
+    for name, path in runs.items():
+        expected = rs.evaluate(qrels, path, [nDCG(**jk) @ 10, DCG(**jk) @ 10])
+        assert found.to_dict()[name]["jk(base=2)"] == expected[nDCG(**jk) @ 10]
+        assert found.dcg.to_dict()[name]["jk(base=2)"] == expected[DCG(**jk) @ 10]
+    assert len(set(found.orders.values())) == 1
+    assert found.exchanges == found.disagreements == ()
