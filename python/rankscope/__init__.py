@@ -19,6 +19,7 @@ from rankscope.api import cg as cg
 from rankscope.api import compare_discounts as compare_discounts
 from rankscope.api import dcg as dcg
 from rankscope.api import dcg_score as dcg_score
+from rankscope.api import estimate_examination as estimate_examination
 from rankscope.api import evaluate as evaluate
 from rankscope.api import evaluate_table as evaluate_table
 from rankscope.api import idcg as idcg
@@ -138,6 +139,7 @@ __all__ = [
     "compare_discounts",
     "dcg",
     "dcg_score",
+    "estimate_examination",
     "evaluate",
     "evaluate_table",
     "idcg",

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
     from rankscope.results.discount_comparison import DiscountComparison
     from rankscope.results.discounts import Discounts
+    from rankscope.results.examination import ExaminationCurve
     from rankscope.results.table import Table
 
 
@@ -67,6 +68,29 @@ def add_arguments(parser: ArgumentParser) -> None:
         metavar="NAME=W1,W2,…",
         help="a discount of your own: a weight a rank; may be given again",
     )
+    parser.add_argument(
+        "--clicks",
+        action=Once,
+        metavar="LOG",
+        help="a table of what was shown at which rank and clicked: how often ranks are looked at, "
+        "as one more discount, clicks",
+    )
+    for role, about in (
+        ("rank", "ranks, rank or position if left out"),
+        ("click", "clicks, 0 or 1; click if left out"),
+        ("propensity", "the probability with which a document was put there, if there is one"),
+    ):
+        parser.add_argument(
+            f"--{role}", action=Once, metavar="COLUMN", help=f"the column of LOG that holds {about}"
+        )
+    parser.add_argument(
+        "-o",
+        dest="output",
+        action=Once,
+        metavar="FILE",
+        help="draw the curves, as .svg, .png or .pdf",
+    )
+    parser.add_argument("--dark", action=OnceFlag, help="draw on dark paper")
     form = parser.add_mutually_exclusive_group()
     form.add_argument("--json", action=OnceFlag, help="print one JSON document")
     form.add_argument("--csv", action=OnceFlag, help="print a table with commas")
@@ -77,19 +101,26 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 def run(options: Namespace) -> int:
     """Print the weights of ranks, or what becomes of runs."""
+    _refuse_misplaced(options)
+    tables = _read_tables(options.table)
+    examination = None if options.clicks is None else _examine(options)
+    if examination is not None:
+        tables["clicks"] = [*examination.weights]
     discounts: dict[str, Any] = {
         "bases": options.base,
-        "tables": _read_tables(options.table),
+        "tables": tables,
         **({"powers": options.s} if options.s else {}),
     }
-    _refuse_misplaced(options)
     if options.inputs:
         found = _compare(options, discounts)
         print_notes(found.notes)
         _print_comparison(found, options)
-    else:
-        ranks = 10 if options.ranks is None else options.ranks
-        _print_weights(rs.tabulate_discounts(ranks, **discounts), options)
+        return 0
+    ranks = 10 if options.ranks is None else options.ranks
+    weights = rs.tabulate_discounts(ranks, **discounts)
+    if options.output is not None:
+        _draw(weights, examination, options)
+    _print_weights(weights, examination, options)
     return 0
 
 
@@ -107,6 +138,7 @@ def _refuse_misplaced(options: Namespace) -> None:
         )
     for name, option, is_for_runs in (
         ("ranks", "--ranks", False),
+        ("output", "-o", False),
         ("measure", "-m", True),
         ("policy", "--policy", True),
     ):
@@ -115,6 +147,36 @@ def _refuse_misplaced(options: Namespace) -> None:
             raise UsageError(
                 f"expected {place} beside {option}", hint=f"leave {option} out", code="usage"
             )
+
+    for name in ("rank", "click", "propensity"):
+        if getattr(options, name) is not None and options.clicks is None:
+            raise UsageError(
+                f"expected --clicks beside --{name}, found none",
+                hint="write --clicks log.csv",
+                code="usage",
+            )
+    if options.dark and options.output is None:
+        raise UsageError(
+            "expected -o beside --dark, found none", hint="write -o plot.svg", code="usage"
+        )
+
+
+def _examine(options: Namespace) -> ExaminationCurve:
+    return rs.estimate_examination(
+        options.clicks,
+        rank=options.rank,
+        click=options.click or "click",
+        propensity=options.propensity,
+        encoding=options.encoding,
+    )
+
+
+def _draw(weights: Discounts, examination: ExaminationCurve | None, options: Namespace) -> None:
+    from rankscope.plots.data import DiscountCurves  # noqa: PLC0415 - only where it is drawn
+    from rankscope.plots.matplotlib import draw_discounts, save  # noqa: PLC0415 - as above
+
+    shown = DiscountCurves.of(weights, examination)
+    save(draw_discounts(shown, theme="dark" if options.dark else "light"), options.output)
 
 
 def _read_tables(texts: Sequence[str]) -> dict[str, list[float]]:
@@ -154,7 +216,9 @@ def _compare(options: Namespace, discounts: dict[str, Any]) -> DiscountCompariso
     )
 
 
-def _print_weights(found: Discounts, options: Namespace) -> None:
+def _print_weights(
+    found: Discounts, examination: ExaminationCurve | None, options: Namespace
+) -> None:
     if options.json:
         weights = {curve.name: [*curve.weights[: len(found)]] for curve in found.curves}
         document = {
@@ -164,12 +228,15 @@ def _print_weights(found: Discounts, options: Namespace) -> None:
             "errors": found.errors.to_dict(),
             "closest": found.closest.name,
             "alike": list(map(list, found.alike)),
+            **({} if examination is None else {"examination": examination.to_dict()}),
         }
         print_json(document)
     elif options.csv:
         _print_table(found)
     else:
         print(show_lines(str(found)))
+        if examination is not None:
+            print(f"\nclicks: {examination}")
 
 
 def _print_comparison(found: DiscountComparison, options: Namespace) -> None:

@@ -1,0 +1,127 @@
+"""Logs of what was shown at which rank, and whether it was clicked."""
+
+from __future__ import annotations
+
+from rankscope.adapters.columns import read_numbers
+from rankscope.adapters.inputs import recognise_table
+from rankscope.adapters.open_column import open_column
+from rankscope.adapters.tables import Found, open_table
+from rankscope.errors import FormatError, InputError
+from rankscope.records import record
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from typing import Any
+
+    import numpy as np
+    from numpy.typing import NDArray
+
+MOST_RANKS = 10_000
+ROLES = {"rank": "rank", "click": "relevance", "propensity": "weight"}
+"""What the columns are where tables are read."""
+
+
+@record(frozen=True, slots=True)
+class Clicks:
+    """Impressions: documents that were shown.
+
+    Args:
+        ranks: The rank of each, from 1 on.
+        clicks: 1 where it was clicked, 0 elsewhere.
+        weights: 1 divided by the probability with which it was shown there, where that is known.
+    """
+
+    ranks: NDArray[np.int64]
+    clicks: NDArray[np.float64]
+    weights: NDArray[np.float64] | None
+
+
+def read_clicks(log: object, names: Mapping[str, str | None], *, encoding: str) -> Iterator[Clicks]:
+    """Read a log, a batch after another where it is in files.
+
+    Args:
+        log: A path, a `File`, or a table of any library.
+        names: The names of the columns `rank`, which is found by its usual names where there is
+            none, `click`, and `propensity`, if there is one.
+        encoding: How files of text are encoded.
+
+    Raises:
+        InputError: A column is missing, or holds what it cannot mean.
+        FileError: A file cannot be read.
+    """
+    given = recognise_table(log)
+    wanted = {role: names[name] for name, role in ROLES.items()}
+    if names["propensity"] is None:
+        del wanted[ROLES["propensity"]]
+    if not given.format:
+        try:
+            yield _read_batch(given.value, wanted)
+        except InputError as error:
+            error.file = given.name
+            raise
+        return
+    from rankscope.adapters.files.table import open_batches  # noqa: PLC0415 - only files need it
+
+    with open_batches(
+        given.location,
+        wanted={**wanted, **given.columns},
+        needed=[[role] for role in wanted],
+        format=given.format,
+        name=given.name,
+        encoding=encoding,
+    ) as file:
+        before = 0
+        for batch in file:
+            try:
+                yield _read_batch(batch, file.columns)
+            except InputError as error:
+                error.line = error.line and error.line + before
+                raise file.place(error) from None
+            before += batch.num_rows
+
+
+def _read_batch(table: object, wanted: Mapping[str, str | None]) -> Clicks:
+    import numpy as np  # noqa: PLC0415 - loads with the first array
+
+    found = Found(open_table(table), wanted)
+    ranks = found.read_numbers(ROLES["rank"])
+    is_rank = (ranks >= 1) & (ranks <= MOST_RANKS) & (ranks == np.floor(ranks))
+    _refuse(is_rank, ranks, f"ranks from 1 to {MOST_RANKS:,}", "the first rank is 1", "bad_rank")
+    clicks = _read_truth(found, ROLES["click"])
+    _refuse((clicks == 0) | (clicks == 1), clicks, "clicks as 0 or 1", SHOWN_ONCE, "bad_click")
+    weights = None
+    if ROLES["propensity"] in wanted:
+        chances = found.read_numbers(ROLES["propensity"])
+        is_chance = (chances > 0) & (chances <= 1)
+        _refuse(is_chance, chances, "propensities above 0, up to 1", LOGGED, "bad_propensity")
+        weights = 1 / np.asarray(chances, dtype=np.float64)
+    return Clicks(np.asarray(ranks, dtype=np.int64), np.asarray(clicks, dtype=np.float64), weights)
+
+
+SHOWN_ONCE = "a row is one document, shown once"
+LOGGED = "a propensity is the probability with which the document was shown there"
+
+
+def _read_truth(found: Found, role: str) -> NDArray[Any]:
+    """Read numbers, or truth values as 0 and 1."""
+    import numpy as np  # noqa: PLC0415 - loads with the first array
+
+    name = found.require(role)
+    column: Any = found.table.columns[name]
+    if isinstance(column, list | tuple) and all(type(value) is bool for value in column):
+        return np.array(column, dtype=np.int64)
+    if str(getattr(column, "dtype", getattr(column, "type", ""))).lower().startswith("bool"):
+        column = open_column(column, name, lambda kind: FormatError(kind, code="not_numeric"))
+        column = column.cast("int8") if hasattr(column, "cast") else column.astype("int8")
+    return read_numbers(column, name, role)
+
+
+def _refuse(is_good: NDArray[Any], values: NDArray[Any], wanted: str, hint: str, code: str) -> None:
+    import numpy as np  # noqa: PLC0415 - loads with the first array
+
+    if not is_good.all():
+        at = int(np.argmin(is_good))
+        raise FormatError(
+            f"expected {wanted}, found {values[at]:g}", hint=hint, code=code, line=at + 1
+        )

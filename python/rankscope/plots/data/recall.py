@@ -1,0 +1,76 @@
+"""Interpolated precision by recall, for one or several runs."""
+
+from __future__ import annotations
+
+from rankscope.errors import MeasureError
+from rankscope.measures import IPrec
+from rankscope.records import record
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from rankscope.results import Evaluation
+
+
+@record(frozen=True, slots=True)
+class PrecisionLine:
+    """A run.
+
+    Args:
+        run: What it is called.
+        precision: The mean interpolated precision at each recall.
+    """
+
+    run: str
+    precision: tuple[float, ...]
+
+
+@record(frozen=True, slots=True)
+class PrecisionRecall:
+    """Interpolated precision by recall.
+
+    Args:
+        recall: The levels of recall, ascending, from 0 to 1.
+        lines: The runs.
+    """
+
+    recall: tuple[float, ...]
+    lines: tuple[PrecisionLine, ...]
+
+    @classmethod
+    def of(cls, evaluations: Mapping[str, Evaluation]) -> PrecisionRecall:
+        """Take them from evaluations of interpolated precision.
+
+        Args:
+            evaluations: By run, what `evaluate` gives for such as
+                `[IPrec @ (tenth / 10) for tenth in range(11)]`.
+
+        Raises:
+            MeasureError: The first evaluation has fewer than two levels, or another has not all.
+
+        Examples:
+            >>> import rankscope as rs
+            >>> wanted = [rs.IPrec @ recall for recall in (0, 0.5, 1)]
+            >>> found = rs.evaluate({"q": {"a": 1, "c": 1}}, {"q": {"a": 2, "b": 1}}, wanted)
+            >>> PrecisionRecall.of({"mine": found}).lines[0].precision
+            (1.0, 1.0, 0.0)
+        """
+        first = next(iter(evaluations.values()))
+        levels = {
+            float(str(each.parameters["recall"])): each
+            for each in first.measures
+            if each.row is IPrec.row
+        }
+        if len(levels) < 2:
+            raise MeasureError(
+                f"expected interpolated precision at several levels, found {', '.join(first)}",
+                hint="evaluate [IPrec @ (tenth / 10) for tenth in range(11)]",
+                code="not_evaluated",
+            )
+        recall = sorted(levels)
+        lines = tuple(
+            PrecisionLine(run, tuple(evaluation[levels[level]] for level in recall))
+            for run, evaluation in evaluations.items()
+        )
+        return cls(tuple(recall), lines)

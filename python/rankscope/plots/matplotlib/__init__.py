@@ -1,0 +1,16 @@
+"""Draws the records of `plots.data` with Matplotlib; no state of pyplot is touched.
+
+Each function takes a record and the Axes to draw on, which are made where there are none, and
+returns the Axes. Matplotlib loads with the first of them.
+"""
+
+from __future__ import annotations
+
+from rankscope.plots.matplotlib.bounds import draw_bounds as draw_bounds
+from rankscope.plots.matplotlib.cutoffs import draw_cutoffs as draw_cutoffs
+from rankscope.plots.matplotlib.differences import draw_differences as draw_differences
+from rankscope.plots.matplotlib.discounts import draw_discounts as draw_discounts
+from rankscope.plots.matplotlib.losses import draw_losses as draw_losses
+from rankscope.plots.matplotlib.recall import draw_precision_recall as draw_precision_recall
+from rankscope.plots.matplotlib.saving import save as save
+from rankscope.plots.matplotlib.saving import to_svg as to_svg

@@ -1,0 +1,71 @@
+"""The Axes to draw on: made where there are none, and dressed in a theme."""
+
+from __future__ import annotations
+
+from rankscope.errors import UsageError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.legend import Legend
+
+    from rankscope.plots.matplotlib.theme import Theme
+
+TEXT = 9
+"""The size of text in points."""
+PAD = 0.1
+"""What is left free around a plot, in inches."""
+
+
+def open_axes(ax: Axes | None, theme: Theme, size: tuple[float, float]) -> Axes:
+    """Give Axes dressed in a theme.
+
+    Args:
+        ax: Axes of the caller, or nothing to make a figure.
+        theme: The theme.
+        size: The width and height of a figure to be made, in inches.
+
+    Raises:
+        UsageError: Matplotlib is not installed.
+    """
+    if ax is None:
+        try:
+            from matplotlib.figure import Figure  # noqa: PLC0415 - only where it is drawn
+            from matplotlib.layout_engine import (  # noqa: PLC0415 - as above
+                ConstrainedLayoutEngine,
+            )
+        except ModuleNotFoundError as error:
+            raise UsageError(
+                "expected matplotlib to be installed for plots",
+                hint="pip install 'rankscope[plot]'",
+                code="missing_extra",
+            ) from error
+        # A figure of its own, which no list of pyplot keeps alive.
+        figure = Figure(
+            figsize=size,
+            layout=ConstrainedLayoutEngine(w_pad=PAD, h_pad=PAD),
+            facecolor=theme.paper,
+        )
+        ax = figure.add_subplot()
+    ax.set_facecolor(theme.paper)
+    for side, spine in ax.spines.items():
+        spine.set_color(theme.muted)
+        spine.set_visible(side in {"left", "bottom"})
+    ax.tick_params(colors=theme.ink, labelsize=TEXT)
+    ax.set_axisbelow(True)
+    return ax
+
+
+def name_axes(ax: Axes, theme: Theme, *, title: str, x: str, y: str) -> None:
+    """Write the title, and what the axes are."""
+    ax.set_title(title, loc="left", color=theme.ink, fontsize=TEXT + 1.5, pad=10)
+    ax.set_xlabel(x, color=theme.ink, fontsize=TEXT)
+    ax.set_ylabel(y, color=theme.ink, fontsize=TEXT)
+
+
+def dress_legend(legend: Legend, theme: Theme) -> None:
+    """Give a legend no frame, and the ink of the theme."""
+    legend.set_frame_on(False)
+    for text in legend.get_texts():
+        text.set_color(theme.ink)
+        text.set_fontsize(TEXT)

@@ -1,0 +1,86 @@
+"""Values and what they could still be."""
+
+from __future__ import annotations
+
+from rankscope.plots.matplotlib.axes import TEXT, name_axes, open_axes
+from rankscope.plots.matplotlib.theme import find_theme
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from rankscope.plots.data import BoundsChart
+    from rankscope.plots.matplotlib.theme import ThemeName
+
+MOST_NAMES = 30
+
+
+def draw_bounds(data: BoundsChart, ax: Axes | None = None, *, theme: ThemeName = "light") -> Axes:
+    """Draw values with their bounds: lying with their names, or upright where there are many.
+
+    Args:
+        data: The values.
+        ax: Where to draw; Axes of a new figure if left out.
+        theme: `light` or `dark` paper.
+
+    Returns:
+        The Axes.
+
+    Raises:
+        UsageError: Matplotlib is not installed, or there is no such theme.
+    """
+    colours = find_theme(theme)
+    count = len(data.ranges)
+    is_named = count <= MOST_NAMES
+    ax = open_axes(ax, colours, (7.2, 1.4 + 0.34 * count) if is_named else (7.2, 4.2))
+    ax.grid(axis="x" if is_named else "y", color=colours.faint, linewidth=0.8)
+    places = [*range(count)]
+    lower, value, upper = (
+        [getattr(each, name) for each in data.ranges] for name in ("lower", "value", "upper")
+    )
+    draw = ax.hlines if is_named else ax.vlines
+    draw(
+        places,
+        lower,
+        upper,
+        color=colours.lines[0],
+        linewidth=5 if is_named else max(0.5, 3 - count / 200),
+        alpha=1.0 if is_named else 0.7,
+    )
+    points = (value, places) if is_named else (places, value)
+    ax.plot(
+        *points,
+        linestyle="none",
+        marker="o",
+        markersize=7 if is_named else 2.5,
+        markerfacecolor=colours.paper,
+        markeredgecolor=colours.lines[1],
+        markeredgewidth=1.8 if is_named else 0.8,
+    )
+    axis = f"{data.measure}: value, and what it could be"
+    if is_named:
+        ax.set_yticks(places, [each.name for each in data.ranges])
+        ax.set_ylim(count - 0.4, -0.6)
+        ax.margins(x=0.12)
+        for place, each in zip(places, data.ranges, strict=True):
+            ax.annotate(
+                f"{each.lower:.3f} to {each.upper:.3f}",
+                xy=(each.upper, place),
+                xytext=(6, 0),
+                textcoords="offset points",
+                va="center",
+                color=colours.muted,
+                fontsize=TEXT,
+                annotation_clip=False,
+            )
+    else:
+        ax.set_xticks([])
+        ax.set_ylim(0, max([1.0, *upper]) * 1.02)
+    name_axes(
+        ax,
+        colours,
+        title=f"What {data.measure} could still be",
+        x=axis if is_named else f"{count} values, one a {data.by}, sorted",
+        y="" if is_named else axis,
+    )
+    return ax

@@ -1,0 +1,56 @@
+"""A measure by cutoff."""
+
+from __future__ import annotations
+
+from rankscope.plots.matplotlib.axes import name_axes, open_axes
+from rankscope.plots.matplotlib.ends import name_ends
+from rankscope.plots.matplotlib.lines import draw_line
+from rankscope.plots.matplotlib.theme import find_theme
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from rankscope.plots.data import CutoffCurve
+    from rankscope.plots.matplotlib.theme import ThemeName
+
+
+def draw_cutoffs(data: CutoffCurve, ax: Axes | None = None, *, theme: ThemeName = "light") -> Axes:
+    """Draw a measure by cutoff, a line a run, with intervals where there are some.
+
+    Args:
+        data: The values.
+        ax: Where to draw; Axes of a new figure if left out.
+        theme: `light` or `dark` paper.
+
+    Returns:
+        The Axes.
+
+    Raises:
+        UsageError: Matplotlib is not installed, or there is no such theme.
+    """
+    colours = find_theme(theme)
+    ax = open_axes(ax, colours, (7.2, 4.4))
+    ax.grid(axis="y", color=colours.faint, linewidth=0.8)
+    # Cutoffs are spaced evenly: they are usually 1, 3, 5, 10, 20, 100.
+    places = [*range(len(data.cutoffs))]
+    ends = []
+    for number, line in enumerate(data.lines):
+        # Runs stand a little beside each other, so that their intervals can be told apart.
+        shift = (number - (len(data.lines) - 1) / 2) * 0.06
+        x = [place + shift for place in places]
+        colour = draw_line(ax, colours, number, line.run, x=x, y=line.values)
+        if line.lower:
+            ax.vlines(x, line.lower, line.upper, color=colour, linewidth=1.1, alpha=0.75)
+        ends.append((line.run, colour, x[-1], line.values[-1]))
+    ax.set_xticks(places, [str(k) for k in data.cutoffs])
+    ax.set_xlim(-0.35, places[-1] + 0.35)
+    ax.margins(y=0.08)
+    has_intervals = any(line.lower for line in data.lines)
+    level = "" if data.level is None else f"{data.level:.0%} ".replace("%", " %")
+    beside = f", with {level}intervals" if has_intervals else ""
+    name_axes(
+        ax, colours, title=f"{data.measure} by cutoff{beside}", x="cutoff k", y=f"{data.measure}@k"
+    )
+    name_ends(ax, colours, ends)
+    return ax

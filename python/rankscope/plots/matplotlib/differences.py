@@ -1,0 +1,90 @@
+"""Differences of queries, sorted."""
+
+from __future__ import annotations
+
+from rankscope.plots.matplotlib.axes import TEXT, name_axes, open_axes
+from rankscope.plots.matplotlib.theme import find_theme
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from rankscope.plots.data import QueryDifferences
+    from rankscope.plots.matplotlib.theme import ThemeName
+
+MOST_NAMES = 30
+
+
+def draw_differences(
+    data: QueryDifferences, ax: Axes | None = None, *, theme: ThemeName = "light"
+) -> Axes:
+    """Draw the difference of each query as a bar, the largest first.
+
+    Args:
+        data: The differences.
+        ax: Where to draw; Axes of a new figure if left out.
+        theme: `light` or `dark` paper.
+
+    Returns:
+        The Axes.
+
+    Raises:
+        UsageError: Matplotlib is not installed, or there is no such theme.
+    """
+    colours = find_theme(theme)
+    ax = open_axes(ax, colours, (7.2, 4.0))
+    ax.grid(axis="y", color=colours.faint, linewidth=0.8)
+    places = [*range(len(data.differences))]
+    up, down = colours.fills[0], colours.fills[1]
+    ax.bar(
+        places,
+        data.differences,
+        width=1.0 if len(places) > MOST_NAMES else 0.8,
+        color=[up if difference > 0 else down for difference in data.differences],
+        linewidth=0,
+    )
+    ax.axhline(0, color=colours.ink, linewidth=0.8)
+    ax.axhline(data.mean, color=colours.muted, linewidth=1.2, linestyle=(0, (4, 2)))
+    reach = max(map(abs, data.differences), default=1.0) or 1.0
+    ax.set_ylim(-1.15 * reach, 1.15 * reach)
+    ax.set_xlim(-0.8, max(len(places) - 0.2, 1))
+    for text, y, va, colour in (
+        (f"{data.other} better: {data.better}", 0.97, "top", up),
+        (f"{data.one} better: {data.worse}", 0.03, "bottom", down),
+    ):
+        ax.text(
+            0.985 if va == "top" else 0.015,
+            y,
+            text,
+            transform=ax.transAxes,
+            ha="right" if va == "top" else "left",
+            va=va,
+            color=colours.ink,
+            fontsize=TEXT,
+            bbox={"facecolor": colours.paper, "edgecolor": colour, "boxstyle": "round,pad=0.3"},
+        )
+    ax.annotate(
+        f"mean {data.mean:+.4f}",
+        xy=(1, data.mean),
+        xycoords=ax.get_yaxis_transform(),
+        xytext=(4, 0),
+        textcoords="offset points",
+        va="center",
+        color=colours.muted,
+        fontsize=TEXT,
+        annotation_clip=False,
+    )
+    if len(places) <= MOST_NAMES:
+        ax.set_xticks(places, data.query_ids, rotation=90 if len(places) > 8 else 0)
+    else:
+        ax.set_xticks([])
+    count = len(places)
+    equal = f", {data.equal} of them equal" if data.equal else ""
+    name_axes(
+        ax,
+        colours,
+        title=f"{data.other} against {data.one}, query by query",
+        x=f"{count} queries{equal}, sorted",
+        y=f"difference of {data.measure}",
+    )
+    return ax

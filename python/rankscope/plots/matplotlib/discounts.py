@@ -1,0 +1,111 @@
+"""Discount curves."""
+
+from __future__ import annotations
+
+from rankscope.plots.matplotlib.axes import TEXT, dress_legend, name_axes, open_axes
+from rankscope.plots.matplotlib.ends import name_ends
+from rankscope.plots.matplotlib.lines import draw_line
+from rankscope.plots.matplotlib.theme import find_theme
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from rankscope.plots.data import DiscountCurves
+    from rankscope.plots.matplotlib.theme import Theme, ThemeName
+
+MOST_TICKS = 15
+HIGHEST = 1.5
+"""Intervals that reach above it are cut, and say how far they go."""
+BESIDE = 0.12
+"""How far beside a rank its clicks stand, so as not to hide the curves."""
+
+
+def draw_discounts(
+    data: DiscountCurves, ax: Axes | None = None, *, theme: ThemeName = "light"
+) -> Axes:
+    """Draw the weight of each rank under discounts, with what is known of its attention.
+
+    Args:
+        data: The curves.
+        ax: Where to draw; Axes of a new figure if left out.
+        theme: `light` or `dark` paper.
+
+    Returns:
+        The Axes.
+
+    Raises:
+        UsageError: Matplotlib is not installed, or there is no such theme.
+    """
+    colours = find_theme(theme)
+    ax = open_axes(ax, colours, (7.2, 4.4))
+    ax.grid(axis="y", color=colours.faint, linewidth=0.8)
+    ends = []
+    for number, line in enumerate(data.lines):
+        ranks = range(1, len(line.weights) + 1)
+        name = " = ".join(line.names)
+        colour = draw_line(ax, colours, number, name, x=[*ranks], y=line.weights)
+        ends.append((name, colour, len(line.weights), line.weights[-1]))
+    if data.attention:
+        ranks_known, shares = zip(*data.attention, strict=True)
+        ax.plot(
+            ranks_known,
+            shares,
+            linestyle="none",
+            marker="*",
+            markersize=13,
+            color=colours.ink,
+            markeredgecolor=colours.paper,
+            label="attention, as textbooks have it",
+            zorder=4,
+        )
+    highest = max([1.0, *(max(line.weights) for line in data.lines)])
+    if data.examined:
+        highest = max(highest, min(HIGHEST, max(each.upper for each in data.examined)))
+        _draw_examined(ax, data, colours, highest)
+    ax.set_ylim(0, highest * 1.05)
+    ax.set_xlim(0.7, data.ranks + 0.3)
+    if data.ranks <= MOST_TICKS:
+        ax.set_xticks(range(1, data.ranks + 1))
+    name_axes(
+        ax, colours, title="How much a rank counts", x="rank", y="weight, that of rank 1 is 1"
+    )
+    if data.attention or data.examined:
+        handles, names = ax.get_legend_handles_labels()
+        marks = [*zip(handles, names, strict=True)][len(data.lines) :]
+        legend = ax.legend(handles=[handle for handle, _ in marks], loc="upper right")
+        dress_legend(legend, colours)
+    name_ends(ax, colours, ends)
+    return ax
+
+
+def _draw_examined(ax: Axes, data: DiscountCurves, theme: Theme, highest: float) -> None:
+    """Draw an examination curve below rank 1, to which the other ranks are compared."""
+    examined = [each for each in data.examined if each.rank > 1]
+    level = "" if data.level is None else f", with {data.level:.0%} intervals".replace("%", " %")
+    places = [each.rank + BESIDE for each in examined]
+    ax.errorbar(
+        places,
+        [each.value for each in examined],
+        yerr=[
+            [each.value - each.lower for each in examined],
+            [each.upper - each.value for each in examined],
+        ],
+        fmt="h",
+        markersize=7,
+        capsize=4,
+        color=theme.muted,
+        label=f"clicks by rank{level}",
+        zorder=3,
+    )
+    for place, each in zip(places, examined, strict=True):
+        if each.upper > highest:
+            ax.annotate(
+                f"to {each.upper:.1f}",
+                xy=(place, highest),
+                xytext=(4, 0),
+                textcoords="offset points",
+                va="center",
+                color=theme.muted,
+                fontsize=TEXT,
+            )

@@ -1,0 +1,72 @@
+"""Names lines where they end, without one name over another."""
+
+from __future__ import annotations
+
+from rankscope.plots.matplotlib.axes import TEXT
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from matplotlib.axes import Axes
+
+    from rankscope.plots.matplotlib.theme import Theme
+
+    End = tuple[str, str, float, float]
+
+POINTS = 72
+LINE_HEIGHT = 1.35
+
+
+def name_ends(ax: Axes, theme: Theme, ends: Sequence[End]) -> None:
+    """Write a name beside the end of each line; call it when the limits of the axes are set.
+
+    Args:
+        ax: The Axes.
+        theme: The theme.
+        ends: The name and the colour of each line, and where it ends.
+    """
+    low, high = ax.get_ylim()
+    figure = ax.get_figure(root=True)
+    height = ax.get_position().height * (figure.get_size_inches()[1] if figure else 4.0)
+    gap = TEXT * LINE_HEIGHT / POINTS / height * (high - low)
+    ordered = sorted(ends, key=lambda end: end[3])
+    placed = _spread([end[3] for end in ordered], gap)
+    for (name, colour, x, y), at in zip(ordered, placed, strict=True):
+        ax.annotate(
+            name,
+            xy=(x, y),
+            xytext=(1.03, at),
+            xycoords="data",
+            textcoords=ax.get_yaxis_transform(),
+            color=theme.ink,
+            fontsize=TEXT,
+            va="center",
+            annotation_clip=False,
+            arrowprops={
+                "arrowstyle": "-",
+                "color": colour,
+                "linewidth": 0.8,
+                "shrinkA": 1,
+                "shrinkB": 3,
+            },
+        )
+
+
+def _spread(heights: Sequence[float], gap: float) -> list[float]:
+    """Move ascending heights apart, each as little as may be, until none is nearer than a gap."""
+    # Heights that are too near form a block, whose centre is the mean of theirs.
+    blocks: list[list[float]] = []
+    for height in heights:
+        blocks.append([height])
+        while len(blocks) > 1 and _top(blocks[-2], gap) + gap > _bottom(blocks[-1], gap):
+            blocks[-2:] = [blocks[-2] + blocks[-1]]
+    return [_bottom(block, gap) + at * gap for block in blocks for at in range(len(block))]
+
+
+def _bottom(block: list[float], gap: float) -> float:
+    return sum(block) / len(block) - (len(block) - 1) * gap / 2
+
+
+def _top(block: list[float], gap: float) -> float:
+    return sum(block) / len(block) + (len(block) - 1) * gap / 2

@@ -1,0 +1,95 @@
+"""What nDCG lost, stacked."""
+
+from __future__ import annotations
+
+from rankscope.plots.data.losses import LOSSES
+from rankscope.plots.matplotlib.axes import TEXT, dress_legend, name_axes, open_axes
+from rankscope.plots.matplotlib.theme import HATCHES, find_theme
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from rankscope.plots.data import LossBars
+    from rankscope.plots.matplotlib.theme import ThemeName
+
+
+def draw_losses(data: LossBars, ax: Axes | None = None, *, theme: ThemeName = "light") -> Axes:
+    """Draw what was lost as stacked bars: lying by run or slice, upright over time.
+
+    Args:
+        data: The bars.
+        ax: Where to draw; Axes of a new figure if left out.
+        theme: `light` or `dark` paper.
+
+    Returns:
+        The Axes.
+
+    Raises:
+        UsageError: Matplotlib is not installed, or there is no such theme.
+    """
+    colours = find_theme(theme)
+    count = len(data.bars)
+    size = (7.2, 4.2) if data.is_over_time else (7.2, 1.6 + 0.42 * count)
+    ax = open_axes(ax, colours, size)
+    ax.grid(axis="y" if data.is_over_time else "x", color=colours.faint, linewidth=0.8)
+    places = [*range(count)]
+    base = [0.0] * count
+    for part, fill, hatch in zip(LOSSES, colours.fills, HATCHES, strict=True):
+        sizes = [getattr(bar, part) or 0.0 for bar in data.bars]
+        if not any(sizes):
+            continue
+        name = "no ideal" if part == "undefined" else part
+        if data.is_over_time:
+            drawn = ax.bar(places, sizes, width=0.7, bottom=base, label=name)
+        else:
+            drawn = ax.barh(places, sizes, height=0.7, left=base, label=name)
+        for patch in drawn.patches:
+            patch.set(facecolor=fill, edgecolor=colours.edge, hatch=hatch, linewidth=0.6)
+        base = [before + size for before, size in zip(base, sizes, strict=True)]
+    for place, bar in zip(places, data.bars, strict=True):
+        ax.annotate(
+            f"{bar.total:.3f}",
+            xy=(place, bar.total) if data.is_over_time else (bar.total, place),
+            xytext=(0, 3) if data.is_over_time else (4, 0),
+            textcoords="offset points",
+            ha="center" if data.is_over_time else "left",
+            va="bottom" if data.is_over_time else "center",
+            color=colours.ink,
+            fontsize=TEXT,
+        )
+    names = [bar.name for bar in data.bars]
+    longest = max((bar.total for bar in data.bars), default=1.0) or 1.0
+    loss = f"loss of {data.measure}, which is 1 − {data.measure}"
+    if data.is_over_time:
+        ax.set_xticks(places, names, rotation=45 if count > 8 else 0)
+        ax.set_ylim(0, longest * 1.12)
+    else:
+        ax.set_yticks(places, names)
+        ax.invert_yaxis()
+        ax.set_xlim(0, longest * 1.1)
+    name_axes(
+        ax,
+        colours,
+        title=_title(data),
+        x=data.by if data.is_over_time else loss,
+        y=loss if data.is_over_time else "",
+    )
+    # The legend stands between the title and the bars.
+    ax.set_title(ax.get_title(loc="left"), loc="left", pad=30)
+    legend = ax.legend(
+        loc="lower left",
+        bbox_to_anchor=(0, 1.0),
+        ncols=4,
+        handlelength=2.2,
+        handleheight=1.2,
+        columnspacing=1.4,
+        borderaxespad=0.2,
+    )
+    dress_legend(legend, colours)
+    return ax
+
+
+def _title(data: LossBars) -> str:
+    unseen = "" if data.observes_retrieval else "; retrieval loss is not observable"
+    return f"What {data.measure} lost, by {data.by}{unseen}"

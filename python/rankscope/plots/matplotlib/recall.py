@@ -1,0 +1,45 @@
+"""Interpolated precision by recall."""
+
+from __future__ import annotations
+
+from rankscope.plots.matplotlib.axes import dress_legend, name_axes, open_axes
+from rankscope.plots.matplotlib.lines import draw_line
+from rankscope.plots.matplotlib.theme import find_theme
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from rankscope.plots.data import PrecisionRecall
+    from rankscope.plots.matplotlib.theme import ThemeName
+
+
+def draw_precision_recall(
+    data: PrecisionRecall, ax: Axes | None = None, *, theme: ThemeName = "light"
+) -> Axes:
+    """Draw interpolated precision by recall, a line a run.
+
+    Args:
+        data: The values.
+        ax: Where to draw; Axes of a new figure if left out.
+        theme: `light` or `dark` paper.
+
+    Returns:
+        The Axes.
+
+    Raises:
+        UsageError: Matplotlib is not installed, or there is no such theme.
+    """
+    colours = find_theme(theme)
+    ax = open_axes(ax, colours, (6.0, 4.6))
+    ax.grid(color=colours.faint, linewidth=0.8)
+    for number, line in enumerate(data.lines):
+        draw_line(ax, colours, number, line.run, x=data.recall, y=line.precision)
+    ax.set_xlim(-0.02, 1.02)
+    ax.set_ylim(0, 1.02)
+    name_axes(
+        ax, colours, title="Precision by recall", x="recall", y="interpolated precision, mean"
+    )
+    # The lines meet at both ends, where names would not tell them apart.
+    dress_legend(ax.legend(loc="upper right", handlelength=3.5), colours)
+    return ax

@@ -1,0 +1,74 @@
+"""Writes plots to files, without a date and without pyplot."""
+
+from __future__ import annotations
+
+from io import StringIO
+
+from rankscope.errors import FileError, UsageError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import os
+
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+DPI = 150
+
+
+def save(ax: Axes, path: str | os.PathLike[str]) -> None:
+    """Write the figure of Axes to a file: `.svg`, `.png`, `.pdf` or what else Matplotlib writes.
+
+    Args:
+        ax: What a function here has drawn on.
+        path: The file, whose ending says the format.
+
+    Raises:
+        UsageError: Matplotlib writes no such format.
+        FileError: The file cannot be written.
+    """
+    figure = _figure(ax)
+    text = str(path)
+    form = text.rpartition(".")[2].lower()
+    known = figure.canvas.get_supported_filetypes()
+    if "." not in text or form not in known:
+        raise UsageError(
+            f"expected a file that ends with one of {', '.join(sorted(known))}, found {text!r}",
+            hint="write plot.svg",
+            code="bad_format",
+        )
+    # The same plot is the same file on every day.
+    metadata: dict[str, object] = {"Date": None} if form in {"svg", "svgz"} else {}
+    if form == "pdf":
+        metadata = {"CreationDate": None}
+    try:
+        figure.savefig(text, format=form, dpi=DPI, metadata=metadata, facecolor="auto")
+    except OSError as error:
+        raise FileError(
+            f"{text}: {error.strerror or error}",
+            hint="does the folder exist, and may you write there?",
+            code="io",
+        ) from error
+
+
+def to_svg(ax: Axes) -> str:
+    """Give the figure of Axes as the text of an SVG element, to be put into a page.
+
+    Args:
+        ax: What a function here has drawn on.
+    """
+    held = StringIO()
+    _figure(ax).savefig(held, format="svg", metadata={"Date": None}, facecolor="auto")
+    text = held.getvalue()
+    return text[text.index("<svg") :].rstrip("\n")
+
+
+def _figure(ax: Axes) -> Figure:
+    figure = ax.get_figure(root=True)
+    if figure is None:
+        raise UsageError(
+            "expected Axes of a figure, found some that were removed",
+            hint="draw again",
+            code="bad_parameter",
+        )
+    return figure

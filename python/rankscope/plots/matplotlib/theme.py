@@ -1,0 +1,80 @@
+"""Colours, markers and hatches, for light and dark paper.
+
+The hues are those of Okabe and Ito, *Color Universal Design*, 2008, which people with any kind of
+colour vision tell apart; their lightness is set so that they also differ in grey, and stand out
+from the paper.
+"""
+
+from __future__ import annotations
+
+from rankscope.errors import UsageError
+from rankscope.records import record
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Literal, TypeAlias
+
+    ThemeName: TypeAlias = Literal["light", "dark"]
+
+
+@record(frozen=True, slots=True)
+class Theme:
+    """What a plot is drawn in.
+
+    Args:
+        paper: The background.
+        ink: Text and axes.
+        faint: Grid lines.
+        muted: Text and marks of less weight.
+        lines: Colours of lines, in the order in which they are used.
+        fills: Colours of the parts of a bar, from one end to the other.
+        edge: What the parts of a bar are edged and hatched with.
+    """
+
+    paper: str
+    ink: str
+    faint: str
+    muted: str
+    lines: tuple[str, ...]
+    fills: tuple[str, ...]
+    edge: str
+
+
+THEMES = {
+    "light": Theme(
+        paper="#FFFFFF",
+        ink="#1B1B1B",
+        faint="#E3E3E3",
+        muted="#5F5F5F",
+        lines=("#003C7B", "#AF4805", "#1D8D5F", "#942465", "#B58A14", "#1B1B1B"),
+        fills=("#003C7B", "#C2571A", "#EDBE5A", "#F4F4F4"),
+        edge="#1B1B1B",
+    ),
+    "dark": Theme(
+        paper="#14181F",
+        ink="#F0F0F0",
+        faint="#333A45",
+        muted="#A9B0BA",
+        lines=("#30A5DD", "#F59753", "#F3DE5B", "#D15E9A", "#5FD9A9", "#F6F6F6"),
+        fills=("#2F7FD0", "#E8853B", "#F6E27A", "#8B93A1"),
+        edge="#14181F",
+    ),
+}
+MARKERS = ("o", "s", "^", "D", "v", "P")
+DASHES = ("-", (0, (5, 1.5)), (0, (1, 1)), (0, (5, 1.5, 1, 1.5)), (0, (2.5, 1)), (0, (8, 2)))
+HATCHES = ("", "///", "...", "xxx")
+
+
+def find_theme(name: str) -> Theme:
+    """Find a theme.
+
+    Raises:
+        UsageError: There is none of this name.
+    """
+    if name not in THEMES:
+        raise UsageError(
+            f"expected one of {', '.join(THEMES)} as theme, found {name!r}",
+            hint="leave it out for light paper",
+            code="bad_parameter",
+        )
+    return THEMES[name]

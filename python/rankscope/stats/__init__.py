@@ -1,0 +1,3 @@
+"""Estimates from samples, with their uncertainty."""
+
+from __future__ import annotations
