@@ -5,23 +5,22 @@ from __future__ import annotations
 import csv
 import json
 import math
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from tests.cli.command import check_error, run
 
-if TYPE_CHECKING:
-    from pathlib import Path
-
 QRELS = "q1 0 a 1\nq1 0 b 1\nq1 0 c 1\n"
 FIRST = "q1 Q0 a 1 4 first\nq1 Q0 x 2 3 first\n"
 LATER = "q1 Q0 x 1 4 later\nq1 Q0 b 2 3 later\nq1 Q0 c 3 2 later\n"
+FILES = {"qrels": QRELS, "first": FIRST, "later": LATER}
+LOG = "position,click\n1,1\n1,0\n2,1\n2,0\n2,0\n2,0\n"
 
 
 @pytest.fixture
 def files(tmp_path: Path) -> str:
-    for name, text in {"qrels": QRELS, "first": FIRST, "later": LATER}.items():
+    for name, text in {**FILES, "log.csv": LOG}.items():
         (tmp_path / name).write_text(text, encoding="utf-8")
     return str(tmp_path)
 
@@ -72,6 +71,31 @@ def test_runs_are_evaluated_under_each_discount(files: str) -> None:
     assert table[0] == "run,log2,log(base=e),jk(base=2),reciprocal,linear,zipf(s=0.5)"
 
 
+def test_an_examination_curve_is_one_more_discount(files: str) -> None:
+    words = ["discounts", "--clicks", "log.csv"]
+    document = json.loads(run(*words, "--json", folder=files).stdout)
+    assert document["weights"]["clicks"] == [1, 0.5]
+    assert document["examination"]["2"]["impressions"] == 4
+    shown = run(*words, folder=files).stdout.decode()
+    assert "clicks: click-through rate by rank; intervals of 0.95" in shown
+    named = [*words, "--rank", "position", "--click", "click", "qrels", "later", "-m", "nDCG@2"]
+    document = json.loads(run(*named, "--json", folder=files).stdout)
+    assert document["ndcg"]["clicks"]["later"] == 0.5 / 1.5
+
+
+@pytest.mark.parametrize("beside", [[], ["--dark"], ["--clicks", "log.csv"]])
+def test_the_curves_are_drawn(files: str, beside: list[str]) -> None:
+    done = run("discounts", "-o", "plot.svg", *beside, "--csv", folder=files)
+    assert done.returncode == 0
+    assert done.stdout.startswith(b"rank,attention,log2,")
+    assert (Path(files) / "plot.svg").read_text(encoding="utf-8").rstrip().endswith("</svg>")
+
+
+def test_a_plot_that_cannot_be_written_leaves_no_numbers(files: str) -> None:
+    check_error(run("discounts", "-o", "none/plot.svg", folder=files), 4, "io")
+    check_error(run("discounts", "-o", "plot", folder=files), 2, "bad_format")
+
+
 @pytest.mark.parametrize(
     ("words", "code"),
     [
@@ -79,6 +103,11 @@ def test_runs_are_evaluated_under_each_discount(files: str) -> None:
         (["-", "-"], "stdin_twice"),
         (["qrels", "first", "first"], "usage"),
         (["qrels", "first", "--ranks", "3"], "usage"),
+        (["qrels", "first", "-o", "plot.svg"], "usage"),
+        (["--dark"], "usage"),
+        (["--click", "click"], "usage"),
+        (["--clicks", "log.csv", "--table", "clicks=1"], "usage"),
+        (["qrels", "first", "--clicks", "log.csv"], "bad_parameter"),
         (["-m", "nDCG@3"], "usage"),
         (["--policy", "empty=skip"], "usage"),
         (["--table", "mine"], "usage"),

@@ -105,6 +105,12 @@ def run(options: Namespace) -> int:
     tables = _read_tables(options.table)
     examination = None if options.clicks is None else _examine(options)
     if examination is not None:
+        if "clicks" in tables:
+            raise UsageError(
+                "expected --clicks and --table with different names, found clicks twice",
+                hint="call the table something else",
+                code="usage",
+            )
         tables["clicks"] = [*examination.weights]
     discounts: dict[str, Any] = {
         "bases": options.base,

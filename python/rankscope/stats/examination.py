@@ -147,7 +147,7 @@ def _refuse_gaps(found: Tallies) -> None:
         raise EmptyError(
             f"expected impressions at every rank down to {len(found.impressions)}, found none at "
             f"rank {empty[0]}",
-            hint=f"give ranks={empty[0] - 1}, if there are any above it",
+            hint=f"write ranks={empty[0] - 1}" if empty[0] > 1 else "the first rank is 1",
             code="rank_gap",
         )
     if found.clicked[0] == 0:

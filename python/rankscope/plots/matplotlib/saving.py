@@ -14,6 +14,9 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 DPI = 150
+PLAIN_SVG = {"Creator": None, "Date": None, "Format": None, "Type": None}
+UNDATED = {"svg": PLAIN_SVG, "svgz": PLAIN_SVG, "pdf": {"CreationDate": None}}
+"""What is not written by format, so that files do not tell the day they were made."""
 
 
 def save(ax: Axes, path: str | os.PathLike[str]) -> None:
@@ -37,12 +40,8 @@ def save(ax: Axes, path: str | os.PathLike[str]) -> None:
             hint="write plot.svg",
             code="bad_format",
         )
-    # The same plot is the same file on every day.
-    metadata: dict[str, object] = {"Date": None} if form in {"svg", "svgz"} else {}
-    if form == "pdf":
-        metadata = {"CreationDate": None}
     try:
-        figure.savefig(text, format=form, dpi=DPI, metadata=metadata, facecolor="auto")
+        figure.savefig(text, format=form, dpi=DPI, metadata=UNDATED.get(form), facecolor="auto")
     except OSError as error:
         raise FileError(
             f"{text}: {error.strerror or error}",
@@ -58,7 +57,7 @@ def to_svg(ax: Axes) -> str:
         ax: What a function here has drawn on.
     """
     held = StringIO()
-    _figure(ax).savefig(held, format="svg", metadata={"Date": None}, facecolor="auto")
+    _figure(ax).savefig(held, format="svg", metadata=UNDATED["svg"], facecolor="auto")
     text = held.getvalue()
     return text[text.index("<svg") :].rstrip("\n")
 

@@ -1,0 +1,337 @@
+"""What stands on the Axes is what the records hold."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+import pytest
+import rankscope as rs
+from matplotlib.colors import to_hex
+from matplotlib.figure import Figure
+from matplotlib.text import Text
+from rankscope.plots import matplotlib as drawing
+from rankscope.plots.data import (
+    BoundsChart,
+    CutoffCurve,
+    CutoffLine,
+    DiscountCurves,
+    DiscountLine,
+    Examined,
+    LossBar,
+    LossBars,
+    PrecisionLine,
+    PrecisionRecall,
+    QueryDifferences,
+    Range,
+)
+from rankscope.plots.matplotlib.theme import THEMES
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from matplotlib.axes import Axes
+
+DISCOUNTS = DiscountCurves(
+    3,
+    (DiscountLine(("log2", "log(base=e)"), (1, 0.63, 0.5)), DiscountLine(("mine",), (1, 0.5))),
+    ((1, 1), (2, 0.6)),
+    (Examined(1, 1, 1, 1), Examined(2, 0.9, 0.4, 2.25), Examined(3, 0.3, 0.2, 0.4)),
+    0.95,
+)
+CUTOFFS = CutoffCurve(
+    "nDCG",
+    (1, 10),
+    (
+        CutoffLine("one", (0.25, 0.5), (0.125, 0.375), (0.5, 0.625)),
+        CutoffLine("other", (0.26, 0.51)),
+    ),
+    0.9,
+)
+RECALL = PrecisionRecall(
+    (0, 0.5, 1), (PrecisionLine("one", (1, 0.5, 0)), PrecisionLine("other", (0.9, 0.4, 0.1)))
+)
+DIFFERENCES = QueryDifferences("AP", "old", "new", ("q1", "q2", "q3"), (0.5, 0.0, -0.25))
+MANY = QueryDifferences.of_values("AP", "old", "new", {f"q{n}": (n - 30) / 50 for n in range(60)})
+LOSSES = LossBars(
+    "nDCG@10", "run", (LossBar("one", 0.25, 0.125, 0.0625), LossBar("other", 0.5, 0.0, 0.25, 0.125))
+)
+WEEKS = LossBars("nDCG@10", "week", LOSSES.bars, is_over_time=True)
+UNSEEN = LossBars("nDCG@10", "country", (LossBar("de", None, 0.125, 0.0625),))
+BOUNDS = BoundsChart("nDCG@10", "run", (Range("one", 0.5, 0.25, 0.75), Range("two", 1, 1, 1)))
+QUERIES = BoundsChart(
+    "nDCG@10", "query", tuple(Range(f"q{n}", n / 40, n / 80, n / 40) for n in range(40))
+)
+
+DRAWN: dict[str, tuple[Callable[..., Axes], object]] = {
+    "discounts": (drawing.draw_discounts, DISCOUNTS),
+    "cutoffs": (drawing.draw_cutoffs, CUTOFFS),
+    "recall": (drawing.draw_precision_recall, RECALL),
+    "differences": (drawing.draw_differences, DIFFERENCES),
+    "many differences": (drawing.draw_differences, MANY),
+    "no differences": (drawing.draw_differences, QueryDifferences("AP", "a", "b", (), ())),
+    "losses": (drawing.draw_losses, LOSSES),
+    "losses over time": (drawing.draw_losses, WEEKS),
+    "losses not seen": (drawing.draw_losses, UNSEEN),
+    "bounds": (drawing.draw_bounds, BOUNDS),
+    "bounds of queries": (drawing.draw_bounds, QUERIES),
+}
+
+
+def texts(ax: Axes) -> list[str]:
+    return [text.get_text() for text in ax.texts]
+
+
+def points(line: Any) -> list[tuple[float, float]]:  # noqa: ANN401 - an artist
+    return [(float(x), float(y)) for x, y in line.get_xydata()]
+
+
+def is_inside(ax: Axes) -> bool:
+    """Whether all that is drawn is on the paper."""
+    figure = ax.get_figure(root=True)
+    assert figure is not None
+    figure.draw_without_rendering()
+    paper, drawn = figure.bbox, ax.get_tightbbox()
+    assert drawn is not None
+    return (
+        paper.x0 <= drawn.x0
+        and drawn.x1 <= paper.x1
+        and paper.y0 <= drawn.y0 <= drawn.y1 <= paper.y1
+    )
+
+
+@pytest.mark.parametrize("theme", THEMES)
+@pytest.mark.parametrize("name", DRAWN)
+def test_a_plot_is_dressed_in_its_theme(name: str, theme: str) -> None:
+    draw, data = DRAWN[name]
+    ax = draw(data, theme=theme)
+    colours = THEMES[theme]
+    assert to_hex(ax.get_facecolor()).upper() == colours.paper
+    assert to_hex(ax.get_figure().get_facecolor()).upper() == colours.paper
+    for label in (ax.title, ax.xaxis.label, ax.yaxis.label):
+        assert to_hex(label.get_color()).upper() == colours.ink or not label.get_text()
+    assert ax.get_title(loc="left")
+    assert is_inside(ax)
+
+
+@pytest.mark.parametrize("name", DRAWN)
+def test_a_plot_is_drawn_where_the_caller_says(name: str) -> None:
+    draw, data = DRAWN[name]
+    one, other = Figure(figsize=(9, 4)).subplots(1, 2)
+    assert draw(data, other) is other
+    assert other.get_title(loc="left")
+    assert not one.get_title(loc="left")
+    assert [*one.lines, *one.patches, *one.texts, *one.collections] == []
+
+
+def test_discounts_are_lines_named_at_their_ends() -> None:
+    ax = drawing.draw_discounts(DISCOUNTS)
+    log2, mine, stars, *_ = ax.lines
+    assert points(log2) == [(1, 1), (2, 0.63), (3, 0.5)]
+    assert points(mine) == [(1, 1), (2, 0.5)]
+    assert points(stars) == [(1, 1), (2, 0.6)]
+    assert stars.get_marker() == "*"
+    assert {"log2 = log(base=e)", "mine"} <= set(texts(ax))
+    shown = [text.get_text() for text in ax.get_legend().get_texts()]
+    assert shown == ["attention, as textbooks have it", "clicks by rank, with 95 % intervals"]
+
+
+def test_clicks_are_points_with_intervals_below_rank_1() -> None:
+    ax = drawing.draw_discounts(DISCOUNTS)
+    (bars,) = ax.containers
+    line, _, (stems,) = bars.lines
+    assert line.get_ydata().tolist() == [0.9, 0.3]
+    assert [segment[:, 1].tolist() for segment in stems.get_segments()] == [
+        pytest.approx([0.4, 2.25]),
+        pytest.approx([0.2, 0.4]),
+    ]
+    # An interval that is cut says how far it goes.
+    assert "to 2.2" in texts(ax)
+    assert ax.get_ylim()[1] < 2.25
+
+
+def test_discounts_alone_have_no_legend() -> None:
+    ax = drawing.draw_discounts(DiscountCurves(3, DISCOUNTS.lines))
+    assert ax.get_legend() is None
+    assert len(ax.lines) == 2
+
+
+def test_cutoffs_are_lines_with_intervals() -> None:
+    ax = drawing.draw_cutoffs(CUTOFFS)
+    assert [line.get_ydata().tolist() for line in ax.lines] == [[0.25, 0.5], [0.26, 0.51]]
+    (stems,) = ax.collections
+    assert [segment[:, 1].tolist() for segment in stems.get_segments()] == [
+        [0.125, 0.5],
+        [0.375, 0.625],
+    ]
+    assert [label.get_text() for label in ax.get_xticklabels()] == ["1", "10"]
+    assert ax.get_title(loc="left") == "nDCG by cutoff, with 90 % intervals"
+    assert ax.get_ylabel() == "nDCG@k"
+    plain = CutoffCurve("nDCG", (1, 10), CUTOFFS.lines[1:])
+    assert drawing.draw_cutoffs(plain).get_title(loc="left") == "nDCG by cutoff"
+
+
+def test_names_at_ends_do_not_stand_on_each_other() -> None:
+    lines = tuple(CutoffLine(f"run {n}", (0.2, 0.5 + n / 10_000)) for n in range(8))
+    ax = drawing.draw_cutoffs(CutoffCurve("nDCG", (1, 10), (*lines, CutoffLine("low", (0, 0.1)))))
+    ax.get_figure().draw_without_rendering()
+    # Without the lines that lead to them.
+    boxes = sorted((Text.get_window_extent(text) for text in ax.texts), key=lambda box: box.y0)
+    assert len(boxes) == 9
+    assert all(low.y1 <= high.y0 + 1 for low, high in pairwise(boxes))
+    assert [text.get_text() for text in sorted(ax.texts, key=lambda text: text.xyann[1])] == [
+        "low", *(f"run {n}" for n in range(8))
+    ]  # fmt: skip
+
+
+def test_lines_differ_in_marker_and_dash() -> None:
+    lines = tuple(PrecisionLine(f"run {n}", (1, 0)) for n in range(12))
+    ax = drawing.draw_precision_recall(PrecisionRecall((0, 1), lines))
+    looks = [
+        (line.get_marker(), to_hex(line.get_markerfacecolor()), to_hex(line.get_color()))
+        for line in ax.lines
+    ]
+    assert len(set(looks)) == 12
+    assert len({(line.get_marker(), str(line._dash_pattern)) for line in ax.lines[:6]}) == 6
+
+
+def test_precision_by_recall_is_lines_with_a_legend() -> None:
+    ax = drawing.draw_precision_recall(RECALL)
+    assert [points(line) for line in ax.lines] == [
+        [(0, 1), (0.5, 0.5), (1, 0)],
+        [(0, 0.9), (0.5, 0.4), (1, 0.1)],
+    ]
+    assert [text.get_text() for text in ax.get_legend().get_texts()] == ["one", "other"]
+
+
+def test_differences_are_bars_with_their_mean_and_counts() -> None:
+    ax = drawing.draw_differences(DIFFERENCES)
+    (bars,) = ax.containers
+    assert [bar.get_height() for bar in bars] == [0.5, 0.0, -0.25]
+    assert texts(ax) == ["new better: 1", "old better: 1", f"mean {0.25 / 3:+.4f}"]
+    assert ax.get_xlabel() == "3 queries, 1 of them equal, sorted"
+    assert [label.get_text() for label in ax.get_xticklabels()] == ["q1", "q2", "q3"]
+    assert drawing.draw_differences(MANY).get_xticklabels() == []
+
+
+@pytest.mark.parametrize("data", [LOSSES, WEEKS], ids=["run", "week"])
+def test_losses_are_stacked_to_their_total(data: LossBars) -> None:
+    ax = drawing.draw_losses(data)
+    upright = data.is_over_time
+    ends = [
+        [
+            (bar.get_y(), bar.get_y() + bar.get_height())
+            if upright
+            else (bar.get_x(), bar.get_x() + bar.get_width())
+            for bar in part
+        ]
+        for part in ax.containers
+    ]
+    assert ends == [
+        [(0, 0.25), (0, 0.5)],
+        [(0.25, 0.375), (0.5, 0.5)],
+        [(0.375, 0.4375), (0.5, 0.75)],
+        [(0.4375, 0.4375), (0.75, 0.875)],
+    ]
+    assert texts(ax) == ["0.438", "0.875"]
+    assert [part[0].get_hatch() or "" for part in ax.containers] == ["", "///", "...", "xxx"]
+    names = ax.get_xticklabels() if upright else ax.get_yticklabels()
+    assert [name.get_text() for name in names] == ["one", "other"]
+
+
+def test_losses_that_cannot_be_seen_are_said_to_be_so() -> None:
+    ax = drawing.draw_losses(UNSEEN)
+    shown = [text.get_text() for text in ax.get_legend().get_texts()]
+    assert shown == ["truncation", "ordering"]
+    assert "retrieval loss is not observable" in ax.get_title(loc="left")
+    assert "observable" not in drawing.draw_losses(LOSSES).get_title(loc="left")
+
+
+def test_bounds_are_ranges_with_a_value() -> None:
+    ax = drawing.draw_bounds(BOUNDS)
+    (ranges,) = ax.collections
+    assert [segment[:, 0].tolist() for segment in ranges.get_segments()] == [[0.25, 0.75], [1, 1]]
+    assert points(ax.lines[0]) == [(0.5, 0), (1, 1)]
+    assert texts(ax) == ["0.250 to 0.750", "1.000 to 1.000"]
+    many = drawing.draw_bounds(QUERIES)
+    assert len(many.collections[0].get_segments()) == 40
+    assert many.collections[0].get_segments()[39][:, 1].tolist() == [39 / 80, 39 / 40]
+    assert many.get_xlabel() == "40 values, one a query, sorted"
+
+
+@pytest.mark.parametrize("suffix", ["svg", "png", "pdf"])
+def test_plots_are_saved_without_a_date(tmp_path: Path, suffix: str) -> None:
+    path = tmp_path / f"plot.{suffix}"
+    drawing.save(drawing.draw_losses(LOSSES), path)
+    content = path.read_bytes()
+    assert content.startswith({"svg": b"<?xml", "png": b"\x89PNG", "pdf": b"%PDF"}[suffix])
+    assert b"CreationDate" not in content
+    assert b"<dc:date>" not in content
+
+
+def test_a_plot_is_an_element_of_a_page() -> None:
+    text = drawing.to_svg(drawing.draw_bounds(BOUNDS))
+    assert text.startswith("<svg")
+    assert text.endswith("</svg>")
+    # Names of namespaces are no addresses to be fetched.
+    assert set(re.findall(r"\w+://[\w.]+", text)) == {"http://www.w3.org"}
+
+
+@pytest.mark.parametrize("name", ["plot", "plot.doc"])
+def test_a_file_of_no_known_format_is_refused(tmp_path: Path, name: str) -> None:
+    with pytest.raises(rs.UsageError) as refused:
+        drawing.save(drawing.draw_bounds(BOUNDS), tmp_path / name)
+    assert refused.value.code == "bad_format"
+    assert [*tmp_path.iterdir()] == []
+
+
+def test_a_folder_that_is_not_there_is_an_error_of_files(tmp_path: Path) -> None:
+    with pytest.raises(rs.FileError) as refused:
+        drawing.save(drawing.draw_bounds(BOUNDS), tmp_path / "none" / "plot.svg")
+    assert refused.value.code == "io"
+
+
+def test_axes_that_were_removed_are_refused(tmp_path: Path) -> None:
+    ax = drawing.draw_bounds(BOUNDS)
+    ax.remove()
+    with pytest.raises(rs.UsageError):
+        drawing.save(ax, tmp_path / "plot.svg")
+
+
+def run_python(program: str) -> str:
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+    )
+    return done.stdout.strip()
+
+
+def test_drawing_leaves_the_state_of_matplotlib_alone() -> None:
+    program = (
+        "import sys, matplotlib; before = matplotlib.rcParams.copy()\n"
+        "from rankscope.plots import data, matplotlib as drawing\n"
+        "ranges = (data.Range('a', 0.5, 0.2, 0.7),)\n"
+        "drawing.to_svg(drawing.draw_bounds(data.BoundsChart('AP', 'run', ranges), theme='dark'))\n"
+        "print('matplotlib.pyplot' in sys.modules, before == matplotlib.rcParams.copy())"
+    )
+    assert run_python(program) == "False True"
+
+
+def test_records_need_no_matplotlib() -> None:
+    program = (
+        "import sys; import rankscope.plots.data, rankscope.plots.matplotlib\n"
+        "print('matplotlib' in sys.modules)\n"
+        "sys.modules['matplotlib'] = None\n"
+        "from rankscope.plots import data, matplotlib as drawing\n"
+        "try:\n"
+        "    drawing.draw_bounds(data.BoundsChart('AP', 'run', ()))\n"
+        "except Exception as error:\n"
+        "    print(error.code, error.hint)"
+    )
+    assert run_python(program).split("\n") == [
+        "False",
+        "missing_extra pip install 'rankscope[plot]'",
+    ]
