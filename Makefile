@@ -25,7 +25,7 @@ help: ## List the targets
 		| awk -F '\t' '{ printf "make %-14s %s\n", $$1, $$2 }'
 
 .PHONY: demo
-demo: $(VENV)/.built ## Build, evaluate a small generated search log, print the result
+demo: $(VENV)/.built ## Build, evaluate a small generated search log, print the result, write a report
 	$(BIN)/rankscope demo --once
 
 .PHONY: develop
@@ -37,8 +37,12 @@ test: develop ## Run all tests that need the package registries only
 	$(BIN)/python -m pytest
 
 .PHONY: test-services
-test-services: ## Run the tests that need servers or a browser
-	@echo "No test needs a server or a browser yet."
+test-services: develop $(VENV)/.services ## Run the tests that need servers or a browser
+	@command -v chromium > /dev/null || { apt-get update && apt-get install --yes chromium; } || { \
+		echo "Expected the browser chromium, found none, and apt-get cannot install it here."; \
+		echo "Hint: install chromium by other means, and put it into PATH"; \
+		exit 1; }
+	$(BIN)/python -m pytest tests/services
 
 .PHONY: format
 format: develop ## Rewrite the sources in the house format
@@ -95,7 +99,7 @@ wheel: $(VENV)/.maturin ## Build the wheel and the source distribution into dist
 clean: ## Remove everything that the other targets made
 	rm -rf $(VENV) build dist site target fuzz/target benchmarks/work parity/work
 	rm -rf .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache
-	rm -f python/rankscope/_core*.so python/rankscope/_core*.pyd
+	rm -f rankscope-demo.html python/rankscope/_core*.so python/rankscope/_core*.pyd
 	find python tests benchmarks docs -type d -name __pycache__ -prune -exec rm -rf {} +
 
 # Stamps: each step is done again only when what it was made from has changed.
@@ -114,11 +118,15 @@ $(VENV)/.maturin: $(VENV)/.created pyproject.toml
 	@touch $@
 
 $(VENV)/.built: $(VENV)/.maturin $(RUST_SOURCES)
-	$(MATURIN) develop --release
+	$(MATURIN) develop --release --extras report
 	@touch $@
 
 $(VENV)/.dev: $(VENV)/.created pyproject.toml
 	$(PIP) install --group dev
+	@touch $@
+
+$(VENV)/.services: $(VENV)/.created pyproject.toml
+	$(PIP) install --group services
 	@touch $@
 
 $(VENV)/.docs: $(VENV)/.created pyproject.toml

@@ -29,6 +29,8 @@ from rankscope.api import read_letor as read_letor
 from rankscope.api import read_qrels as read_qrels
 from rankscope.api import reconcile as reconcile
 from rankscope.api import reconcile_table as reconcile_table
+from rankscope.api import report as report
+from rankscope.api import report_table as report_table
 from rankscope.api import tabulate_discounts as tabulate_discounts
 from rankscope.data import Diagnostic as Diagnostic
 from rankscope.data import Interval as Interval
@@ -78,6 +80,7 @@ from rankscope.measures import TruncationLoss as TruncationLoss
 from rankscope.measures import infAP as infAP
 from rankscope.measures import nDCG as nDCG
 from rankscope.measures import parse as parse
+from rankscope.report import Report as Report
 from rankscope.results import Counts as Counts
 from rankscope.results import Evaluation as Evaluation
 from rankscope.results import Table as Table
@@ -123,6 +126,7 @@ __all__ = [
     "RBPResidual",
     "Rankings",
     "RankscopeError",
+    "Report",
     "RetrievalLoss",
     "Rprec",
     "SetAP",
@@ -152,5 +156,7 @@ __all__ = [
     "read_qrels",
     "reconcile",
     "reconcile_table",
+    "report",
+    "report_table",
     "tabulate_discounts",
 ]

@@ -177,11 +177,18 @@ def test_the_measures_are_listed_and_explained(program: Program) -> None:
 
 
 def test_the_demonstration_finds_what_was_planted(program: Program, tmp_path: Path) -> None:
-    once = program.run("demo", "--once", "--seed", "3")
+    page, kept = tmp_path / "page.html", tmp_path / "kept"
+    once = program.run("demo", "--once", "--seed", "3", "-o", str(page))
     assert (once.returncode, once.stderr) == (0, b"")
-    kept = tmp_path / "kept"
-    assert program.run("demo", "--seed", "3", "--keep", str(kept)).stdout == once.stdout
-    assert sorted(path.name for path in kept.iterdir()) == ["new.run", "old.run", "qrels.txt"]
+    again = program.run("demo", "--seed", "3", "--keep", str(kept))
+    *lines_of_once, told = once.stdout.decode().splitlines()
+    *lines_of_again, told_again = again.stdout.decode().splitlines()
+    assert lines_of_again == lines_of_once
+    assert (told, told_again) == (f"report: {page}", f"report: {kept / 'rankscope-demo.html'}")
+    assert page.stat().st_size > 0
+    assert sorted(path.name for path in kept.iterdir()) == [
+        "new.run", "old.run", "qrels.txt", "rankscope-demo.html"
+    ]  # fmt: skip
     for label in ("judged queries", "without a relevant document", "not in the run"):
         line = next(line for line in once.stdout.decode().splitlines() if f"  {label} " in line)
         planted, found = line.split()[-2:]

@@ -53,12 +53,22 @@ def test_whoever_reads_only_the_head_ends_the_program_quietly(
         assert process.wait(timeout=30) == 0
 
 
-@pytest.mark.parametrize("words", [["measures"], ["demo", "--once"], ["eval", "QRELS", "RUN"]])
-def test_a_full_disk_is_status_4(words: list[str], qrels: str, run: str) -> None:
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["measures"],
+        ["demo", "--once"],
+        ["eval", "QRELS", "RUN"],
+        ["report", "QRELS", "RUN", "-o", "-"],
+    ],
+)
+def test_a_full_disk_is_status_4(words: list[str], qrels: str, run: str, tmp_path: Path) -> None:
     """X5."""
     words = [{"QRELS": qrels, "RUN": run}.get(word, word) for word in words]
     with Path("/dev/full").open("wb") as full:
-        done = subprocess.run([PROGRAM, *words], stdout=full, stderr=subprocess.PIPE, check=False)
+        done = subprocess.run(
+            [PROGRAM, *words], stdout=full, stderr=subprocess.PIPE, cwd=tmp_path, check=False
+        )
     assert done.returncode == 4
     assert done.stderr.decode().splitlines()[0] == (
         "rankscope: error: No space left on device [io]"

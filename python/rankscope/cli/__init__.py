@@ -1,4 +1,4 @@
-"""The command line: `rankscope eval`, `measures`, `conventions`, `discounts`, `demo`."""
+"""The command line: a module for each command."""
 
 from __future__ import annotations
 
@@ -91,6 +91,7 @@ COMMANDS = {
     "measures": "List the measures, or explain one.",
     "conventions": "List the conventions of libraries, or evaluate a measure under each.",
     "discounts": "Show every discount side by side, or evaluate runs under each.",
+    "report": "Write a page that says what runs are worth, and why.",
     "demo": "Make a small search log with known facts, and evaluate it.",
 }
 

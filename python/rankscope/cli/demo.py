@@ -10,14 +10,16 @@ from pathlib import Path
 import rankscope as rs
 from rankscope.cli.arguments import Once, OnceFlag
 from rankscope.cli.searchlog import SearchLog, make_search_log
-from rankscope.results.text import format_value
+from rankscope.errors import UsageError
+from rankscope.results.text import format_value, show
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
 MEASURES = ("nDCG@10", "AP", "RR", "P@5", "R@20", "Judged@10")
+PAGE = "rankscope-demo.html"
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -32,6 +34,14 @@ def add_arguments(parser: ArgumentParser) -> None:
         metavar="FOLDER",
         help="where to leave the files; nowhere if left out",
     )
+    parser.add_argument(
+        "-o",
+        dest="page",
+        action=Once,
+        metavar="FILE",
+        help=f"where to write the report: {PAGE}, in the folder of --keep if there is one, if left "
+        "out",
+    )
 
 
 def _read_seed(text: str) -> int:
@@ -45,14 +55,30 @@ def run(options: Namespace) -> int:
     """Make the log, evaluate both runs, and say what was found."""
     log = make_search_log(options.seed)
     if options.keep is not None:
-        _show(log, Path(options.keep), options.seed)
+        folder = Path(options.keep)
+        paths = _show(log, folder, options.seed)
+        _report(paths, Path(options.page or folder / PAGE))
         return 0
-    with tempfile.TemporaryDirectory(prefix="rankscope-demo-") as folder:
-        _show(log, Path(folder), options.seed)
+    with tempfile.TemporaryDirectory(prefix="rankscope-demo-") as name:
+        paths = _show(log, Path(name), options.seed)
+        # The files do not stay, so that the page cannot name them.
+        contents = {file: path.read_bytes() for file, path in paths.items()}
+    _report(contents, Path(options.page or PAGE))
     return 0
 
 
-def _show(log: SearchLog, folder: Path, seed: int) -> None:
+def _report(files: Mapping[str, Path | bytes], page: Path) -> None:
+    qrels, *runs = files
+    found = rs.report(files[qrels], {name: files[name] for name in runs}, MEASURES)
+    try:
+        found.write(page)
+    except UsageError as error:  # Jinja is not installed
+        print(f"report: none; {error.hint}")
+    else:
+        print(f"report: {show(str(page))}")
+
+
+def _show(log: SearchLog, folder: Path, seed: int) -> dict[str, Path]:
     paths = write_files(log, folder)
     qrels = rs.read_qrels(paths["qrels.txt"])
     old, new = (rs.evaluate(qrels, paths[name], MEASURES) for name in ("old.run", "new.run"))
@@ -86,6 +112,7 @@ def _show(log: SearchLog, folder: Path, seed: int) -> None:
     print(f"\npolicy: {new.policy}")
     for note in new.notes:
         print(f"note: {note.sentence}")
+    return paths
 
 
 def mean_by_country(evaluation: rs.Evaluation) -> dict[str, float]:

@@ -70,6 +70,11 @@ def add_arguments(parser: ArgumentParser) -> None:
     add_reading_arguments(parser)
     add_file_arguments(parser)
     add_joined_arguments(parser)
+    parser.add_argument(
+        "--assume-grouped",
+        action="store_true",
+        help="refuse a table in which a query comes back, instead of reading it into memory",
+    )
 
 
 def run(options: Namespace) -> int:

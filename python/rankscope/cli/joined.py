@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from rankscope.data.policy import Ties
     from rankscope.results import Evaluation
-    from rankscope.typing import Progress
+    from rankscope.typing import InputLike, Progress
 
 FOR_TABLES = ("by", "assume_grouped", "positive")
 
@@ -37,11 +37,6 @@ def add_joined_arguments(parser: ArgumentParser) -> None:
         metavar="CLASS[=GRADE]",
         help="a positive class of --col label=NAME, worth 1 or the grade; may be given again",
     )
-    group.add_argument(
-        "--assume-grouped",
-        action="store_true",
-        help="refuse a table in which a query comes back, instead of reading it into memory",
-    )
 
 
 def refuse_joined_arguments(options: Namespace) -> None:
@@ -50,7 +45,7 @@ def refuse_joined_arguments(options: Namespace) -> None:
     Raises:
         UsageError: There is one.
     """
-    given = [f"--{name.replace('_', '-')}" for name in FOR_TABLES if getattr(options, name)]
+    given = [f"--{name.replace('_', '-')}" for name in FOR_TABLES if getattr(options, name, None)]
     given += [f"--col {role}" for role in ("label", "weight") if role in read_columns(options)]
     if given:
         raise UsageError(
@@ -67,6 +62,34 @@ def evaluate_joined(path: str, measures: list[str], options: Namespace) -> Evalu
         UsageError: An option does not fit.
         InputError: It is not of the format.
         FileError: It cannot be read.
+    """
+    table, columns = name_table(path, options)
+    with ProgressBar(show(name_path(path, "table"))) as progress:
+        if not {"label", "weight"} & columns.keys():
+            return rs.evaluate_table(
+                table,
+                measures,
+                policy=options.policy or None,
+                convention=options.convention,
+                by=options.by,
+                interval=options.interval,
+                duplicates=options.duplicates,
+                encoding=options.encoding,
+                assume_grouped=options.assume_grouped,
+                threads=options.threads,
+                strict=options.strict,
+                progress=progress,
+            )
+        rankings = rank_table(table, columns, read_ties(measures, options), options, progress)
+    return evaluate_rankings(rankings, measures, options, read_weights(rankings, columns))
+
+
+def name_table(path: str, options: Namespace) -> tuple[str | rs.File, dict[str, str]]:
+    """Say of a table what its name does not, and which of its columns are named, by role.
+
+    Raises:
+        UsageError: An option does not fit.
+        InputError: It is no table.
     """
     if options.score_type == "float32":
         raise UsageError(
@@ -92,24 +115,7 @@ def evaluate_joined(path: str, measures: list[str], options: Namespace) -> Evalu
             hint="name a run, or say what table it is: --format csv",
             code="usage",
         ) from error
-    with ProgressBar(show(name_path(path, "table"))) as progress:
-        if not {"label", "weight"} & columns.keys():
-            return rs.evaluate_table(
-                table,
-                measures,
-                policy=options.policy or None,
-                convention=options.convention,
-                by=options.by,
-                interval=options.interval,
-                duplicates=options.duplicates,
-                encoding=options.encoding,
-                assume_grouped=options.assume_grouped,
-                threads=options.threads,
-                strict=options.strict,
-                progress=progress,
-            )
-        rankings = _rank(table, columns, _read_ties(measures, options), options, progress)
-    return evaluate_rankings(rankings, measures, options, _read_weights(rankings, columns))
+    return table, columns
 
 
 def evaluate_scores(path: str, scores: str, measures: list[str], options: Namespace) -> Evaluation:
@@ -120,16 +126,24 @@ def evaluate_scores(path: str, scores: str, measures: list[str], options: Namesp
         InputError: They are not of the format.
         FileError: A file cannot be read.
     """
+    rankings = rank_scores(path, scores, read_ties(measures, options), options)
+    return evaluate_rankings(rankings, measures, options)
+
+
+def rank_scores(path: str, scores: str, ties: Ties, options: Namespace) -> rs.Rankings:
+    """Rank rows of SVMlight text by the scores that a ranker wrote for them.
+
+    Raises:
+        InputError: They are not of the format.
+        FileError: A file cannot be read.
+    """
     from rankscope.adapters.files.scored import read_scored  # noqa: PLC0415 - loads PyArrow
 
     with ProgressBar(show(name_path(path, "qrels"))) as progress:
         rows = read_scored(
             path, scores, encoding=options.encoding, progress=lambda done: progress(done, None)
         )
-    rankings = rs.Rankings.from_table(
-        rows, ties=_read_ties(measures, options), duplicates=options.duplicates
-    )
-    return evaluate_rankings(rankings, measures, options)
+    return rs.Rankings.from_table(rows, ties=ties, duplicates=options.duplicates)
 
 
 def evaluate_rankings(
@@ -158,7 +172,7 @@ def evaluate_rankings(
     return evaluation
 
 
-def _read_ties(measures: list[str], options: Namespace) -> Ties:
+def read_ties(measures: list[str], options: Namespace) -> Ties:
     """What decides between equal scores of rows that hold both scores and grades."""
     request = read_request(
         measures,
@@ -171,18 +185,25 @@ def _read_ties(measures: list[str], options: Namespace) -> Ties:
     return request.policy.ties
 
 
-def _rank(
-    table: str | rs.File,
+def rank_table(
+    table: InputLike,
     columns: dict[str, str],
     ties: Ties,
     options: Namespace,
     progress: Progress,
 ) -> rs.Rankings:
+    """Rank the rows of a table, with the attributes that the options name.
+
+    Raises:
+        UsageError: An option does not fit.
+        InputError: It is not of the format.
+        FileError: It cannot be read.
+    """
     weight = [columns["weight"]] if "weight" in columns else []
     return rs.Rankings.from_table(
         table,
         labels=columns.get("label"),
-        positive=_read_positive(options.positive),
+        positive=read_positive(options.positive),
         attributes=[*(options.by or []), *weight],
         ties=ties,
         duplicates=options.duplicates,
@@ -191,7 +212,12 @@ def _rank(
     )
 
 
-def _read_positive(given: list[str] | None) -> dict[str, float] | None:
+def read_positive(given: list[str] | None) -> dict[str, float] | None:
+    """Read the positive classes and their grades.
+
+    Raises:
+        UsageError: A grade is no number.
+    """
     if given is None:
         return None
     positive = {}
@@ -208,7 +234,12 @@ def _read_positive(given: list[str] | None) -> dict[str, float] | None:
     return positive
 
 
-def _read_weights(rankings: rs.Rankings, columns: dict[str, str]) -> dict[str, float] | None:
+def read_weights(rankings: rs.Rankings, columns: dict[str, str]) -> dict[str, float] | None:
+    """Read the weights of the queries from their column, if one is named.
+
+    Raises:
+        FormatError: One is no number.
+    """
     if "weight" not in columns:
         return None
     values = rankings.attribute(columns["weight"])

@@ -1,0 +1,332 @@
+"""Report what runs are worth: one page, or the record that it shows."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from functools import partial
+
+from rankscope import engine
+from rankscope.api.evaluate import read_qrels
+from rankscope.api.rankings import Rankings
+from rankscope.data.interval import read_interval
+from rankscope.data.policy import Policy
+from rankscope.errors import EmptyError, UsageError
+from rankscope.file import File
+from rankscope.measures import Judged, NumRel, NumRelRet, NumRet
+from rankscope.report.source import hold
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Literal, TypeAlias, Unpack
+
+    from rankscope.data.attribution import Positive, Settings
+    from rankscope.data.interval import Interval
+    from rankscope.engine import Measures
+    from rankscope.report import Report
+    from rankscope.report.source import Held
+    from rankscope.typing import InputLike, Path
+
+    Runs: TypeAlias = Path | bytes | File | Sequence[InputLike] | Mapping[str, InputLike]
+
+DEFAULT_MEASURES = ("nDCG@10", "AP", "RR")
+WORST = 10
+FACTS = (NumRel, NumRelRet, NumRet)
+
+
+def report(
+    qrels: InputLike,
+    runs: Runs,
+    measures: Measures = DEFAULT_MEASURES,
+    *,
+    policy: Policy | str | None = None,
+    columns: Mapping[str, str] | None = None,
+    interval: float | Interval | None = 0.95,
+    worst: int = WORST,
+    duplicates: Literal["error", "first", "max"] = "error",
+    score_type: Literal["float64", "float32"] = "float64",
+    encoding: Literal["utf-8", "latin-1"] = "utf-8",
+    threads: int | None = None,
+    strict: bool = False,
+) -> Report:
+    """Report what runs are worth, what their values are made of, and how to get them again.
+
+    Args:
+        qrels: The judgments, as in `evaluate`.
+        runs: A path, several paths, or a mapping of name to whatever `evaluate` takes as a run.
+        measures: As in `evaluate`; queries are ordered and explained by the first.
+        policy: As in `evaluate`.
+        columns: As in `evaluate`.
+        interval: As in `evaluate`.
+        worst: How many queries with the lowest values are explained for each run, 0 or more.
+        duplicates: As in `evaluate`.
+        score_type: As in `evaluate`.
+        encoding: As in `evaluate`.
+        threads: As in `evaluate`.
+        strict: As in `evaluate`.
+
+    Returns:
+        All that the page shows; its `write` makes the page.
+
+    Raises:
+        UsageError: An argument is not one of its choices.
+        InputError: The input is not of the format.
+        FileError: A file cannot be read.
+
+    Examples:
+        >>> qrels = {"q1": {"d1": 3, "d2": 0}, "q2": {"d3": 1}}
+        >>> runs = {"old": {"q1": {"d2": 2.0, "d1": 1.0}}, "new": {"q1": {"d1": 1.0}}}
+        >>> print(report(qrels, runs, ["nDCG@10", "RR"]))
+        2 runs against qrels
+        old: nDCG@10 0.3155, RR 0.2500
+        new: nDCG@10 0.5000, RR 0.5000
+    """
+    named = _name_runs(runs)
+    for _, run in named:
+        engine.refuse_one_stdin_for_both(qrels, run)
+    asked = read_policy(measures, policy, Policy())
+    held = [hold(qrels, "qrels"), *(hold(run, "run", name) for name, run in named)]
+    judgments = read_qrels(held[0].value, columns=columns, duplicates=duplicates, encoding=encoding)
+    rankings = [
+        Rankings.from_run(
+            judgments,
+            run.value,
+            ties=asked.ties,
+            columns=columns,
+            duplicates=duplicates,
+            score_type=score_type,
+            encoding=encoding,
+        )
+        for run in held[1:]
+    ]
+    said = {"--duplicates": duplicates, "--score-type": score_type, "--encoding": encoding}
+    return report_rankings(
+        rankings,
+        measures,
+        held=held,
+        policy=asked,
+        default=Policy(),
+        interval=interval,
+        worst=worst,
+        options=[pair for pair in said.items() if pair not in USUAL],
+        threads=threads,
+        strict=strict,
+    )
+
+
+def report_table(
+    table: InputLike,
+    measures: Measures = DEFAULT_MEASURES,
+    *,
+    query: str | None = None,
+    doc: str | None = None,
+    relevance: str | None = None,
+    score: str | None = None,
+    rank: str | None = None,
+    labels: str | None = None,
+    predicted: str | None = None,
+    positive: Positive | None = None,
+    by: str | Sequence[str] | None = None,
+    policy: Policy | str | None = None,
+    interval: float | Interval | None = 0.95,
+    worst: int = WORST,
+    weights: Mapping[str, float] | None = None,
+    duplicates: Literal["error", "first", "max"] = "error",
+    encoding: Literal["utf-8", "latin-1"] = "utf-8",
+    threads: int | None = None,
+    strict: bool = False,
+    **attribution: Unpack[Settings],
+) -> Report:
+    """Report on a table whose rows hold a score, or a rank, and a grade.
+
+    Args:
+        table: As in `Rankings.from_table`.
+        measures: As in `report`.
+        query: The column of queries, as in `Rankings.from_table`.
+        doc: The column of documents.
+        relevance: The column of grades.
+        score: The column of scores.
+        rank: The column of ranks.
+        labels: The column of labels in place of grades, as in `Rankings.from_table`.
+        predicted: The column of predicted labels.
+        positive: The positive classes.
+        by: A column of what belongs to the query, or several: the page has the values of each part.
+        policy: As in `evaluate`; ties are averaged where it does not say.
+        interval: As in `evaluate`.
+        worst: As in `report`.
+        weights: As in `evaluate`.
+        duplicates: As in `evaluate`.
+        encoding: As in `evaluate`.
+        threads: As in `evaluate`.
+        strict: As in `evaluate`.
+        **attribution: As in `Rankings.from_table`.
+
+    Raises:
+        UsageError: An argument is not one of its choices.
+        InputError: A column is missing, or holds what cannot be read.
+        FileError: A file cannot be read.
+
+    Examples:
+        >>> log = {"qid": [1, 1, 2], "label": [1, 0, 1], "score": [0.1, 0.9, 0.5]}
+        >>> found = report_table(log | {"country": ["de", "de", "at"]}, "RR", by="country")
+        >>> [(part.name, part.means[0].value) for part in found.slices.parts]
+        [('at', 1.0), ('de', 0.5)]
+    """
+    default = Policy(ties="average")
+    asked = read_policy(measures, policy, default)
+    held = hold(table, "table")
+    attributes = [by] if isinstance(by, str) else [*(by or [])]
+    rankings = Rankings.from_table(
+        held.value,
+        query=query,
+        doc=doc,
+        relevance=relevance,
+        score=score,
+        rank=rank,
+        labels=labels,
+        predicted=predicted,
+        positive=positive,
+        attributes=attributes,
+        ties=asked.ties,
+        duplicates=duplicates,
+        encoding=encoding,
+        **attribution,
+    )
+    said = [("--duplicates", duplicates), ("--encoding", encoding)]
+    return report_rankings(
+        [rankings],
+        measures,
+        held=[held],
+        policy=asked,
+        default=default,
+        by=attributes,
+        interval=interval,
+        worst=worst,
+        weights=weights,
+        options=[
+            *(pair for pair in said if pair not in USUAL),
+            *(("--by", name) for name in attributes),
+        ],
+        threads=threads,
+        strict=strict,
+    )
+
+
+USUAL = {("--duplicates", "error"), ("--score-type", "float64"), ("--encoding", "utf-8")}
+"""Options that need not be written: they say what holds without them."""
+
+
+def read_policy(measures: Measures, policy: Policy | str | None, default: Policy) -> Policy:
+    """Read the policy, and refuse measures that are none before anything is read."""
+    engine.read_measures(measures)
+    return engine.read_policy(policy, default)
+
+
+def report_rankings(
+    rankings: Sequence[Rankings],
+    measures: Measures,
+    *,
+    held: Sequence[Held],
+    policy: Policy,
+    default: Policy,
+    by: Sequence[str] = (),
+    interval: float | Interval | None,
+    worst: int,
+    weights: Mapping[str, float] | None = None,
+    options: Sequence[tuple[str, str]] = (),
+    threads: int | None = None,
+    strict: bool = False,
+) -> Report:
+    """Report on rankings.
+
+    Args:
+        rankings: Those of each run.
+        measures: As in `report`.
+        held: What they were made of: the judgments and the runs, or one table.
+        policy: The policy.
+        default: The policy that the command line has where none is given.
+        by: Attributes of the queries.
+        interval: As in `evaluate`.
+        worst: As in `report`.
+        weights: As in `evaluate`.
+        options: What the command line needs besides, to give the same.
+        threads: As in `evaluate`.
+        strict: As in `evaluate`.
+
+    Raises:
+        UsageError: An argument is not one of its choices.
+        InputError: The policy refuses a query.
+        FileError: A file changed meanwhile.
+    """
+    from rankscope.report.commands import write_commands  # noqa: PLC0415 - only reports need it
+    from rankscope.report.gather import EvaluatedRun, gather  # noqa: PLC0415 - as above
+
+    if worst < 0:
+        raise UsageError(
+            f"expected worst to be 0 or a positive integer, found {worst!r}",
+            hint="10 is the default",
+            code="bad_parameter",
+        )
+    made = read_interval(interval)
+    names = [each.name for each in held[1:] or held]
+    runs = []
+    for name, ranked in zip(names, rankings, strict=True):
+        evaluation = ranked.evaluate(
+            measures,
+            policy=policy,
+            by=by or None,
+            interval=made,
+            weights=weights,
+            threads=threads,
+        )
+        if strict:
+            engine.refuse_diagnostics(evaluation.notes)
+        k = evaluation.measures[0].k
+        judged = Judged if k is None else Judged @ k
+        own = Policy(ties=policy.ties, missing=policy.missing)
+        runs.append(
+            EvaluatedRun(
+                name=name,
+                evaluation=evaluation,
+                judged=ranked.evaluate(judged, policy=own),
+                facts=ranked.evaluate(FACTS, policy=Policy(ties=policy.ties)),
+                list_documents=partial(_list_documents, ranked, _number(ranked)),
+            )
+        )
+    for each in held:
+        each.check()
+    canonical = [measure.name for measure in runs[0].evaluation.measures]
+    return gather(
+        runs,
+        held=held,
+        commands=write_commands(
+            held, canonical, policy=policy, default=default, interval=made, options=options
+        ),
+        level=None if made is None else made.level,
+        worst=worst,
+    )
+
+
+def _name_runs(runs: Runs) -> list[tuple[str, InputLike]]:
+    if isinstance(runs, str | bytes | os.PathLike | File):
+        return [("", runs)]
+    named = [*runs.items()] if isinstance(runs, Mapping) else [("", run) for run in runs]
+    if not named:
+        raise EmptyError(
+            "expected at least one run, found none", hint="name a run", code="empty_input"
+        )
+    return named
+
+
+def _number(rankings: Rankings) -> dict[str, int]:
+    return {query: at for at, query in enumerate(rankings.query_ids)}
+
+
+def _list_documents(
+    rankings: Rankings, places: Mapping[str, int], query: str
+) -> list[tuple[str, float]]:
+    start, end = rankings.offsets[places[query] :][:2]
+    grades: list[float] = rankings.relevance[start:end].tolist()
+    ids = rankings.doc_ids(query) or [""] * len(grades)
+    return list(zip(ids, grades, strict=True))

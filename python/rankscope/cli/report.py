@@ -1,0 +1,176 @@
+"""`rankscope report`: a page that says what runs are worth, and why."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+import rankscope as rs
+from rankscope.adapters.files.formats import is_scores
+from rankscope.api.report import DEFAULT_MEASURES, WORST, report_rankings
+from rankscope.cli.arguments import (
+    Once,
+    add_interval_arguments,
+    add_measures_argument,
+    add_policy_argument,
+    add_reading_arguments,
+    read_interval,
+    split_measures,
+)
+from rankscope.cli.files import BESIDES, add_file_arguments, is_letor, name_file
+from rankscope.cli.joined import (
+    add_joined_arguments,
+    name_table,
+    rank_scores,
+    rank_table,
+    read_weights,
+    refuse_joined_arguments,
+)
+from rankscope.cli.output import print_notes
+from rankscope.cli.progress import ProgressBar
+from rankscope.errors import UsageError
+from rankscope.report.source import hold
+from rankscope.results.text import show
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from argparse import ArgumentParser, Namespace
+    from collections.abc import Sequence
+
+    from rankscope.report import Report
+    from rankscope.report.source import Held
+
+LEVEL = 0.95
+PAGE = "report.html"
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    """Say what the command takes."""
+    parser.add_argument(
+        "inputs",
+        metavar="QRELS RUN… | TABLE",
+        nargs="+",
+        help="judgments and runs, or one table whose rows hold both; - is standard input",
+    )
+    parser.add_argument(
+        "-o",
+        dest="page",
+        action=Once,
+        default=PAGE,
+        metavar="FILE",
+        help=f"where to write the page, {PAGE} if left out; - is standard output",
+    )
+    add_measures_argument(parser, DEFAULT_MEASURES)
+    add_policy_argument(parser)
+    add_interval_arguments(parser, default=LEVEL)
+    parser.add_argument(
+        "--worst",
+        action=Once,
+        type=int,
+        default=WORST,
+        metavar="N",
+        help=f"how many of the worst queries of each run are explained, {WORST} if left out",
+    )
+    add_reading_arguments(parser)
+    add_file_arguments(parser)
+    add_joined_arguments(parser)
+
+
+def run(options: Namespace) -> int:
+    """Write the page, and say where it is."""
+    if options.inputs.count("-") > 1:
+        raise UsageError(
+            "expected '-' for one input, found it for two", hint="name files", code="stdin_twice"
+        )
+    measures = split_measures(options.measures or DEFAULT_MEASURES)
+    rs.Policy.parse(options.policy)  # before anything is read
+    options.interval = read_interval(options)
+    report = _make(measures, options)
+    print_notes(remark.note for remark in report.remarks)
+    if options.page == "-":
+        sys.stdout.write(report.to_html())
+    else:
+        report.write(options.page)
+        size = os.path.getsize(options.page)  # noqa: PTH202 - pathlib loads slowly
+        print(f"{show(options.page)}: {size:,} bytes")
+    return 0
+
+
+def _make(measures: list[str], options: Namespace) -> Report:
+    path, *runs = options.inputs
+    if not runs:
+        return _report_table(path, measures, options)
+    refuse_joined_arguments(options)
+    if is_letor(path, options) and all(map(is_scores, runs)):
+        if "-" in options.inputs:
+            raise UsageError(
+                "expected files of SVMlight text and of scores, found standard input",
+                hint="write it to a file first",
+                code="usage",
+            )
+        held = [hold(path, "qrels"), *(hold(run, "run") for run in runs)]
+        policy = rs.Policy.parse(options.policy, AVERAGED)
+        rankings = [rank_scores(path, run, policy.ties, options) for run in runs]
+        return _report_rankings(rankings, measures, held, policy=policy, options=options)
+    return rs.report(
+        name_file(path, "qrels", options),
+        [name_file(run, "run", options) for run in runs],
+        measures,
+        policy=options.policy,
+        interval=options.interval,
+        worst=options.worst,
+        duplicates=options.duplicates,
+        score_type=options.score_type or "float64",
+        encoding=options.encoding,
+        threads=options.threads,
+        strict=options.strict,
+    )
+
+
+AVERAGED = rs.Policy(ties="average")
+"""The policy of rows that hold both scores and grades, where none is given."""
+
+
+def _report_table(path: str, measures: list[str], options: Namespace) -> Report:
+    table, columns = name_table(path, options)
+    held = hold(table, "table")
+    policy = rs.Policy.parse(options.policy, AVERAGED)
+    with ProgressBar(show(held.name)) as progress:
+        rankings = rank_table(held.value, columns, policy.ties, options, progress)
+    weights = read_weights(rankings, columns)
+    return _report_rankings(
+        [rankings], measures, [held], policy=policy, options=options, weights=weights
+    )
+
+
+def _report_rankings(
+    rankings: Sequence[rs.Rankings],
+    measures: list[str],
+    held: Sequence[Held],
+    *,
+    policy: rs.Policy,
+    options: Namespace,
+    weights: dict[str, float] | None = None,
+) -> Report:
+    beside = [text for text in options.col if text.partition("=")[0] in BESIDES]
+    said = [
+        *(("--by", name) for name in options.by or []),
+        *(("--col", text) for text in beside),
+        *(("--positive", text) for text in options.positive or []),
+        *([("--duplicates", options.duplicates)] if options.duplicates != "error" else []),
+        *([("--encoding", options.encoding)] if options.encoding != "utf-8" else []),
+    ]
+    return report_rankings(
+        rankings,
+        measures,
+        held=held,
+        policy=policy,
+        default=AVERAGED,
+        by=options.by or (),
+        interval=options.interval,
+        worst=options.worst,
+        weights=weights,
+        options=said,
+        threads=options.threads,
+        strict=options.strict,
+    )

@@ -1,0 +1,71 @@
+"""Where the marks of a chart lie, in percent of its width, so that it fits every page."""
+
+from __future__ import annotations
+
+import math
+
+from rankscope.records import record
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from rankscope.report.report import Mean
+
+FEWEST_STEPS = 3
+PADDING = 0.08
+
+
+@record(frozen=True, slots=True)
+class Axis:
+    """A scale from one number to another.
+
+    Args:
+        low: Its left end.
+        high: Its right end.
+        ticks: Round numbers on it.
+        places: With how many decimals these are written.
+
+    Examples:
+        >>> axis = choose_axis([0.41, 0.52])
+        >>> axis.ticks
+        (0.42, 0.44, 0.46, 0.48, 0.5, 0.52)
+        >>> round(axis.place(0.5))
+        77
+    """
+
+    low: float
+    high: float
+    ticks: tuple[float, ...]
+    places: int
+
+    def place(self, value: float) -> float:
+        """Give where a value lies, from 0 to 100."""
+        share = (value - self.low) / (self.high - self.low)
+        return round(100 * min(max(share, 0.0), 1.0), 3)
+
+
+def choose_axis(values: Iterable[float]) -> Axis:
+    """Choose a scale for values, with round numbers on it."""
+    finite = [value for value in values if math.isfinite(value)] or [0.0, 1.0]
+    low, high = min(finite), max(finite)
+    spread = (high - low) or abs(high) or 1.0
+    low, high = low - PADDING * spread, high + PADDING * spread
+    step = _round_step((high - low) / FEWEST_STEPS)
+    first = math.ceil(low / step)
+    ticks = tuple(round(step * at, 12) for at in range(first, math.floor(high / step) + 1))
+    places = max(0, -math.floor(math.log10(step) + 1e-9))
+    return Axis(low, high, ticks, places)
+
+
+def span(means: Iterable[Mean]) -> Axis:
+    """Choose a scale for means and the ends of their intervals."""
+    return choose_axis(
+        end for mean in means for end in (mean.lower, mean.value, mean.upper) if end is not None
+    )
+
+
+def _round_step(most: float) -> float:
+    """The largest of 1, 2, 5, 10, … times a power of ten that is not above a number."""
+    power = 10.0 ** math.floor(math.log10(most))
+    return next(factor * power for factor in (5, 2, 1) if factor * power <= most * (1 + 1e-9))

@@ -1,0 +1,128 @@
+"""The command lines, or the call, that give the numbers of a report again."""
+
+from __future__ import annotations
+
+import os
+
+from rankscope.data.interval import Interval
+from rankscope.file import File
+from rankscope.report.report import Command
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from rankscope.data import Policy
+    from rankscope.report.source import Held
+
+
+def write_commands(
+    held: Sequence[Held],
+    measures: Sequence[str],
+    *,
+    policy: Policy,
+    default: Policy,
+    interval: Interval | None,
+    options: Sequence[tuple[str, str]],
+) -> tuple[Command, ...]:
+    """Write what gives the numbers, and the report, again.
+
+    Args:
+        held: What was read: the judgments and the runs, or one table.
+        measures: The names of the measures.
+        policy: The policy.
+        default: The policy where none is given.
+        interval: The interval.
+        options: Other options of the command line and their values, such as `--by` and a column.
+    """
+    given, usual = policy.to_dict(), default.to_dict()
+    settings = ",".join(
+        f"{field}={given[field]}" for field in given if given[field] != usual[field]
+    )
+    if not _can_be_said(held, interval):
+        return (Command(purpose="The numbers", text=_call(held, measures, settings, interval)),)
+    words = [
+        *(each.path for each in held),
+        *(word for name in measures for word in ("-m", name)),
+        *(["--policy", settings] if settings else []),
+        *_say_interval(interval),
+        *_say_files(held),
+        *(word for option in options for word in option),
+    ]
+    return (
+        Command(purpose="The numbers", text=_join(["rankscope", "eval", *words])),
+        Command(purpose="This report", text=_join(["rankscope", "report", *words])),
+    )
+
+
+def _can_be_said(held: Sequence[Held], interval: Interval | None) -> bool:
+    """Whether a command line can say what was read, and which intervals were made."""
+    columns: dict[str, str] = {}
+    for role, name in (pair for each in held for pair in _columns(each).items()):
+        if columns.setdefault(role, name) != name:
+            return False
+    is_usual = interval is None or interval == Interval(interval.level, seed=interval.seed)
+    return all(each.path for each in held) and is_usual
+
+
+def _columns(held: Held) -> dict[str, str]:
+    return dict(held.value.columns) if isinstance(held.value, File) else {}
+
+
+def _say_interval(interval: Interval | None) -> list[str]:
+    if interval is None:
+        return []
+    seed = ["--seed", str(interval.seed)] if interval.seed else []
+    return ["--interval", f"{interval.level:g}", *seed]
+
+
+def _say_files(held: Sequence[Held]) -> Iterator[str]:
+    columns = {role: name for each in held for role, name in _columns(each).items()}
+    for role, name in columns.items():
+        yield from ("--col", f"{role}={name}")
+    formats = {
+        part: each.value.format
+        for part, each in zip(["qrels", *["run"] * len(held)], held, strict=False)
+        if isinstance(each.value, File) and each.value.format
+    }
+    for part, form in formats.items():
+        yield from ("--format", form if len(held) == 1 else f"{part}={form}")
+
+
+def _join(words: Sequence[str]) -> str:
+    return " ".join(map(_quote, words))
+
+
+def _quote(word: str) -> str:
+    r"""Quote a word for a shell; what cannot be seen is written as Bash reads it.
+
+    Examples:
+        >>> print(_quote("a run"), _quote("a\trun"))
+        'a run' $'a\trun'
+    """
+    if word.isprintable():
+        import shlex  # noqa: PLC0415 - only reports need it
+
+        return shlex.quote(word)
+    escaped = "".join(
+        character if character.isprintable() else _escape(character)
+        for character in word.replace("\\", "\\\\").replace("'", "\\'")
+    )
+    return f"$'{escaped}'"
+
+
+def _escape(character: str) -> str:
+    usual = {"\t": "\\t", "\n": "\\n", "\r": "\\r"}
+    octets = (f"\\x{octet:02x}" for octet in os.fsencode(character))
+    return usual.get(character) or "".join(octets)
+
+
+def _call(
+    held: Sequence[Held], measures: Sequence[str], settings: str, interval: Interval | None
+) -> str:
+    is_table = len(held) == 1
+    given = "table" if is_table else "qrels, run"
+    function = "rs.evaluate_table" if is_table else "rs.evaluate"
+    policy = f", policy={settings!r}" if settings else ""
+    ends = f", interval=rs.{interval!r}" if interval else ""
+    return f"{function}({given}, {list(measures)!r}{policy}{ends})"

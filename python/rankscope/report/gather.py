@@ -1,0 +1,264 @@
+"""Gathers what a report shows from the results of an evaluation."""
+
+from __future__ import annotations
+
+import math
+import os
+import sys
+
+from rankscope._core import __version__
+from rankscope.records import record
+from rankscope.report.choices import explain_policy
+from rankscope.report.report import (
+    ListedDocument,
+    Mean,
+    MeasureFacts,
+    Part,
+    QueryTable,
+    Remark,
+    Report,
+    RunFacts,
+    Slices,
+    WorstQuery,
+)
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from rankscope.data import Diagnostic
+    from rankscope.measures import Measure
+    from rankscope.report.report import Command
+    from rankscope.report.source import Held
+    from rankscope.results import Evaluation, Table
+    from rankscope.results.table import Cell
+
+    Columns = Sequence[tuple[Evaluation, str]]
+
+MOST_QUERIES = 5_000
+"""More rows than these make a page slow; the lowest values are shown."""
+MOST_PARTS = 1_000
+"""Likewise of the parts of an attribute, of which the largest are shown."""
+
+
+@record(frozen=True, slots=True, kw_only=True)
+class EvaluatedRun:
+    """The results of a run.
+
+    Args:
+        name: What it is called, such as the path of its file.
+        evaluation: The measures that were asked for.
+        judged: The measure `Judged`, down to the cutoff of the first measure.
+        facts: The measures `NumRel`, `NumRelRet` and `NumRet`, in this order.
+        list_documents: Gives the documents and grades of a query, in rank order.
+    """
+
+    name: str
+    evaluation: Evaluation
+    judged: Evaluation
+    facts: Evaluation
+    list_documents: Callable[[str], Sequence[tuple[str, float]]]
+
+
+def gather(
+    runs: Sequence[EvaluatedRun],
+    *,
+    held: Sequence[Held],
+    commands: Sequence[Command],
+    level: float | None,
+    worst: int,
+) -> Report:
+    """Gather what a report shows.
+
+    Args:
+        runs: The results of each run, all of the same measures under one policy.
+        held: What was read: the judgments and the runs, or one table.
+        commands: What gives the numbers again.
+        level: With which probability the intervals cover; `None` without them.
+        worst: How many of the worst queries of each run are explained.
+    """
+    first = runs[0].evaluation
+    names = _shorten([run.name for run in runs])
+    shown = _choose_shown(runs)
+    return Report(
+        title=_title(held),
+        measures=tuple(map(_describe, first.measures)),
+        runs=tuple(
+            RunFacts(
+                name=name,
+                means=_read_means(run.evaluation),
+                counts=run.evaluation.counts,
+                judged=_read_means(run.judged)[0],
+                worst=_find_worst(run, worst),
+            )
+            for name, run in zip(names, runs, strict=True)
+        ),
+        level=level,
+        tables=_make_tables(runs, names, shown),
+        left_out=len(first.query_ids) - len(shown),
+        slices=None if first.slices is None else _read_slices(first, first.slices),
+        policy=explain_policy(first.policy),
+        remarks=_merge_notes(runs, names),
+        inputs=tuple(file for each in held for file in each.files),
+        versions=_versions(),
+        commands=tuple(commands),
+    )
+
+
+def _title(held: Sequence[Held]) -> str:
+    names = [os.path.basename(each.name) or each.name for each in held]  # noqa: PTH119 - a text
+    if len(names) < 2:
+        return names[0]
+    runs = names[1] if len(names) == 2 else f"{len(names) - 1} runs"
+    return f"{runs} against {names[0]}"
+
+
+def _shorten(names: Sequence[str]) -> list[str]:
+    """The last parts of paths, or all of it where these are not different."""
+    short = [os.path.basename(name) or name for name in names]  # noqa: PTH119 - a text
+    return [*short] if len(set(short)) == len(short) else [*names]
+
+
+def _describe(measure: Measure) -> MeasureFacts:
+    row = measure.row
+    low, high = row.value_range
+    return MeasureFacts(
+        name=measure.name,
+        definition=row.definition,
+        undefined=row.undefined,
+        low=low,
+        high=high,
+    )
+
+
+def _read_means(evaluation: Evaluation) -> tuple[Mean, ...]:
+    intervals = evaluation.intervals
+    means = []
+    for name, queries in evaluation.denominators.items():
+        lower, upper = intervals.get(name, (None, None))
+        means.append(
+            Mean(measure=name, value=evaluation[name], lower=lower, upper=upper, queries=queries)
+        )
+    return tuple(means)
+
+
+def _read_slices(evaluation: Evaluation, table: Table) -> Slices:
+    attribute, *_ = table.names
+    rows = table.to_dict()
+    parts = [
+        Part(
+            name=name,
+            queries=int(row["queries"]),
+            means=tuple(
+                Mean(
+                    measure=measure,
+                    value=float(row[measure]),
+                    lower=_number(row.get(f"{measure} lower")),
+                    upper=_number(row.get(f"{measure} upper")),
+                    queries=int(row[f"{measure} n"]),
+                )
+                for measure in evaluation
+            ),
+        )
+        for name, row in list(rows.items())[:MOST_PARTS]
+    ]
+    return Slices(attribute=attribute, parts=tuple(parts), left_out=len(rows) - len(parts))
+
+
+def _number(cell: Cell | None) -> float | None:
+    return None if cell is None else float(cell)
+
+
+def _find_worst(run: EvaluatedRun, limit: int) -> tuple[WorstQuery, ...]:
+    """The lowest values of queries with relevant documents; of equal ones, those with most."""
+    measure = run.evaluation.measures[0]
+    values = run.evaluation.per_query_list(measure)
+    relevant, found, retrieved = (
+        list(map(int, run.facts.per_query_list(each))) for each in run.facts.measures
+    )
+    ids = run.evaluation.query_ids
+    open_to_change = [
+        at for at, value in enumerate(values) if relevant[at] and not math.isnan(value)
+    ]
+    worst = sorted(open_to_change, key=lambda at: (values[at], -relevant[at], at))[:limit]
+    return tuple(
+        WorstQuery(
+            query_id=ids[at],
+            value=values[at],
+            relevant=relevant[at],
+            found=found[at],
+            retrieved=retrieved[at],
+            documents=_list(run, ids[at], measure.k or DEEPEST),
+        )
+        for at in worst
+    )
+
+
+DEEPEST = 20
+"""How many documents of a list are shown for a measure without a cutoff, and at most."""
+
+
+def _list(run: EvaluatedRun, query: str, k: int) -> tuple[ListedDocument, ...]:
+    documents = run.list_documents(query)[: min(k, DEEPEST)]
+    return tuple(
+        ListedDocument(rank=rank, doc_id=doc, grade=None if math.isnan(grade) else grade)
+        for rank, (doc, grade) in enumerate(documents, start=1)
+    )
+
+
+def _choose_shown(runs: Sequence[EvaluatedRun]) -> list[int]:
+    """Which queries the tables show: all, or those with the lowest values of the first run."""
+    evaluation = runs[0].evaluation
+    values = evaluation.per_query_list(evaluation.measures[0])
+    if len(values) <= MOST_QUERIES:
+        return list(range(len(values)))
+    lowest = sorted(range(len(values)), key=lambda at: (math.isnan(values[at]), values[at], at))
+    return sorted(lowest[:MOST_QUERIES])
+
+
+def _make_tables(
+    runs: Sequence[EvaluatedRun], names: Sequence[str], shown: list[int]
+) -> tuple[QueryTable, ...]:
+    """A table a measure where there are several runs, and one table of all where there is one."""
+    first = runs[0]
+    measures = [measure.name for measure in first.evaluation.measures]
+    ids = first.evaluation.query_ids
+    relevant = first.facts.per_query_list(first.facts.measures[0])
+
+    def make(
+        title: str, columns: Sequence[str], pairs: Sequence[tuple[Evaluation, str]]
+    ) -> QueryTable:
+        values = [evaluation.per_query_list(measure) for evaluation, measure in pairs]
+        return QueryTable(
+            title=title,
+            columns=tuple(columns),
+            query_ids=tuple(ids[at] for at in shown),
+            relevant=tuple(int(relevant[at]) for at in shown),
+            values=tuple(tuple(column[at] for at in shown) for column in values),
+        )
+
+    if len(runs) == 1:
+        return (make(names[0], measures, [(first.evaluation, name) for name in measures]),)
+    return tuple(make(name, names, [(run.evaluation, name) for run in runs]) for name in measures)
+
+
+def _merge_notes(runs: Sequence[EvaluatedRun], names: Sequence[str]) -> tuple[Remark, ...]:
+    """Each note once, with the runs that it was seen in; without them where it was in all."""
+    seen: dict[Diagnostic, list[str]] = {}
+    for name, run in zip(names, runs, strict=True):
+        for note in run.evaluation.notes:
+            seen.setdefault(note, []).append(name)
+    return tuple(
+        Remark(note=note, runs=() if len(where) == len(runs) else tuple(where))
+        for note, where in seen.items()
+    )
+
+
+def _versions() -> tuple[tuple[str, str], ...]:
+    import platform  # noqa: PLC0415 - it loads slowly
+
+    return (
+        ("rankscope", __version__),
+        ("Python", platform.python_version()),
+        ("system", f"{sys.platform} {platform.machine()}"),
+    )

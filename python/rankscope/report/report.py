@@ -1,0 +1,308 @@
+"""Everything that a report shows, as frozen records."""
+
+from __future__ import annotations
+
+import os
+
+from rankscope.errors import FileError
+from rankscope.records import record
+from rankscope.results.text import format_value, show
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from rankscope.data import Diagnostic
+    from rankscope.results import Counts
+
+
+@record(frozen=True, slots=True, kw_only=True)
+class InputFile:
+    """A file that was read.
+
+    Args:
+        role: `judgments`, `run` or `table`.
+        name: Its path, as it was given.
+        size: Its bytes; 0 of what was not a file.
+        sha256: The SHA-256 of its bytes, hexadecimal; empty of what was not a file.
+    """
+
+    role: str
+    name: str
+    size: int
+    sha256: str
+
+
+@record(frozen=True, slots=True, kw_only=True)
+class Mean:
+    """The value of a measure over all queries of a run.
+
+    Args:
+        measure: Its name.
+        value: The mean, or what the policy takes in its place.
+        lower: The lower end of its interval; `None` without one.
+        upper: The upper end.
+        queries: How many queries it is over.
+    """
+
+    measure: str
+    value: float
+    lower: float | None
+    upper: float | None
+    queries: int
+
+
+@record(frozen=True, slots=True, kw_only=True)
+class MeasureFacts:
+    """What a measure is.
+
+    Args:
+        name: Its canonical name.
+        definition: What it says, in one sentence.
+        undefined: Where it has no value; empty where it always has one.
+        low: The least value.
+        high: The greatest value; infinite where there is none.
+    """
+
+    name: str
+    definition: str
+    undefined: str
+    low: float
+    high: float
+
+
+@record(frozen=True, slots=True, kw_only=True)
+class ListedDocument:
+    """A document of a ranked list.
+
+    Args:
+        rank: Its rank, from 1.
+        doc_id: Its id; empty where the rankings have none.
+        grade: Its grade; `None` where it is unjudged.
+    """
+
+    rank: int
+    doc_id: str
+    grade: float | None
+
+
+@record(frozen=True, slots=True, kw_only=True)
+class WorstQuery:
+    """A query in which a run has a low value.
+
+    Args:
+        query_id: Its id.
+        value: The value of the first measure.
+        relevant: How many of its judged documents have a grade above 0.
+        found: How many of these were retrieved.
+        retrieved: How many documents were retrieved.
+        documents: The list, down to the cutoff.
+    """
+
+    query_id: str
+    value: float
+    relevant: int
+    found: int
+    retrieved: int
+    documents: tuple[ListedDocument, ...]
+
+
+@record(frozen=True, slots=True, kw_only=True)
+class RunFacts:
+    """What is known of a run.
+
+    Args:
+        name: What the page calls it.
+        means: The value of each measure.
+        counts: What the means are made of.
+        judged: The share of judged documents down to the cutoff, as a mean over queries.
+        worst: The queries with the lowest values, lowest first.
+    """
+
+    name: str
+    means: tuple[Mean, ...]
+    counts: Counts
+    judged: Mean
+    worst: tuple[WorstQuery, ...]
+
+
+@record(frozen=True, slots=True, kw_only=True)
+class QueryTable:
+    """The values of the queries.
+
+    Args:
+        title: What the values are.
+        columns: What each column is: runs, or measures.
+        query_ids: The queries.
+        relevant: How many relevant documents each has.
+        values: By column, the value of each query; NaN where the policy leaves it out.
+    """
+
+    title: str
+    columns: tuple[str, ...]
+    query_ids: tuple[str, ...]
+    relevant: tuple[int, ...]
+    values: tuple[tuple[float, ...], ...]
+
+    def rows(self) -> Iterator[tuple[str, int, tuple[float, ...]]]:
+        """Give each query with its relevant documents and its values."""
+        return zip(self.query_ids, self.relevant, zip(*self.values, strict=True), strict=True)
+
+
+@record(frozen=True, slots=True, kw_only=True)
+class Part:
+    """The queries that have one value of an attribute.
+
+    Args:
+        name: The value.
+        queries: How many they are.
+        means: The value of each measure over them.
+    """
+
+    name: str
+    queries: int
+    means: tuple[Mean, ...]
+
+
+@record(frozen=True, slots=True, kw_only=True)
+class Slices:
+    """The measures by the values of an attribute.
+
+    Args:
+        attribute: Its name, or several with commas between.
+        parts: Those with most queries first.
+        left_out: How many parts are left out.
+    """
+
+    attribute: str
+    parts: tuple[Part, ...]
+    left_out: int
+
+
+@record(frozen=True, slots=True, kw_only=True)
+class Choice:
+    """A field of the policy, and what it means.
+
+    Args:
+        field: Its name.
+        value: Its value, as text.
+        meaning: What that says, in one sentence.
+    """
+
+    field: str
+    value: str
+    meaning: str
+
+
+@record(frozen=True, slots=True, kw_only=True)
+class Remark:
+    """Something suspicious but legal, and where it was seen.
+
+    Args:
+        note: What it was.
+        runs: In which runs; empty where it is about what all have in common.
+    """
+
+    note: Diagnostic
+    runs: tuple[str, ...]
+
+
+@record(frozen=True, slots=True, kw_only=True)
+class Command:
+    """What gives a number again.
+
+    Args:
+        purpose: What it gives.
+        text: The command line, or the call in Python.
+    """
+
+    purpose: str
+    text: str
+
+
+@record(frozen=True, slots=True, kw_only=True)
+class Report:
+    """All that a report shows; `to_html` makes the page of it, `write` a file.
+
+    One input gives one report, byte by byte: it has no date in it.
+
+    Args:
+        title: What was evaluated.
+        measures: The measures, in the order in which they were asked for.
+        runs: The runs, in the order in which they were given.
+        level: With which probability the intervals cover; `None` without them.
+        tables: The values of the queries.
+        left_out: How many queries the tables leave out.
+        slices: The measures by group, where there are attributes.
+        policy: The policy, field by field.
+        remarks: What was suspicious but legal.
+        inputs: What was read.
+        versions: The names and versions of what computed.
+        commands: What gives the numbers again.
+
+    Examples:
+        >>> import rankscope as rs
+        >>> qrels = {"q1": {"d1": 1, "d2": 0}}
+        >>> report = rs.report(
+        ...     qrels, {"old": {"q1": {"d1": 1.0}}, "new": {"q1": {"d2": 1.0}}}, "RR"
+        ... )
+        >>> [(run.name, run.means[0].value) for run in report.runs]
+        [('old', 1.0), ('new', 0.0)]
+        >>> report.to_html()[:15]
+        '<!doctype html>'
+    """
+
+    title: str
+    measures: tuple[MeasureFacts, ...]
+    runs: tuple[RunFacts, ...]
+    level: float | None
+    tables: tuple[QueryTable, ...]
+    left_out: int
+    slices: Slices | None
+    policy: tuple[Choice, ...]
+    remarks: tuple[Remark, ...]
+    inputs: tuple[InputFile, ...]
+    versions: tuple[tuple[str, str], ...]
+    commands: tuple[Command, ...]
+
+    def means_of(self, measure: str) -> tuple[Mean, ...]:
+        """Give the mean of a measure in each run."""
+        return tuple(mean for run in self.runs for mean in run.means if mean.measure == measure)
+
+    def to_html(self) -> str:
+        """Make the page: one file that needs no other.
+
+        Raises:
+            UsageError: Jinja is not installed.
+        """
+        from rankscope.report.render import render  # noqa: PLC0415 - loads Jinja
+
+        return render(self)
+
+    def write(self, path: str | os.PathLike[str]) -> None:
+        """Write the page to a file.
+
+        Raises:
+            UsageError: Jinja is not installed.
+            FileError: The file cannot be written.
+        """
+        page = self.to_html()
+        try:
+            with open(path, "w", encoding="utf-8", newline="\n") as file:  # noqa: PTH123 - as above
+                file.write(page)
+        except OSError as error:
+            raise FileError(
+                f"expected a place to write the report to, found {error.strerror or error}",
+                hint="is there such a folder, and may you write to it?",
+                code="io",
+                file=os.fsdecode(path),
+            ) from error
+
+    def __str__(self) -> str:
+        lines = [self.title]
+        for run in self.runs:
+            means = ", ".join(f"{mean.measure} {format_value(mean.value)}" for mean in run.means)
+            lines.append(f"{show(run.name)}: {means}")
+        return "\n".join(lines)
+
+    __repr__ = __str__

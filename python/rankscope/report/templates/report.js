@@ -1,0 +1,81 @@
+"use strict";
+
+// What the page is without a script stays: this adds sorting, filtering and printing of what is folded.
+
+function key(row, column) {
+  const cell = row.cells[column];
+  if (cell.dataset.value !== undefined) {
+    return cell.dataset.value === "" ? null : Number(cell.dataset.value);
+  }
+  const text = cell.textContent.trim();
+  const number = Number(text.replaceAll(",", ""));
+  return text !== "" && Number.isFinite(number) ? number : text;
+}
+
+function compare(a, b) {
+  if (typeof a === "number" && typeof b === "number") return a - b;
+  return String(a).localeCompare(String(b), "en", { numeric: true });
+}
+
+// What has no value comes last in either direction.
+function sort(table, column, direction) {
+  const body = table.tBodies[0];
+  const rows = Array.from(body.rows, (row) => ({ row, key: key(row, column) }));
+  rows.sort((one, other) => {
+    if (one.key === null || other.key === null) return (one.key === null) - (other.key === null);
+    return direction * compare(one.key, other.key);
+  });
+  body.append(...rows.map(({ row }) => row));
+}
+
+function makeSortable(table) {
+  const heads = Array.from(table.tHead.rows[0].cells);
+  heads.forEach((head, column) => {
+    if ("fixed" in head.dataset) return;
+    const button = document.createElement("button");
+    button.type = "button";
+    button.append(...head.childNodes);
+    head.append(button);
+    button.addEventListener("click", () => {
+      const direction = head.ariaSort === "ascending" ? -1 : 1;
+      for (const other of heads) other.ariaSort = null;
+      head.ariaSort = direction === 1 ? "ascending" : "descending";
+      sort(table, column, direction);
+    });
+  });
+}
+
+function makeFilter(field) {
+  const table = document.getElementById(field.dataset.for);
+  const input = field.querySelector("input");
+  const output = field.querySelector("output");
+  const rows = Array.from(table.tBodies[0].rows, (row) => ({
+    row,
+    text: row.cells[0].textContent.toLowerCase(),
+  }));
+  field.hidden = false;
+  input.addEventListener("input", () => {
+    const wanted = input.value.trim().toLowerCase();
+    let shown = 0;
+    for (const { row, text } of rows) {
+      row.hidden = !text.includes(wanted);
+      shown += row.hidden ? 0 : 1;
+    }
+    output.textContent = wanted === "" ? "" : `${shown} of ${rows.length}`;
+  });
+}
+
+function unfoldForPrint() {
+  let folded = [];
+  addEventListener("beforeprint", () => {
+    folded = Array.from(document.querySelectorAll("details:not([open])"));
+    for (const each of folded) each.open = true;
+  });
+  addEventListener("afterprint", () => {
+    for (const each of folded) each.open = false;
+  });
+}
+
+document.querySelectorAll("table[data-sort]").forEach(makeSortable);
+document.querySelectorAll(".filter").forEach(makeFilter);
+unfoldForPrint();

@@ -1,0 +1,201 @@
+"""What a report says is what the evaluation says."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+import subprocess
+from typing import TYPE_CHECKING
+
+import pytest
+import rankscope as rs
+from rankscope.data.policy import CHOICES, SHARES
+from rankscope.report.charts import choose_axis
+from rankscope.report.choices import MEANINGS
+from rankscope.report.source import hold
+
+from tests.cli.command import run as start
+from tests.inputs.entry import QRELS, RUN, lines
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+MEASURES = ["nDCG@10", "AP", "P@1"]
+
+
+def test_means_intervals_counts_and_notes_are_those_of_the_evaluation() -> None:
+    judged = {"q1": {"d1": 2, "d2": 0}, "q2": {"d3": 1}, "q3": {"d4": 0}, "q4": {"d5": 1}}
+    lists = {"q1": {"d2": 2.0, "d1": 1.0, "d9": 0.5}, "q2": {"d3": 1.0}, "q9": {"d1": 1.0}}
+    policy = rs.Policy(empty="skip", missing="skip")
+    evaluation = rs.evaluate(judged, lists, MEASURES, policy=policy, interval=0.9)
+    report = rs.report(judged, {"a": lists, "b": lists}, MEASURES, policy=policy, interval=0.9)
+    for run in report.runs:
+        for mean in run.means:
+            ends = evaluation.intervals[mean.measure]
+            assert (mean.value, mean.lower, mean.upper) == (evaluation[mean.measure], *ends)
+            assert mean.queries == evaluation.denominators[mean.measure]
+        assert run.counts == evaluation.counts
+    assert tuple(remark.note for remark in report.remarks) == evaluation.notes
+    assert all(remark.runs == () for remark in report.remarks)
+    for table, name in zip(report.tables, MEASURES, strict=True):
+        assert table.columns == ("a", "b")
+        assert list(table.query_ids) == evaluation.query_ids
+        expected = evaluation.per_query_list(name)
+        for column in table.values:
+            assert all(
+                ours == theirs or (math.isnan(ours) and math.isnan(theirs))
+                for ours, theirs in zip(column, expected, strict=True)
+            )
+
+
+def test_one_run_has_one_table_of_all_measures() -> None:
+    (table,) = rs.report({"q1": {"d": 1}}, {"only": {"q1": {"d": 1.0}}}, MEASURES).tables
+    assert table.columns == ("nDCG@10", "AP", "P@1")
+    assert list(table.rows()) == [("q1", 1, (1.0, 1.0, 1.0))]
+
+
+def test_a_note_names_the_runs_that_it_is_about() -> None:
+    runs = {"all": {"q1": {"d": 1.0}, "q2": {"d": 1.0}}, "half": {"q1": {"d": 1.0}}}
+    remarks = rs.report({"q1": {"d": 1}, "q2": {"d": 1}}, runs).remarks
+    assert [(remark.note.code, remark.runs) for remark in remarks] == [("n_missing", ("half",))]
+
+
+def test_the_worst_queries_are_those_that_could_be_better() -> None:
+    judged = {
+        "good": {"a": 1},
+        "empty": {"a": 0},
+        "missing": {"a": 1},
+        "many": {"a": 1, "b": 1, "c": 1},
+        "half": {"a": 1},
+    }
+    lists = {
+        "good": {"a": 1.0},
+        "empty": {"a": 1.0},
+        "many": {"x": 2.0, "y": 1.0},
+        "half": {"x": 2.0, "a": 1.0},
+    }
+    (run,) = rs.report(judged, {"run": lists}, "RR", worst=3).runs
+    assert [(query.query_id, query.value, query.relevant) for query in run.worst] == [
+        ("many", 0.0, 3), ("missing", 0.0, 1), ("half", 0.5, 1)
+    ]  # fmt: skip
+    many, missing, half = run.worst
+    assert [(each.rank, each.doc_id, each.grade) for each in half.documents] == [
+        (1, "x", None), (2, "a", 1.0)
+    ]  # fmt: skip
+    assert missing.documents == ()
+    assert (many.found, many.retrieved, half.found) == (0, 2, 1)
+
+
+def test_none_of_the_worst_queries_may_be_asked_for() -> None:
+    (run,) = rs.report({"q1": {"d": 1}}, {"run": {"q1": {"d": 1.0}}}, worst=0).runs
+    assert run.worst == ()
+    with pytest.raises(rs.UsageError) as refused:
+        rs.report({"q1": {"d": 1}}, {"run": {"q1": {"d": 1.0}}}, worst=-1)
+    assert refused.value.code == "bad_parameter"
+
+
+def test_slices_are_those_of_the_evaluation() -> None:
+    log = {
+        "qid": [1, 1, 2, 3, 4],
+        "label": [1, 0, 1, 0, 1],
+        "score": [0.1, 0.9, 0.5, 0.4, 0.3],
+        "country": ["de", "de", "at", "de", "de"],
+    }
+    evaluation = rs.evaluate_table(log, MEASURES, by="country", interval=0.95)
+    report = rs.report_table(log, MEASURES, by="country")
+    assert report.slices is not None
+    assert evaluation.slices is not None
+    rows = evaluation.slices.to_dict()
+    assert [part.name for part in report.slices.parts] == list(rows)
+    for part in report.slices.parts:
+        assert part.queries == rows[part.name]["queries"]
+        assert [mean.value for mean in part.means] == [rows[part.name][name] for name in MEASURES]
+
+
+def test_every_choice_of_a_policy_has_a_meaning() -> None:
+    for field, choices in CHOICES.items():
+        names = {*choices, *(SHARES if field == "aggregate" else ())}
+        assert set(MEANINGS[field]) == names
+    policy = rs.Policy(unjudged=0.5, missing_gain=-1, aggregate="quantile(0.1)")
+    report = rs.report({"q1": {"d": 1}}, {"run": {"q1": {"d": 1.0}}}, policy=policy)
+    said = {choice.field: (choice.value, choice.meaning) for choice in report.policy}
+    assert said["aggregate"][0] == "quantile(0.1)"
+    assert "0.5" in said["unjudged"][1]
+    assert "-1" in said["missing_gain"][1]
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> tuple[Path, Path]:
+    """Judgments and a run, in files with odd names."""
+    paths = tmp_path / "the qrels", tmp_path / "it's\ta run"
+    for path, content in zip(paths, (QRELS, RUN), strict=True):
+        path.write_bytes(content)
+    return paths
+
+
+def test_inputs_are_named_with_their_hashes(files: tuple[Path, Path]) -> None:
+    report = rs.report(files[0], [files[1]])
+    assert [(each.role, each.name, each.size, each.sha256) for each in report.inputs] == [
+        (role, str(path), path.stat().st_size, hashlib.sha256(path.read_bytes()).hexdigest())
+        for role, path in zip(("judgments", "run"), files, strict=True)
+    ]
+    in_memory = rs.report(QRELS, {"bytes": RUN}).inputs
+    assert [each.sha256 for each in in_memory] == [each.sha256 for each in report.inputs]
+
+
+def test_the_command_gives_the_numbers_again(files: tuple[Path, Path]) -> None:
+    policy = rs.Policy(ties="worst", empty="skip", unjudged=0.25)
+    report = rs.report(
+        files[0],
+        [files[1]],
+        MEASURES,
+        policy=policy,
+        interval=rs.Interval(0.9, seed=7),
+        score_type="float32",
+    )
+    numbers, page = report.commands
+    words = bash_words(numbers.text)
+    assert words[:2] == ["rankscope", "eval"]
+    rows = [row.split("\t") for row in start(*words[1:]).stdout.decode().splitlines()]
+    assert rows[1:] == [
+        [mean.measure, *(f"{value:.4f}" for value in (mean.value, mean.lower, mean.upper))]
+        for mean in report.runs[0].means
+    ]
+    words = bash_words(page.text)
+    assert words[:2] == ["rankscope", "report"]
+    assert start(*words[1:], "-o", "-").stdout.decode() == report.to_html()
+
+
+def bash_words(command: str) -> list[str]:
+    """What Bash makes of a command line."""
+    printed = subprocess.run(
+        ["bash", "-c", f"printf '%s\\0' {command}"],  # noqa: S607 - whichever bash there is
+        capture_output=True,
+        check=True,
+    )
+    return printed.stdout.decode().split("\0")[:-1]
+
+
+def test_what_no_command_line_can_say_is_a_call() -> None:
+    report = rs.report(QRELS, {"run": RUN}, "RR", policy="empty=skip", interval=None)
+    assert [command.text for command in report.commands] == [
+        "rs.evaluate(qrels, run, ['RR'], policy='empty=skip')"
+    ]
+
+
+def test_a_file_that_changes_meanwhile_is_refused(files: tuple[Path, Path]) -> None:
+    held = hold(files[1], "run")
+    held.check()
+    files[1].write_bytes(RUN + lines("q1 Q0 d5 9 0.1 t"))
+    with pytest.raises(rs.FileError) as refused:
+        held.check()
+    assert refused.value.code == "changed_while_reading"
+
+
+def test_an_axis_has_round_numbers_within_its_ends() -> None:
+    for low, high in ((0.0, 1.0), (0.41, 0.43), (-3.0, 250.0), (1e-9, 2e-9), (0.5, 0.5)):
+        axis = choose_axis([low, high, math.nan])
+        assert axis.low <= low <= high <= axis.high
+        assert 2 <= len(axis.ticks) <= 8
+        assert all(axis.low <= tick <= axis.high for tick in axis.ticks)
+        assert 0 <= axis.place(low) <= axis.place(high) <= 100

@@ -1,0 +1,130 @@
+"""The page: one file that loads nothing, well formed, the same for the same input."""
+
+from __future__ import annotations
+
+import base64
+import re
+from hashlib import sha256
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+import pytest
+import rankscope as rs
+
+from tests.report.page import Element, read_page
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+QRELS = {
+    "q1": {"d1": 3, "d2": 0, "d3": 1},
+    "q2": {"d4": 1, "d5": 2},
+    "q3": {"d6": 1},
+    "q4": {"d7": 0},
+}
+OLD = {"q1": {"d2": 3.0, "d1": 2.0, "d9": 1.0}, "q2": {"d4": 2.0, "d5": 1.0}, "q4": {"d7": 1.0}}
+NEW = {"q1": {"d1": 3.0, "d3": 2.0}, "q2": {"d5": 2.0}, "q3": {"d8": 1.0, "d6": 1.0}}
+RUNS = {"old": OLD, "new": NEW}
+
+
+@pytest.fixture(scope="module")
+def html() -> str:
+    return rs.report(QRELS, RUNS).to_html()
+
+
+@pytest.fixture(scope="module")
+def page(html: str) -> Element:
+    return read_page(html)
+
+
+def test_one_input_gives_one_page(html: str) -> None:
+    assert rs.report(QRELS, RUNS).to_html() == html
+
+
+def test_the_browser_is_told_to_load_nothing_and_to_run_only_what_stands_in_the_page(
+    html: str, page: Element
+) -> None:
+    (policy,) = (
+        meta.attributes["content"]
+        for meta in page.find("meta")
+        if meta.attributes.get("http-equiv") == "Content-Security-Policy"
+    )
+    rules = dict(rule.split(" ", 1) for rule in policy.split("; "))
+    assert rules["default-src"] == "'none'"
+    for tag, rule in (("script", "script-src"), ("style", "style-src")):
+        (text,) = re.findall(f"<{tag}>(.*?)</{tag}>", html, flags=re.DOTALL)
+        digest = base64.b64encode(sha256(text.encode()).digest()).decode()
+        assert rules[rule] == f"'sha256-{digest}'"
+    assert {"base-uri", "form-action"} <= rules.keys()
+
+
+def test_nothing_is_fetched_and_nothing_hides_in_attributes(page: Element) -> None:
+    for element in page.every():
+        for name, value in element.attributes.items():
+            assert not name.startswith("on")
+            assert name not in {"style", "src", "srcset", "srcdoc", "action", "formaction"}
+            assert name != "href" or value.startswith("#")
+    assert not page.find("link") + page.find("iframe") + page.find("img") + page.find("object")
+
+
+def test_what_is_named_is_there_once(page: Element) -> None:
+    ids = [each.attributes["id"] for each in page.every() if "id" in each.attributes]
+    assert len(set(ids)) == len(ids)
+    named = [
+        each.attributes[name].removeprefix("#")
+        for each in page.every()
+        for name in ("href", "for", "aria-labelledby", "data-for")
+        if name in each.attributes
+    ]
+    assert named
+    assert set(named) <= set(ids)
+
+
+def test_a_reader_of_the_screen_finds_headings_and_cells(page: Element) -> None:
+    (root,) = page.find("html")
+    assert root.attributes["lang"] == "en"
+    assert len(page.find("h1")) == 1
+    levels = [int(each.tag[1]) for each in page.every() if re.fullmatch(r"h\d", each.tag)]
+    assert all(after - before <= 1 for before, after in pairwise(levels))
+    for head in page.find("th"):
+        assert head.attributes["scope"] in {"col", "row"}
+    for region in page.find("div", role="region"):
+        assert region.attributes["aria-label"]
+        assert region.attributes["tabindex"] == "0"
+    for field in page.find("input"):
+        assert page.find("label", **{"for": field.attributes["id"]})
+
+
+def test_every_row_has_as_many_cells_as_the_head(page: Element) -> None:
+    for table in page.find("table"):
+        (head,) = table.find("thead")
+        width = len(head.find("th"))
+        (body,) = table.find("tbody")
+        for row in body.find("tr"):
+            assert len(row.find("th") + row.find("td")) == width
+
+
+def test_values_stand_in_the_summary_with_their_intervals(page: Element) -> None:
+    evaluation = rs.evaluate(QRELS, OLD, ["nDCG@10", "AP", "RR"], interval=0.95)
+    row = page.find("table")[0].find("tr")[1]
+    (name,) = row.find("th")
+    assert name.text == "old"
+    shown = [cell.text for cell in row.find("td")[:3]]
+    assert shown == [
+        f"{evaluation[measure]:.4f}{lower:.4f} to {upper:.4f}"
+        for measure, (lower, upper) in evaluation.intervals.items()
+    ]
+
+
+def test_without_intervals_there_are_none() -> None:
+    html = rs.report(QRELS, RUNS, "RR", interval=None).to_html()
+    assert "interval" not in read_page(html).find("main")[0].text
+
+
+def test_a_file_that_cannot_be_written_is_an_error(tmp_path: Path) -> None:
+    report = rs.report(QRELS, RUNS)
+    with pytest.raises(rs.FileError) as refused:
+        report.write(tmp_path / "none" / "page.html")
+    assert refused.value.code == "io"
+    report.write(tmp_path / "page.html")
+    assert (tmp_path / "page.html").read_text(encoding="utf-8") == report.to_html()
