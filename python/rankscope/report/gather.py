@@ -24,7 +24,7 @@ from rankscope.report.report import (
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from rankscope.data import Diagnostic
     from rankscope.measures import Measure
@@ -225,19 +225,22 @@ def _make_tables(
     ids = first.evaluation.query_ids
     relevant = first.facts.per_query_list(first.facts.measures[0])
 
-    def make(
-        title: str, columns: Sequence[str], pairs: Sequence[tuple[Evaluation, str]]
-    ) -> QueryTable:
-        values = [evaluation.per_query_list(measure) for evaluation, measure in pairs]
+    is_one = len(runs) == 1
+
+    def make(title: str, columns: Sequence[str], pairs: Columns) -> QueryTable:
+        whole = [evaluation.per_query_list(measure) for evaluation, measure in pairs]
+        values = [[column[at] for at in shown] for column in whole]
+        rows: Iterable[tuple[float, ...]] = () if is_one else zip(*values, strict=True)
         return QueryTable(
             title=title,
             columns=tuple(columns),
             query_ids=tuple(ids[at] for at in shown),
             relevant=tuple(int(relevant[at]) for at in shown),
-            values=tuple(tuple(column[at] for at in shown) for column in values),
+            values=tuple(map(tuple, values)),
+            spreads=tuple(max(row) - min(row) for row in rows),
         )
 
-    if len(runs) == 1:
+    if is_one:
         return (make(names[0], measures, [(first.evaluation, name) for name in measures]),)
     return tuple(make(name, names, [(run.evaluation, name) for run in runs]) for name in measures)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import math
+import re
 from hashlib import sha256
 from importlib.resources import files
 
@@ -15,11 +16,13 @@ from rankscope.results.text import format_value, show
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from jinja2 import Environment
+    from markupsafe import Markup
 
     from rankscope.report.report import Report
 
 LONGEST = 200
 """Longer texts are cut: an id may have any length."""
+BREAK = re.compile(r"(?<=[_./:-])(?=[^_./:-])")
 LEVELS = 5
 """How many shades the cells of values have."""
 
@@ -59,6 +62,7 @@ def _make_environment() -> Environment:
     )
     environment.filters |= {
         "shown": shorten,
+        "breakable": mark_breaks,
         "value": write_value,
         "exact": write_exactly,
         "count": write_count,
@@ -103,6 +107,18 @@ def shorten(text: object) -> str:
     if len(whole) <= LONGEST:
         return show(whole)
     return f"{show(whole[:LONGEST])}… ({len(whole):,} characters)"
+
+
+def mark_breaks(text: str) -> Markup:
+    """Say where a long name may go on in the next line: after what joins its words.
+
+    Examples:
+        >>> print(mark_breaks("<old>_bm25.run"))
+        &lt;old&gt;_<wbr>bm25.<wbr>run
+    """
+    from markupsafe import Markup  # noqa: PLC0415 - Jinja brings it
+
+    return Markup("<wbr>").join(BREAK.split(text))
 
 
 def write_value(value: float | None) -> str:

@@ -136,6 +136,7 @@ class QueryTable:
         query_ids: The queries.
         relevant: How many relevant documents each has.
         values: By column, the value of each query; NaN where the policy leaves it out.
+        spreads: Between runs, how far apart the values of each query are; none of one run.
     """
 
     title: str
@@ -143,6 +144,7 @@ class QueryTable:
     query_ids: tuple[str, ...]
     relevant: tuple[int, ...]
     values: tuple[tuple[float, ...], ...]
+    spreads: tuple[float, ...]
 
     def rows(self) -> Iterator[tuple[str, int, tuple[float, ...]]]:
         """Give each query with its relevant documents and its values."""
