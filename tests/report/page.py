@@ -6,6 +6,8 @@ from dataclasses import dataclass, field
 from html.parser import HTMLParser
 
 VOID = {"meta", "input", "br", "link", "img", "hr"}
+BREAK = "wbr"
+"""Where a line may end: no element that means anything."""
 
 
 @dataclass
@@ -38,6 +40,8 @@ class _Reader(HTMLParser):
         self.open = [self.root]
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        if tag == BREAK:
+            return
         names = [name for name, _ in attrs]
         assert len(set(names)) == len(names), (tag, attrs)
         element = Element(tag, {name: value or "" for name, value in attrs})
