@@ -7,6 +7,8 @@ import re
 from importlib import import_module
 from typing import TYPE_CHECKING
 
+import rankscope
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -26,14 +28,23 @@ def write_object(module: str, name: str) -> str:
     if not inspect.isclass(thing):
         return write_function(thing, name, level=2)
     parts = [f"## {name}", *write_docstring(inspect.getdoc(thing) or "")]
-    members = {key: value for key, value in vars(thing).items() if not key.startswith("_")}
-    properties = [each for each in members.items() if isinstance(each[1], property)]
+    members = list_members(thing)
+    properties = {key: each for key, each in members.items() if isinstance(each, property)}
     if properties:
-        parts += ["**Properties**", *(write_property(*each) for each in properties)]
+        parts += ["**Properties**", *(write_property(*each) for each in properties.items())]
     for member, value in members.items():
         if isinstance(value, classmethod) or inspect.isfunction(value):
             parts.append(write_function(getattr(thing, member), member, level=3, owner=name))
     return "\n\n".join(parts)
+
+
+def list_members(thing: type) -> dict[str, object]:
+    """The public members of a class, and of classes that it is made of and that are not public."""
+    public = {each for each in vars(rankscope).values() if inspect.isclass(each)} - {thing}
+    parts = [each for each in reversed(thing.__mro__) if each not in {*public, object}]
+    inherited = [part for part in parts if part.__module__.startswith("rankscope")]
+    members = (item for part in inherited for item in vars(part).items())
+    return {key: value for key, value in members if not key.startswith("_")}
 
 
 def write_property(name: str, value: property) -> str:

@@ -83,6 +83,7 @@ from rankscope.measures import parse as parse
 from rankscope.report import Report as Report
 from rankscope.results import Counts as Counts
 from rankscope.results import Evaluation as Evaluation
+from rankscope.results import Losses as Losses
 from rankscope.results import Table as Table
 
 __all__ = [
@@ -111,6 +112,7 @@ __all__ = [
     "Judged",
     "Letor",
     "LimitError",
+    "Losses",
     "Measure",
     "MeasureError",
     "NumQ",

@@ -2,39 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from rankscope import _core, engine
 from rankscope.adapters import arrays, recognise_table, see_joined, tables
-from rankscope.adapters.columns import MISSING
 from rankscope.adapters.numbers import is_judged, no_judgments
+from rankscope.api.columns import Choices, Columns
 from rankscope.api.ideals import refuse_beaten_ideals
+from rankscope.api.losses import measure_losses
 from rankscope.api.ties import check_order
 from rankscope.data.attribution import SETTINGS
 from rankscope.data.interval import read_interval
 from rankscope.data.policy import CHOICES, Policy, check_choice
 from rankscope.data.qrels import Qrels, Queries
 from rankscope.errors import FormatError, UsageError
-from rankscope.records import record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-    from typing import Any, Literal, Unpack
+    from collections.abc import Iterable, Mapping, Sequence
+    from typing import Literal, Unpack
 
-    import numpy as np
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import ArrayLike
 
     from rankscope.conventions import Convention
     from rankscope.data.attribution import Positive, Settings
     from rankscope.data.interval import Interval
     from rankscope.data.policy import Ties
-    from rankscope.engine import Groups, Measures
-    from rankscope.results import Evaluation
+    from rankscope.engine import Measures
+    from rankscope.measures import Measure
+    from rankscope.results import Evaluation, Losses
     from rankscope.typing import InputLike, Progress
 
 
-class Rankings:
+class Rankings(Columns):
     """Ranked lists joined with their judgments: ragged columns on a query axis; immutable.
 
     Rows of query `q` are `offsets[q]:offsets[q + 1]`, in rank order. Columns are read-only views
@@ -49,23 +47,6 @@ class Rankings:
         >>> r.evaluate("RR")["RR"]
         0.5
     """
-
-    def __init__(
-        self,
-        queries: Queries,
-        core: _core.Rankings,
-        name: str,
-        choices: Choices,
-        *,
-        notes: Sequence[tuple[str, int, int]] = (),
-        judgments: _core.Judgments | None = None,
-    ) -> None:
-        self._queries = queries
-        self._core = core
-        self._name = name
-        self._choices = choices
-        self._notes = notes
-        self._judgments = judgments
 
     @classmethod
     def from_run(
@@ -262,71 +243,6 @@ class Rankings:
         """
         return rank_groups(arrays.from_lists(lists, ideal), "input")
 
-    @property
-    def query_ids(self) -> list[str]:
-        """The identifiers of the judged queries, in first-seen order."""
-        return self._queries.read_ids()
-
-    @property
-    def tie_policy(self) -> Ties:
-        """What decides between equal scores."""
-        return self._choices.ties
-
-    @property
-    def score_type(self) -> Literal["float64", "float32"]:
-        """How scores are compared."""
-        return self._choices.score_type
-
-    @property
-    def offsets(self) -> NDArray[np.int64]:
-        """Where the rows of each query begin, and the last ones end; shape (queries + 1,)."""
-        return self._column("offsets")
-
-    @property
-    def relevance(self) -> NDArray[np.float64]:
-        """The grade of each row, NaN where the document is unjudged."""
-        return self._column("relevance")
-
-    @property
-    def scores(self) -> NDArray[np.float64]:
-        """The score of each row."""
-        return self._column("scores")
-
-    @property
-    def grades(self) -> list[float]:
-        """The different grades of the judged documents, ascending."""
-        return self._core.grades()
-
-    @property
-    def ideal_offsets(self) -> NDArray[np.int64]:
-        """Where the judged grades of each query begin in `ideal`; shape (queries + 1,)."""
-        return self._column("ideal_offsets")
-
-    @property
-    def ideal(self) -> NDArray[np.float64]:
-        """All judged grades of each query, largest first."""
-        return self._column("ideal")
-
-    def doc_ids(self, query: str) -> list[str]:
-        """Give the documents retrieved for a query, in rank order.
-
-        Raises:
-            KeyError: The query is not judged.
-        """
-        index = self._core.find(query)
-        if index is None:
-            raise KeyError(query)
-        return self._core.doc_ids(index)
-
-    def attribute(self, name: str) -> list[str]:
-        """Give an attribute of each query, as text.
-
-        Raises:
-            UsageError: The rankings have no such attribute.
-        """
-        _, values, codes = self._read_attribute(name)
-        return [values[code] for code in codes]
-
     def evaluate(
         self,
         measures: Measures,
@@ -401,38 +317,62 @@ class Rankings:
             refuse_beaten_ideals(self, evaluation)
         return evaluation
 
-    def _group(self, by: str | Sequence[str] | Mapping[str, object]) -> Groups | None:
-        if not isinstance(by, Mapping):
-            names = [by] if isinstance(by, str) else by
-            return engine.join_groups([self._read_attribute(name) for name in names])
-        texts = [str(by.get(query, MISSING)) for query in self.query_ids]
-        codes = {text: code for code, text in enumerate(dict.fromkeys(texts))}
-        return "slice", list(codes), [codes[text] for text in texts]
+    def losses(
+        self,
+        measure: Measure | str,
+        *,
+        policy: Policy | str | None = None,
+        by: str | Sequence[str] | Mapping[str, object] | None = None,
+        stages: Mapping[str, InputLike | Rankings] | None = None,
+        interval: float | Interval | None = None,
+        weights: Mapping[str, float] | Sequence[float] | None = None,
+        threads: int | None = None,
+    ) -> Losses:
+        """Split what a measure lacks into retrieval, truncation and ordering loss.
 
-    def _read_attribute(self, name: str) -> Groups:
-        found = self._core.attribute(name)
-        if found is None:
-            known = ", ".join(self._core.attributes()) or "none"
-            raise UsageError(
-                f"expected an attribute of the rankings, found {name!r}; there are {known}",
-                hint=f"name the column where they are made: attributes=[{name!r}]",
-                code="unknown_attribute",
-            )
-        return name, *found
+        1 - nDCG is what the best order of all judged documents has over that of the retrieved ones
+        (retrieval), that over the best order of those down to the cutoff (truncation), and that
+        over the order they are in (ordering). For DCG and CG the losses are in their own units, and
+        add up to the ideal. They are exact, for each query and each mean.
 
-    def __len__(self) -> int:
-        return len(self.query_ids)
+        Args:
+            measure: nDCG, DCG or CG, with any settings.
+            policy: As in `evaluate`; `aggregate` can only be `"mean"` or `"ratio_of_sums"`.
+            by: As in `evaluate`.
+            stages: What the lists were made of, in the order of the pipeline and without the lists
+                themselves: by name the run of each stage, such as
+                `{"retriever": run, "reranker": run}`, or its Rankings. Each has a loss of its own
+                in place of `retrieval`: the relevant documents that it lacks, and the stage before
+                it had. `final` is what the lists lack of the last stage.
+            interval: As in `evaluate`.
+            weights: As in `evaluate`.
+            threads: As in `evaluate`.
 
-    def __repr__(self) -> str:
-        rows = len(self.relevance)
-        return f"Rankings({len(self)} queries, {rows} documents, ties={self._choices.ties!r})"
+        Raises:
+            UsageError: The measure has no losses that add up, the policy is not one, or a stage has
+                other judgments.
+            InputError: The policy refuses a query, or a stage is not of the format.
+            FileError: The file of a stage cannot be read.
 
-    def _column(self, name: str) -> NDArray[Any]:
-        import numpy as np  # noqa: PLC0415 - loads with the first array
-
-        column = self._core.column(name)
-        kind: np.dtype[Any] = np.dtype(column.typecode)
-        return np.frombuffer(memoryview(column), dtype=kind)
+        Examples:
+            >>> rankings = Rankings.from_run({"q": {"a": 1, "b": 1}}, {"q": {"a": 2, "c": 1}})
+            >>> losses = rankings.losses("nDCG@10")
+            >>> round(losses.means["value"], 4), round(losses.means["retrieval"], 4)
+            (0.6131, 0.3869)
+            >>> staged = rankings.losses("nDCG@10", stages={"retriever": {"q": {"a": 1, "b": 1}}})
+            >>> round(staged.means["retriever"], 4), round(staged.means["final"], 4)
+            (0.0, 0.3869)
+        """
+        return measure_losses(
+            self,
+            measure,
+            policy=policy,
+            by=by,
+            stages=stages or {},
+            interval=interval,
+            weights=weights,
+            threads=threads,
+        )
 
 
 def rank_groups(groups: arrays.Groups, ties: Ties) -> Rankings:
@@ -483,20 +423,3 @@ def _read_attribution(
             code="bad_parameter",
         )
     return tables.Attributed(labels, predicted, positive, settings)
-
-
-@record(frozen=True, slots=True)
-class Choices:
-    """How rankings were made.
-
-    Args:
-        ties: What decides between equal scores.
-        duplicates: What became of a document given twice.
-        score_type: How scores are compared.
-        has_ideal: Whether all judged grades were given beside the rows.
-    """
-
-    ties: Ties
-    duplicates: Literal["error", "first", "max"]
-    score_type: Literal["float64", "float32"]
-    has_ideal: bool = False

@@ -11,7 +11,7 @@ from rankscope.conventions import TABLE, adapt, find
 from rankscope.conventions.rules import Rules, write
 from rankscope.data.policy import CHOICES, FIELDS
 from rankscope.engine.requests import SCORE_TYPES
-from rankscope.errors import MeasureError, RankscopeError, UsageError
+from rankscope.errors import RankscopeError, UsageError
 from rankscope.measures.domains import DISCOUNTS
 from rankscope.records import record
 from rankscope.results.reconciliation import Deviation, Reckoning, Reconciliation
@@ -73,7 +73,7 @@ class Question:
             UsageError: There is no such measure or convention, or the number is none.
         """
         rows = TABLE if conventions is None else tuple(find(each) for each in conventions)
-        return cls(_read_measure(measure), None if got is None else Wanted.read(got), rows)
+        return cls(engine.read_measure(measure), None if got is None else Wanted.read(got), rows)
 
 
 def reckon(bench: Workbench, question: Question) -> Reconciliation:
@@ -104,17 +104,6 @@ def reckon(bench: Workbench, question: Question) -> Reconciliation:
             bench, _pick(known, one), _pick(known, other), limit=limit
         ),
     )
-
-
-def _read_measure(given: Measure | str) -> Measure:
-    measures, _ = engine.read_measures(given)
-    if len(measures) > 1:
-        raise MeasureError(
-            f"expected one measure, found {len(measures)}",
-            hint="reconcile them one after the other",
-            code="bad_parameter",
-        )
-    return measures[0]
 
 
 def _list_candidates(

@@ -213,7 +213,7 @@ def _print_slices(slices: Table, evaluation: Evaluation) -> None:
     parts = slices.to_dict()
     for part, row in parts.items():
         for measure in evaluation:
-            values = [float(row[f"{measure} {end}".rstrip()]) for end in ("", *ends)]
+            values = [float(row[f"{measure} {end}".rstrip()] or 0) for end in ("", *ends)]
             count = row[f"{measure} n"]
             print(measure, show(part), *map(format_value, values), count, sep="\t")
     for measure in evaluation:

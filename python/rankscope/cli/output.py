@@ -71,7 +71,7 @@ def print_json(document: Mapping[str, object]) -> None:
     sys.stdout.write("\n")
 
 
-def print_csv(rows: Iterable[Iterable[str | float]], stream: TextIO | None = None) -> None:
+def print_csv(rows: Iterable[Iterable[str | float | None]], stream: TextIO | None = None) -> None:
     """Print rows as CSV; a text that a spreadsheet would run as a formula is quoted with '."""
     import csv  # noqa: PLC0415 - only where CSV is asked for
 

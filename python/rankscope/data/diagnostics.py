@@ -31,6 +31,10 @@ SENTENCES = {
     "n_no_relevant": "judged queries without a relevant document: {count} (empty={empty})",
     "tied_scores": "queries whose documents all have one score: {count} (ties={ties})",
     "all_unjudged": "retrieved documents of judged queries, of which none is judged: {count}",
+    "unpaired_queries": "queries for which only one of the runs has a value, left out of both: "
+    "{count}",
+    "stage_gains": "queries in which {stage} has better documents than the stage before it, whose "
+    "loss is below 0: {count}",
     "identical_runs": "runs that are the same as one before: {count}",
 }
 """What each code says; the fields are the count and the choices of the evaluation."""

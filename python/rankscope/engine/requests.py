@@ -59,6 +59,22 @@ def read_measures(given: Measures) -> tuple[list[Measure], int]:
     return once, len(measures) - len(once)
 
 
+def read_measure(given: Measure | str) -> Measure:
+    """Read one measure.
+
+    Raises:
+        MeasureError: It is not known, or there are several.
+    """
+    measures, _ = read_measures(given)
+    if len(measures) > 1:
+        raise MeasureError(
+            f"expected one measure, found {len(measures)}",
+            hint="ask for them one after the other",
+            code="bad_parameter",
+        )
+    return measures[0]
+
+
 def read_policy(given: Policy | str | None, default: Policy | None = None) -> Policy:
     """Read a policy: a record, a text such as `empty=skip`, or none for the default.
 

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from rankscope.measures import Measure
     from rankscope.results.difference import Difference
+    from rankscope.results.table import Cell
 
 WIDTH = 96
 MOST_DEVIATIONS = 10
@@ -165,7 +166,7 @@ class Reconciliation:
             {field: [getattr(each, field) for each in self._reckonings] for field in fields}
         )
 
-    def to_dict(self) -> dict[str, dict[str, str | int | float]]:
+    def to_dict(self) -> dict[str, dict[str, Cell]]:
         """Give a mapping of convention to value, queries, measure, policy, and what it is."""
         return self.table.to_dict()
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from numpy.typing import NDArray
 
-    Cell = str | int | float
+    Cell = str | int | float | None
     Held: TypeAlias = Sequence[Cell] | NDArray[Any]
     Column: TypeAlias = Held | Callable[[], Held]
 
@@ -22,8 +22,9 @@ if TYPE_CHECKING:
 class Table:
     """Named columns of one length; immutable.
 
-    Columns that are arrays stay arrays, and those that are functions are read when first asked for,
-    so that a table of many rows costs nothing before it is looked at.
+    A cell is a text, a number, or `None` where there is nothing to say. Columns that are arrays
+    stay arrays, and those that are functions are read when first asked for, so that a table of many
+    rows costs nothing before it is looked at.
 
     Examples:
         >>> table = Table({"country": ["de", "at"], "queries": [2, 1], "nDCG@10": [0.5, 1.0]})
@@ -143,6 +144,8 @@ class Table:
 
 
 def _show(cell: Cell) -> str:
+    if cell is None:
+        return "–"
     if isinstance(cell, float):
         return "nan" if cell != cell else f"{cell:.4f}"  # noqa: PLR0124 - NaN alone differs
     return str(cell)

@@ -1,0 +1,173 @@
+"""The columns of rankings, as NumPy and Python see them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from rankscope import engine
+from rankscope.adapters.columns import MISSING
+from rankscope.errors import UsageError
+from rankscope.records import record
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Any, Literal
+
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from rankscope import _core
+    from rankscope.data.policy import Ties
+    from rankscope.data.qrels import Queries
+    from rankscope.engine import Groups
+
+
+@record(frozen=True, slots=True)
+class Choices:
+    """How rankings were made.
+
+    Args:
+        ties: What decides between equal scores.
+        duplicates: What became of a document given twice.
+        score_type: How scores are compared.
+        has_ideal: Whether all judged grades were given beside the rows.
+    """
+
+    ties: Ties
+    duplicates: Literal["error", "first", "max"]
+    score_type: Literal["float64", "float32"]
+    has_ideal: bool = False
+
+
+class Columns:
+    """Ragged columns on a query axis, over the core's memory; immutable.
+
+    Args:
+        queries: The judged queries.
+        core: The core's columns.
+        name: What messages call the run.
+        choices: How the rankings were made.
+        notes: Code, count and first line of what was suspicious in the run.
+        judgments: The judgments, where they were read apart from the run.
+    """
+
+    def __init__(
+        self,
+        queries: Queries,
+        core: _core.Rankings,
+        name: str,
+        choices: Choices,
+        *,
+        notes: Sequence[tuple[str, int, int]] = (),
+        judgments: _core.Judgments | None = None,
+    ) -> None:
+        self._queries = queries
+        self._core = core
+        self._name = name
+        self._choices = choices
+        self._notes = notes
+        self._judgments = judgments
+
+    @property
+    def query_ids(self) -> list[str]:
+        """The identifiers of the judged queries, in first-seen order."""
+        return self._queries.read_ids()
+
+    @property
+    def tie_policy(self) -> Ties:
+        """What decides between equal scores."""
+        return self._choices.ties
+
+    @property
+    def score_type(self) -> Literal["float64", "float32"]:
+        """How scores are compared."""
+        return self._choices.score_type
+
+    @property
+    def knows_unretrieved(self) -> bool:
+        """Whether documents that were not retrieved may be judged: rows alone have none of them."""
+        return self._judgments is not None or self._choices.has_ideal
+
+    @property
+    def offsets(self) -> NDArray[np.int64]:
+        """Where the rows of each query begin, and the last ones end; shape (queries + 1,)."""
+        return self._column("offsets")
+
+    @property
+    def relevance(self) -> NDArray[np.float64]:
+        """The grade of each row, NaN where the document is unjudged."""
+        return self._column("relevance")
+
+    @property
+    def scores(self) -> NDArray[np.float64]:
+        """The score of each row."""
+        return self._column("scores")
+
+    @property
+    def grades(self) -> list[float]:
+        """The different grades of the judged documents, ascending."""
+        return self._core.grades()
+
+    @property
+    def ideal_offsets(self) -> NDArray[np.int64]:
+        """Where the judged grades of each query begin in `ideal`; shape (queries + 1,)."""
+        return self._column("ideal_offsets")
+
+    @property
+    def ideal(self) -> NDArray[np.float64]:
+        """All judged grades of each query, largest first."""
+        return self._column("ideal")
+
+    def doc_ids(self, query: str) -> list[str]:
+        """Give the documents retrieved for a query, in rank order.
+
+        Raises:
+            KeyError: The query is not judged.
+        """
+        index = self._core.find(query)
+        if index is None:
+            raise KeyError(query)
+        return self._core.doc_ids(index)
+
+    def attribute(self, name: str) -> list[str]:
+        """Give an attribute of each query, as text.
+
+        Raises:
+            UsageError: The rankings have no such attribute.
+        """
+        _, values, codes = self._read_attribute(name)
+        return [values[code] for code in codes]
+
+    def _group(self, by: str | Sequence[str] | Mapping[str, object]) -> Groups | None:
+        if not isinstance(by, Mapping):
+            names = [by] if isinstance(by, str) else by
+            return engine.join_groups([self._read_attribute(name) for name in names])
+        texts = [str(by.get(query, MISSING)) for query in self.query_ids]
+        codes = {text: code for code, text in enumerate(dict.fromkeys(texts))}
+        return "slice", list(codes), [codes[text] for text in texts]
+
+    def _read_attribute(self, name: str) -> Groups:
+        found = self._core.attribute(name)
+        if found is None:
+            known = ", ".join(self._core.attributes()) or "none"
+            raise UsageError(
+                f"expected an attribute of the rankings, found {name!r}; there are {known}",
+                hint=f"name the column where they are made: attributes=[{name!r}]",
+                code="unknown_attribute",
+            )
+        return name, *found
+
+    def __len__(self) -> int:
+        return len(self.query_ids)
+
+    def __repr__(self) -> str:
+        rows = len(self.relevance)
+        return f"Rankings({len(self)} queries, {rows} documents, ties={self._choices.ties!r})"
+
+    def _column(self, name: str) -> NDArray[Any]:
+        import numpy as np  # noqa: PLC0415 - loads with the first array
+
+        column = self._core.column(name)
+        kind: np.dtype[Any] = np.dtype(column.typecode)
+        return np.frombuffer(memoryview(column), dtype=kind)

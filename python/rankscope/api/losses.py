@@ -1,0 +1,155 @@
+"""The losses of rankings: evaluates what a ledger is made of."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from rankscope import engine
+from rankscope.api.columns import Columns
+from rankscope.data.policy import Policy
+from rankscope.data.qrels import Qrels
+from rankscope.errors import UsageError
+from rankscope.explain.ledger import Accounts, Parts, check_policy, check_stages, make_ledger
+from rankscope.measures import RetrievalLoss
+from rankscope.records import replace
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from rankscope.api.rankings import Rankings
+    from rankscope.data.interval import Interval
+    from rankscope.measures import Measure
+    from rankscope.results import Evaluation, Losses
+    from rankscope.typing import InputLike
+
+    By = str | Sequence[str] | Mapping[str, object]
+    Weights = Mapping[str, float] | Sequence[float]
+
+
+def measure_losses(
+    rankings: Rankings,
+    measure: Measure | str,
+    *,
+    policy: Policy | str | None,
+    by: By | None,
+    stages: Mapping[str, InputLike | Rankings],
+    interval: float | Interval | None,
+    weights: Weights | None,
+    threads: int | None,
+) -> Losses:
+    """Evaluate what the ledger of a measure is made of, and make it; see `Rankings.losses`."""
+    parts = Parts.of(engine.read_measure(measure))
+    chosen = engine.read_policy(policy, Policy(ties=rankings.tie_policy))
+    check_policy(chosen)
+    check_stages(stages)
+    ranked = _rank_stages(rankings, stages)
+
+    def evaluate(measures: Sequence[Measure], under: Policy) -> Evaluation:
+        return rankings.evaluate(
+            measures, policy=under, by=by, interval=interval, weights=weights, threads=threads
+        )
+
+    # Where it is undefined, nothing is lost, whatever the value is.
+    shares = replace(chosen, empty="zero") if chosen.empty == "one" else chosen
+    if parts.ideal is None:
+        losses = evaluate([parts.value, *parts.losses], shares)
+        values = losses if shares == chosen else evaluate([parts.value], chosen)
+    else:
+        # What is lost in all is the share of all ideals that it is, times their sum.
+        shares = replace(chosen, empty="zero", aggregate="ratio_of_sums")
+        values = evaluate([parts.value, parts.ideal], chosen)
+        losses = evaluate(parts.losses, shares)
+    return make_ledger(
+        Accounts(
+            parts=parts,
+            values=values,
+            losses=losses,
+            stages=_evaluate_stages(rankings, ranked, losses, by, weights),
+            observes_retrieval=rankings.knows_unretrieved
+            and parts.losses[0].parameters["ideal"] != "retrieved"
+            and chosen.unretrieved == "count",
+        )
+    )
+
+
+def _rank_stages(
+    rankings: Rankings, stages: Mapping[str, InputLike | Rankings]
+) -> dict[str, Rankings]:
+    """Join each stage with the judgments of rankings.
+
+    Raises:
+        UsageError: There are none, or the stage was joined with others.
+    """
+    judgments = rankings._judgments  # noqa: SLF001 - a part of it
+    ranked = {}
+    for name, stage in stages.items():
+        if isinstance(stage, Columns):
+            _check_judgments(rankings, name, stage)
+            ranked[name] = stage
+            continue
+        if judgments is None:
+            raise UsageError(
+                f"expected the Rankings of {name!r}, found a run, for which there are no judgments",
+                hint="make the rankings by Rankings.from_run, or give those of the stage",
+                code="bad_parameter",
+            )
+        qrels = Qrels(judgments, name)
+        ranked[name] = rankings.from_run(qrels, stage, ties="input")
+    return ranked
+
+
+def _check_judgments(rankings: Rankings, name: str, stage: Rankings) -> None:
+    """Refuse a stage that was joined with other judgments."""
+    import numpy as np  # noqa: PLC0415 - loads with the first array
+
+    is_same = (
+        np.array_equal(stage.ideal, rankings.ideal)
+        and np.array_equal(stage.ideal_offsets, rankings.ideal_offsets)
+        and stage.query_ids == rankings.query_ids
+    )
+    if not is_same:
+        raise UsageError(
+            f"expected stages with the judgments of the rankings, found others in {name!r}",
+            hint="give the run of the stage, or make its Rankings with the same judgments",
+            code="bad_parameter",
+        )
+
+
+def _evaluate_stages(
+    rankings: Rankings,
+    stages: Mapping[str, Rankings],
+    losses: Evaluation,
+    by: By | None,
+    weights: Weights | None,
+) -> dict[str, Evaluation]:
+    """Evaluate the retrieval loss of each stage, over the queries that are in the ledger."""
+    if not stages:
+        return {}
+    import numpy as np  # noqa: PLC0415 - loads with the first array
+
+    policy = losses.policy
+    loss = next(each for each in losses.measures if each.row == RetrievalLoss.row)
+    left_out = np.isnan(losses.per_query(loss)) & (policy.empty != "nan")
+    if left_out.any() and not left_out.all():
+        given = engine.read_weights(weights, lambda: rankings.query_ids)
+        weights = np.where(left_out, 0.0, 1.0 if given is None else given).tolist()
+    groups = None if by is None else _group(rankings, by)
+    return {
+        name: stage.evaluate(
+            [loss],
+            policy=replace(policy, ties=stage.tie_policy, missing="zero"),
+            by=groups,
+            weights=weights,
+        )
+        for name, stage in stages.items()
+    }
+
+
+def _group(rankings: Rankings, by: By) -> Mapping[str, object]:
+    """Name the slice of each query, as other rankings of the same queries need it."""
+    if isinstance(by, Mapping):
+        return by
+    columns = [rankings.attribute(name) for name in ([by] if isinstance(by, str) else by)]
+    texts = map(", ".join, zip(*columns, strict=True))
+    return dict(zip(rankings.query_ids, texts, strict=True))

@@ -1,0 +1,230 @@
+"""The ledger of losses: what a value lacks, split by retrieval, truncation and ordering.
+
+The best order of all judged documents, of the retrieved ones, of those down to the cutoff, and the
+list as it is: each adds up to no more than the one before it, and the losses are the steps between
+them. Sums over queries keep the steps, so that means add up as queries do.
+"""
+
+from __future__ import annotations
+
+from rankscope.data.diagnostics import describe
+from rankscope.errors import MeasureError, PolicyError, UsageError
+from rankscope.measures import (
+    CG,
+    DCG,
+    IDCG,
+    Measure,
+    OrderingLoss,
+    RetrievalLoss,
+    TruncationLoss,
+    nDCG,
+)
+from rankscope.records import record, replace
+from rankscope.results import Losses, Table
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
+    from typing import TypeAlias
+
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from rankscope.data.diagnostics import Diagnostic
+    from rankscope.data.policy import Policy
+    from rankscope.measures.domains import Value
+    from rankscope.measures.spec import Row
+    from rankscope.results import Evaluation
+
+    Amount: TypeAlias = NDArray[np.float64]
+    View: TypeAlias = Callable[[Evaluation, Measure], Amount]
+
+NAMES = ("retrieval", "truncation", "ordering")
+FINAL = "final"
+RESERVED = ("query_id", "value", *NAMES, FINAL, "undefined")
+ROUNDING = 1e-9
+"""What is left of a mean is undefined queries, or less than this by rounding."""
+NO_DISCOUNT: dict[str, Value] = {"discount": "jk", "base": 1e300}
+"""A gain is divided by more than 1 only from the rank on that is the base."""
+
+
+@record(frozen=True, slots=True)
+class Parts:
+    """The measures of a ledger.
+
+    Args:
+        value: The measure.
+        losses: What is lost by retrieval, truncation and ordering, as shares of the ideal.
+        ideal: The measure of the ideal, where losses are in its units; none where they are shares.
+    """
+
+    value: Measure
+    losses: tuple[Measure, Measure, Measure]
+    ideal: Measure | None
+
+    @classmethod
+    def of(cls, measure: Measure) -> Parts:
+        """List the measures of which the ledger of a measure is made.
+
+        Raises:
+            MeasureError: It is not a sum of discounted gains, held against that of an ideal order.
+        """
+        row = measure.row
+        if row.name not in {nDCG.row.name, DCG.row.name, CG.row.name}:
+            raise MeasureError(
+                f"expected nDCG, DCG or CG, whose losses are sums over documents, found {measure}",
+                hint=f"write nDCG@{measure.k or 10}: what {row.name} lacks cannot be split into "
+                "documents that were not retrieved and documents in the wrong order",
+                code="losses_unavailable",
+            )
+        if measure.parameters.get("ideal") == "slots":
+            raise MeasureError(
+                f"expected an ideal order of documents, found {measure}, whose ideal has ranks "
+                "for which there may be none",
+                hint="leave ideal out: losses add up to the best that the documents allow",
+                code="losses_unavailable",
+            )
+        retrieval, truncation, ordering = (
+            take_settings(loss.row, measure)
+            for loss in (RetrievalLoss, TruncationLoss, OrderingLoss)
+        )
+        ideal = None if row.name == nDCG.row.name else take_settings(IDCG.row, measure)
+        return cls(measure, (retrieval, truncation, ordering), ideal)
+
+
+def take_settings(row: Row, measure: Measure) -> Measure:
+    """Make a measure of discounted gain with the settings of another."""
+    settings = measure.settings | (NO_DISCOUNT if measure.row.name == CG.row.name else {})
+    values = (settings.get(parameter.name, parameter.default) for parameter in row.parameters)
+    return Measure(row, tuple(values))
+
+
+@record(frozen=True, slots=True, kw_only=True)
+class Accounts:
+    """The evaluations of which a ledger is made; all of them over the same queries.
+
+    Args:
+        parts: The measures.
+        values: Of the measure, and of the ideal where there is one.
+        losses: Of the losses; queries that are undefined are left out or count as 0.
+        stages: By name, of the retrieval loss of each stage before the lists.
+        observes_retrieval: Whether documents are known that were not retrieved.
+    """
+
+    parts: Parts
+    values: Evaluation
+    losses: Evaluation
+    stages: Mapping[str, Evaluation]
+    observes_retrieval: bool
+
+
+def check_policy(policy: Policy) -> None:
+    """Refuse a policy under which losses do not add up.
+
+    Raises:
+        PolicyError: It brings the values of queries together by something that is no sum.
+    """
+    if policy.aggregate not in {"mean", "ratio_of_sums"}:
+        raise PolicyError(
+            "expected aggregate=mean or ratio_of_sums, under which losses add up, found "
+            f"{policy.aggregate}",
+            hint="leave aggregate out",
+            code="aggregate_unavailable",
+        )
+
+
+def check_stages(names: Iterable[str]) -> None:
+    """Refuse stages that are called as other columns are.
+
+    Raises:
+        UsageError: One is.
+    """
+    for name in names:
+        if name in RESERVED:
+            raise UsageError(
+                f"expected stages with names of their own, found {name!r}",
+                hint=f"{', '.join(RESERVED)} are columns already",
+                code="bad_parameter",
+            )
+
+
+def make_ledger(accounts: Accounts) -> Losses:
+    """Make a ledger of evaluations."""
+    import numpy as np  # noqa: PLC0415 - loads with the first array
+
+    parts, values, losses = accounts.parts, accounts.values, accounts.losses
+    rows = _split(accounts, lambda evaluation, measure: evaluation.per_query(measure))
+    means = _split(accounts, lambda evaluation, measure: np.asarray(evaluation[measure]))
+    intervals = {}
+    if values.intervals:
+        intervals["value"] = values.intervals[parts.value.name]
+        if parts.ideal is None:
+            names = dict(zip(NAMES, parts.losses, strict=True))
+            intervals |= {
+                name: losses.intervals[loss.name] for name, loss in names.items() if name in rows
+            }
+    return Losses(
+        {"query_id": lambda: values.query_ids, **rows},
+        measure=parts.value,
+        policy=values.policy,
+        means={name: float(mean) for name, mean in means.items()},
+        queries=(values.denominators[parts.value.name], values.counts.queries),
+        stages=[*accounts.stages, FINAL] if accounts.stages else (),
+        intervals=intervals,
+        slices=None if values.slices is None else _slice(accounts, values.slices),
+        notes=[*values.notes, *_note_stages(accounts, rows)],
+        observes_retrieval=accounts.observes_retrieval,
+    )
+
+
+def _split(accounts: Accounts, view: View) -> dict[str, Amount]:
+    """Split what a value lacks, seen query by query, as means, or as means of slices."""
+    import numpy as np  # noqa: PLC0415 - loads with the first array
+
+    parts = accounts.parts
+    whole = None if parts.ideal is None else view(accounts.values, parts.ideal)
+
+    def look(evaluation: Evaluation, loss: Measure) -> Amount:
+        share = view(evaluation, loss)
+        return share if whole is None else share * whole
+
+    value = view(accounts.values, parts.value)
+    terms = {"value": value}
+    retrieval, *others = (look(accounts.losses, loss) for loss in parts.losses)
+    before: Amount | float = 0.0
+    for name, evaluation in accounts.stages.items():
+        lost = look(evaluation, parts.losses[0])
+        terms[name] = lost - before
+        before = lost
+    terms[FINAL if accounts.stages else "retrieval"] = retrieval - before
+    terms |= dict(zip(NAMES[1:], others, strict=True))
+    if whole is None:
+        rest = np.asarray(1.0 - sum(terms.values()))
+        terms["undefined"] = np.where(abs(rest) < ROUNDING, 0.0, rest)
+    else:  # what has no ideal lacks nothing
+        terms["undefined"] = value * 0.0
+    return terms
+
+
+def _slice(accounts: Accounts, slices: Table) -> Table:
+    """Make the table of the means of slices."""
+    import numpy as np  # noqa: PLC0415 - loads with the first array
+
+    def view(evaluation: Evaluation, measure: Measure) -> Amount:
+        return np.array((evaluation.slices or slices).column(measure.name), dtype=np.float64)
+
+    heads = {name: slices.column(name) for name in slices.names[:2]}
+    return Table({**heads, **_split(accounts, view)})
+
+
+def _note_stages(accounts: Accounts, rows: Mapping[str, Amount]) -> list[Diagnostic]:
+    """Note the queries that a stage lacks, and those in which it has what none before it had."""
+    notes = []
+    for name, evaluation in accounts.stages.items():
+        lacking = [note for note in evaluation.notes if note.code == "n_missing"]
+        notes += [replace(note, file=name) for note in lacking]
+    for name in [*accounts.stages, FINAL][1:] if accounts.stages else ():
+        gaining = int((rows[name] < 0).sum())
+        if gaining:
+            notes.append(describe("stage_gains", gaining, {"stage": name}))
+    return notes

@@ -1,0 +1,190 @@
+"""The losses of rankings: what each query lacks to the best order, and through what."""
+
+from __future__ import annotations
+
+from rankscope.results.table import Table
+from rankscope.results.text import format_value, show
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from rankscope.data.diagnostics import Diagnostic
+    from rankscope.data.policy import Policy
+    from rankscope.measures import Measure
+    from rankscope.results.table import Column
+
+NOT_OBSERVABLE = "not observable"
+
+
+class Losses(Table):
+    """What a value lacks, query by query: a table, its means, and the means of each slice.
+
+    The columns are `query_id`, `value`, `retrieval`, `truncation`, `ordering` and `undefined`;
+    where stages were given, each of them and `final` stand in place of `retrieval`. A row adds up
+    to 1, for DCG to that of the ideal order. A query that the policy leaves out is NaN in all.
+
+    Examples:
+        >>> import rankscope as rs
+        >>> qrels = {"q1": {"a": 1, "b": 3, "c": 2, "e": 3}}
+        >>> run = {"q1": {"x": 6, "a": 5, "y": 4, "b": 3, "z": 2, "c": 1}}
+        >>> losses = rs.Rankings.from_run(qrels, run).losses(rs.nDCG @ 3)
+        >>> print(losses)
+        nDCG@3      0.1071  share of the loss
+        retrieval   0.1919  21.5 %
+        truncation  0.6384  71.5 %
+        ordering    0.0626   7.0 %
+        1 of 1 queries
+        policy: ties=doc_id,empty=zero,missing=zero,unjudged=nonrelevant,negative=nonrelevant
+        >>> losses.to_dict()["q1"]["ordering"]
+        0.0626...
+    """
+
+    def __init__(
+        self,
+        columns: Mapping[str, Column],
+        *,
+        measure: Measure,
+        policy: Policy,
+        means: Mapping[str, float],
+        queries: tuple[int, int],
+        stages: Sequence[str] = (),
+        intervals: Mapping[str, tuple[float, float]] | None = None,
+        slices: Table | None = None,
+        notes: Sequence[Diagnostic] = (),
+        observes_retrieval: bool = True,
+    ) -> None:
+        super().__init__(columns)
+        self._measure = measure
+        self._policy = policy
+        self._means = dict(means)
+        self._queries = queries
+        self._stages = tuple(stages)
+        self._intervals = dict(intervals or {})
+        self._slices = slices
+        self._notes = tuple(notes)
+        self._observes_retrieval = observes_retrieval
+
+    @property
+    def measure(self) -> Measure:
+        """The measure whose losses they are."""
+        return self._measure
+
+    @property
+    def policy(self) -> Policy:
+        """The policy under which they were made."""
+        return self._policy
+
+    @property
+    def means(self) -> dict[str, float]:
+        """The mean of each column; they add up as the rows do."""
+        return dict(self._means)
+
+    @property
+    def queries(self) -> int:
+        """How many queries the means are over."""
+        return self._queries[0]
+
+    @property
+    def stages(self) -> tuple[str, ...]:
+        """The columns of the stages, where there are some; `final` is the last of them."""
+        return self._stages
+
+    @property
+    def intervals(self) -> dict[str, tuple[float, float]]:
+        """The lower and upper end of the interval around each mean, where one was asked for."""
+        return dict(self._intervals)
+
+    @property
+    def slices(self) -> Table | None:
+        """The means by group, largest first, where groups were asked for."""
+        return self._slices
+
+    @property
+    def notes(self) -> tuple[Diagnostic, ...]:
+        """What was suspicious but legal, each with its code, a sentence and a place."""
+        return self._notes
+
+    @property
+    def observes_retrieval(self) -> bool:
+        """Whether documents are known that were not retrieved.
+
+        Where the ideal order is made of what was shown, nothing is: the loss by retrieval is not 0
+        then, it is unknown.
+        """
+        return self._observes_retrieval
+
+    def __str__(self) -> str:
+        rows = _rows(self)
+        widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+        lines = [
+            "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
+            for row in rows
+        ]
+        shown = _shown_slices(self)
+        slices = [] if shown is None else ["", str(shown), ""]
+        return "\n".join([*lines, *slices, *_remarks(self)])
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        from html import escape  # noqa: PLC0415 - only notebooks ask for it
+
+        head, *rows = (
+            "".join(f"<{tag}>{escape(cell)}</{tag}>" for cell in row)
+            for tag, row in zip(["th", *["td"] * 99], _rows(self), strict=False)
+        )
+        body = "".join(f"<tr>{row}</tr>" for row in rows)
+        slices = _shown_slices(self)
+        notes = "".join(f"<div>{escape(remark)}</div>" for remark in _remarks(self))
+        return (
+            f"<table style='font-variant-numeric:tabular-nums'><thead><tr>{head}</tr></thead>"
+            f"<tbody>{body}</tbody></table>{'' if slices is None else slices._repr_html_()}"
+            f"<div style='font-size:smaller;overflow-wrap:anywhere'>{notes}</div>"
+        )
+
+
+def _rows(losses: Losses) -> list[tuple[str, ...]]:
+    """The value, and what it lacks; undefined queries only where there are some."""
+    means, intervals = losses.means, losses.intervals
+    value = means.pop("value")
+    whole = sum(means.values())
+    head = (str(losses.measure), format_value(value), *_ends(intervals, "value"))
+    rows = [(*head, "share of the loss")]
+    for name, mean in means.items():
+        if name == "undefined" and mean == 0:
+            continue
+        if name == "retrieval" and not losses.observes_retrieval:
+            rows.append((name, NOT_OBSERVABLE, *([""] if intervals else []), ""))
+            continue
+        share = f"{100 * mean / whole:4.1f} %" if whole > 0 else ""
+        rows.append((show(name), format_value(mean), *_ends(intervals, name), share))
+    return rows
+
+
+def _ends(intervals: Mapping[str, tuple[float, float]], name: str) -> list[str]:
+    if not intervals:
+        return []
+    ends = intervals.get(name)
+    return [f"{format_value(ends[0])} to {format_value(ends[1])}" if ends else ""]
+
+
+def _shown_slices(losses: Losses) -> Table | None:
+    slices = losses.slices
+    if slices is None or losses.observes_retrieval:
+        return slices
+    return Table({name: slices.column(name) for name in slices.names if name != "retrieval"})
+
+
+def _remarks(losses: Losses) -> list[str]:
+    counted, judged = losses._queries  # noqa: SLF001 - of this module's own class
+    return [
+        f"{counted} of {judged} queries",
+        *(
+            []
+            if losses.observes_retrieval
+            else [f"retrieval: {NOT_OBSERVABLE}, the ideal order is made of what was shown"]
+        ),
+        f"policy: {losses.policy}",
+        *(f"note: {show(str(note))}" for note in losses.notes),
+    ]
