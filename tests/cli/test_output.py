@@ -198,3 +198,10 @@ def test_the_demonstration_finds_what_was_planted(program: Program, tmp_path: Pa
 def test_a_folder_that_cannot_be_made_is_status_4(program: Program, qrels: str) -> None:
     """X5."""
     check_error(program.run("demo", "--keep", qrels), 4, "io")
+
+
+def test_an_option_that_a_command_lacks_is_explained_by_that_command(program: Program) -> None:
+    done = program.run("eval", "qrels", "run", "--nothing", "-x")
+    assert done.returncode == 2
+    assert "unrecognized arguments: --nothing -x" in done.stderr
+    assert "see rankscope eval --help" in done.stderr

@@ -78,11 +78,14 @@ def _run(words: list[str]) -> int:
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
     # A command's module loads when it is asked for, so that each starts as fast as it can.
     wanted = next((word for word in words if not word.startswith("-")), None)
+    children = {}
     for name, summary in COMMANDS.items():
-        child = commands.add_parser(name, help=summary, description=summary)
+        child = children[name] = commands.add_parser(name, help=summary, description=summary)
         if name == wanted:
             _load(name).add_arguments(child)
-    options = parser.parse_args(words)
+    options, unknown = parser.parse_known_args(words)
+    if unknown:
+        children[options.command].error(f"unrecognized arguments: {' '.join(unknown)}")
     return _load(options.command).run(options)
 
 
