@@ -203,5 +203,5 @@ def test_a_folder_that_cannot_be_made_is_status_4(program: Program, qrels: str) 
 def test_an_option_that_a_command_lacks_is_explained_by_that_command(program: Program) -> None:
     done = program.run("eval", "qrels", "run", "--nothing", "-x")
     assert done.returncode == 2
-    assert "unrecognized arguments: --nothing -x" in done.stderr
-    assert "see rankscope eval --help" in done.stderr
+    assert "unrecognized arguments: --nothing -x" in done.stderr.decode()
+    assert "see rankscope eval --help" in done.stderr.decode()
