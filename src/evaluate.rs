@@ -11,7 +11,7 @@ use crate::kernels::{Kernel, Query};
 use crate::notes::Notes;
 use crate::rank::{Ranked, Ties};
 use crate::trec::{List, ScoreType};
-use crate::views::{Seen, Views};
+use crate::views::Views;
 
 /// The value of a query for which a measure is undefined.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -156,18 +156,6 @@ impl Plan {
         Ok(Self { weights: Some(weights), ..self.clone() })
     }
 
-    /// Whether a measure sees lists without unjudged documents.
-    #[must_use]
-    pub fn condenses(&self, measure: &Measure) -> bool {
-        measure.judged_only || self.policy.unjudged == Unjudged::Remove
-    }
-
-    /// What measures see of a query.
-    pub fn see<'a>(&self, whole: &Query<'a>, views: &'a mut Views) -> Seen<'a> {
-        let condenses = self.measures.iter().any(|measure| self.condenses(measure));
-        views.see(whole, condenses, self.policy.unretrieved == Unretrieved::Ignore)
-    }
-
     /// How many measures need numerators and denominators.
     fn ratios(&self) -> usize {
         let needs = |measure: &&Measure| measure.aggregate == Aggregate::RatioOfSums;
@@ -214,7 +202,7 @@ impl Plan {
 
 /// What one query's list came to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Outcome {
+struct Seen {
     query: u32,
     is_tied: bool,
 }
@@ -228,7 +216,7 @@ pub struct Scorer<'a> {
     /// Room for the ideal order.
     ideal: Vec<f64>,
     views: Views,
-    seen: Vec<Outcome>,
+    seen: Vec<Seen>,
     values: Vec<f64>,
     ratios: Vec<(f64, f64)>,
     /// Retrieved and unjudged documents at each cutoff.
@@ -307,7 +295,7 @@ impl<'a> Scorer<'a> {
             count.0 += shown as u64;
             count.1 += (shown - whole.judged_within(k)) as u64;
         }
-        self.seen.push(Outcome { query: query as u32, is_tied: ranked.is_tied });
+        self.seen.push(Seen { query: query as u32, is_tied: ranked.is_tied });
         let out = (&mut self.values, &mut self.ratios);
         append_values(self.plan, &whole, &mut self.views, out);
     }
@@ -320,9 +308,19 @@ fn append_values(
     views: &mut Views,
     (values, ratios): (&mut Vec<f64>, &mut Vec<(f64, f64)>),
 ) {
-    let seen = plan.see(whole, views);
+    let condense_all = plan.policy.unjudged == Unjudged::Remove;
+    let is_condensed = |measure: &Measure| measure.judged_only || condense_all;
+    let Views { condensed, ideal } = views;
+    let ideal = match plan.policy.unretrieved {
+        Unretrieved::Count => whole.ideal,
+        Unretrieved::Ignore => ideal.of_retrieved(whole),
+    };
+    if plan.measures.iter().any(is_condensed) {
+        condensed.fill(whole);
+    }
+    let (whole, condensed) = (Query { ideal, ..*whole }, condensed.view(ideal));
     for measure in &plan.measures {
-        let query = seen.by(plan.condenses(measure));
+        let query = if is_condensed(measure) { &condensed } else { &whole };
         values.push(measure.kernel.value(query));
         if measure.aggregate == Aggregate::RatioOfSums {
             ratios.push(measure.kernel.ratio(query).unwrap_or((f64::NAN, f64::NAN)));

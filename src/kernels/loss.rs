@@ -47,11 +47,9 @@ impl Loss {
         }
         let ideal = gains.ideal(query);
         // Ranks after the end of a list cannot be filled by sorting it.
-        let retrieved = || gains.best_of_retrieved(query) + gains.missing_after(query.retrieved);
+        let retrieved = || gains.best_of_retrieved(query) + gains.missing(query);
         let lost = match self.part {
-            Part::Retrieval if gains.ideal == Ideal::Retrieved => {
-                0.0 - gains.missing_after(query.retrieved)
-            }
+            Part::Retrieval if gains.ideal == Ideal::Retrieved => 0.0 - gains.missing(query),
             Part::Retrieval => gains.best_of_judged(query) - retrieved(),
             Part::Truncation => retrieved() - best_of_shown(gains, query),
             Part::Ordering => best_of_shown(gains, query) - gains.discounted(query),
@@ -119,7 +117,7 @@ fn best_of_shown(gains: &Gains, query: &Query<'_>) -> f64 {
             }
         }
     };
-    best + gains.missing_after(query.retrieved)
+    best + gains.missing(query)
 }
 
 /// The gains of all documents of a place, judged or not.

@@ -131,3 +131,16 @@ def test_the_runs_of_cast_keep_their_order() -> None:
         assert found.dcg.to_dict()[name]["jk(base=2)"] == expected[DCG(**jk) @ 10]
     assert len(set(found.orders.values())) == 1
     assert found.exchanges == found.disagreements == ()
+
+
+def test_further_down_the_runs_of_cast_change_places() -> None:
+    folder = DATA / "cast21"
+    if not folder.is_dir():
+        pytest.skip(f"no real data: {folder} is absent (RANKSCOPE_DATA names its folder)")
+    names = ("manual_bm25", "convdr_bert")
+    runs = {name: folder / f"org_{name}.run" for name in names}
+    found = rs.compare_discounts(folder / "cast21.qrels", runs, nDCG @ 100)
+    (exchange,) = (each for each in found.exchanges if each.discount == "reciprocal")
+    assert (exchange.better, exchange.worse) == ("convdr_bert", "manual_bm25")
+    # As docs/discounts.md has it.
+    assert (round(exchange.gap, 3), round(exchange.former, 3)) == (0.021, -0.001)

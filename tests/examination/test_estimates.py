@@ -202,5 +202,9 @@ def test_the_open_bandit_data_are_estimated(policy: str) -> None:
     assert found.column("rate") == pytest.approx(expected, rel=1e-9)
     if policy == "random":  # every document has one chance
         assert found.weights == pytest.approx(plain.weights, rel=1e-9)
+        # As docs/discounts.md has it.
+        assert [round(weight, 2) for weight in plain.weights] == [1, 1.05, 0.86]
+        assert [round(end, 1) for end in plain.lower[1:] + plain.upper[1:]] == [0.5, 0.4, 2.2, 1.9]
+        assert sum(clicked.values()) == 38
     # A few dozen clicks on three places beside each other tell no rank from another.
     assert found.differs == ()

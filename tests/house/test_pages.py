@@ -18,11 +18,12 @@ import re
 import runpy
 import subprocess
 import sysconfig
-from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 import rankscope
+
+from docs.hooks.blocks import Block, read_blocks
 
 ROOT = Path(__file__).resolve().parents[2]
 HOOKS = ROOT / "docs" / "hooks"
@@ -30,37 +31,6 @@ WRITTEN = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 PAGES: dict[str, str] = {
     str(page.relative_to(ROOT)): page.read_text(encoding="utf-8") for page in WRITTEN
 } | runpy.run_path(str(HOOKS / "measures.py"))["pages"]()
-FENCE = re.compile(
-    r"^(?P<indent> *)(?P<ticks>`{3,})(?P<language>[\w-]*)(?P<rest>[^\n`]*)\n"
-    r"(?P<code>.*?)^(?P=indent)(?P=ticks) *$",
-    flags=re.MULTILINE | re.DOTALL,
-)
-
-
-@dataclass(frozen=True)
-class Block:
-    """A fenced block of a page."""
-
-    language: str
-    title: str
-    code: str
-    line: int
-
-
-def read_blocks(text: str) -> list[Block]:
-    """The fenced blocks of a page, in its order."""
-    blocks = []
-    for match in FENCE.finditer(text):
-        title = re.search(r'title="([^"]+)"', match["rest"])
-        blocks.append(
-            Block(
-                language=match["language"],
-                title=title[1] if title else "",
-                code=re.sub(rf"^{match['indent']}", "", match["code"], flags=re.MULTILINE),
-                line=text.count("\n", 0, match.start()) + 2,
-            )
-        )
-    return blocks
 
 
 def run_python(block: Block, names: dict[str, object], page: str) -> None:

@@ -6,7 +6,6 @@ from itertools import combinations, pairwise
 
 import pytest
 from rankscope.errors import UsageError
-from rankscope.plots.data.losses import LOSSES
 from rankscope.plots.matplotlib.theme import DASHES, HATCHES, MARKERS, THEMES, Theme, find_theme
 
 both = pytest.mark.parametrize("theme", THEMES.values(), ids=THEMES)
@@ -53,10 +52,11 @@ def test_lines_differ_without_colour() -> None:
 
 @both
 def test_parts_of_a_bar_differ_from_the_next_in_grey_and_in_hatch(theme: Theme) -> None:
-    assert len(theme.fills) == len(HATCHES) == len(LOSSES)
+    *parts, other = theme.fills
     assert len(set(HATCHES)) == len(HATCHES)
-    for one, other in pairwise(theme.fills):
-        assert abs(lightness(one) - lightness(other)) > 12
+    # The first follows upon the last, and each may be the last before what is none of them.
+    for one, next_one in [*pairwise([*parts, parts[0]]), *((part, other) for part in parts)]:
+        assert abs(lightness(one) - lightness(next_one)) > 12
     # Those that differences are drawn in are the first two.
     assert min(contrast(fill, theme.paper) for fill in theme.fills[:2]) > 3
 

@@ -10,7 +10,6 @@ from rankscope import AP, IPrec, nDCG
 from rankscope.plots.data import (
     CutoffCurve,
     DiscountCurves,
-    LossBar,
     LossBars,
     PrecisionRecall,
     QueryDifferences,
@@ -98,8 +97,51 @@ def test_differences_are_sorted_and_counted() -> None:
     assert QueryDifferences.of_values("AP", "old", "new", {}).mean == 0
 
 
-def test_losses_that_cannot_be_seen_are_not_zero() -> None:
-    seen, unseen = LossBar("a", 0.25, 0.125, 0.5, 0.0625), LossBar("b", None, 0.125, 0.5)
-    assert (seen.total, unseen.total) == (0.9375, 0.625)
-    assert LossBars("nDCG@10", "run", (seen, unseen)).observes_retrieval
-    assert not LossBars("nDCG@10", "run", (unseen,)).observes_retrieval
+def test_losses_of_runs_are_their_means() -> None:
+    losses = {
+        name: rs.Rankings.from_run(QRELS, run).losses(nDCG @ 1)
+        for name, run in (("run", RUN), ("other", OTHER))
+    }
+    found = LossBars.of_runs(losses)
+    assert (found.measure, found.by, found.is_over_time) == ("nDCG@1", "run", False)
+    assert found.parts == ("retrieval", "truncation", "ordering", "undefined")
+    for bar in found.bars:
+        means = losses[bar.name].means
+        assert bar.sizes == tuple(means[part] for part in found.parts)
+        assert bar.total == pytest.approx(1 - means["value"])
+    assert found.unseen == ()
+
+
+def test_stages_are_parts() -> None:
+    losses = rs.Rankings.from_run(QRELS, RUN).losses(nDCG @ 1, stages={"retriever": OTHER})
+    found = LossBars.of_runs({"run": losses})
+    assert found.parts == ("retriever", "final", "truncation", "ordering", "undefined")
+
+
+def test_losses_of_slices_are_their_means() -> None:
+    table = {
+        "qid": [1, 1, 2, 2, 3, 3],
+        "label": [1, 0, 1, 2, 0, 0],
+        "score": [1, 2, 3, 4, 5, 6],
+        "week": ["30", "30", "28", "28", "29", "29"],
+    }
+    rankings = rs.Rankings.from_table(table, attributes=["week"])
+    losses = rankings.losses(nDCG @ 1, by="week")
+    found = LossBars.of_slices(losses, is_over_time=True)
+    # What was not shown is not known, so its loss is none at all, and not 0.
+    assert [(bar.name, bar.sizes) for bar in found.bars] == [
+        ("28", (None, 0, 0, 0)), ("29", (None, 0, 0, 1)), ("30", (None, 1, 0, 0)),
+    ]  # fmt: skip
+    assert (found.by, found.unseen, found.is_over_time) == ("week", ("retrieval",), True)
+    assert LossBars.of_slices(losses, by="calendar week").by == "calendar week"
+    assert {bar.name for bar in LossBars.of_slices(losses).bars} == {"28", "29", "30"}
+
+
+def test_losses_that_are_not_alike_are_not_drawn_together() -> None:
+    rankings = rs.Rankings.from_run(QRELS, RUN)
+    with pytest.raises(rs.UsageError) as refused:
+        LossBars.of_runs({"one": rankings.losses(nDCG @ 1), "two": rankings.losses(nDCG @ 2)})
+    assert refused.value.code == "not_alike"
+    with pytest.raises(rs.UsageError) as refused:
+        LossBars.of_slices(rankings.losses(nDCG @ 1))
+    assert refused.value.code == "no_slices"

@@ -58,10 +58,14 @@ RECALL = PrecisionRecall(
 DIFFERENCES = QueryDifferences("AP", "old", "new", ("q1", "q2", "q3"), (0.5, 0.0, -0.25))
 MANY = QueryDifferences.of_values("AP", "old", "new", {f"q{n}": (n - 30) / 50 for n in range(60)})
 LOSSES = LossBars(
-    "nDCG@10", "run", (LossBar("one", 0.25, 0.125, 0.0625), LossBar("other", 0.5, 0.0, 0.25, 0.125))
+    "nDCG@10",
+    "run",
+    (LossBar("one", (0.25, 0.125, 0.0625, 0)), LossBar("other", (0.5, 0.0, 0.25, 0.125))),
 )
 WEEKS = LossBars("nDCG@10", "week", LOSSES.bars, is_over_time=True)
-UNSEEN = LossBars("nDCG@10", "country", (LossBar("de", None, 0.125, 0.0625),))
+UNSEEN = LossBars("nDCG@10", "country", (LossBar("de", (None, 0.125, 0.0625, 0)),))
+STAGES = ("dense", "sparse", "fusion", "reranker", "final", "truncation", "ordering", "undefined")
+STAGED = LossBars("nDCG@10", "run", (LossBar("one", (0.1,) * 8),), STAGES)
 BOUNDS = BoundsChart("nDCG@10", "run", (Range("one", 0.5, 0.25, 0.75), Range("two", 1, 1, 1)))
 QUERIES = BoundsChart(
     "nDCG@10", "query", tuple(Range(f"q{n}", n / 40, n / 80, n / 40) for n in range(40))
@@ -76,6 +80,7 @@ DRAWN: dict[str, tuple[Callable[..., Axes], object]] = {
     "no differences": (drawing.draw_differences, QueryDifferences("AP", "a", "b", (), ())),
     "losses": (drawing.draw_losses, LOSSES),
     "losses over time": (drawing.draw_losses, WEEKS),
+    "losses of stages": (drawing.draw_losses, STAGED),
     "losses not seen": (drawing.draw_losses, UNSEEN),
     "bounds": (drawing.draw_bounds, BOUNDS),
     "bounds of queries": (drawing.draw_bounds, QUERIES),
@@ -243,11 +248,27 @@ def test_losses_are_stacked_to_their_total(data: LossBars) -> None:
     assert [name.get_text() for name in names] == ["one", "other"]
 
 
+@pytest.mark.parametrize("data", [LOSSES, WEEKS, UNSEEN, STAGED])
+def test_the_legend_of_losses_is_between_the_title_and_the_bars(data: LossBars) -> None:
+    ax = drawing.draw_losses(data)
+    ax.get_figure().draw_without_rendering()
+    legend, title = ax.get_legend().get_window_extent(), ax._left_title.get_window_extent()
+    assert ax.get_window_extent().y1 <= legend.y0
+    assert legend.y1 <= title.y0 + 1
+
+
+def test_parts_next_to_each_other_look_different() -> None:
+    ax = drawing.draw_losses(STAGED)
+    looks = [(part[0].get_hatch(), to_hex(part[0].get_facecolor())) for part in ax.containers]
+    assert len(set(looks)) == 8
+    assert all(one[0] != other[0] and one[1] != other[1] for one, other in pairwise(looks))
+
+
 def test_losses_that_cannot_be_seen_are_said_to_be_so() -> None:
     ax = drawing.draw_losses(UNSEEN)
     shown = [text.get_text() for text in ax.get_legend().get_texts()]
     assert shown == ["truncation", "ordering"]
-    assert "retrieval loss is not observable" in ax.get_title(loc="left")
+    assert "retrieval not observable" in ax.get_title(loc="left")
     assert "observable" not in drawing.draw_losses(LOSSES).get_title(loc="left")
 
 

@@ -38,7 +38,7 @@ def tabulate_discounts(
     60 % look at rank 2, 40 % at rank 3, 30 % at rank 4 and 10 % at rank 10.
 
     Args:
-        ranks: How many ranks, from 1 to 2,000.
+        ranks: How many ranks, from 1 to 10,000.
         bases: The bases of the discounts `log` and `jk`; if left out e for `log`, 2 for `jk`.
         powers: The powers of the discount `zipf`.
         tables: Weights by rank, best rank first, by a name; such as an examination curve's.

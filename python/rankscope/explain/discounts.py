@@ -70,7 +70,7 @@ def tabulate(ranks: int, discounts: Mapping[str, Settings]) -> Discounts:
     """
     if ranks not in range(1, MOST_RANKS + 1):
         raise UsageError(
-            f"expected ranks from 1 to {MOST_RANKS}, found {ranks!r}",
+            f"expected ranks from 1 to {MOST_RANKS:,}, found {ranks!r}",
             hint="10 is the default",
             code="bad_parameter",
         )

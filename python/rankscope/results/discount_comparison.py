@@ -142,7 +142,7 @@ class DiscountComparison(Table):
                 "",
                 f"Kendall's tau of that order and the one under {first}",
                 "",
-                *_align({name: f"{value:.4f}" for name, value in self._tau[first].items()}),
+                *_align({name: f"{value:7.4f}" for name, value in self._tau[first].items()}),
                 "",
                 *_write_exchanges(self._exchanges, first),
                 *_write_disagreements(self._disagreements),

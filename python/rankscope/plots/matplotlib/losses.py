@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rankscope.plots.data.losses import LOSSES
+from rankscope.plots.data.losses import UNDEFINED
 from rankscope.plots.matplotlib.axes import TEXT, dress_legend, name_axes, open_axes
 from rankscope.plots.matplotlib.theme import HATCHES, find_theme
 
@@ -12,6 +12,10 @@ if TYPE_CHECKING:
 
     from rankscope.plots.data import LossBars
     from rankscope.plots.matplotlib.theme import ThemeName
+
+COLUMNS = 4
+ROW = 17
+"""How high a row of the legend is, in points."""
 
 
 def draw_losses(data: LossBars, ax: Axes | None = None, *, theme: ThemeName = "light") -> Axes:
@@ -35,11 +39,14 @@ def draw_losses(data: LossBars, ax: Axes | None = None, *, theme: ThemeName = "l
     ax.grid(axis="y" if data.is_over_time else "x", color=colours.faint, linewidth=0.8)
     places = [*range(count)]
     base = [0.0] * count
-    for part, fill, hatch in zip(LOSSES, colours.fills, HATCHES, strict=True):
-        sizes = [getattr(bar, part) or 0.0 for bar in data.bars]
+    for at, part in enumerate(data.parts):
+        sizes = [bar.sizes[at] or 0.0 for bar in data.bars]
         if not any(sizes):
             continue
-        name = "no ideal" if part == "undefined" else part
+        is_last = part == UNDEFINED
+        fill = colours.fills[-1] if is_last else colours.fills[at % (len(colours.fills) - 1)]
+        hatch = HATCHES[-1] if is_last else HATCHES[at % (len(HATCHES) - 1)]
+        name = "no ideal" if is_last else part
         if data.is_over_time:
             drawn = ax.bar(places, sizes, width=0.7, bottom=base, label=name)
         else:
@@ -60,7 +67,7 @@ def draw_losses(data: LossBars, ax: Axes | None = None, *, theme: ThemeName = "l
         )
     names = [bar.name for bar in data.bars]
     longest = max((bar.total for bar in data.bars), default=1.0) or 1.0
-    loss = f"loss of {data.measure}, which is 1 − {data.measure}"
+    loss = f"{data.measure} lost against the best order"
     if data.is_over_time:
         ax.set_xticks(places, names, rotation=45 if count > 8 else 0)
         ax.set_ylim(0, longest * 1.12)
@@ -75,21 +82,25 @@ def draw_losses(data: LossBars, ax: Axes | None = None, *, theme: ThemeName = "l
         x=data.by if data.is_over_time else loss,
         y=loss if data.is_over_time else "",
     )
-    # The legend stands between the title and the bars.
-    ax.set_title(ax.get_title(loc="left"), loc="left", pad=30)
+    handles, _ = ax.get_legend_handles_labels()
     legend = ax.legend(
+        # Matplotlib fills columns; a legend is read in rows.
+        handles=[handle for column in range(COLUMNS) for handle in handles[column::COLUMNS]],
         loc="lower left",
         bbox_to_anchor=(0, 1.0),
-        ncols=4,
+        ncols=COLUMNS,
         handlelength=2.2,
         handleheight=1.2,
         columnspacing=1.4,
         borderaxespad=0.2,
     )
     dress_legend(legend, colours)
+    # The legend stands between the title and the bars.
+    rows = -(-len(handles) // COLUMNS)
+    ax.set_title(ax.get_title(loc="left"), loc="left", pad=12 + ROW * rows)
     return ax
 
 
 def _title(data: LossBars) -> str:
-    unseen = "" if data.observes_retrieval else "; retrieval loss is not observable"
+    unseen = f"; {' and '.join(data.unseen)} not observable" if data.unseen else ""
     return f"What {data.measure} lost, by {data.by}{unseen}"

@@ -27,7 +27,8 @@ class Theme:
         faint: Grid lines.
         muted: Text and marks of less weight.
         lines: Colours of lines, in the order in which they are used.
-        fills: Colours of the parts of a bar, from one end to the other.
+        fills: Colours of the parts of a bar, from one end on, again and again; the last is for
+            what is no such part.
         edge: What the parts of a bar are edged and hatched with.
     """
 
@@ -47,7 +48,7 @@ THEMES = {
         faint="#E3E3E3",
         muted="#5F5F5F",
         lines=("#003C7B", "#AF4805", "#1D8D5F", "#942465", "#B58A14", "#1B1B1B"),
-        fills=("#003C7B", "#C2571A", "#EDBE5A", "#F4F4F4"),
+        fills=("#2A5F9E", "#D06A25", "#F2CE70", "#F4F4F4"),
         edge="#1B1B1B",
     ),
     "dark": Theme(
@@ -56,13 +57,13 @@ THEMES = {
         faint="#333A45",
         muted="#A9B0BA",
         lines=("#30A5DD", "#F59753", "#F3DE5B", "#D15E9A", "#5FD9A9", "#F6F6F6"),
-        fills=("#2F7FD0", "#E8853B", "#F6E27A", "#8B93A1"),
+        fills=("#2F7FD0", "#E8853B", "#F6E27A", "#4A525E"),
         edge="#14181F",
     ),
 }
 MARKERS = ("o", "s", "^", "D", "v", "P")
 DASHES = ("-", (0, (5, 1.5)), (0, (1, 1)), (0, (5, 1.5, 1, 1.5)), (0, (2.5, 1)), (0, (8, 2)))
-HATCHES = ("", "///", "...", "xxx")
+HATCHES = ("", "///", "...", "\\\\\\", "ooo", "+++", "|||", "xxx")
 
 
 def find_theme(name: str) -> Theme:
