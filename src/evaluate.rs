@@ -11,7 +11,7 @@ use crate::kernels::{Kernel, Query};
 use crate::notes::Notes;
 use crate::rank::{Ranked, Ties};
 use crate::trec::{List, ScoreType};
-use crate::views::Views;
+use crate::views::{Seen, Views};
 
 /// The value of a query for which a measure is undefined.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -156,6 +156,18 @@ impl Plan {
         Ok(Self { weights: Some(weights), ..self.clone() })
     }
 
+    /// Whether a measure sees lists without unjudged documents.
+    #[must_use]
+    pub fn condenses(&self, measure: &Measure) -> bool {
+        measure.judged_only || self.policy.unjudged == Unjudged::Remove
+    }
+
+    /// What measures see of a query.
+    pub fn see<'a>(&self, whole: &Query<'a>, views: &'a mut Views) -> Seen<'a> {
+        let condenses = self.measures.iter().any(|measure| self.condenses(measure));
+        views.see(whole, condenses, self.policy.unretrieved == Unretrieved::Ignore)
+    }
+
     /// How many measures need numerators and denominators.
     fn ratios(&self) -> usize {
         let needs = |measure: &&Measure| measure.aggregate == Aggregate::RatioOfSums;
@@ -202,7 +214,7 @@ impl Plan {
 
 /// What one query's list came to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Seen {
+struct Outcome {
     query: u32,
     is_tied: bool,
 }
@@ -216,7 +228,7 @@ pub struct Scorer<'a> {
     /// Room for the ideal order.
     ideal: Vec<f64>,
     views: Views,
-    seen: Vec<Seen>,
+    seen: Vec<Outcome>,
     values: Vec<f64>,
     ratios: Vec<(f64, f64)>,
     /// Retrieved and unjudged documents at each cutoff.
@@ -295,7 +307,7 @@ impl<'a> Scorer<'a> {
             count.0 += shown as u64;
             count.1 += (shown - whole.judged_within(k)) as u64;
         }
-        self.seen.push(Seen { query: query as u32, is_tied: ranked.is_tied });
+        self.seen.push(Outcome { query: query as u32, is_tied: ranked.is_tied });
         let out = (&mut self.values, &mut self.ratios);
         append_values(self.plan, &whole, &mut self.views, out);
     }
@@ -308,19 +320,9 @@ fn append_values(
     views: &mut Views,
     (values, ratios): (&mut Vec<f64>, &mut Vec<(f64, f64)>),
 ) {
-    let condense_all = plan.policy.unjudged == Unjudged::Remove;
-    let is_condensed = |measure: &Measure| measure.judged_only || condense_all;
-    let Views { condensed, ideal } = views;
-    let ideal = match plan.policy.unretrieved {
-        Unretrieved::Count => whole.ideal,
-        Unretrieved::Ignore => ideal.of_retrieved(whole),
-    };
-    if plan.measures.iter().any(is_condensed) {
-        condensed.fill(whole);
-    }
-    let (whole, condensed) = (Query { ideal, ..*whole }, condensed.view(ideal));
+    let seen = plan.see(whole, views);
     for measure in &plan.measures {
-        let query = if is_condensed(measure) { &condensed } else { &whole };
+        let query = seen.by(plan.condenses(measure));
         values.push(measure.kernel.value(query));
         if measure.aggregate == Aggregate::RatioOfSums {
             ratios.push(measure.kernel.ratio(query).unwrap_or((f64::NAN, f64::NAN)));

@@ -3,6 +3,7 @@
 #![allow(missing_docs)] // `_core.pyi` documents what Python sees
 #![allow(clippy::needless_pass_by_value)] // Python hands arguments over
 
+mod audits;
 mod cells;
 mod choices;
 mod column;
@@ -24,6 +25,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
+use self::audits::{audit_ties, bound, bound_difference, find_regrets};
 use self::cells::Numbers;
 use self::choices::choose;
 use self::column::Column;
@@ -50,8 +52,9 @@ mod _core {
 
     #[pymodule_export]
     use super::{
-        Column, Evaluation, Judgments, Plan, Rankings, Run, TableStream, evaluate_dict,
-        evaluate_path, evaluate_run, fsum, log2, mean_of_rows,
+        Column, Evaluation, Judgments, Plan, Rankings, Run, TableStream, audit_ties, bound,
+        bound_difference, evaluate_dict, evaluate_path, evaluate_run, find_regrets, fsum, log2,
+        mean_of_rows,
     };
 
     #[pymodule_init]

@@ -313,6 +313,26 @@ impl Rankings {
         Ok(evaluation)
     }
 
+    /// What decides between equal scores.
+    #[must_use]
+    pub fn ties(&self) -> Ties {
+        self.ties
+    }
+
+    /// The grades and scores of a query's list in rank order, which may need room; both are empty where
+    /// it is not in the run.
+    #[must_use]
+    pub fn list<'a>(&'a self, query: usize, room: &'a mut Vec<f64>) -> (&'a [f64], &'a [f64]) {
+        let rows = self.offsets[query]..self.offsets[query + 1];
+        (self.relevance.slice(rows.clone(), room), &self.scores[rows])
+    }
+
+    /// Whether a query is in the run.
+    #[must_use]
+    pub fn is_present(&self, query: usize) -> bool {
+        self.is_present[query]
+    }
+
     /// The queries, and the grades of each.
     #[must_use]
     pub fn axis(&self) -> &Axis {

@@ -6,9 +6,41 @@ use crate::kernels::{Query, Tie};
 #[derive(Debug, Default)]
 pub struct Views {
     /// The list without unjudged documents.
-    pub condensed: Condensed,
+    condensed: Condensed,
     /// The judgments without documents that were not retrieved.
-    pub ideal: Ideal,
+    ideal: Ideal,
+}
+
+/// One query, as measures see it.
+pub struct Seen<'a> {
+    whole: Query<'a>,
+    condensed: Option<Query<'a>>,
+}
+
+impl<'a> Seen<'a> {
+    /// The list, without unjudged documents where it is asked for so.
+    #[must_use]
+    pub fn by(&self, condenses: bool) -> &Query<'a> {
+        self.condensed.as_ref().filter(|_| condenses).unwrap_or(&self.whole)
+    }
+}
+
+impl Views {
+    /// Makes what measures see of a query.
+    pub fn see<'a>(
+        &'a mut self,
+        whole: &Query<'a>,
+        condenses: bool,
+        ignores_unretrieved: bool,
+    ) -> Seen<'a> {
+        let Self { condensed, ideal } = self;
+        let ideal = if ignores_unretrieved { ideal.of_retrieved(whole) } else { whole.ideal };
+        if condenses {
+            condensed.fill(whole);
+        }
+        let condensed = condenses.then(|| condensed.view(ideal));
+        Seen { whole: Query { ideal, ..*whole }, condensed }
+    }
 }
 
 /// Grades, largest first.

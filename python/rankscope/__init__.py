@@ -22,6 +22,7 @@ from rankscope.api import dcg_score as dcg_score
 from rankscope.api import estimate_examination as estimate_examination
 from rankscope.api import evaluate as evaluate
 from rankscope.api import evaluate_table as evaluate_table
+from rankscope.api import explain as explain
 from rankscope.api import idcg as idcg
 from rankscope.api import ndcg as ndcg
 from rankscope.api import ndcg_score as ndcg_score
@@ -46,6 +47,7 @@ from rankscope.errors import MeasureError as MeasureError
 from rankscope.errors import PolicyError as PolicyError
 from rankscope.errors import RankscopeError as RankscopeError
 from rankscope.errors import UsageError as UsageError
+from rankscope.explain import Explanation as Explanation
 from rankscope.file import File as File
 from rankscope.measures import AP as AP
 from rankscope.measures import CG as CG
@@ -101,6 +103,7 @@ __all__ = [
     "DuplicateError",
     "EmptyError",
     "Evaluation",
+    "Explanation",
     "F",
     "File",
     "FileError",
@@ -148,6 +151,7 @@ __all__ = [
     "estimate_examination",
     "evaluate",
     "evaluate_table",
+    "explain",
     "idcg",
     "infAP",
     "nDCG",

@@ -17,9 +17,13 @@ __all__ = [
     "Run",
     "TableStream",
     "__version__",
+    "audit_ties",
+    "bound",
+    "bound_difference",
     "evaluate_dict",
     "evaluate_path",
     "evaluate_run",
+    "find_regrets",
     "fsum",
     "log2",
     "mean_of_rows",
@@ -192,6 +196,20 @@ class TableStream:
         self, plan: Plan
     ) -> tuple[Evaluation, list[str], list[tuple[str, list[str], list[int]]]] | None: ...
 
+def audit_ties(
+    rankings: Rankings, plan: Plan, scores: NDArray[np.float64] | None, threads: int
+) -> tuple[Column, Column, Column, Column, Column]: ...
+def bound(
+    rankings: Rankings, plan: Plan, scale: Sequence[float], threads: int
+) -> tuple[Column, Column, Column, bytes]: ...
+def bound_difference(
+    one: Rankings, other: Rankings, plan: Plan, scale: Sequence[float], threads: int
+) -> tuple[Column, Column, Column, bytes]: ...
+def find_regrets(
+    rankings: Rankings, judgments: Judgments | None, plan: Plan
+) -> tuple[
+    Column, Column, Column, Column, Column, list[str | None], Column, list[float]
+]: ...
 def evaluate_path(
     judgments: Judgments,
     plan: Plan,

@@ -7,7 +7,7 @@
 
 use super::denominator::Denominator;
 use super::draw;
-use super::{Kernel, Params, Place, Query, real};
+use super::{Kernel, Params, Place, Query, Unknown, real};
 
 /// Makes a kernel that reads a cutoff and the smallest relevant grade, undefined without relevant
 /// documents.
@@ -34,6 +34,10 @@ macro_rules! binary_kernel {
                 let ($k, $rel) = (self.k, self.rel);
                 let $relevant = $query.relevant($rel);
                 if $relevant == 0 { f64::NAN } else { $value }
+            }
+
+            fn unknown(&self) -> Unknown {
+                Unknown::Relevance(self.rel)
             }
 
             $(
@@ -94,6 +98,14 @@ impl Kernel for Ap {
             sum
         });
         sum / real(denominator)
+    }
+
+    fn unknown(&self) -> Unknown {
+        match self.denominator {
+            // One more document found can lower the mean over those found.
+            Denominator::Found => Unknown::Anything,
+            _ => Unknown::Relevance(self.rel),
+        }
     }
 }
 
@@ -205,6 +217,10 @@ impl Kernel for Share {
     fn ratio(&self, query: &Query<'_>) -> Option<(f64, f64)> {
         Some(self.parts(query).unwrap_or((0.0, 0.0)))
     }
+
+    fn unknown(&self) -> Unknown {
+        Unknown::Relevance(self.rel)
+    }
 }
 
 binary_kernel!(
@@ -260,6 +276,10 @@ impl Kernel for F {
         let (precision, recall) = (self.precision.value(query), self.recall.value(query));
         if recall.is_nan() { recall } else { harmonic(precision, recall, self.beta) }
     }
+
+    fn unknown(&self) -> Unknown {
+        Unknown::Relevance(self.precision.rel)
+    }
 }
 
 /// Interpolated precision at a level of recall.
@@ -288,6 +308,10 @@ impl Kernel for Iprec {
             .map(|(found, (place, _))| (found, real(found) / real(place.first)));
         let enough = precisions.filter(|&(found, _)| found >= least);
         enough.fold(0.0, |best, (_, value)| value.max(best))
+    }
+
+    fn unknown(&self) -> Unknown {
+        Unknown::Relevance(self.rel)
     }
 
     fn averages_ties(&self) -> bool {

@@ -1,7 +1,7 @@
 //! Measures of a user who reads from the top and may stop at each document.
 
 use super::gain::exp2;
-use super::{Kernel, Params, Query, real};
+use super::{Kernel, Params, Query, Unknown, real};
 use crate::error::{Error, Kind, Result};
 
 fn check_largest(grades: &[f64], max_grade: f64) -> Result<()> {
@@ -43,6 +43,10 @@ impl Kernel for Err {
             reads_on *= 1.0 - stops;
         }
         sum
+    }
+
+    fn unknown(&self) -> Unknown {
+        Unknown::Rising
     }
 
     fn averages_ties(&self) -> bool {
@@ -97,6 +101,10 @@ impl Kernel for Rbp {
             place.ranks(self.k).fold(sum, |sum, rank| sum + mean * weights.at(rank))
         });
         sum * (1.0 - self.p)
+    }
+
+    fn unknown(&self) -> Unknown {
+        if self.graded.is_some() { Unknown::Rising } else { Unknown::Relevance(self.rel) }
     }
 
     fn check(&self, grades: &[f64]) -> Result<()> {

@@ -3,7 +3,7 @@
 //! Järvelin and Kekäläinen, *Cumulated gain-based evaluation of IR techniques*, 2002. Terms are
 //! divisions, added in rank order, so that values equal those of `trec_eval` to the last bit.
 
-use super::{Kernel, Params, Place, Query, real};
+use super::{Kernel, Params, Place, Query, Unknown, real};
 use crate::error::{Error, Kind, Result};
 use crate::log2::log2;
 
@@ -124,7 +124,7 @@ pub struct Gains {
     discount: Discount,
     /// What the first ranks divide by.
     divisors: Vec<f64>,
-    pub(super) ideal: Ideal,
+    pub(crate) ideal: Ideal,
     /// How many ranks of the ideal order count.
     ideal_k: usize,
     /// The sum for an ideal order of slots.
@@ -175,6 +175,24 @@ impl Gains {
         }
     }
 
+    /// How many ranks count.
+    #[must_use]
+    pub fn k(&self) -> usize {
+        self.k
+    }
+
+    /// How many ranks of the ideal order count.
+    #[must_use]
+    pub fn ideal_depth(&self) -> usize {
+        self.ideal_k
+    }
+
+    /// What a gain of 1 is worth at a rank; below the cutoff, nothing.
+    #[must_use]
+    pub fn weight(&self, rank: usize) -> f64 {
+        if rank > self.k { 0.0 } else { self.discount(1.0, rank) }
+    }
+
     fn cumulated(&self, query: &Query<'_>) -> f64 {
         self.sum(query, |gain, _| gain)
     }
@@ -206,19 +224,20 @@ impl Gains {
             let rest = next..=query.retrieved.min(self.k);
             sum = rest.fold(sum, |sum, rank| sum + term(self.unjudged_gain, rank));
         }
-        self.missing_ranks(query).fold(sum, |sum, rank| sum + term(self.missing_gain, rank))
+        let missing = self.missing_ranks(query.retrieved);
+        missing.fold(sum, |sum, rank| sum + term(self.missing_gain, rank))
     }
 
-    /// The ranks after the end of a list at which a gain is missing.
-    fn missing_ranks(&self, query: &Query<'_>) -> impl Iterator<Item = usize> + use<> {
+    /// The ranks after the end of a list of so many documents at which a gain is missing.
+    fn missing_ranks(&self, retrieved: usize) -> impl Iterator<Item = usize> + use<> {
         let counts = self.missing_gain != 0.0 && self.k < usize::MAX;
-        query.retrieved + 1..=if counts { self.k } else { query.retrieved }
+        retrieved + 1..=if counts { self.k } else { retrieved }
     }
 
-    /// The sum at the ranks after the end of a list.
-    pub(super) fn missing(&self, query: &Query<'_>) -> f64 {
-        self.missing_ranks(query)
-            .fold(0.0, |sum, rank| sum + self.discount(self.missing_gain, rank))
+    /// The sum at the ranks after the end of a list of so many documents.
+    pub(crate) fn missing_after(&self, retrieved: usize) -> f64 {
+        let missing = self.missing_ranks(retrieved);
+        missing.fold(0.0, |sum, rank| sum + self.discount(self.missing_gain, rank))
     }
 
     /// The mean gain of the documents of a place, exact where they all have the same.
@@ -279,6 +298,14 @@ impl Gains {
     /// The sum of gains in the order in which they are.
     pub(super) fn discount_all(&self, gains: impl Iterator<Item = f64>) -> f64 {
         gains.zip(1..).fold(0.0, |sum, (gain, rank)| sum + self.discount(gain, rank))
+    }
+
+    /// What can be said of nDCG where grades are not known.
+    fn unknown(&self) -> Unknown {
+        if self.min_max {
+            return Unknown::Anything;
+        }
+        Unknown::Discounted { is_share: self.ideal != Ideal::Slots }
     }
 
     /// Whether there is an ideal of documents that are not there, and nothing relevant to put there.
@@ -367,7 +394,8 @@ impl Gains {
 macro_rules! gain_kernel {
     (
         $(#[$doc:meta])* $name:ident,
-        |$gains:ident, $query:ident| $value:expr
+        |$gains:ident, $query:ident| $value:expr,
+        unknown $unknown:expr
         $(, ratio $ratio:expr)?
     ) => {
         $(#[$doc])*
@@ -392,6 +420,11 @@ macro_rules! gain_kernel {
                 }
             )?
 
+            fn unknown(&self) -> Unknown {
+                let unknown: fn(&Gains) -> Unknown = $unknown;
+                unknown(&self.0)
+            }
+
             fn check(&self, grades: &[f64]) -> Result<()> {
                 self.0.check(grades)
             }
@@ -406,22 +439,26 @@ macro_rules! gain_kernel {
 gain_kernel!(
     /// The sum of gains.
     Cg,
-    |gains, query| gains.cumulated(query)
+    |gains, query| gains.cumulated(query),
+    unknown |_| Unknown::Rising
 );
 gain_kernel!(
     /// The sum of discounted gains.
     Dcg,
-    |gains, query| gains.discounted(query)
+    |gains, query| gains.discounted(query),
+    unknown |_| Unknown::Discounted { is_share: false }
 );
 gain_kernel!(
     /// The sum of discounted gains in the best order.
     Idcg,
-    |gains, query| gains.ideal(query)
+    |gains, query| gains.ideal(query),
+    unknown |_| Unknown::Rising
 );
 gain_kernel!(
     /// The sum of discounted gains over that of the best order.
     Ndcg,
     |gains, query| normalise(gains.parts(query)),
+    unknown Gains::unknown,
     ratio gains.parts(query)
 );
 

@@ -47,9 +47,11 @@ impl Loss {
         }
         let ideal = gains.ideal(query);
         // Ranks after the end of a list cannot be filled by sorting it.
-        let retrieved = || gains.best_of_retrieved(query) + gains.missing(query);
+        let retrieved = || gains.best_of_retrieved(query) + gains.missing_after(query.retrieved);
         let lost = match self.part {
-            Part::Retrieval if gains.ideal == Ideal::Retrieved => 0.0 - gains.missing(query),
+            Part::Retrieval if gains.ideal == Ideal::Retrieved => {
+                0.0 - gains.missing_after(query.retrieved)
+            }
             Part::Retrieval => gains.best_of_judged(query) - retrieved(),
             Part::Truncation => retrieved() - best_of_shown(gains, query),
             Part::Ordering => best_of_shown(gains, query) - gains.discounted(query),
@@ -117,7 +119,7 @@ fn best_of_shown(gains: &Gains, query: &Query<'_>) -> f64 {
             }
         }
     };
-    best + gains.missing(query)
+    best + gains.missing_after(query.retrieved)
 }
 
 /// The gains of all documents of a place, judged or not.

@@ -135,6 +135,23 @@ impl<'a> Query<'a> {
     }
 }
 
+/// How a value depends on grades that are not known. In all cases but [`Unknown::Anything`], moving a
+/// document of a higher grade up never lowers it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Unknown {
+    /// In no way that is made use of.
+    Anything,
+    /// It is a sum of discounted gains, divided by that of an ideal order or by nothing.
+    Discounted {
+        /// Whether there is an ideal that depends on them.
+        is_share: bool,
+    },
+    /// A higher grade never lowers it.
+    Rising,
+    /// It depends on which documents have this grade or a higher one.
+    Relevance(f64),
+}
+
 /// A measure with its parameters.
 pub trait Kernel: Send + Sync {
     /// The value for one query: NaN where it is undefined, infinite where gains overflow. Where there
@@ -150,6 +167,11 @@ pub trait Kernel: Send + Sync {
     /// Whether the expected value over ties is computed exactly; else there is none.
     fn averages_ties(&self) -> bool {
         true
+    }
+
+    /// What can be said of the value where grades are not known.
+    fn unknown(&self) -> Unknown {
+        Unknown::Anything
     }
 
     /// Gains and discounts, where the measure is made of them.

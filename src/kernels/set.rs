@@ -1,7 +1,7 @@
 //! Measures of the retrieved documents as a set, in whatever order.
 
 use super::binary::harmonic;
-use super::{Kernel, Params, Query, real};
+use super::{Kernel, Params, Query, Unknown, real};
 
 /// The sizes of the sets, as the numbers that are divided.
 struct Sizes {
@@ -57,6 +57,10 @@ macro_rules! set_kernel {
             fn value(&self, query: &Query<'_>) -> f64 {
                 let $beta = self.beta;
                 Sizes::of(query, self.rel).map_or(f64::NAN, |$sizes| $value)
+            }
+
+            fn unknown(&self) -> Unknown {
+                Unknown::Relevance(self.rel)
             }
         }
     };

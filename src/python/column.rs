@@ -30,6 +30,7 @@ pub struct Column(pub(super) Data);
 
 pub(super) enum Data {
     Values(Vec<f64>),
+    Counts(Vec<u32>),
     OfRankings(Arc<rankings::Rankings>, fn(&rankings::Rankings) -> Raw),
 }
 
@@ -37,6 +38,7 @@ impl Column {
     fn raw(&self) -> Raw {
         match &self.0 {
             Data::Values(values) => Raw::of(values, "d"),
+            Data::Counts(counts) => Raw::of(counts, "I"),
             Data::OfRankings(rankings, of) => of(rankings),
         }
     }

@@ -357,6 +357,11 @@ def test_a_stage_that_is_called_as_a_column_is_refused(name: str) -> None:
         Rankings.from_run(QRELS, RUN).losses(nDCG, stages={name: RUN})
 
 
+def test_stages_without_names_are_refused() -> None:
+    with pytest.raises(rs.UsageError, match="a mapping of name to run, found str"):
+        Rankings.from_run(QRELS, RUN).losses(nDCG, stages="first.run")  # type: ignore[arg-type]
+
+
 def test_stages_with_other_judgments_or_without_any_are_refused() -> None:
     made = Rankings.from_run(QRELS, RUN)
     other = Rankings.from_run(QRELS | {"q2": {"a": 2}}, RUN)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from rankscope import evaluate
 from rankscope.errors import MeasureError
 from rankscope.measures import nDCG, parse
 
@@ -192,6 +193,12 @@ def test_letters_of_any_case_are_refused_where_they_would_be_a_guess(text: str) 
 def test_what_is_not_text_is_refused(value: object) -> None:
     with pytest.raises(MeasureError, match="expected a measure or its name"):
         parse(value)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("value", [None, 10, [10], b"nDCG"])
+def test_what_is_no_measure_is_not_evaluated(value: object) -> None:
+    with pytest.raises(MeasureError, match="expected a measure or its name, found"):
+        evaluate({"q": {"a": 1}}, {"q": {"a": 1}}, value)  # type: ignore[arg-type]
 
 
 @given(st.text(max_size=40) | st.from_regex(r"[a-zA-Z_.]{1,10}(\([a-z=0-9,'\[{:<]*\)?)?(@.{0,5})?"))

@@ -9,6 +9,7 @@ from rankscope.api.evaluate import evaluate as evaluate
 from rankscope.api.evaluate import read_qrels as read_qrels
 from rankscope.api.evaluate_table import evaluate_table as evaluate_table
 from rankscope.api.examination import estimate_examination as estimate_examination
+from rankscope.api.explain import explain as explain
 from rankscope.api.grades import cg as cg
 from rankscope.api.grades import dcg as dcg
 from rankscope.api.grades import idcg as idcg

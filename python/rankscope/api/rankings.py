@@ -6,6 +6,7 @@ from rankscope import _core, engine
 from rankscope.adapters import arrays, recognise_table, see_joined, tables
 from rankscope.adapters.numbers import is_judged, no_judgments
 from rankscope.api.columns import Choices, Columns
+from rankscope.api.explain import explain_query
 from rankscope.api.ideals import refuse_beaten_ideals
 from rankscope.api.losses import measure_losses
 from rankscope.api.ties import check_order
@@ -14,6 +15,7 @@ from rankscope.data.interval import read_interval
 from rankscope.data.policy import CHOICES, Policy, check_choice
 from rankscope.data.qrels import Qrels, Queries
 from rankscope.errors import FormatError, UsageError
+from rankscope.explain.explanation import LIMIT
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -27,6 +29,7 @@ if TYPE_CHECKING:
     from rankscope.data.interval import Interval
     from rankscope.data.policy import Ties
     from rankscope.engine import Measures
+    from rankscope.explain import Explanation
     from rankscope.measures import Measure
     from rankscope.results import Evaluation, Losses
     from rankscope.typing import InputLike, Progress
@@ -316,6 +319,37 @@ class Rankings(Columns):
         if self._choices.has_ideal:
             refuse_beaten_ideals(self, evaluation)
         return evaluation
+
+    def explain(
+        self,
+        query_id: str | int,
+        measure: Measure | str,
+        *,
+        policy: Policy | str | None = None,
+        convention: Convention | str | None = None,
+        limit: int = LIMIT,
+    ) -> Explanation:
+        """Explain the value of a query: every term, the ideal order, what would raise it.
+
+        Args:
+            query_id: The query.
+            measure: nDCG, DCG, IDCG or CG, with any settings.
+            policy: As in `evaluate`.
+            convention: As in `evaluate`.
+            limit: How many ranks are shown at most.
+
+        Raises:
+            UsageError: There is no such query, the measure has no explanation, or the policy is not
+                one.
+
+        Examples:
+            >>> rankings = Rankings.from_run({"q": {"a": 3, "b": 1}}, {"q": {"b": 2, "x": 1}})
+            >>> rankings.explain("q", "nDCG@10").formula
+            '(1/log2(2)) / (3/log2(2) + 1/log2(3))'
+        """
+        return explain_query(
+            self, query_id, measure, policy=policy, convention=convention, limit=limit
+        )
 
     def losses(
         self,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import operator
 import os
+from collections.abc import Iterable
 
 from rankscope.data.policy import Policy, check_choice
 from rankscope.errors import MeasureError, PolicyError, UsageError
@@ -13,7 +14,7 @@ from rankscope.records import record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Mapping
     from typing import Literal, TypeAlias
 
     from rankscope.conventions import Convention
@@ -34,7 +35,7 @@ def read_measures(given: Measures) -> tuple[list[Measure], int]:
     Raises:
         MeasureError: One is not known, or there is none.
     """
-    if isinstance(given, Measure | str):
+    if isinstance(given, Measure | str) or not isinstance(given, Iterable):
         given = [given]
     measures = [parse(one) if isinstance(one, str) else one for one in given]
     for one in measures:

@@ -7,6 +7,8 @@ them. Sums over queries keep the steps, so that means add up as queries do.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from rankscope.data.diagnostics import describe
 from rankscope.errors import MeasureError, PolicyError, UsageError
 from rankscope.measures import (
@@ -24,7 +26,7 @@ from rankscope.results import Losses, Table
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable
     from typing import TypeAlias
 
     import numpy as np
@@ -133,13 +135,19 @@ def check_policy(policy: Policy) -> None:
         )
 
 
-def check_stages(names: Iterable[str]) -> None:
-    """Refuse stages that are called as other columns are.
+def check_stages(stages: Mapping[str, object]) -> None:
+    """Refuse stages without names, or called as other columns are.
 
     Raises:
-        UsageError: One is.
+        UsageError: They are.
     """
-    for name in names:
+    if not isinstance(stages, Mapping):
+        raise UsageError(
+            f"expected stages as a mapping of name to run, found {type(stages).__name__}",
+            hint="write {'retriever': 'retriever.run'}",
+            code="bad_parameter",
+        )
+    for name in stages:
         if name in RESERVED:
             raise UsageError(
                 f"expected stages with names of their own, found {name!r}",

@@ -148,14 +148,14 @@ def _read_slices(evaluation: Evaluation, table: Table) -> Slices:
     parts = [
         Part(
             name=name,
-            queries=int(row["queries"]),
+            queries=int(row["queries"] or 0),
             means=tuple(
                 Mean(
                     measure=measure,
-                    value=float(row[measure]),
+                    value=float(row[measure] or 0),
                     lower=_number(row.get(f"{measure} lower")),
                     upper=_number(row.get(f"{measure} upper")),
-                    queries=int(row[f"{measure} n"]),
+                    queries=int(row[f"{measure} n"] or 0),
                 )
                 for measure in evaluation
             ),

@@ -1,0 +1,258 @@
+"""Explains the value of one query: the derivation that a person would write."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from math import inf, isnan, nan
+
+from rankscope import engine
+from rankscope.adapters.doubles import EXACT_UP_TO
+from rankscope.adapters.numbers import no_judgments, to_numbers
+from rankscope.api.ties import check_order
+from rankscope.data.policy import Policy
+from rankscope.errors import FormatError, MeasureError, UsageError
+from rankscope.explain.explanation import LIMIT
+from rankscope.measures import nDCG, parse
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+    from typing import Literal, Unpack
+
+    from rankscope import _core
+    from rankscope.api.grades import Discounts
+    from rankscope.api.rankings import Rankings
+    from rankscope.conventions import Convention
+    from rankscope.explain import Explanation
+    from rankscope.explain.ranked import RankedQuery
+    from rankscope.measures import Measure
+
+EXPLAINED = ("nDCG", "DCG", "IDCG", "CG")
+"""The measures that have an explanation."""
+
+POLICIES = ("empty", "negative", "missing_gain", "unjudged")
+
+
+def explain(
+    grades: Sequence[float] | Mapping[str, float],
+    k: int | None = None,
+    *,
+    names: Sequence[str] | None = None,
+    ideal: Sequence[float] | None = None,
+    measure: Measure | str = nDCG,
+    empty: Literal["zero", "skip", "one", "nan", "error"] = "zero",
+    unjudged: Literal["nonrelevant", "remove"] | float = "nonrelevant",
+    limit: int = LIMIT,
+    **settings: Unpack[Discounts],
+) -> Explanation:
+    """Explain the nDCG of grades in rank order: every term, the ideal order, what would raise it.
+
+    Args:
+        grades: Grades, best rank first, or a mapping of document to grade; NaN is unjudged.
+        k: The cutoff, or `None` for the whole list.
+        names: What the documents are called, one a grade; a text gives each letter.
+        ideal: All judged grades, in any order; those of the list if left out.
+        measure: The measure: nDCG, DCG, IDCG or CG.
+        empty: The value where the ideal is 0, as in `Policy`.
+        unjudged: What a document without a judgment is, as in `Policy`.
+        limit: How many ranks are shown at most.
+        **settings: `gain`, `discount`, `base` and `s` as in `nDCG`; `negative` and `missing_gain`
+            as in `Policy`.
+
+    Returns:
+        The derivation; `print` writes it as text, a notebook shows it.
+
+    Raises:
+        UsageError: A setting is outside its domain, or the measure has no explanation.
+        InputError: A grade is no number, or the ideal lacks what the list has.
+
+    Examples:
+        >>> explanation = explain([4, 2, 5, 3, 5], k=3, names="ABCDE")
+        >>> explanation.formula
+        '(4/log2(2) + 2/log2(3) + 5/log2(4)) / (5/log2(2) + 5/log2(3) + 4/log2(4))'
+        >>> round(explanation.value, 3)
+        0.764
+    """
+    if isinstance(grades, Mapping):
+        names, grades = list(grades), list(grades.values())
+    numbers = _read(grades, "grades")
+    docs = _read_names(names, len(numbers))
+    judged = numbers if ideal is None else _read(ideal, "ideal")
+    judged = sorted((grade for grade in judged if not isnan(grade)), reverse=True)
+    if not judged:
+        raise no_judgments("grades" if ideal is None else "ideal")
+    given = dict(settings)
+    policies = {name: given.pop(name) for name in POLICIES if name in given}
+    policy = Policy(ties="input", empty=empty, unjudged=unjudged, **policies)  # type: ignore[arg-type]  # checked there
+    chosen = _choose(parse(measure)(**given) if given else parse(measure), k)
+    if ideal is not None:
+        # The evaluation refuses an ideal that lacks what the list has.
+        from rankscope.api.rankings import Rankings  # noqa: PLC0415 - loads NumPy
+
+        Rankings.from_lists([numbers], ideal=[judged]).evaluate(chosen, policy=policy)
+    from rankscope.explain.derive import derive  # noqa: PLC0415 - only explanations need it
+    from rankscope.explain.ranked import RankedQuery  # noqa: PLC0415 - as above
+
+    query = RankedQuery(
+        query_id=None,
+        docs=docs,
+        grades=numbers,
+        scores=[-float(rank) for rank in range(len(numbers))],
+        ties="input",
+        judged=judged,
+        judged_docs=None,
+        sees_all=ideal is not None,
+    )
+    return derive(query, chosen, policy, limit=_read_limit(limit))
+
+
+def explain_query(
+    rankings: Rankings,
+    query_id: object,
+    measure: Measure | str,
+    *,
+    policy: Policy | str | None,
+    convention: Convention | str | None,
+    limit: int,
+) -> Explanation:
+    """Explain the value of a query of rankings; `Rankings.explain` says what the arguments mean."""
+    request = engine.read_request(
+        measure,
+        policy,
+        default=Policy(ties=rankings.tie_policy),
+        convention=convention,
+        score_type=None,
+        grades=rankings.grades,
+    )
+    if request.policy.ties != rankings.tie_policy:
+        check_order(rankings, request.policy.ties, request.score_type)
+    if len(request.measures) > 1:
+        raise UsageError(
+            f"expected one measure, found {len(request.measures)}",
+            hint="explain one after another",
+            code="bad_parameter",
+        )
+    chosen = _choose(request.measures[0], None)
+    number = rankings._core.find(str(query_id))  # noqa: SLF001 - a part of it
+    if number is None:
+        known = ", ".join(map(repr, rankings.query_ids[:5]))
+        raise UsageError(
+            f"expected a judged query, found {query_id!r:.120}",
+            hint=f"the first ones are {known}",
+            code="unknown_query",
+        )
+    from rankscope.explain.derive import derive  # noqa: PLC0415 - only explanations need it
+
+    query = _take_query(rankings, number)
+    return derive(query, chosen, request.policy, limit=_read_limit(limit))
+
+
+def _take_query(rankings: Rankings, number: int) -> RankedQuery:
+    """Take one query out of rankings, by its place."""
+    from rankscope.explain.ranked import RankedQuery  # noqa: PLC0415 - only explanations need it
+
+    core = rankings._core  # noqa: SLF001 - a part of it
+    start, stop = _ends(core.column("offsets"), number)
+    first, last = _ends(core.column("ideal_offsets"), number)
+    docs = core.doc_ids(number)
+    judgments = rankings._judgments  # noqa: SLF001 - a part of it
+    judged = None if judgments is None else judgments.documents(number)
+    size = stop - start
+    return RankedQuery(
+        query_id=rankings.query_ids[number],
+        docs=docs if len(docs) == size else None,
+        grades=_slice(core.column("relevance"), start, stop),
+        scores=_slice(core.column("scores"), start, stop),
+        ties=rankings.tie_policy,
+        judged=(
+            _slice(core.column("ideal"), first, last)
+            if judged is None
+            else [grade for _, grade in judged]
+        ),
+        judged_docs=None if judged is None else [doc for doc, _ in judged],
+        is_missing=judged is not None and size == 0,
+        sees_all=judged is not None or rankings._choices.has_ideal,  # noqa: SLF001 - a part of it
+    )
+
+
+def _ends(offsets: _core.Column, number: int) -> tuple[int, int]:
+    """Say where the rows of a query begin and end, without NumPy."""
+    numbers = memoryview(offsets).cast("q")
+    return numbers[number], numbers[number + 1]
+
+
+def _slice(column: _core.Column, start: int, stop: int) -> list[float]:
+    return [*memoryview(column).cast("d")[start:stop]]
+
+
+def _choose(measure: Measure, k: int | None) -> Measure:
+    """Cut a measure, and refuse one that has no explanation."""
+    if measure.row.name not in EXPLAINED:
+        raise MeasureError(
+            f"expected a measure that has an explanation, found {measure}",
+            hint=f"those are {', '.join(EXPLAINED)}",
+            code="not_explained",
+        )
+    if k is None:
+        return measure
+    if measure.k is not None and measure.k != k:
+        raise MeasureError(
+            f"expected one cutoff, found {measure} and k={k!r}",
+            hint="leave k out",
+            code="bad_parameter",
+        )
+    return measure @ k
+
+
+def _read(values: Iterable[float], name: str) -> list[float]:
+    """Read grades; those that are plain numbers without NumPy."""
+    if isinstance(values, list | tuple) and all(map(_is_plain, values)):
+        return [nan if value is None else float(value) for value in values]
+    try:
+        numbers: list[float] = to_numbers(values, name, dimensions=(1,)).tolist()  # type: ignore[arg-type]  # refused there
+    except FormatError as error:
+        error.file = error.file or name
+        raise
+    if inf in numbers or -inf in numbers:
+        at = next(at for at, number in enumerate(numbers) if abs(number) == inf)
+        raise FormatError(
+            f"expected finite grades, found {numbers[at]}",
+            hint="a grade is a number; NaN is unjudged",
+            code="rel_out_of_range",
+            file=name,
+            line=at + 1,
+        )
+    return numbers
+
+
+def _is_plain(value: object) -> bool:
+    """Whether a value is a grade as it stands; None is unjudged."""
+    if value is None:
+        return True
+    if type(value) is float:
+        return value not in {inf, -inf}
+    return type(value) is int and abs(value) <= EXACT_UP_TO
+
+
+def _read_names(names: Sequence[str] | None, size: int) -> list[str] | None:
+    if names is None:
+        return None
+    given = [str(name) for name in names]
+    if len(given) != size:
+        raise FormatError(
+            f"expected a name a grade, found {len(given)} names for {size} grades",
+            hint="name each document, or leave names out",
+            code="length_mismatch",
+            file="names",
+        )
+    return given
+
+
+def _read_limit(limit: object) -> int:
+    if not isinstance(limit, int) or isinstance(limit, bool) or limit < 2:
+        raise UsageError(
+            f"expected limit to be 2 or more, found {limit!r}",
+            hint="it says how many ranks are shown",
+            code="bad_parameter",
+        )
+    return limit

@@ -1,0 +1,108 @@
+"""Writes blocks as plain text."""
+
+from __future__ import annotations
+
+import unicodedata
+
+from rankscope.explain.blocks import Aside, Equation, Grid, Id, Math, Note, shorten
+from rankscope.explain.terms import join
+from rankscope.results.text import show
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from rankscope.explain.blocks import Block, Inline
+
+WIDTH = 96
+
+
+def render(blocks: Iterable[Block]) -> str:
+    """Write blocks, an empty line between them."""
+    return "\n\n".join("\n".join(_write(block)) for block in blocks)
+
+
+def _write(block: Block) -> Iterator[str]:
+    if isinstance(block, Equation):
+        yield from write_equation(block)
+    elif isinstance(block, Grid):
+        yield block.title
+        yield from _write_grid(block)
+    elif isinstance(block, Note):
+        yield block.text
+    else:
+        yield from _wrap("".join(map(write_inline, block.parts)))
+
+
+def write_inline(part: Inline) -> str:
+    """Write words as they are, and identifiers on one line, escaped."""
+    if isinstance(part, Id):
+        return shorten(show(part.text))
+    return part.text if isinstance(part, Math) else part
+
+
+def write_equation(equation: Equation) -> Iterator[str]:
+    """Write a line a step; a long sum goes on below where it began."""
+    left = equation.text
+    for step in equation.steps:
+        start = f"{left} = "
+        lines = _wrap(join(step), " " * len(start), len(start))
+        yield from (start + lines[0], *lines[1:])
+        left = " " * len(equation.text)
+
+
+def _wrap(text: str, indent: str = "", used: int = 0) -> list[str]:
+    """Break a text at blanks; in a sum, a line begins with a sign."""
+    lines = [""]
+    width = used
+    for piece in _pieces(text, is_sum=bool(indent)):
+        if lines[-1].strip() and width + len(piece) + 1 > WIDTH:
+            lines.append(indent)
+            width = len(indent)
+        blank = " " if lines[-1].strip() else ""
+        lines[-1] += blank + piece
+        width += len(blank) + len(piece)
+    return lines
+
+
+def _pieces(text: str, *, is_sum: bool) -> list[str]:
+    words = text.split(" ")
+    if not is_sum:
+        return words
+    pieces: list[str] = []
+    for word in words:
+        if pieces and pieces[-1] in {"+", "-"}:
+            pieces[-1] += f" {word}"
+        else:
+            pieces.append(word)
+    return pieces
+
+
+def _write_grid(grid: Grid) -> Iterator[str]:
+    names = tuple(column.name for column in grid.columns)
+    cells = [row if isinstance(row, Aside) else tuple(map(write_inline, row)) for row in grid.rows]
+    rows = [row for row in cells if not isinstance(row, Aside)]
+    widths = [max(map(_width, column)) for column in zip(names, *rows, strict=True)]
+    yield _line(names, widths, grid)
+    for row in cells:
+        yield f"      {row.text}" if isinstance(row, Aside) else _line(row, widths, grid)
+
+
+def _line(cells: Sequence[str], widths: Sequence[int], grid: Grid) -> str:
+    padded = [
+        cell + " " * (width - _width(cell))
+        if column.is_text
+        else " " * (width - _width(cell)) + cell
+        for cell, width, column in zip(cells, widths, grid.columns, strict=True)
+    ]
+    return "  ".join(padded).rstrip()
+
+
+def _width(text: str) -> int:
+    """Count the cells of a terminal that a text takes."""
+    if text.isascii():
+        return len(text)
+    return sum(
+        0 if unicodedata.combining(letter) else 1 + (unicodedata.east_asian_width(letter) in "WF")
+        for letter in text
+    )

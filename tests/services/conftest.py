@@ -1,0 +1,68 @@
+"""A real browser, offline, and pages to look at with it."""
+
+from __future__ import annotations
+
+import shutil
+from typing import TYPE_CHECKING
+
+import pytest
+import rankscope as rs
+from playwright.sync_api import sync_playwright
+
+from tests.report.test_hostile import HOSTILE
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from playwright.sync_api import Browser
+
+DESKTOP = {"width": 1280, "height": 900}
+PHONE = {"width": 390, "height": 844}
+RUNS = ("old.run", "org_manual_ance_bert.run", "a run with a long name that goes on and on.run")
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    """Chromium, as the system has it."""
+    program = shutil.which("chromium")
+    assert program is not None, "expected the browser chromium in PATH"
+    with sync_playwright() as playwright:
+        # Inside a container the browser's own sandbox has no rights to set itself up.
+        opened = playwright.chromium.launch(executable_path=program, args=["--no-sandbox"])
+        yield opened
+        opened.close()
+
+
+@pytest.fixture(scope="session")
+def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The page of three runs over 60 queries, with ties, gaps and unjudged documents."""
+    judged = {f"q{at}": {f"d{at}_{rank}": rank % 4 for rank in range(8)} for at in range(60)}
+    runs = {
+        name: {
+            query: {doc: float((7 * at + step * rank) % 5) for rank, doc in enumerate(docs)}
+            | {"unjudged": 2.5}
+            for at, (query, docs) in enumerate(judged.items())
+            if at % (9 + step)
+        }
+        for step, name in enumerate(RUNS, start=1)
+    }
+    page = tmp_path_factory.mktemp("report") / "report.html"
+    rs.report(judged, runs).write(page)
+    return page
+
+
+@pytest.fixture(scope="session")
+def hostile(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A page of ids that would do harm if they were markup, with slices."""
+    texts = list(HOSTILE.values())
+    log = {
+        "qid": texts * 2,
+        "doc": [*reversed(texts), *texts],
+        "label": [at % 3 for at in range(2 * len(texts))],
+        "score": [float(at) for at in range(2 * len(texts))],
+        "country": texts * 2,
+    }
+    page = tmp_path_factory.mktemp("hostile") / "report.html"
+    rs.report_table(log, by="country").write(page)
+    return page

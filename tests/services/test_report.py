@@ -1,0 +1,238 @@
+"""The report in a real browser: it works offline, by mouse and by keyboard, wide and narrow."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+import pytest
+
+from tests.services.conftest import DESKTOP, PHONE, RUNS
+from tests.services.contrast import find_faint_texts
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from playwright.sync_api import Browser, BrowserContext, Locator, Page
+
+    Open = Callable[..., Page]
+    Size = dict[str, int]
+
+
+@pytest.fixture
+def opened(browser: Browser) -> Iterator[Open]:
+    """Opens a page offline; at the end nothing may have been asked for, said or refused."""
+    contexts: list[BrowserContext] = []
+    seen: list[str] = []
+
+    def open_page(path: Path, **settings: object) -> Page:
+        context = browser.new_context(**{"viewport": DESKTOP, **settings})
+        contexts.append(context)
+        context.set_offline(True)
+        context.add_init_script(
+            "addEventListener('securitypolicyviolation', (e) => console.error(e.violatedDirective))"
+        )
+        page = context.new_page()
+        url = path.as_uri()
+        page.on("request", lambda asked: asked.url == url or seen.append(asked.url))
+        page.on("console", lambda message: seen.append(message.text))
+        page.on("pageerror", lambda error: seen.append(str(error)))
+        page.on("dialog", lambda dialog: (seen.append(dialog.message), dialog.dismiss()))
+        page.goto(url)
+        return page
+
+    yield open_page
+    for context in contexts:
+        context.close()
+    assert seen == []
+
+
+def column(page: Page, table: str, number: int) -> list[str]:
+    """The texts of a column of a table, from top to bottom, of the rows that are shown."""
+    cells = page.locator(f"{table} tbody tr:visible > :nth-child({number})")
+    return cells.all_inner_texts()
+
+
+def unfold(page: Page) -> None:
+    """Open all that is folded."""
+    page.evaluate("for (const each of document.querySelectorAll('details')) each.open = true")
+
+
+def head(page: Page, table: str, name: str) -> Locator:
+    """The head of a column."""
+    return page.locator(f"{table} thead th").filter(has_text=name).first
+
+
+def test_it_opens_from_the_disk_without_a_network(opened: Open, report: Path) -> None:
+    page = opened(report)
+    assert page.title() == "3 runs against qrels · rankscope"
+    assert page.locator("h1").inner_text() == "3 runs against qrels"
+    assert column(page, "#table-summary", 1) == list(RUNS)
+
+
+def test_ids_that_look_like_markup_do_nothing(opened: Open, hostile: Path) -> None:
+    page = opened(hostile)
+    assert page.locator("img, iframe, object, body script ~ script").count() == 0
+    unfold(page)
+    page.mouse.move(400, 400)
+    assert page.locator("bdi", has_text="<img/src=x/onerror=alert(1)>").count() > 0
+
+
+def test_a_click_sorts_and_another_turns_the_order_round(opened: Open, report: Path) -> None:
+    page = opened(report)
+    table = "#table-1"
+    before = column(page, table, 1)
+    button = head(page, table, RUNS[0]).get_by_role("button")
+    button.click()
+    values = list(map(float, column(page, table, 3)))
+    assert values == sorted(values)
+    assert head(page, table, RUNS[0]).get_attribute("aria-sort") == "ascending"
+    button.click()
+    values = list(map(float, column(page, table, 3)))
+    assert values == sorted(values, reverse=True)
+    assert head(page, table, RUNS[0]).get_attribute("aria-sort") == "descending"
+    assert page.locator(f"{table} [aria-sort]").count() == 1
+    head(page, table, "Query").get_by_role("button").click()
+    assert column(page, table, 1) == before
+    assert page.locator(f"{table} [aria-sort]").count() == 1
+
+
+@pytest.mark.parametrize("key", ["Enter", "Space"])
+def test_the_keyboard_sorts(opened: Open, report: Path, key: str) -> None:
+    page = opened(report)
+    table = "#table-summary"
+    page.locator(f"{table} >> button").first.focus()
+    page.keyboard.press("Tab")
+    page.keyboard.press(key)
+    values = [float(text.split("\n")[0]) for text in column(page, table, 2)]
+    assert values == sorted(values)
+    page.keyboard.press(key)
+    values = [float(text.split("\n")[0]) for text in column(page, table, 2)]
+    assert values == sorted(values, reverse=True)
+
+
+def test_the_field_above_a_table_keeps_the_rows_that_have_a_text(
+    opened: Open, report: Path
+) -> None:
+    page = opened(report)
+    field = page.get_by_label("Show queries with").first
+    field.fill("Q5")
+    shown = [f"q{at}" for at in range(60) if str(at).startswith("5")]
+    assert column(page, "#table-1", 1) == shown
+    assert page.locator("#table-1-filter ~ output").inner_text() == f"{len(shown)} of 60"
+    head(page, "#table-1", "Query").get_by_role("button").click()
+    assert column(page, "#table-1", 1) == shown
+    field.fill("nothing is called so")
+    assert column(page, "#table-1", 1) == []
+    field.fill("")
+    assert len(column(page, "#table-1", 1)) == 60
+    assert page.locator("#table-1-filter ~ output").inner_text() == ""
+
+
+def test_queries_unfold_by_mouse_and_by_keyboard(opened: Open, report: Path) -> None:
+    page = opened(report)
+    first, second = page.locator("details.query:has(table)").all()[:2]
+    assert not first.locator("table").first.is_visible()
+    first.locator("summary").click()
+    assert first.locator("table").first.is_visible()
+    second.locator("summary").focus()
+    page.keyboard.press("Enter")
+    assert second.locator("table").first.is_visible()
+
+
+def test_the_first_stop_of_the_keyboard_skips_to_the_content(opened: Open, report: Path) -> None:
+    page = opened(report)
+    page.keyboard.press("Tab")
+    link = page.locator(".skip")
+    assert link.evaluate("link => link === document.activeElement")
+    box = link.bounding_box()
+    assert box is not None
+    assert box["x"] >= 0
+    page.keyboard.press("Enter")
+    assert page.evaluate("document.activeElement.id") == "content"
+
+
+def test_every_stop_of_the_keyboard_is_seen(opened: Open, report: Path) -> None:
+    page = opened(report)
+    seen = set()
+    for _ in range(60):
+        page.keyboard.press("Tab")
+        name, style, width = page.evaluate(
+            """() => {
+              const style = getComputedStyle(document.activeElement);
+              const name = document.activeElement.localName;
+              return [name, style.outlineStyle, parseFloat(style.outlineWidth)];
+            }"""
+        )
+        assert style == "solid", name
+        assert width >= 2, name
+        seen.add(name)
+    assert {"a", "button", "div", "summary"} <= seen
+
+
+@pytest.mark.parametrize("width", [390, 320])
+def test_a_narrow_page_does_not_scroll_sideways(
+    opened: Open, report: Path, hostile: Path, width: int
+) -> None:
+    for path in (report, hostile):
+        page = opened(path, viewport={"width": width, "height": 800})
+        unfold(page)
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+
+
+def test_a_table_wider_than_the_page_scrolls_by_itself(opened: Open, report: Path) -> None:
+    page = opened(report, viewport=PHONE)
+    region = page.get_by_role("region", name="Summary table")
+    width, inner = region.evaluate("each => [each.clientWidth, each.scrollWidth]")
+    assert width < PHONE["width"] < inner
+    region.focus()
+    page.keyboard.press("ArrowRight")
+    page.wait_for_function("() => document.querySelector('.scroll').scrollLeft > 0")
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_every_text_stands_out_from_what_is_behind_it(
+    opened: Open, report: Path, scheme: str
+) -> None:
+    page = opened(report, color_scheme=scheme)
+    unfold(page)
+    assert find_faint_texts(page) == []
+    dark = page.evaluate("matchMedia('(prefers-color-scheme: dark)').matches")
+    assert dark == (scheme == "dark")
+
+
+def test_everything_is_read_without_a_script(opened: Open, report: Path) -> None:
+    page = opened(report, java_script_enabled=False)
+    assert page.locator("button:visible, input:visible").count() == 0
+    assert column(page, "#table-summary", 1) == list(RUNS)
+    assert len(column(page, "#table-1", 1)) == 60
+    first = page.locator("details.query:has(table)").first
+    first.locator("summary").click()
+    assert first.locator("table").first.is_visible()
+
+
+def test_print_shows_what_is_folded_and_no_controls(opened: Open, report: Path) -> None:
+    page = opened(report)
+    page.emulate_media(media="print")
+    for name in ("nav", ".filter", ".skip"):
+        assert not page.locator(name).first.is_visible()
+    heights = page.locator("details.query table").evaluate_all(
+        "all => all.map((each) => each.getBoundingClientRect().height)"
+    )
+    assert heights
+    assert all(height > 0 for height in heights)
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("size", [DESKTOP, PHONE], ids=["wide", "narrow"])
+def test_a_picture_of_the_page_is_of_its_size(
+    opened: Open, report: Path, tmp_path: Path, scheme: Literal["light", "dark"], size: Size
+) -> None:
+    """RANKSCOPE_PICTURES names a folder to leave the pictures in, for people to look at."""
+    page = opened(report, viewport=size, color_scheme=scheme)
+    folder = Path(os.environ.get("RANKSCOPE_PICTURES", tmp_path))
+    picture = page.screenshot(path=folder / f"report-{size['width']}-{scheme}.png", full_page=True)
+    width, height = (int.from_bytes(picture[at : at + 4]) for at in (16, 20))
+    assert width == size["width"]
+    assert height > size["height"]
