@@ -207,9 +207,7 @@ def bound_difference(
 ) -> tuple[Column, Column, Column, bytes]: ...
 def find_regrets(
     rankings: Rankings, judgments: Judgments | None, plan: Plan
-) -> tuple[
-    Column, Column, Column, Column, Column, list[str | None], Column, list[float]
-]: ...
+) -> tuple[Column, Column, Column, Column, Column, list[str | None], Column, list[float]]: ...
 def evaluate_path(
     judgments: Judgments,
     plan: Plan,
