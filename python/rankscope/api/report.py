@@ -13,7 +13,7 @@ from rankscope.data.interval import read_interval
 from rankscope.data.policy import Policy
 from rankscope.errors import EmptyError, UsageError
 from rankscope.file import File
-from rankscope.measures import Judged, NumRel, NumRelRet, NumRet
+from rankscope.measures import Judged, NumRel, NumRelRet, NumRet, nDCG
 from rankscope.report.source import hold
 
 TYPE_CHECKING = False
@@ -24,8 +24,10 @@ if TYPE_CHECKING:
     from rankscope.data.attribution import Positive, Settings
     from rankscope.data.interval import Interval
     from rankscope.engine import Measures
+    from rankscope.measures import Measure
     from rankscope.report import Report
     from rankscope.report.source import Held
+    from rankscope.results import Losses
     from rankscope.typing import InputLike, Path
 
     Runs: TypeAlias = Path | bytes | File | Sequence[InputLike] | Mapping[str, InputLike]
@@ -290,6 +292,11 @@ def report_rankings(
                 name=name,
                 evaluation=evaluation,
                 judged=ranked.evaluate(judged, policy=own),
+                losses={
+                    measure.name: _lose(ranked, measure, policy, by, weights)
+                    for measure in evaluation.measures
+                    if measure.row.name == nDCG.row.name
+                },
                 facts=ranked.evaluate(FACTS, policy=Policy(ties=policy.ties)),
                 list_documents=partial(_list_documents, ranked, _number(ranked)),
             )
@@ -317,6 +324,20 @@ def _name_runs(runs: Runs) -> list[tuple[str, InputLike]]:
             "expected at least one run, found none", hint="name a run", code="empty_input"
         )
     return named
+
+
+def _lose(
+    rankings: Rankings,
+    measure: Measure,
+    policy: Policy,
+    by: Sequence[str],
+    weights: Mapping[str, float] | None,
+) -> Losses | str:
+    """Give the ledger of a measure, or why there is none under the policy."""
+    try:
+        return rankings.losses(measure, policy=policy, by=by or None, weights=weights)
+    except UsageError as error:
+        return error.message
 
 
 def _number(rankings: Rankings) -> dict[str, int]:

@@ -10,7 +10,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from rankscope.report.report import Mean
+    from rankscope.report.report import Ledger, Mean
 
 FEWEST_STEPS = 3
 PADDING = 0.08
@@ -56,6 +56,35 @@ def choose_axis(values: Iterable[float]) -> Axis:
     ticks = tuple(round(step * at, 12) for at in range(first, math.floor(high / step) + 1))
     places = max(0, -math.floor(math.log10(step) + 1e-9))
     return Axis(low, high, ticks, places)
+
+
+@record(frozen=True, slots=True)
+class Segment:
+    """A piece of a bar.
+
+    Args:
+        name: What it stands for.
+        value: How much that is.
+        start: Where it begins, from 0 to 100.
+        width: How wide it is.
+    """
+
+    name: str
+    value: float
+    start: float
+    width: float
+
+
+def stack(ledger: Ledger) -> list[Segment]:
+    """Lay the terms of a ledger end to end; those below 0, of negative grades, have no width."""
+    segments = []
+    start = 0.0
+    for name, value in ({"value": ledger.value} | ledger.losses).items():
+        if value > 0:
+            width = min(100 * value, 100 - start)
+            segments.append(Segment(name, value, round(start, 3), round(width, 3)))
+            start += width
+    return segments
 
 
 def span(means: Iterable[Mean]) -> Axis:

@@ -10,7 +10,9 @@ from rankscope._core import __version__
 from rankscope.records import record
 from rankscope.report.choices import explain_policy
 from rankscope.report.report import (
+    Ledger,
     ListedDocument,
+    LossTable,
     Mean,
     MeasureFacts,
     Part,
@@ -24,13 +26,13 @@ from rankscope.report.report import (
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from rankscope.data import Diagnostic
     from rankscope.measures import Measure
     from rankscope.report.report import Command
     from rankscope.report.source import Held
-    from rankscope.results import Evaluation, Table
+    from rankscope.results import Evaluation, Losses, Table
     from rankscope.results.table import Cell
 
     Columns = Sequence[tuple[Evaluation, str]]
@@ -50,6 +52,7 @@ class EvaluatedRun:
         evaluation: The measures that were asked for.
         judged: The measure `Judged`, down to the cutoff of the first measure.
         facts: The measures `NumRel`, `NumRelRet` and `NumRet`, in this order.
+        losses: By measure, its ledger, or why it has none.
         list_documents: Gives the documents and grades of a query, in rank order.
     """
 
@@ -57,6 +60,7 @@ class EvaluatedRun:
     evaluation: Evaluation
     judged: Evaluation
     facts: Evaluation
+    losses: Mapping[str, Losses | str]
     list_documents: Callable[[str], Sequence[tuple[str, float]]]
 
 
@@ -94,6 +98,11 @@ def gather(
             for name, run in zip(names, runs, strict=True)
         ),
         level=level,
+        losses=tuple(
+            _read_losses(runs, measure)
+            for measure in first.measures
+            if measure.name in runs[0].losses
+        ),
         tables=_make_tables(runs, names, shown),
         left_out=len(first.query_ids) - len(shown),
         slices=None if first.slices is None else _read_slices(first, first.slices),
@@ -148,14 +157,14 @@ def _read_slices(evaluation: Evaluation, table: Table) -> Slices:
     parts = [
         Part(
             name=name,
-            queries=int(row["queries"] or 0),
+            queries=_count(row["queries"]),
             means=tuple(
                 Mean(
                     measure=measure,
-                    value=float(row[measure] or 0),
+                    value=_read(row[measure]),
                     lower=_number(row.get(f"{measure} lower")),
                     upper=_number(row.get(f"{measure} upper")),
-                    queries=int(row[f"{measure} n"] or 0),
+                    queries=_count(row[f"{measure} n"]),
                 )
                 for measure in evaluation
             ),
@@ -165,8 +174,59 @@ def _read_slices(evaluation: Evaluation, table: Table) -> Slices:
     return Slices(attribute=attribute, parts=tuple(parts), left_out=len(rows) - len(parts))
 
 
-def _number(cell: Cell | None) -> float | None:
+def _read_losses(runs: Sequence[EvaluatedRun], measure: Measure) -> LossTable:
+    found = [run.losses[measure.name] for run in runs]
+    refusals = [each for each in found if isinstance(each, str)]
+    held = [each for each in found if not isinstance(each, str)]
+    slices = None if refusals else held[0].slices
+    names = () if slices is None else slices.column(slices.names[0])[:MOST_PARTS]
+    parts = [] if slices is None else _read_ledgers(held[0], slices)
+    return LossTable(
+        measure=measure.name,
+        k=measure.k,
+        ledgers=() if refusals else tuple(map(_read_ledger, held)),
+        parts=tuple(zip(map(str, names), parts, strict=False)),
+        refusal=refusals[0] if refusals else "",
+    )
+
+
+def _read_ledger(losses: Losses) -> Ledger:
+    means = losses.means
+    return Ledger(
+        value=means["value"],
+        ordering=means["ordering"],
+        truncation=means["truncation"],
+        retrieval=means["retrieval"] if losses.observes_retrieval else None,
+        undefined=means["undefined"],
+    )
+
+
+def _read_ledgers(losses: Losses, table: Table) -> list[Ledger]:
+    """The ledger of each row of a table of losses: of each query, or of each part."""
+    names = ("value", "ordering", "truncation", "retrieval", "undefined")
+    rows = zip(*(table.array(name).tolist() for name in names), strict=True)
+    return [
+        Ledger(
+            value=value,
+            ordering=ordering,
+            truncation=truncation,
+            retrieval=retrieval if losses.observes_retrieval else None,
+            undefined=undefined,
+        )
+        for value, ordering, truncation, retrieval, undefined in rows
+    ]
+
+
+def _number(cell: Cell) -> float | None:
     return None if cell is None else float(cell)
+
+
+def _read(cell: Cell) -> float:
+    return math.nan if cell is None else float(cell)
+
+
+def _count(cell: Cell) -> int:
+    return 0 if cell is None else int(cell)
 
 
 def _find_worst(run: EvaluatedRun, limit: int) -> tuple[WorstQuery, ...]:
@@ -177,6 +237,8 @@ def _find_worst(run: EvaluatedRun, limit: int) -> tuple[WorstQuery, ...]:
         list(map(int, run.facts.per_query_list(each))) for each in run.facts.measures
     )
     ids = run.evaluation.query_ids
+    found_losses = run.losses.get(measure.name, "")
+    ledgers = None if isinstance(found_losses, str) else _read_ledgers(found_losses, found_losses)
     open_to_change = [
         at for at, value in enumerate(values) if relevant[at] and not math.isnan(value)
     ]
@@ -189,6 +251,7 @@ def _find_worst(run: EvaluatedRun, limit: int) -> tuple[WorstQuery, ...]:
             found=found[at],
             retrieved=retrieved[at],
             documents=_list(run, ids[at], measure.k or DEEPEST),
+            ledger=None if ledgers is None else ledgers[at],
         )
         for at in worst
     )

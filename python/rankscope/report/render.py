@@ -10,7 +10,7 @@ from importlib.resources import files
 
 from rankscope._core import __version__
 from rankscope.errors import UsageError
-from rankscope.report.charts import choose_axis, span
+from rankscope.report.charts import span, stack
 from rankscope.results.text import format_value, show
 
 TYPE_CHECKING = False
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from jinja2 import Environment
     from markupsafe import Markup
 
-    from rankscope.report.report import Report
+    from rankscope.report.report import Ledger, Report
 
 LONGEST = 200
 """Longer texts are cut: an id may have any length."""
@@ -71,7 +71,7 @@ def _make_environment() -> Environment:
         "percent": write_percent,
         "shown_whole": show,
     }
-    environment.globals |= {"axis": choose_axis, "span": span}
+    environment.globals |= {"span": span, "stack": stack, "most_lost": find_most_lost}
     return environment
 
 
@@ -144,6 +144,14 @@ def write_size(size: int) -> str:
 def write_percent(share: float) -> str:
     """Write a share in percent."""
     return "–" if math.isnan(share) else f"{100 * share:.1f} %"
+
+
+def find_most_lost(ledger: Ledger) -> tuple[str, float]:
+    """Give the largest loss and its share of all of them; no name where nothing is lost."""
+    losses = ledger.losses
+    whole = sum(losses.values())
+    name = max(losses, key=losses.__getitem__)
+    return (name, losses[name] / whole) if whole > 0 else ("", 0.0)
 
 
 def shade(value: float) -> str:

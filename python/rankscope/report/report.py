@@ -53,6 +53,68 @@ class Mean:
 
 
 @record(frozen=True, slots=True, kw_only=True)
+class Ledger:
+    """What a value lacks to 1, and through what; the terms add up to 1.
+
+    Args:
+        value: The value.
+        ordering: What is lost by the order down to the cutoff.
+        truncation: What is lost by relevant documents that were retrieved below the cutoff.
+        retrieval: What is lost by relevant documents that were not retrieved; `None` where it is
+            not observable.
+        undefined: What is lost by queries without an ideal, which have the value that the policy
+            gives them.
+    """
+
+    value: float
+    ordering: float
+    truncation: float
+    retrieval: float | None
+    undefined: float
+
+    @property
+    def losses(self) -> dict[str, float]:
+        """The losses by name, as far as they are observable."""
+        named = {
+            "ordering": self.ordering,
+            "truncation": self.truncation,
+            "retrieval": self.retrieval,
+            "undefined": self.undefined,
+        }
+        return {name: loss for name, loss in named.items() if loss is not None}
+
+
+@record(frozen=True, slots=True, kw_only=True)
+class LossTable:
+    """The ledgers of a measure.
+
+    Args:
+        measure: Its name.
+        k: Its cutoff; `None` for whole lists.
+        ledgers: That of each run; none where `refusal` says why.
+        parts: By the value of an attribute, those of the first run.
+        refusal: Why there are none; empty where there are.
+    """
+
+    measure: str
+    k: int | None
+    ledgers: tuple[Ledger, ...]
+    parts: tuple[tuple[str, Ledger], ...]
+    refusal: str
+
+    @property
+    def observes_retrieval(self) -> bool:
+        """Whether it is known which relevant documents were not retrieved."""
+        return all(ledger.retrieval is not None for ledger in self.ledgers)
+
+    @property
+    def has_undefined(self) -> bool:
+        """Whether anything is lost by queries without an ideal."""
+        rows = [*self.ledgers, *(ledger for _, ledger in self.parts)]
+        return any(ledger.undefined != 0 for ledger in rows)
+
+
+@record(frozen=True, slots=True, kw_only=True)
 class MeasureFacts:
     """What a measure is.
 
@@ -97,6 +159,7 @@ class WorstQuery:
         found: How many of these were retrieved.
         retrieved: How many documents were retrieved.
         documents: The list, down to the cutoff.
+        ledger: What its value lacks; `None` where the measure has no ledger.
     """
 
     query_id: str
@@ -105,6 +168,7 @@ class WorstQuery:
     found: int
     retrieved: int
     documents: tuple[ListedDocument, ...]
+    ledger: Ledger | None
 
 
 @record(frozen=True, slots=True, kw_only=True)
@@ -233,6 +297,7 @@ class Report:
         measures: The measures, in the order in which they were asked for.
         runs: The runs, in the order in which they were given.
         level: With which probability the intervals cover; `None` without them.
+        losses: For each measure of discounted gain, what the values lack, and through what.
         tables: The values of the queries.
         left_out: How many queries the tables leave out.
         slices: The measures by group, where there are attributes.
@@ -258,6 +323,7 @@ class Report:
     measures: tuple[MeasureFacts, ...]
     runs: tuple[RunFacts, ...]
     level: float | None
+    losses: tuple[LossTable, ...]
     tables: tuple[QueryTable, ...]
     left_out: int
     slices: Slices | None
