@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 import rankscope as rs
 from rankscope.data.policy import CHOICES, SHARES
-from rankscope.report.charts import choose_axis
+from rankscope.report.charts import choose_axis, stack
 from rankscope.report.choices import MEANINGS
 from rankscope.report.source import hold
 
@@ -84,6 +84,67 @@ def test_the_worst_queries_are_those_that_could_be_better() -> None:
     ]  # fmt: skip
     assert missing.documents == ()
     assert (many.found, many.retrieved, half.found) == (0, 2, 1)
+
+
+def test_the_ledger_is_that_of_the_rankings_and_adds_up() -> None:
+    judged = {"q1": {"a": 1, "b": 3, "c": 2, "e": 3}, "q2": {"a": 1}, "q3": {"a": 0}}
+    lists = {"q1": {"x": 6.0, "a": 5.0, "b": 4.0, "c": 3.0}, "q3": {"a": 1.0}}
+    report = rs.report(judged, {"run": lists}, ["AP", "nDCG@3"])
+    (table,) = report.losses
+    (ledger,) = table.ledgers
+    assert (table.measure, table.k, table.refusal) == ("nDCG@3", 3, "")
+    assert table.has_undefined
+    assert table.observes_retrieval
+    losses = rs.Rankings.from_run(judged, lists).losses("nDCG@3")
+    assert {"value": ledger.value, **ledger.losses} == {
+        name: losses.means[name]
+        for name in ("value", "ordering", "truncation", "retrieval", "undefined")
+    }
+    assert math.fsum([ledger.value, *ledger.losses.values()]) == pytest.approx(1, abs=1e-15)
+    widths = [segment.width for segment in stack(ledger)]
+    assert sum(widths) == pytest.approx(100, abs=0.01)
+    assert ledger.largest_loss == "retrieval"
+
+
+def test_what_is_not_observable_is_not_0() -> None:
+    log = {"qid": [1, 1], "label": [0, 1], "score": [2.0, 1.0]}
+    report = rs.report_table(log, "nDCG@1")
+    ((ledger,),) = (table.ledgers for table in report.losses)
+    assert ledger.retrieval is None
+    assert "retrieval" not in ledger.losses
+    assert "not observable" in report.to_html()
+
+
+def test_a_ledger_that_does_not_add_up_is_refused_in_words() -> None:
+    report = rs.report({"q1": {"d": 1}}, {"run": {"q1": {"d": 1.0}}}, policy="aggregate=median")
+    (table,) = report.losses
+    assert table.ledgers == ()
+    assert "aggregate" in table.refusal
+    assert "cannot be split here" in report.to_html()
+
+
+def test_the_parts_of_an_attribute_have_ledgers() -> None:
+    log = {
+        "qid": [1, 1, 2, 2],
+        "label": [0, 1, 1, 0],
+        "score": [2.0, 1.0, 2.0, 1.0],
+        "country": ["de", "de", "at", "at"],
+    }
+    report = rs.report_table(log, "nDCG@1", by="country")
+    (table,) = report.losses
+    assert {name: ledger.value for name, ledger in table.parts} == {"de": 0.0, "at": 1.0}
+
+
+def test_worst_queries_are_explained_as_the_rankings_explain_them() -> None:
+    judged = {"q1": {"a": 2, "b": 1}, "q2": {"a": 1}}
+    lists = {"q1": {"b": 2.0, "a": 1.0}}
+    rankings = rs.Rankings.from_run(judged, lists)
+    (run,) = rs.report(judged, {"run": lists}, ["RR", "nDCG@10"]).runs
+    assert [query.explanation for query in run.worst] == [
+        rankings.explain(query.query_id, "nDCG@10", limit=20) for query in run.worst
+    ]
+    (run,) = rs.report(judged, {"run": lists}, "RR").runs
+    assert [query.explanation for query in run.worst] == [None, None]
 
 
 def test_none_of_the_worst_queries_may_be_asked_for() -> None:

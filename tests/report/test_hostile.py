@@ -40,8 +40,8 @@ def pages_with(text: str) -> list[str]:
     """Pages of inputs that have a text as query, document, run, attribute, value and column."""
     run = {text: {text: 2.0, "other": 1.0}, "q2": {text: 1.0}}
     qrels = {text: {text: 1, "unseen": 2}, "q2": {"d": 1}}
-    log = {"qid": [text, text, "q2"], "doc": [text, "b", text], "label": [1, 2, 0]}
-    log |= {"score": [3.0, 2.0, 1.0], text: [text, text, "x"]}
+    log = {"qid": [text, text, "q2", "q3"], "doc": [text, "b", text, "c"], "label": [1, 2, 0, 1]}
+    log |= {"score": [3.0, 2.0, 1.0, 1.0], text: [text, text, "x", text]}
     return [
         rs.report(qrels, {text: run, "plain": run}).to_html(),
         rs.report_table(log, "nDCG@10", by=text).to_html(),

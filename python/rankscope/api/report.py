@@ -8,6 +8,7 @@ from functools import partial
 
 from rankscope import engine
 from rankscope.api.evaluate import read_qrels
+from rankscope.api.explain import EXPLAINED
 from rankscope.api.rankings import Rankings
 from rankscope.data.interval import read_interval
 from rankscope.data.policy import Policy
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from rankscope.data.attribution import Positive, Settings
     from rankscope.data.interval import Interval
     from rankscope.engine import Measures
+    from rankscope.explain import Explanation
     from rankscope.measures import Measure
     from rankscope.report import Report
     from rankscope.report.source import Held
@@ -298,6 +300,7 @@ def report_rankings(
                     if measure.row.name == nDCG.row.name
                 },
                 facts=ranked.evaluate(FACTS, policy=Policy(ties=policy.ties)),
+                explain=partial(_explain, ranked, evaluation.measures, policy),
                 list_documents=partial(_list_documents, ranked, _number(ranked)),
             )
         )
@@ -338,6 +341,16 @@ def _lose(
         return rankings.losses(measure, policy=policy, by=by or None, weights=weights)
     except UsageError as error:
         return error.message
+
+
+def _explain(
+    rankings: Rankings, measures: Sequence[Measure], policy: Policy, query: str, limit: int
+) -> Explanation | None:
+    """Explain the value of a query, of the first measure that can be explained."""
+    chosen = next((measure for measure in measures if measure.row.name in EXPLAINED), None)
+    if chosen is None:
+        return None
+    return rankings.explain(query, chosen, policy=policy, limit=limit)
 
 
 def _number(rankings: Rankings) -> dict[str, int]:

@@ -46,9 +46,14 @@ POWER = re.compile(r"\^([\w.]+)")
 
 def render(blocks: Iterable[Block]) -> str:
     """Write blocks in a division of their own, in ASCII so that any page may hold it."""
-    body = "\n".join(map(_write, blocks))
+    body = write(blocks)
     whole = f'<div class="rankscope-explanation"><style>{STYLE}</style>\n{body}\n</div>'
     return whole.encode("ascii", "xmlcharrefreplace").decode()
+
+
+def write(blocks: Iterable[Block]) -> str:
+    """Write blocks for a page that has the style already."""
+    return "\n".join(map(_write, blocks))
 
 
 def wrap(piece: str, title: str) -> str:

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from rankscope.data import Diagnostic
+    from rankscope.explain import Explanation
     from rankscope.measures import Measure
     from rankscope.report.report import Command
     from rankscope.report.source import Held
@@ -54,6 +55,8 @@ class EvaluatedRun:
         facts: The measures `NumRel`, `NumRelRet` and `NumRet`, in this order.
         losses: By measure, its ledger, or why it has none.
         list_documents: Gives the documents and grades of a query, in rank order.
+        explain: Explains the value of a query, down to a rank at most; gives nothing for measures
+            that have no explanation.
     """
 
     name: str
@@ -62,6 +65,7 @@ class EvaluatedRun:
     facts: Evaluation
     losses: Mapping[str, Losses | str]
     list_documents: Callable[[str], Sequence[tuple[str, float]]]
+    explain: Callable[[str, int], Explanation | None]
 
 
 def gather(
@@ -250,6 +254,7 @@ def _find_worst(run: EvaluatedRun, limit: int) -> tuple[WorstQuery, ...]:
             relevant=relevant[at],
             found=found[at],
             retrieved=retrieved[at],
+            explanation=run.explain(ids[at], DEEPEST),
             documents=_list(run, ids[at], measure.k or DEEPEST),
             ledger=None if ledgers is None else ledgers[at],
         )

@@ -10,6 +10,9 @@ from importlib.resources import files
 
 from rankscope._core import __version__
 from rankscope.errors import UsageError
+from rankscope.explain import html, outline
+from rankscope.explain.blocks import Heading, Note
+from rankscope.explain.explanation import DIGITS
 from rankscope.report.charts import span, stack
 from rankscope.results.text import format_value, show
 
@@ -18,7 +21,8 @@ if TYPE_CHECKING:
     from jinja2 import Environment
     from markupsafe import Markup
 
-    from rankscope.report.report import Ledger, Report
+    from rankscope.explain import Explanation
+    from rankscope.report.report import Report
 
 LONGEST = 200
 """Longer texts are cut: an id may have any length."""
@@ -34,7 +38,8 @@ def render(report: Report) -> str:
         UsageError: Jinja is not installed.
     """
     environment = _make_environment()
-    style, script = _read("report.css"), _read("report.js")
+    style = html.STYLE + _read("report.css")
+    script = _read("report.js")
     return environment.get_template("page.html.j2").render(
         report=report,
         style=style,
@@ -70,8 +75,9 @@ def _make_environment() -> Environment:
         "shade": shade,
         "percent": write_percent,
         "shown_whole": show,
+        "derived": write_derivation,
     }
-    environment.globals |= {"span": span, "stack": stack, "most_lost": find_most_lost}
+    environment.globals |= {"span": span, "stack": stack}
     return environment
 
 
@@ -121,6 +127,15 @@ def mark_breaks(text: str) -> Markup:
     return Markup("<wbr>").join(BREAK.split(text))
 
 
+def write_derivation(explanation: Explanation) -> Markup:
+    """Write where a value comes from, without what the page around it says."""
+    from markupsafe import Markup  # noqa: PLC0415 - Jinja brings it
+
+    blocks = outline.lay_out(explanation, DIGITS)
+    own = [block for block in blocks if not isinstance(block, Heading | Note)]
+    return Markup(html.write(own))  # noqa: S704 - it escapes what it writes
+
+
 def write_value(value: float | None) -> str:
     """Write a value with four places; a dash where there is none."""
     return "–" if value is None or math.isnan(value) else format_value(value)
@@ -144,14 +159,6 @@ def write_size(size: int) -> str:
 def write_percent(share: float) -> str:
     """Write a share in percent."""
     return "–" if math.isnan(share) else f"{100 * share:.1f} %"
-
-
-def find_most_lost(ledger: Ledger) -> tuple[str, float]:
-    """Give the largest loss and its share of all of them; no name where nothing is lost."""
-    losses = ledger.losses
-    whole = sum(losses.values())
-    name = max(losses, key=losses.__getitem__)
-    return (name, losses[name] / whole) if whole > 0 else ("", 0.0)
 
 
 def shade(value: float) -> str:

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from rankscope.data import Diagnostic
+    from rankscope.explain import Explanation
     from rankscope.results import Counts
 
 
@@ -82,6 +83,12 @@ class Ledger:
             "undefined": self.undefined,
         }
         return {name: loss for name, loss in named.items() if loss is not None}
+
+    @property
+    def largest_loss(self) -> str:
+        """The name of the largest loss; empty where nothing is lost."""
+        name, loss = max(self.losses.items(), key=lambda pair: pair[1])
+        return name if loss > 0 else ""
 
 
 @record(frozen=True, slots=True, kw_only=True)
@@ -159,6 +166,7 @@ class WorstQuery:
         found: How many of these were retrieved.
         retrieved: How many documents were retrieved.
         documents: The list, down to the cutoff.
+        explanation: Where its value comes from; `None` where the measure has no explanation.
         ledger: What its value lacks; `None` where the measure has no ledger.
     """
 
@@ -168,6 +176,7 @@ class WorstQuery:
     found: int
     retrieved: int
     documents: tuple[ListedDocument, ...]
+    explanation: Explanation | None
     ledger: Ledger | None
 
 
