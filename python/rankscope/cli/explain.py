@@ -195,7 +195,10 @@ def _read_measure(options: Namespace, default: str) -> Measure:
         f"{name}={_write(text)}" for name in SETTINGS if (text := getattr(options, name))
     )
     if written:
-        measure = measure(**rs.parse(f"nDCG({written})").settings)
+        settings: dict[str, object] = {**rs.parse(f"nDCG({written})").settings}
+        if isinstance(settings.get("gain"), tuple):
+            settings["gain"] = dict(settings["gain"])  # type: ignore[call-overload]  # pairs of a table
+        measure = measure(**settings)
     if options.k is None:
         return measure
     if measure.k not in {None, options.k}:

@@ -17,7 +17,9 @@ if TYPE_CHECKING:
 # Every rule is of this class alone, and colours are those of the page around, so that nothing else
 # changes and a dark page stays dark.
 STYLE = """
-.rankscope-explanation{max-width:60rem;line-height:1.5;text-align:left}
+.rankscope-explanation{line-height:1.55;text-align:left}
+.rankscope-explanation h4,.rankscope-explanation p,.rankscope-explanation .sum{max-width:60rem}
+.rankscope-explanation sub,.rankscope-explanation sup{line-height:0;font-size:.75em}
 .rankscope-explanation h4{margin:0 0 .5em;font-size:1.15em;font-weight:600;
 overflow-wrap:anywhere}
 .rankscope-explanation p{margin:.6em 0;overflow-wrap:anywhere}
@@ -25,20 +27,24 @@ overflow-wrap:anywhere}
 column-gap:.4em;margin:.7em 0;font-variant-numeric:tabular-nums}
 .rankscope-explanation .sum span{white-space:nowrap}
 .rankscope-explanation .sum div:nth-child(even){padding-left:2em;text-indent:-2em}
-.rankscope-explanation .wide{overflow-x:auto;margin:.4em 0 1.1em}
+.rankscope-explanation .wide{overflow-x:auto;margin:0 0 1em}
 .rankscope-explanation table{border-collapse:collapse;border:0;margin:0;width:auto;
 font-size:.95em;font-variant-numeric:tabular-nums}
-.rankscope-explanation caption{caption-side:top;text-align:left;font-weight:600;
-padding:0 0 .35em;color:inherit;white-space:nowrap}
+.rankscope-explanation .title{font-weight:600;margin:1em 0 .3em}
 .rankscope-explanation th,.rankscope-explanation td{padding:.22em .7em;text-align:right;
 border:0;border-bottom:1px solid rgba(128,128,128,.28);background:none;white-space:nowrap}
 .rankscope-explanation th:first-child,.rankscope-explanation td:first-child{padding-left:.1em}
 .rankscope-explanation th{font-weight:600;border-bottom:1px solid rgba(128,128,128,.7)}
 .rankscope-explanation .words{text-align:left}
-.rankscope-explanation td.id{white-space:normal;overflow-wrap:anywhere;min-width:10em}
+.rankscope-explanation td.words{white-space:normal;overflow-wrap:normal}
+.rankscope-explanation td.id{white-space:nowrap;min-width:0}
+.rankscope-explanation td.long{white-space:normal;overflow-wrap:anywhere;min-width:12em}
 .rankscope-explanation .aside td{text-align:left;font-style:italic;opacity:.8}
 .rankscope-explanation .note{font-size:.88em;opacity:.85}
 """.replace("\n", "")
+
+SHORT_ID = 24
+"""A longer identifier may break in a table."""
 
 LOGARITHM = re.compile(r"\blog_?(\d[\d.]*)(?=\()")
 POWER = re.compile(r"\^([\w.]+)")
@@ -105,7 +111,10 @@ def _terms(terms: Iterable[Term]) -> Iterator[str]:
 
 
 def _write_grid(grid: Grid) -> Iterator[str]:
-    yield f'<div class="wide"><table><caption>{escape(grid.title)}</caption><thead><tr>'
+    title = escape(grid.title)
+    yield f'<p class="title">{title}</p>'
+    # What scrolls can be reached by the keyboard.
+    yield f'<div class="wide" role="group" tabindex="0" aria-label="{title}"><table><thead><tr>'
     for column in grid.columns:
         kind = ' class="words"' if column.is_text else ""
         yield f'<th scope="col"{kind}>{escape(column.name)}</th>'
@@ -117,7 +126,9 @@ def _write_grid(grid: Grid) -> Iterator[str]:
             continue
         yield "<tr>"
         for cell, column in zip(row, grid.columns, strict=True):
-            kinds = ["words"] * column.is_text + ["id"] * isinstance(cell, Id)
+            kinds = ["words"] * column.is_text
+            if isinstance(cell, Id):
+                kinds.append("id" if len(show(cell.text)) <= SHORT_ID else "long")
             kind = f' class="{" ".join(kinds)}"' if kinds else ""
             yield f"<td{kind}>{_inline(cell)}</td>"
         yield "</tr>"

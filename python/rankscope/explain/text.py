@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from rankscope.explain.blocks import Block, Inline
 
 WIDTH = 96
+UNBROKEN = "\xa0"
+"""A blank at which no line ends; identifiers have none, for it is not printable."""
 
 
 def render(blocks: Iterable[Block]) -> str:
@@ -31,7 +33,8 @@ def _write(block: Block) -> Iterator[str]:
     elif isinstance(block, Note):
         yield block.text
     else:
-        yield from _wrap("".join(map(write_inline, block.parts)))
+        words = "".join(map(_write_unbroken, block.parts))
+        yield from (line.replace(UNBROKEN, " ") for line in _wrap(words))
 
 
 def write_inline(part: Inline) -> str:
@@ -39,6 +42,11 @@ def write_inline(part: Inline) -> str:
     if isinstance(part, Id):
         return shorten(show(part.text))
     return part.text if isinstance(part, Math) else part
+
+
+def _write_unbroken(part: Inline) -> str:
+    written = write_inline(part)
+    return written.replace(" ", UNBROKEN) if isinstance(part, Math) else written
 
 
 def write_equation(equation: Equation) -> Iterator[str]:
