@@ -19,6 +19,7 @@ from rankscope.api import cg as cg
 from rankscope.api import compare_discounts as compare_discounts
 from rankscope.api import dcg as dcg
 from rankscope.api import dcg_score as dcg_score
+from rankscope.api import diff as diff
 from rankscope.api import estimate_examination as estimate_examination
 from rankscope.api import evaluate as evaluate
 from rankscope.api import evaluate_table as evaluate_table
@@ -86,6 +87,7 @@ from rankscope.report import Report as Report
 from rankscope.results import Counts as Counts
 from rankscope.results import Evaluation as Evaluation
 from rankscope.results import Losses as Losses
+from rankscope.results import RunDifference as RunDifference
 from rankscope.results import Table as Table
 
 __all__ = [
@@ -134,6 +136,7 @@ __all__ = [
     "Report",
     "RetrievalLoss",
     "Rprec",
+    "RunDifference",
     "SetAP",
     "SetF",
     "SetP",
@@ -148,6 +151,7 @@ __all__ = [
     "compare_discounts",
     "dcg",
     "dcg_score",
+    "diff",
     "estimate_examination",
     "evaluate",
     "evaluate_table",

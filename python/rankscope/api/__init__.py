@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from rankscope.api.attribute import attribute as attribute
+from rankscope.api.diff import diff as diff
 from rankscope.api.discounts import compare_discounts as compare_discounts
 from rankscope.api.discounts import tabulate_discounts as tabulate_discounts
 from rankscope.api.evaluate import evaluate as evaluate

@@ -133,6 +133,19 @@ def explain_query(
             code="bad_parameter",
         )
     chosen = _choose(request.measures[0], None)
+    number = find_query(rankings, query_id)
+    from rankscope.explain.derive import derive  # noqa: PLC0415 - only explanations need it
+
+    query = take_query(rankings, number)
+    return derive(query, chosen, request.policy, limit=_read_limit(limit))
+
+
+def find_query(rankings: Rankings, query_id: object) -> int:
+    """Find the place of a query.
+
+    Raises:
+        UsageError: It is not judged.
+    """
     number = rankings._core.find(str(query_id))  # noqa: SLF001 - a part of it
     if number is None:
         known = ", ".join(map(repr, rankings.query_ids[:5]))
@@ -141,13 +154,10 @@ def explain_query(
             hint=f"the first ones are {known}",
             code="unknown_query",
         )
-    from rankscope.explain.derive import derive  # noqa: PLC0415 - only explanations need it
-
-    query = _take_query(rankings, number)
-    return derive(query, chosen, request.policy, limit=_read_limit(limit))
+    return number
 
 
-def _take_query(rankings: Rankings, number: int) -> RankedQuery:
+def take_query(rankings: Rankings, number: int) -> RankedQuery:
     """Take one query out of rankings, by its place."""
     from rankscope.explain.ranked import RankedQuery  # noqa: PLC0415 - only explanations need it
 

@@ -8,7 +8,6 @@ from rankscope.adapters.numbers import is_judged, no_judgments
 from rankscope.api.columns import Choices, Columns
 from rankscope.api.explain import explain_query
 from rankscope.api.ideals import refuse_beaten_ideals
-from rankscope.api.losses import measure_losses
 from rankscope.api.ties import check_order
 from rankscope.data.attribution import SETTINGS
 from rankscope.data.interval import read_interval
@@ -397,6 +396,10 @@ class Rankings(Columns):
             >>> round(staged.means["retriever"], 4), round(staged.means["final"], 4)
             (0.0, 0.3869)
         """
+        from rankscope.api.losses import (  # noqa: PLC0415 - only losses need it
+            measure_losses,
+        )
+
         return measure_losses(
             self,
             measure,

@@ -91,6 +91,7 @@ def _run(words: list[str]) -> int:
 
 COMMANDS = {
     "eval": "Evaluate one or many runs against judgments.",
+    "diff": "Say where the difference between two runs comes from.",
     "explain": "Derive one value by hand, term by term.",
     "measures": "List the measures, or explain one.",
     "conventions": "List the conventions of libraries, or evaluate a measure under each.",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import sys
 
@@ -69,6 +70,24 @@ def print_json(document: Mapping[str, object]) -> None:
 
     json.dump(document, sys.stdout, allow_nan=False, indent=2)
     sys.stdout.write("\n")
+
+
+def without_nan(document: Mapping[str, object]) -> dict[str, object]:
+    """Put null in place of NaN, however deep.
+
+    Examples:
+        >>> without_nan({"values": [{"a": float("nan")}], "b": 1.0})
+        {'values': [{'a': None}], 'b': 1.0}
+    """
+    return {name: _without_nan(value) for name, value in document.items()}
+
+
+def _without_nan(value: object) -> object:
+    if isinstance(value, dict):
+        return without_nan(value)
+    if isinstance(value, list):
+        return [_without_nan(each) for each in value]
+    return None if isinstance(value, float) and math.isnan(value) else value
 
 
 def print_csv(rows: Iterable[Iterable[str | float | None]], stream: TextIO | None = None) -> None:

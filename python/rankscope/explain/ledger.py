@@ -194,7 +194,8 @@ def _split(accounts: Accounts, view: View) -> dict[str, Amount]:
 
     def look(evaluation: Evaluation, loss: Measure) -> Amount:
         share = view(evaluation, loss)
-        return share if whole is None else share * whole
+        # Nothing has no shares.
+        return share if whole is None else np.where(whole == 0, 0.0, share) * whole
 
     value = view(accounts.values, parts.value)
     terms = {"value": value}
@@ -206,11 +207,9 @@ def _split(accounts: Accounts, view: View) -> dict[str, Amount]:
         before = lost
     terms[FINAL if accounts.stages else "retrieval"] = retrieval - before
     terms |= dict(zip(NAMES[1:], others, strict=True))
-    if whole is None:
-        rest = np.asarray(1.0 - sum(terms.values()))
-        terms["undefined"] = np.where(abs(rest) < ROUNDING, 0.0, rest)
-    else:  # what has no ideal lacks nothing
-        terms["undefined"] = value * 0.0
+    # A sum has something of this only where it has no ideal, and gains nevertheless.
+    rest = np.asarray((1.0 if whole is None else whole) - sum(terms.values()))
+    terms["undefined"] = np.where(abs(rest) < ROUNDING, 0.0, rest)
     return terms
 
 

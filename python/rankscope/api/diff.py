@@ -1,0 +1,176 @@
+"""The difference between two runs."""
+
+from __future__ import annotations
+
+from os import PathLike
+
+from rankscope import engine
+from rankscope.api.explain import find_query, take_query
+from rankscope.api.rankings import Rankings
+from rankscope.data.qrels import Qrels
+from rankscope.errors import UsageError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from typing import Literal
+
+    from rankscope.data.policy import Policy
+    from rankscope.measures import Measure
+    from rankscope.results import Evaluation, Losses
+    from rankscope.results.run_difference import DocumentMoves, RunDifference
+    from rankscope.typing import InputLike
+
+SUMS = ("nDCG", "DCG", "CG")
+"""Measures whose values are sums over documents."""
+WITHOUT_LOSSES = ("losses_unavailable", "aggregate_unavailable")
+"""Why a measure, or a policy, has no losses that add up."""
+
+
+def diff(
+    qrels: InputLike | Qrels,
+    run_a: InputLike,
+    run_b: InputLike,
+    measure: Measure | str,
+    *,
+    policy: Policy | str | None = None,
+    columns: Mapping[str, str] | None = None,
+    names: tuple[str, str] | None = None,
+    duplicates: Literal["error", "first", "max"] = "error",
+    score_type: Literal["float64", "float32"] = "float64",
+    encoding: Literal["utf-8", "latin-1"] = "utf-8",
+    threads: int | None = None,
+) -> RunDifference:
+    """Say where the difference between two runs comes from.
+
+    Args:
+        qrels: As in `evaluate`.
+        run_a: The first run, as in `evaluate`; both are held in memory.
+        run_b: The second run.
+        measure: The measure, or its name.
+        policy: As in `evaluate`.
+        columns: As in `evaluate`.
+        names: What the runs are called: their paths, or `a` and `b`, if left out.
+        duplicates: As in `evaluate`.
+        score_type: As in `evaluate`.
+        encoding: As in `evaluate`.
+        threads: As in `evaluate`.
+
+    Returns:
+        The means, wins and losses, the queries that moved most, and, for nDCG, DCG and CG, what of
+        it came by retrieval, by truncation and by ordering.
+
+    Raises:
+        UsageError: The measure, the policy or another argument is not one.
+        InputError: The input is not of the format, or there is nothing to evaluate.
+        FileError: A file cannot be read.
+
+    Examples:
+        >>> qrels = {"q1": {"a": 3, "b": 1}, "q2": {"c": 1}}
+        >>> old = {"q1": {"x": 3.0, "b": 2.0}, "q2": {"c": 1.0}}
+        >>> new = {"q1": {"a": 3.0, "b": 2.0}, "q2": {"c": 1.0}}
+        >>> found = diff(qrels, old, new, "nDCG@10")
+        >>> found.wins, found.ties, found.losses_
+        (1, 1, 0)
+        >>> round(found.difference, 4), round(found.terms["retrieval"], 4)
+        (0.4131, 0.3623)
+        >>> print(found.explain("q1").table)
+        doc_id   grade  rank_a  rank_b  move     gained
+        a       3.0000       –       1  entered  0.8262
+        x            –       1       –  left     0.0000
+        b       1.0000       2       2  same     0.0000
+    """
+    asked = engine.read_measure(measure)
+    chosen = engine.read_policy(policy)
+    engine.refuse_one_stdin_for_both(run_a, run_b)
+    if not isinstance(qrels, Qrels):
+        for run in (run_a, run_b):
+            engine.refuse_one_stdin_for_both(qrels, run)
+        qrels = engine.load_qrels(qrels, columns=columns, duplicates=duplicates, encoding=encoding)
+    rankings = [
+        Rankings.from_run(
+            qrels,
+            run,
+            ties=chosen.ties,
+            columns=columns,
+            duplicates=duplicates,
+            score_type=score_type,
+            encoding=encoding,
+        )
+        for run in (run_a, run_b)
+    ]
+    called = names or _name_runs(run_a, run_b)
+    return diff_rankings((rankings[0], rankings[1]), asked, chosen, called, threads)
+
+
+def diff_rankings(
+    rankings: tuple[Rankings, Rankings],
+    measure: Measure,
+    policy: Policy,
+    names: tuple[str, str],
+    threads: int | None = None,
+) -> RunDifference:
+    """Compare two rankings of the same queries.
+
+    Raises:
+        UsageError: The policy refuses the measure.
+        InputError: The policy refuses a query, or no query has a value under both.
+    """
+    from rankscope.explain.compare_runs import (  # noqa: PLC0415 - only differences need it
+        Side,
+        compare_runs,
+        find_unpaired,
+    )
+
+    made = [_measure(each, measure, policy, None, threads) for each in rankings]
+    one, other = (Side.of(name, each, measure) for name, each in zip(names, made, strict=True))
+    unpaired = find_unpaired(one, other)
+    count = int(unpaired.sum())
+    if count:
+        weights = (~unpaired).astype(float).tolist()
+        made = [_measure(each, measure, policy, weights, threads) for each in rankings]
+        one, other = (Side.of(name, each, measure) for name, each in zip(names, made, strict=True))
+
+    def explain(query_id: str) -> DocumentMoves:
+        from rankscope.explain.moves import list_moves  # noqa: PLC0415 - as above
+
+        number = find_query(rankings[0], query_id)
+        value, other_value = (side.columns["value"][number].item() for side in (one, other))
+        return list_moves(
+            (take_query(rankings[0], number), take_query(rankings[1], number)),
+            measure,
+            policy,
+            (value, other_value),
+            is_sum=measure.row.name in SUMS and policy.negative != "minmax",
+        )
+
+    return compare_runs(
+        (one, other),
+        measure=measure,
+        policy=made[0].policy,
+        read_ids=lambda: rankings[0].query_ids,
+        unpaired=count,
+        observes_retrieval=getattr(made[0], "observes_retrieval", True),
+        explain=explain,
+    )
+
+
+def _name_runs(*runs: InputLike) -> tuple[str, str]:
+    paths = [str(run) for run in runs if isinstance(run, str | PathLike)]
+    return (paths[0], paths[1]) if len({*paths}) == 2 else ("a", "b")
+
+
+def _measure(
+    rankings: Rankings,
+    measure: Measure,
+    policy: Policy,
+    weights: Sequence[float] | None,
+    threads: int | None,
+) -> Losses | Evaluation:
+    """Measure what was lost, or the value alone where losses would not add up."""
+    try:
+        return rankings.losses(measure, policy=policy, weights=weights, threads=threads)
+    except UsageError as error:
+        if error.code not in WITHOUT_LOSSES:
+            raise
+    return rankings.evaluate(measure, policy=policy, weights=weights, threads=threads)

@@ -1,0 +1,177 @@
+"""`rankscope diff`: where the difference between two runs comes from."""
+
+from __future__ import annotations
+
+import rankscope as rs
+from rankscope.adapters.inputs import name_path
+from rankscope.cli.arguments import (
+    Once,
+    OnceFlag,
+    add_policy_argument,
+    add_reading_arguments,
+    split_measures,
+)
+from rankscope.cli.files import add_file_arguments, name_file
+from rankscope.cli.output import print_csv, print_json, print_notes, without_nan
+from rankscope.engine import refuse_diagnostics
+from rankscope.errors import UsageError
+from rankscope.results.text import format_value, show
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from argparse import ArgumentParser, Namespace
+    from collections.abc import Sequence
+
+    from rankscope.results.run_difference import DocumentMoves, RunDifference
+    from rankscope.results.table import Cell
+
+DEFAULT_MEASURE = "nDCG@10"
+LIMIT = 10
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    """Say what the command takes."""
+    parser.add_argument(
+        "inputs", metavar="QRELS A B", nargs=3, help="judgments and two runs; - is standard input"
+    )
+    parser.add_argument(
+        "-m",
+        dest="measure",
+        action=Once,
+        default=DEFAULT_MEASURE,
+        metavar="MEASURE",
+        help=f"the measure, {DEFAULT_MEASURE} if left out; `rankscope measures` lists them",
+    )
+    parser.add_argument(
+        "--query",
+        action=Once,
+        metavar="ID",
+        help="a query: which of its documents moved, and what each move gained",
+    )
+    parser.add_argument(
+        "--limit",
+        action=Once,
+        type=int,
+        metavar="N",
+        help=f"how many queries, or documents, are printed: {LIMIT} if left out, all of them as "
+        "JSON or CSV",
+    )
+    form = parser.add_mutually_exclusive_group()
+    form.add_argument("--json", action=OnceFlag, help="print one JSON document")
+    form.add_argument("--csv", action=OnceFlag, help="print a table with commas")
+    add_policy_argument(parser)
+    add_reading_arguments(parser)
+    add_file_arguments(parser)
+
+
+def run(options: Namespace) -> int:
+    """Compare the runs, and print where they differ."""
+    if options.inputs.count("-") > 1:
+        raise UsageError(
+            "expected '-' for one input, found it for several",
+            hint="name files",
+            code="stdin_twice",
+        )
+    if options.limit is not None and options.limit < 0:
+        raise UsageError(
+            f"expected --limit to be 0 or more, found {options.limit}",
+            hint="leave it out for the first ones",
+            code="usage",
+        )
+    difference = _compare(options)
+    if options.strict:
+        refuse_diagnostics(difference.notes)
+    print_notes(difference.notes)
+    moves = None if options.query is None else difference.explain(options.query)
+    if options.json:
+        _print_json(difference, moves, options.limit)
+    elif options.csv:
+        table = difference.queries if moves is None else moves.table
+        rows = [["" if cell is None else cell for cell in row] for row in table.rows()]
+        print_csv([table.names, *rows[: options.limit]])
+    elif moves is None:
+        _print_queries(difference, LIMIT if options.limit is None else options.limit)
+    else:
+        _print_moves(difference, moves, LIMIT if options.limit is None else options.limit)
+    return 0
+
+
+def _compare(options: Namespace) -> RunDifference:
+    qrels, *runs = options.inputs
+    measures = split_measures([options.measure])
+    names = [name_path(path, "run") for path in runs]
+    return rs.diff(
+        name_file(qrels, "qrels", options),
+        name_file(runs[0], "run", options),
+        name_file(runs[1], "run", options),
+        measures[0] if len(measures) == 1 else measures,  # type: ignore[arg-type]  # is refused there
+        policy=rs.Policy.parse(options.policy),
+        names=(names[0], names[1]),
+        duplicates=options.duplicates,
+        score_type=options.score_type or "float64",
+        encoding=options.encoding,
+        threads=options.threads,
+    )
+
+
+def _print_queries(difference: RunDifference, limit: int) -> None:
+    """The means, the queries that moved most, and how many were won and lost."""
+    terms = [name for name in difference.terms if difference.says(name)]
+    names = ["a", "b", "difference", *terms]
+    print("measure", "query", *_heads(difference), "difference", *terms, sep="\t")
+    means = [*difference.values, difference.difference, *map(difference.terms.get, terms)]
+    print(difference.measure, "all", *map(_write, means), sep="\t")
+    rows = zip(*(difference.queries.column(name) for name in ["query_id", *names]), strict=True)
+    moved = min(limit, difference.wins + difference.losses_)
+    for query, *cells in list(rows)[:moved]:
+        print(difference.measure, show(str(query)), *map(_write, cells), sep="\t")
+    for word, count in (
+        ("wins", difference.wins),
+        ("ties", difference.ties),
+        ("losses", difference.losses_),
+    ):
+        print(word, count, sep="\t")
+
+
+def _print_moves(difference: RunDifference, moves: DocumentMoves, limit: int) -> None:
+    """The documents that moved, those whose moves gained or lost most first, and their sum."""
+    names = moves.table.names
+    has_gains = "gained" in names
+    print("document", "grade", *_heads(difference), "move", *names[5:], sep="\t")
+    rows = [dict(zip(names, row, strict=True)) for row in moves.table.rows()]
+    moved = [row for row in rows if row["move"] != "same" or row.get("gained")]
+    for row in moved[:limit]:
+        ranks = [_write_rank(row[name]) for name in ("grade", "rank_a", "rank_b")]
+        gained = [_write(row["gained"])] if has_gains else []
+        print(show(str(row["doc_id"])), *ranks, row["move"], *gained, sep="\t")
+    others = moved[limit:]
+    if others:
+        gained = [_write(sum(float(row["gained"] or 0) for row in others))] if has_gains else []
+        print(f"{len(others)} others", "", "", "", "", *gained, sep="\t")
+    values = map(format_value, moves.values)
+    print(difference.measure, "", *values, "", _write(moves.difference), sep="\t")
+
+
+def _print_json(difference: RunDifference, moves: DocumentMoves | None, limit: int | None) -> None:
+    document = difference.to_dict()
+    queries = document.pop("queries")
+    if moves is None:
+        document["queries"] = queries[:limit]  # type: ignore[index]  # a list
+    else:
+        of_query = moves.to_dict()
+        of_query["documents"] = of_query["documents"][:limit]  # type: ignore[index]  # a list
+        document["query"] = of_query
+    document["diagnostics"] = {note.code: note.count for note in difference.notes}
+    print_json(without_nan(document))
+
+
+def _heads(difference: RunDifference) -> Sequence[str]:
+    return [show(name) for name in difference.names]
+
+
+def _write(number: Cell) -> str:
+    return format_value(float(number)) if isinstance(number, int | float) else ""
+
+
+def _write_rank(number: Cell) -> str:
+    return "–" if number is None else f"{number:.15g}"

@@ -1,0 +1,175 @@
+"""What became of the documents of a query from one run to another, and what each move gained."""
+
+from __future__ import annotations
+
+import math
+
+from rankscope.explain.counted import count
+from rankscope.explain.kernels import Kernels
+from rankscope.explain.ledger import take_settings
+from rankscope.measures import CG, DCG, IDCG
+from rankscope.records import record, replace
+from rankscope.results import Table
+from rankscope.results.run_difference import DocumentMoves
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from rankscope.data.policy import Policy
+    from rankscope.explain.counted import Counted
+    from rankscope.explain.ranked import RankedQuery
+    from rankscope.measures import Measure
+    from rankscope.results.table import Cell
+
+
+@record(frozen=True, slots=True)
+class Place:
+    """Where a document stands in a list.
+
+    Args:
+        rank: Its rank, or the mean of the ranks of its tie.
+        is_shown: Whether it is at or above the cutoff, or may be.
+        worth: What it adds to the value.
+    """
+
+    rank: float
+    is_shown: bool
+    worth: float
+
+
+@record(frozen=True, slots=True)
+class Placed:
+    """A list, document by document.
+
+    Args:
+        places: Where each document stands.
+        rest: What is not of documents: the gain of ranks after the end of the list, and the value
+            that the policy gives where there is none.
+    """
+
+    places: Mapping[str, Place]
+    rest: float
+
+
+def list_moves(
+    queries: tuple[RankedQuery, RankedQuery],
+    measure: Measure,
+    policy: Policy,
+    values: tuple[float, float],
+    *,
+    is_sum: bool,
+) -> DocumentMoves:
+    """List the documents that stand at or above the cutoff in one of two runs.
+
+    Args:
+        queries: The query in each of them.
+        measure: The measure.
+        policy: The policy.
+        values: The value of each.
+        is_sum: Whether the value is a sum over documents, each of which has a part in it.
+    """
+    pairs = zip(queries, values, strict=True)
+    one, other = (_place(query, measure, policy, value, is_sum=is_sum) for query, value in pairs)
+    graded = zip(queries[0].judged_docs or (), queries[0].judged, strict=False)
+    grade_of = dict(graded)
+    found = [
+        (doc, one.places.get(doc), other.places.get(doc)) for doc in {**one.places, **other.places}
+    ]
+    shown = [row for row in found if any(place and place.is_shown for place in row[1:])]
+    gained = [_worth(after) - _worth(before) for _, before, after in shown]
+    order = sorted(range(len(shown)), key=lambda at: (-abs(gained[at]), _highest(shown[at][1:])))
+    rows: list[dict[str, Cell]] = [
+        {
+            "doc_id": doc,
+            "grade": grade_of.get(doc),
+            "rank_a": None if before is None else before.rank,
+            "rank_b": None if after is None else after.rank,
+            "move": _name_move(before, after),
+            "gained": gained[at],
+        }
+        for at in order
+        for doc, before, after in [shown[at]]
+    ]
+    if other.rest != one.rest:
+        rest = {"grade": None, "rank_a": None, "rank_b": None, "gained": other.rest - one.rest}
+        rows.append({"doc_id": "", **rest, "move": "no document"})
+    names = ["doc_id", "grade", "rank_a", "rank_b", "move", *(["gained"] if is_sum else [])]
+    return DocumentMoves(
+        query_id=queries[0].query_id or "",
+        values=values,
+        table=Table({name: [row[name] for row in rows] for name in names}),
+    )
+
+
+def _place(
+    query: RankedQuery, measure: Measure, policy: Policy, value: float, *, is_sum: bool
+) -> Placed:
+    """Say where each document stands, and what it adds to the value."""
+    # To see judged documents only is to remove the others.
+    chosen = replace(policy, unjudged="remove") if measure.judged_only else policy
+    kernels = Kernels(query, chosen)
+    gainful = take_settings(CG.row, measure) if is_sum else CG
+    counted = count(query, gainful, chosen, kernels)
+    size = len(counted)
+    k = math.inf if measure.k is None else measure.k
+    worths, rest = [0.0] * size, 0.0
+    if is_sum:
+        own, ideal = kernels.values([measure, take_settings(IDCG.row, measure)])
+        if measure.row.name != "nDCG":
+            ideal = 1.0
+        if math.isnan(own) or math.isnan(value):  # undefined, or left out
+            rest = value
+        else:
+            worths = [worth / ideal for worth in _discount(counted, measure, kernels)]
+            rest = _discount_missing(size, measure, chosen, kernels) / ideal
+    docs = [query.name(row) or "" for row in counted.rows]
+    places = {}
+    for at, doc in enumerate(docs):
+        first, last = counted.ties.get(at + 1, (at + 1, at + 1))
+        rank = (first + last) / 2 if query.ties == "average" else at + 1
+        places[doc] = Place(rank, first <= k, worths[at])
+    return Placed(places, rest)
+
+
+def _discount(counted: Counted, measure: Measure, kernels: Kernels) -> list[float]:
+    """Discount the gain of each document by its rank; in a tie, by the mean over its ranks."""
+    size = len(counted)
+    reach = size if measure.k is None else min(size, measure.k)
+    ranks = range(1, reach + 1)
+    below = [0.0] * (size - reach)
+    dcg = take_settings(DCG.row, measure)
+    weights = kernels.discounted(dcg, [1.0] * reach, ranks) + below
+    worths = kernels.discounted(dcg, counted.gains[:reach], ranks) + below
+    for first, last in set(counted.ties.values()):
+        mean = sum(weights[first - 1 : last]) / (last - first + 1)
+        for at in range(first - 1, last):
+            worths[at] = counted.gains[at] * mean
+    return worths
+
+
+def _discount_missing(size: int, measure: Measure, policy: Policy, kernels: Kernels) -> float:
+    """Discount the gain of the ranks down to the cutoff at which there is no document."""
+    if not policy.missing_gain or measure.k is None:
+        return 0.0
+    ranks = range(size + 1, measure.k + 1)
+    gains = [float(policy.missing_gain)] * len(ranks)
+    return math.fsum(kernels.discounted(take_settings(DCG.row, measure), gains, ranks))
+
+
+def _worth(place: Place | None) -> float:
+    return 0.0 if place is None else place.worth
+
+
+def _highest(places: Sequence[Place | None]) -> float:
+    return min(place.rank for place in places if place)
+
+
+def _name_move(before: Place | None, after: Place | None) -> str:
+    if before is None or (after and after.is_shown and not before.is_shown):
+        return "entered"
+    if after is None or (before.is_shown and not after.is_shown):
+        return "left"
+    if before.rank == after.rank:
+        return "same"
+    return "up" if after.rank < before.rank else "down"

@@ -1,0 +1,119 @@
+"""`rankscope diff` prints where two runs differ, as text, CSV and JSON."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+import rankscope as rs
+
+from tests.cli.command import check_error, run
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+QRELS = "q1 0 a 3\nq1 0 b 1\nq2 0 c 1\nq3 0 d 1\n"
+OLD = "q1 Q0 x 1 3 t\nq1 Q0 b 2 2 t\nq2 Q0 c 1 1 t\nq3 Q0 d 1 1 t\n"
+NEW = "q1 Q0 a 1 3 t\nq1 Q0 b 2 2 t\nq2 Q0 c 1 1 t\nq3 Q0 e 1 2 t\nq3 Q0 d 2 1 t\n"
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> tuple[str, str, str]:
+    """Judgments and two runs."""
+    paths = []
+    for name, text in (("qrels", QRELS), ("old.run", OLD), ("new.run", NEW)):
+        (tmp_path / name).write_text(text, encoding="utf-8")
+        paths.append(str(tmp_path / name))
+    return paths[0], paths[1], paths[2]
+
+
+def test_means_the_queries_that_moved_and_the_counts_are_printed(
+    files: tuple[str, str, str],
+) -> None:
+    done = run("diff", *files, "-m", "nDCG@3")
+    lines = [line.split("\t") for line in done.stdout.decode().splitlines()]
+    head = ["measure", "query", files[1], files[2], "difference"]
+    assert lines[0] == [*head, "retrieval", "truncation", "ordering"]
+    found = rs.diff(*files, "nDCG@3")
+    assert lines[1][:5] == ["nDCG@3", "all", *(f"{each:.4f}" for each in found.values), "0.1524"]
+    assert [line[1] for line in lines[2:4]] == ["q1", "q3"]
+    assert lines[4:] == [["wins", "1"], ["ties", "1"], ["losses", "1"]]
+    assert done.returncode == 0
+
+
+def test_the_documents_of_a_query_are_printed_with_what_they_gained(
+    files: tuple[str, str, str],
+) -> None:
+    done = run("diff", *files, "-m", "nDCG@3", "--query", "q3")
+    lines = [line.split("\t") for line in done.stdout.decode().splitlines()]
+    assert lines[0] == ["document", "grade", files[1], files[2], "move", "gained"]
+    assert lines[1] == ["d", "1", "1", "2", "down", "-0.3691"]
+    assert lines[2] == ["e", "–", "–", "1", "entered", "0.0000"]
+    assert lines[3] == ["nDCG@3", "", "1.0000", "0.6309", "", "-0.3691"]
+
+
+def test_what_the_limit_leaves_out_is_added_up(files: tuple[str, str, str]) -> None:
+    done = run("diff", *files, "--query", "q1", "--limit", "0")
+    assert done.stdout.decode().splitlines()[1] == "2 others\t\t\t\t\t0.8262"
+    done = run("diff", *files, "--limit", "1")
+    assert [line.split("\t")[1] for line in done.stdout.decode().splitlines()[1:3]] == ["all", "q1"]
+
+
+def test_json_has_all_of_it(files: tuple[str, str, str]) -> None:
+    document = json.loads(run("diff", *files, "--json").stdout)
+    found = rs.diff(*files, "nDCG@10")
+    assert document["difference"] == found.difference
+    assert document["terms"] == found.terms
+    assert [query["query_id"] for query in document["queries"]] == ["q1", "q3", "q2"]
+    of_query = json.loads(run("diff", *files, "--json", "--query", "q1").stdout)["query"]
+    assert sum(row["gained"] for row in of_query["documents"]) == of_query["difference"]
+    assert of_query["documents"][0]["rank_a"] is None
+
+
+def test_a_mean_that_is_none_is_null(files: tuple[str, str, str], tmp_path: Path) -> None:
+    qrels = tmp_path / "empty"
+    qrels.write_text("q1 0 a 0\n", encoding="utf-8")
+    words = ("diff", str(qrels), *files[1:], "--json", "--policy", "empty=nan")
+    assert json.loads(run(*words).stdout)["difference"] is None
+
+
+def test_csv_is_a_table(files: tuple[str, str, str]) -> None:
+    lines = run("diff", *files, "--csv").stdout.decode().splitlines()
+    assert lines[0] == "query_id,a,b,difference,retrieval,truncation,ordering,undefined"
+    assert len(lines) == 4
+    lines = run("diff", *files, "--csv", "--query", "q1").stdout.decode().splitlines()
+    assert lines[0] == "doc_id,grade,rank_a,rank_b,move,gained"
+    assert lines[2] == "x,,1,,left,0.0"
+
+
+def test_other_measures_have_no_losses(files: tuple[str, str, str]) -> None:
+    done = run("diff", *files, "-m", "RR", "--query", "q3")
+    assert done.stdout.decode().splitlines()[-1] == "RR\t\t1.0000\t0.5000\t\t-0.5000"
+
+
+@pytest.mark.parametrize(
+    ("words", "status", "code"),
+    [
+        (["-m", "nDCG@10,AP"], 2, "bad_parameter"),
+        (["-m", "nDGC@10"], 2, "unknown_measure"),
+        (["--query", "nobody"], 2, "unknown_query"),
+        (["--limit", "-1"], 2, "usage"),
+        (["--policy", "ties=coin"], 2, "bad_policy"),
+    ],
+)
+def test_what_cannot_be_meant_is_refused(
+    files: tuple[str, str, str], words: list[str], status: int, code: str
+) -> None:
+    check_error(run("diff", *files, *words), status, code)
+
+
+def test_two_runs_cannot_both_be_standard_input(files: tuple[str, str, str]) -> None:
+    check_error(run("diff", files[0], "-", "-"), 2, "stdin_twice")
+
+
+def test_strict_refuses_what_is_suspicious(files: tuple[str, str, str], tmp_path: Path) -> None:
+    short = tmp_path / "short.run"
+    short.write_text("q1 Q0 a 1 3 t\n", encoding="utf-8")
+    done = run("diff", files[0], files[1], str(short), "--strict")
+    check_error(done, 3, "n_missing")
