@@ -273,6 +273,10 @@ class _Outline:
                 else "it has no gain"
             )
             yield Sentence((f"– is a document without a judgment: {what}.",))
+        if explained.policy.negative == "nonrelevant" and any(
+            row.grade is not None and row.grade < 0 for row in rows
+        ):
+            yield Sentence(("A negative grade has no gain (negative=nonrelevant).",))
         if any(row.grade is None for row in rows) and explained.policy.missing_gain:
             gain = write_number(float(explained.policy.missing_gain), self.digits)
             yield Sentence(
