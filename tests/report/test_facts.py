@@ -10,12 +10,14 @@ from typing import TYPE_CHECKING
 import pytest
 import rankscope as rs
 from rankscope.data.policy import CHOICES, SHARES
+from rankscope.report import gather
 from rankscope.report.charts import choose_axis, stack
 from rankscope.report.choices import MEANINGS
 from rankscope.report.source import hold
 
 from tests.cli.command import run as start
 from tests.inputs.entry import QRELS, RUN, lines
+from tests.parity.real import DATA
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -251,6 +253,34 @@ def test_a_file_that_changes_meanwhile_is_refused(files: tuple[Path, Path]) -> N
     with pytest.raises(rs.FileError) as refused:
         held.check()
     assert refused.value.code == "changed_while_reading"
+
+
+def test_of_very_many_queries_the_lowest_are_listed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(gather, "MOST_VALUES", 40)
+    queries = 22
+    judged = {f"q{at}": {"d": 1} for at in range(queries)}
+    lists = {query: {"d": 1.0} for query in judged} | {"q7": {"x": 1.0}, "q9": {"x": 1.0}}
+    report = rs.report(judged, {"run": lists}, ["RR", "P@1"])
+    (table,) = report.tables
+    assert len(table.query_ids) == 20
+    assert report.left_out == 2
+    assert {"q7", "q9"} <= set(table.query_ids)
+    listed = {query: at for at, query in enumerate(judged)}
+    assert sorted(table.query_ids, key=listed.__getitem__) == list(table.query_ids)
+    assert "of 22 queries, the 20 with" in " ".join(report.to_html().split())
+
+
+def test_the_page_of_five_real_runs_is_small() -> None:
+    folder = DATA / "cast21"
+    if not folder.is_dir():
+        pytest.skip(f"no real data: {folder} is absent (RANKSCOPE_DATA names its folder)")
+    runs = sorted(folder.glob("*.run"))
+    report = rs.report(folder / "cast21.qrels", runs)
+    assert len(report.runs) == 5
+    for run, path in zip(report.runs, runs, strict=True):
+        evaluation = rs.evaluate(folder / "cast21.qrels", path, ["nDCG@10", "AP", "RR"])
+        assert {mean.measure: mean.value for mean in run.means} == dict(evaluation)
+    assert len(report.to_html().encode()) < 3_000_000
 
 
 def test_an_axis_has_round_numbers_within_its_ends() -> None:

@@ -38,8 +38,8 @@ if TYPE_CHECKING:
 
     Columns = Sequence[tuple[Evaluation, str]]
 
-MOST_QUERIES = 5_000
-"""More rows than these make a page slow; the lowest values are shown."""
+MOST_VALUES = 40_000
+"""More values than these, of all queries, measures and runs, make a page slow."""
 MOST_PARTS = 1_000
 """Likewise of the parts of an attribute, of which the largest are shown."""
 
@@ -278,10 +278,11 @@ def _choose_shown(runs: Sequence[EvaluatedRun]) -> list[int]:
     """Which queries the tables show: all, or those with the lowest values of the first run."""
     evaluation = runs[0].evaluation
     values = evaluation.per_query_list(evaluation.measures[0])
-    if len(values) <= MOST_QUERIES:
+    most = max(1, MOST_VALUES // (len(runs) * len(evaluation.measures)))
+    if len(values) <= most:
         return list(range(len(values)))
     lowest = sorted(range(len(values)), key=lambda at: (math.isnan(values[at]), values[at], at))
-    return sorted(lowest[:MOST_QUERIES])
+    return sorted(lowest[:most])
 
 
 def _make_tables(
