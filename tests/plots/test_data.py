@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-
 import pytest
 import rankscope as rs
 from rankscope import AP, IPrec, nDCG
@@ -88,13 +86,25 @@ def test_precision_is_taken_by_recall() -> None:
 
 
 def test_differences_are_sorted_and_counted() -> None:
-    values = {"q1": -0.5, "q2": 0.25, "q3": 0.0, "q4": math.nan, "q5": 0.75}
-    found = QueryDifferences.of_values("AP", "old", "new", values)
-    assert found.query_ids == ("q5", "q2", "q3", "q1")
-    assert found.differences == (0.75, 0.25, 0.0, -0.5)
-    assert (found.better, found.equal, found.worse) == (2, 1, 1)
-    assert found.mean == (0.75 + 0.25 - 0.5) / 4
-    assert QueryDifferences.of_values("AP", "old", "new", {}).mean == 0
+    difference = rs.diff(QRELS, RUN, OTHER, AP, names=("old", "new"))
+    found = QueryDifferences.of(difference)
+    rows = difference.queries.to_dict()
+    assert (found.measure, found.one, found.other) == ("AP", "old", "new")
+    assert len(found.query_ids) == len(QRELS)
+    assert [rows[query]["difference"] for query in found.query_ids] == [*found.differences]
+    assert sorted(found.differences, reverse=True) == [*found.differences]
+    counted = (difference.wins, difference.ties, difference.losses_)
+    assert (found.wins, found.ties, found.losses) == counted
+    assert found.mean == pytest.approx(difference.difference)
+    assert QueryDifferences("AP", "old", "new", (), (), 0, 0).mean == 0
+
+
+def test_queries_without_a_difference_are_left_out() -> None:
+    qrels = QRELS | {"none": {"a": 0}}
+    run = RUN | {"none": {"a": 1.0}}
+    found = QueryDifferences.of(rs.diff(qrels, run, OTHER | run, AP, policy="empty=skip"))
+    assert "none" not in found.query_ids
+    assert (found.wins, found.losses, found.ties) == (0, 0, len(QRELS))
 
 
 def test_losses_of_runs_are_their_means() -> None:

@@ -55,8 +55,9 @@ CUTOFFS = CutoffCurve(
 RECALL = PrecisionRecall(
     (0, 0.5, 1), (PrecisionLine("one", (1, 0.5, 0)), PrecisionLine("other", (0.9, 0.4, 0.1)))
 )
-DIFFERENCES = QueryDifferences("AP", "old", "new", ("q1", "q2", "q3"), (0.5, 0.0, -0.25))
-MANY = QueryDifferences.of_values("AP", "old", "new", {f"q{n}": (n - 30) / 50 for n in range(60)})
+DIFFERENCES = QueryDifferences("AP", "old", "new", ("q1", "q2", "q3"), (0.5, 0.0, -0.25), 1, 1)
+HUNDREDTHS = tuple(n / 100 for n in range(30, -30, -1))
+MANY = QueryDifferences("AP", "old", "new", tuple(f"q{n}" for n in range(60)), HUNDREDTHS, 30, 29)
 LOSSES = LossBars(
     "nDCG@10",
     "run",
@@ -77,7 +78,7 @@ DRAWN: dict[str, tuple[Callable[..., Axes], object]] = {
     "recall": (drawing.draw_precision_recall, RECALL),
     "differences": (drawing.draw_differences, DIFFERENCES),
     "many differences": (drawing.draw_differences, MANY),
-    "no differences": (drawing.draw_differences, QueryDifferences("AP", "a", "b", (), ())),
+    "no differences": (drawing.draw_differences, QueryDifferences("AP", "a", "b", (), (), 0, 0)),
     "losses": (drawing.draw_losses, LOSSES),
     "losses over time": (drawing.draw_losses, WEEKS),
     "losses of stages": (drawing.draw_losses, STAGED),

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from math import fsum, isnan
+
 from rankscope.records import record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from rankscope.results.run_difference import RunDifference
 
 
 @record(frozen=True, slots=True)
@@ -19,6 +21,8 @@ class QueryDifferences:
         other: The run that is better where a difference is above 0.
         query_ids: The queries.
         differences: The value of `other` less that of `one`, of each query.
+        wins: How many queries are better in `other`.
+        losses: How many are worse.
     """
 
     measure: str
@@ -26,51 +30,48 @@ class QueryDifferences:
     other: str
     query_ids: tuple[str, ...]
     differences: tuple[float, ...]
+    wins: int
+    losses: int
 
     @classmethod
-    def of_values(
-        cls, measure: str, one: str, other: str, differences: Mapping[str, float]
-    ) -> QueryDifferences:
-        """Sort the differences of queries; those that have none are left out.
+    def of(cls, difference: RunDifference) -> QueryDifferences:
+        """Take them from the difference between two runs.
 
         Args:
-            measure: The measure.
-            one: The run that the differences start from.
-            other: The other run.
-            differences: The difference of each query, NaN where it has none.
+            difference: What `diff` gives.
 
         Examples:
-            >>> QueryDifferences.of_values("AP", "a", "b", {"q1": -0.5, "q2": 0.25}).query_ids
-            ('q2', 'q1')
+            >>> import rankscope as rs
+            >>> qrels = {"q1": {"a": 1}, "q2": {"a": 1}}
+            >>> old = {"q1": {"a": 2.0}, "q2": {"x": 2.0, "a": 1.0}}
+            >>> new = {"q1": {"x": 2.0, "a": 1.0}, "q2": {"a": 2.0}}
+            >>> found = QueryDifferences.of(rs.diff(qrels, old, new, "RR"))
+            >>> found.query_ids, found.differences
+            (('q2', 'q1'), (0.5, -0.5))
         """
-        known = [item for item in differences.items() if item[1] == item[1]]
+        queries = difference.queries
+        values = queries.array("difference").tolist()
+        known = [
+            item
+            for item in zip(map(str, queries.column("query_id")), values, strict=True)
+            if not isnan(item[1])
+        ]
         known.sort(key=lambda item: -item[1])
         return cls(
-            measure,
-            one,
-            other,
+            str(difference.measure),
+            *difference.names,
             tuple(query for query, _ in known),
-            tuple(difference for _, difference in known),
+            tuple(value for _, value in known),
+            difference.wins,
+            difference.losses_,
         )
 
     @property
-    def better(self) -> int:
-        """How many queries are better in `other`."""
-        return sum(difference > 0 for difference in self.differences)
-
-    @property
-    def equal(self) -> int:
-        """How many queries have one value in both."""
-        return len(self.differences) - self.better - self.worse
-
-    @property
-    def worse(self) -> int:
-        """How many queries are worse in `other`."""
-        return sum(difference < 0 for difference in self.differences)
+    def ties(self) -> int:
+        """How many queries have one value in both, but for rounding."""
+        return len(self.differences) - self.wins - self.losses
 
     @property
     def mean(self) -> float:
         """The mean of the differences; 0 where there are none."""
-        from math import fsum  # noqa: PLC0415 - only where it is drawn
-
         return fsum(self.differences) / max(len(self.differences), 1)

@@ -49,8 +49,8 @@ def draw_differences(
     ax.set_ylim(-1.15 * reach, 1.15 * reach)
     ax.set_xlim(-0.8, max(len(places) - 0.2, 1))
     for text, y, va, colour in (
-        (f"{data.other} better: {data.better}", 0.97, "top", up),
-        (f"{data.one} better: {data.worse}", 0.03, "bottom", down),
+        (f"{data.other} better: {data.wins}", 0.97, "top", up),
+        (f"{data.one} better: {data.losses}", 0.03, "bottom", down),
     ):
         ax.text(
             0.985 if va == "top" else 0.015,
@@ -79,7 +79,7 @@ def draw_differences(
     else:
         ax.set_xticks([])
     count = len(places)
-    equal = f", {data.equal} of them equal" if data.equal else ""
+    equal = f", {data.ties} of them equal" if data.ties else ""
     name_axes(
         ax,
         colours,
