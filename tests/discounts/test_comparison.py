@@ -112,6 +112,18 @@ def test_what_is_suspicious_is_noted() -> None:
         rs.compare_discounts(qrels, {"first": AT_1}, strict=True)
 
 
+def test_rankings_are_compared_as_runs_are() -> None:
+    runs = {"first": AT_1, "later": AT_2_AND_3}
+    rankings = {name: rs.Rankings.from_run(QRELS, run) for name, run in runs.items()}
+    assert rs.compare_discounts(None, rankings, nDCG @ 3).to_dict() == compare().to_dict()
+    table = {"qid": [1, 1, 1], "label": [0, 1, 1], "score": [3, 2, 1]}
+    found = rs.compare_discounts(None, {"table": rs.Rankings.from_table(table)}, nDCG @ 3)
+    assert found.to_dict()["table"]["reciprocal"] == (1 / 2 + 1 / 3) / (1 + 1 / 2)
+    with pytest.raises(rs.UsageError) as refused:
+        rs.compare_discounts(None, {"first": AT_1})
+    assert refused.value.code == "usage"
+
+
 def test_a_comparison_of_no_runs_is_refused() -> None:
     with pytest.raises(rs.UsageError):
         rs.compare_discounts(QRELS, {})

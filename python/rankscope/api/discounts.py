@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from rankscope import engine
 from rankscope.api.evaluate import evaluate, read_qrels
+from rankscope.api.rankings import Rankings
 from rankscope.data.qrels import Qrels
 from rankscope.errors import UsageError
 from rankscope.explain.discounts import name_discounts, tabulate
@@ -60,8 +61,8 @@ def tabulate_discounts(
 
 
 def compare_discounts(
-    qrels: InputLike | Qrels,
-    runs: Mapping[str, InputLike],
+    qrels: InputLike | Qrels | None,
+    runs: Mapping[str, InputLike | Rankings],
     measure: Measure | str = NDCG_AT_10,
     *,
     bases: Sequence[float] | None = None,
@@ -84,8 +85,8 @@ def compare_discounts(
     turn the order of systems round (Jeunen, Potapov and Ustimenko, KDD 2024).
 
     Args:
-        qrels: As in `evaluate`.
-        runs: By name, runs as in `evaluate`.
+        qrels: As in `evaluate`; nothing where all runs are Rankings.
+        runs: By name, runs as in `evaluate`, or Rankings, which have their judgments.
         measure: nDCG with its cutoff, and whatever else but a discount.
         bases: As in `tabulate_discounts`.
         powers: As in `tabulate_discounts`.
@@ -116,11 +117,23 @@ def compare_discounts(
     pairs = pair_measures(asked, discounts)
     if not runs:
         raise UsageError("expected runs, found none", hint="give {name: run}", code="usage")
-    if not isinstance(qrels, Qrels):
+    if qrels is not None and not isinstance(qrels, Qrels):
         qrels = read_qrels(qrels, columns=columns, duplicates=duplicates, encoding=encoding)
     wanted = [each for pair in pairs.values() for each in pair]
-    evaluations = {
-        name: evaluate(
+    evaluations = {}
+    for name, run in runs.items():
+        if isinstance(run, Rankings):
+            evaluations[name] = run.evaluate(wanted, policy=policy, threads=threads)
+            if strict:
+                engine.refuse_diagnostics(evaluations[name].notes)
+            continue
+        if qrels is None:
+            raise UsageError(
+                f"expected judgments for the run {name}, found none",
+                hint="give qrels, or Rankings",
+                code="usage",
+            )
+        evaluations[name] = evaluate(
             qrels,
             run,
             wanted,
@@ -132,6 +145,4 @@ def compare_discounts(
             threads=threads,
             strict=strict,
         )
-        for name, run in runs.items()
-    }
     return compare(asked, pairs, evaluations)
