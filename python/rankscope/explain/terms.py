@@ -78,18 +78,18 @@ def cut(terms: list[Term], *, is_whole: bool) -> tuple[Term, ...]:
     return tuple(terms if is_whole else [*terms, MORE]) or (Term("0", "0"),)
 
 
-def join(terms: Iterable[Term]) -> str:
-    """Write a sum on one line.
+def write_terms(terms: Iterable[Term]) -> list[str]:
+    """Write each term of a sum with its sign.
 
     Examples:
-        >>> join([Term("4/log2(2)", ""), Term("1/log2(3)", "", is_negative=True)])
-        '4/log2(2) - 1/log2(3)'
+        >>> write_terms([Term("4/log2(2)", ""), Term("1/log2(3)", "", is_negative=True)])
+        ['4/log2(2)', '- 1/log2(3)']
     """
-    text = ""
+    written: list[str] = []
     for term in terms:
         sign = "-" if term.is_negative else "+"
-        text += f" {sign} {term.text}" if text else f"{'-' * term.is_negative}{term.text}"
-    return text
+        written.append(f"{sign} {term.text}" if written else f"{'-' * term.is_negative}{term.text}")
+    return written
 
 
 def write_formula(explanation: Explanation) -> str:
@@ -115,7 +115,7 @@ def write_formula(explanation: Explanation) -> str:
 
 
 def _join_all(terms: list[Term], *, is_whole: bool) -> str:
-    return join(terms if is_whole else [*terms, MORE]) or "0"
+    return " ".join(write_terms(terms if is_whole else [*terms, MORE])) or "0"
 
 
 def _term(measure: Measure, row: Row | IdealRow, digits: int | None) -> Term:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import unicodedata
 
 from rankscope.explain.blocks import Aside, Equation, Grid, Id, Math, Note, shorten
-from rankscope.explain.terms import join
+from rankscope.explain.terms import write_terms
 from rankscope.results.text import show
 
 TYPE_CHECKING = False
@@ -34,7 +34,7 @@ def _write(block: Block) -> Iterator[str]:
         yield block.text
     else:
         words = "".join(map(_write_unbroken, block.parts))
-        yield from (line.replace(UNBROKEN, " ") for line in _wrap(words))
+        yield from (line.replace(UNBROKEN, " ") for line in _wrap(words.split(" ")))
 
 
 def write_inline(part: Inline) -> str:
@@ -54,36 +54,21 @@ def write_equation(equation: Equation) -> Iterator[str]:
     left = equation.text
     for step in equation.steps:
         start = f"{left} = "
-        lines = _wrap(join(step), " " * len(start), len(start))
-        yield from (start + lines[0], *lines[1:])
+        first, *rest = _wrap(write_terms(step), len(start))
+        yield start + first
+        yield from (" " * len(start) + line for line in rest)
         left = " " * len(equation.text)
 
 
-def _wrap(text: str, indent: str = "", used: int = 0) -> list[str]:
-    """Break a text at blanks; in a sum, a line begins with a sign."""
-    lines = [""]
-    width = used
-    for piece in _pieces(text, is_sum=bool(indent)):
-        if lines[-1].strip() and width + len(piece) + 1 > WIDTH:
-            lines.append(indent)
-            width = len(indent)
-        blank = " " if lines[-1].strip() else ""
-        lines[-1] += blank + piece
-        width += len(blank) + len(piece)
-    return lines
-
-
-def _pieces(text: str, *, is_sum: bool) -> list[str]:
-    words = text.split(" ")
-    if not is_sum:
-        return words
-    pieces: list[str] = []
-    for word in words:
-        if pieces and pieces[-1] in {"+", "-"}:
-            pieces[-1] += f" {word}"
+def _wrap(pieces: Sequence[str], indent: int = 0) -> list[str]:
+    """Put as many pieces on a line as it holds beside what it is indented by."""
+    lines: list[str] = []
+    for piece in pieces:
+        if lines and indent + len(lines[-1]) + 1 + len(piece) <= WIDTH:
+            lines[-1] += f" {piece}"
         else:
-            pieces.append(word)
-    return pieces
+            lines.append(piece)
+    return lines
 
 
 def _write_grid(grid: Grid) -> Iterator[str]:
