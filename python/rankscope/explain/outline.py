@@ -272,7 +272,7 @@ class _Outline:
                 if not isinstance(worth, str)
                 else "it has no gain"
             )
-            yield Sentence((f"– is a document without a judgment: {what}.",))
+            yield Sentence((f"– stands for a document without a judgment: {what}.",))
         if explained.policy.negative == "nonrelevant" and any(
             row.grade is not None and row.grade < 0 for row in rows
         ):
