@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from rankscope.explain.blocks import Block, Inline
 
-WIDTH = 96
+WIDTH = 88
 UNBROKEN = "\xa0"
 """A blank at which no line ends; identifiers have none, for it is not printable."""
 
