@@ -84,11 +84,13 @@ from rankscope.measures import infAP as infAP
 from rankscope.measures import nDCG as nDCG
 from rankscope.measures import parse as parse
 from rankscope.report import Report as Report
+from rankscope.results import Bounds as Bounds
 from rankscope.results import Counts as Counts
 from rankscope.results import Evaluation as Evaluation
 from rankscope.results import Losses as Losses
 from rankscope.results import RunDifference as RunDifference
 from rankscope.results import Table as Table
+from rankscope.results import TieAudit as TieAudit
 
 __all__ = [
     "AP",
@@ -99,6 +101,7 @@ __all__ = [
     "IDCG",
     "RBP",
     "RR",
+    "Bounds",
     "Bpref",
     "Counts",
     "Diagnostic",
@@ -143,6 +146,7 @@ __all__ = [
     "SetR",
     "Success",
     "Table",
+    "TieAudit",
     "TruncationLoss",
     "UsageError",
     "__version__",

@@ -90,6 +90,11 @@ class Columns:
         return self._judgments is not None or self._choices.has_ideal
 
     @property
+    def has_doc_ids(self) -> bool:
+        """Whether the documents have identifiers."""
+        return len(self._column("doc_codes")) > 0
+
+    @property
     def offsets(self) -> NDArray[np.int64]:
         """Where the rows of each query begin, and the last ones end; shape (queries + 1,)."""
         return self._column("offsets")

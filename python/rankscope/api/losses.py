@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 from rankscope import engine
 from rankscope.api.columns import Columns
+from rankscope.api.judged_alike import check_judgments
 from rankscope.data.policy import Policy
 from rankscope.data.qrels import Qrels
 from rankscope.errors import UsageError
@@ -85,7 +86,7 @@ def _rank_stages(
     ranked = {}
     for name, stage in stages.items():
         if isinstance(stage, Columns):
-            _check_judgments(rankings, name, stage)
+            check_judgments(rankings, stage, name)
             ranked[name] = stage
             continue
         if judgments is None:
@@ -97,23 +98,6 @@ def _rank_stages(
         qrels = Qrels(judgments, name)
         ranked[name] = rankings.from_run(qrels, stage, ties="input")
     return ranked
-
-
-def _check_judgments(rankings: Rankings, name: str, stage: Rankings) -> None:
-    """Refuse a stage that was joined with other judgments."""
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
-    is_same = (
-        np.array_equal(stage.ideal, rankings.ideal)
-        and np.array_equal(stage.ideal_offsets, rankings.ideal_offsets)
-        and stage.query_ids == rankings.query_ids
-    )
-    if not is_same:
-        raise UsageError(
-            f"expected stages with the judgments of the rankings, found others in {name!r}",
-            hint="give the run of the stage, or make its Rankings with the same judgments",
-            code="bad_parameter",
-        )
 
 
 def _evaluate_stages(

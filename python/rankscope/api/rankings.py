@@ -31,6 +31,8 @@ if TYPE_CHECKING:
     from rankscope.explain import Explanation
     from rankscope.measures import Measure
     from rankscope.results import Evaluation, Losses
+    from rankscope.results.bounds import Bounds
+    from rankscope.results.tie_audit import TieAudit
     from rankscope.typing import InputLike, Progress
 
 
@@ -410,6 +412,82 @@ class Rankings(Columns):
             weights=weights,
             threads=threads,
         )
+
+    def bounds(
+        self,
+        measure: Measure | str,
+        *,
+        scale: Iterable[float] | None = None,
+        against: Rankings | None = None,
+        policy: Policy | str | None = None,
+        threads: int | None = None,
+    ) -> Bounds:
+        """Say what values could be, whatever grades the unjudged documents have.
+
+        The bounds are exact, for each query and for the mean, and hold for whatever grades of the
+        scale the unjudged documents of the lists have, each query's ideal order with them. Giving
+        all of them no gain, or all the highest grade, does not bound nDCG.
+
+        Args:
+            measure: nDCG or DCG with any settings; AP, P, R, RR, RBP and the other measures of what
+                is relevant; ERR and CG.
+            scale: The grades that an unjudged document may have; the whole numbers from 0 to the
+                highest grade if left out.
+            against: Other rankings with the same judgments. The values are then the differences
+                to theirs, whose documents without a judgment are the same unknowns; nDCG and DCG
+                have such bounds.
+            policy: As in `evaluate`; `aggregate` can only be `"mean"`. With `empty="skip"`, the
+                mean may leave out a query that some grades leave without relevant documents.
+            threads: As in `evaluate`.
+
+        Raises:
+            UsageError: The measure has no bounds that are known, the scale is none, or the other
+                rankings have other judgments or no ids.
+            InputError: The policy refuses a query.
+
+        Examples:
+            >>> qrels = {"q": {"a": 1, "b": 0}}
+            >>> one = Rankings.from_run(qrels, {"q": {"a": 3, "x": 2, "b": 1}})
+            >>> other = Rankings.from_run(qrels, {"q": {"y": 3, "b": 2, "a": 1}})
+            >>> one.bounds("nDCG@3").mean
+            BoundedMean(value=1.0, lower=1.0, upper=1.0, queries=1)
+            >>> one.bounds("nDCG@3", against=other).verdict
+            'open'
+        """
+        from rankscope.api.bounds import bound  # noqa: PLC0415 - only where it is asked for
+
+        return bound(self, measure, scale=scale, against=against, policy=policy, threads=threads)
+
+    def ties(
+        self,
+        measure: Measure | str,
+        *,
+        policy: Policy | str | None = None,
+        threads: int | None = None,
+    ) -> TieAudit:
+        """Say what the order of tied documents decides.
+
+        Args:
+            measure: Any measure; the variance is known of nDCG and DCG, and the expected value of
+                those that ties are averaged for.
+            policy: As in `evaluate`.
+            threads: As in `evaluate`.
+
+        Raises:
+            UsageError: A measure or the policy is not one.
+            InputError: The policy refuses a query.
+
+        Examples:
+            >>> tied = Rankings.from_arrays([[0, 1, 0]], [[0.5, 0.5, 0.1]], ties="input")
+            >>> audit = tied.ties("RR")
+            >>> audit.to_dict()["0"]["expected"], audit.summary.lower, audit.summary.upper
+            (0.75, 0.5, 1.0)
+        """
+        from rankscope.api.tie_audit import (  # noqa: PLC0415 - only where it is asked for
+            audit_ties,
+        )
+
+        return audit_ties(self, measure, policy=policy, threads=threads)
 
 
 def rank_groups(groups: arrays.Groups, ties: Ties) -> Rankings:

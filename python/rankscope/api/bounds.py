@@ -1,0 +1,159 @@
+"""The bounds of rankings: asks the core, and bounds the mean."""
+
+from __future__ import annotations
+
+import math
+
+from rankscope import _core, engine
+from rankscope.api.judged_alike import check_judgments
+from rankscope.data.policy import Policy
+from rankscope.errors import PolicyError, UsageError
+from rankscope.records import replace
+from rankscope.results.bounds import BoundedMean, Bounds, Openness
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from rankscope.api.rankings import Rankings
+    from rankscope.measures import Measure
+
+MOST_GRADES = 100
+"""Scales that are not given have at most so many grades."""
+
+
+def bound(
+    rankings: Rankings,
+    measure: Measure | str,
+    *,
+    scale: Iterable[float] | None,
+    against: Rankings | None,
+    policy: Policy | str | None,
+    threads: int | None,
+) -> Bounds:
+    """Bound the values of rankings, or their differences; see `Rankings.bounds`."""
+    import numpy as np  # noqa: PLC0415 - loads with the first array
+
+    asked = engine.read_measure(measure)
+    chosen = engine.read_policy(policy, Policy(ties=rankings.tie_policy))
+    if chosen.aggregate != "mean":
+        raise PolicyError(
+            f"expected a mean, whose bounds are known, found aggregate={chosen.aggregate!r}",
+            hint="leave aggregate out",
+            code="aggregate_unavailable",
+        )
+    grades = _read_scale(scale, rankings.grades, allows_negative=chosen.negative != "nonrelevant")
+    values = rankings.evaluate(asked, policy=chosen, threads=threads).per_query(asked)
+    plan = _plan(rankings, asked, chosen, grades)
+    workers = engine.count_threads(threads)
+    if against is None:
+        found = _core.bound(rankings._core, plan, grades, workers)  # noqa: SLF001 - a part of it
+    else:
+        _check_pair(rankings, against)
+        other = replace(chosen, ties=against.tie_policy)
+        values = values - against.evaluate(asked, policy=other, threads=threads).per_query(asked)
+        pair = against._core, rankings._core  # noqa: SLF001 - parts of them
+        found = _core.bound_difference(*pair, plan, grades, workers)
+    lower, upper, unjudged = (
+        np.frombuffer(memoryview(column), dtype=np.dtype(column.typecode)) for column in found[:3]
+    )
+    is_optional = np.frombuffer(found[3], dtype=bool)
+    counted = values[~np.isnan(values)]
+    mean = BoundedMean(
+        math.fsum(counted.tolist()) / len(counted) if len(counted) else math.nan,
+        -_bound_mean(-lower, is_optional),
+        _bound_mean(upper, is_optional),
+        len(counted),
+    )
+    is_open = (unjudged > 0) & ~np.isnan(lower)
+    return Bounds(
+        {
+            "query_id": lambda: rankings.query_ids,
+            "value": values,
+            "lower": lower,
+            "upper": upper,
+            "unjudged": unjudged,
+        },
+        measure=asked,
+        policy=chosen,
+        scale=grades,
+        mean=mean,
+        openness=Openness(
+            queries=int((~np.isnan(lower)).sum()),
+            open=int(is_open.sum()),
+            certain=int((lower == upper).sum()),
+            unjudged=int(unjudged.sum()),
+        ),
+        is_difference=against is not None,
+    )
+
+
+def _read_scale(
+    given: Iterable[float] | None, present: list[float], *, allows_negative: bool
+) -> list[float]:
+    """Read the grades that unjudged documents may have.
+
+    Raises:
+        UsageError: They are no grades, or there is no telling which they are.
+    """
+    if given is None:
+        least = min([0.0, *present]) if allows_negative else 0.0
+        most = max([1.0, *present])
+        is_whole = all(grade == int(grade) for grade in present)
+        if not is_whole or most - least >= MOST_GRADES:
+            raise UsageError(
+                "expected the scale of the grades, which are not whole numbers or too many, found "
+                "none",
+                hint="name them: scale=[0, 0.5, 1]",
+                code="bad_scale",
+            )
+        return [float(grade) for grade in range(int(least), int(most) + 1)]
+    grades = [float(grade) for grade in given if hasattr(grade, "__float__")]
+    if not grades or not all(map(math.isfinite, grades)):
+        raise UsageError(
+            f"expected a scale of finite grades, found {given!r:.120}",
+            hint="write scale=[0, 1, 2, 3]",
+            code="bad_scale",
+        )
+    return sorted(set(grades))
+
+
+def _plan(rankings: Rankings, measure: Measure, policy: Policy, scale: list[float]) -> _core.Plan:
+    """Make a plan that knows the gains of all grades of the scale, too."""
+    grades = sorted({*rankings.grades, *scale})
+    request = engine.read_request(measure, policy, convention=None, score_type=None, grades=grades)
+    return engine.make_plan(request, rankings.tie_policy, grades, "error")
+
+
+def _check_pair(rankings: Rankings, against: Rankings) -> None:
+    """Refuse rankings whose unjudged documents cannot be compared.
+
+    Raises:
+        UsageError: They have other judgments, or no identifiers.
+    """
+    check_judgments(rankings, against, "against")
+    for each in (rankings, against):
+        if len(each.scores) and not each.has_doc_ids:
+            raise UsageError(
+                "expected rankings with document ids, by which unjudged documents are told apart, "
+                "found none",
+                hint="make both by Rankings.from_run, or name the column of ids",
+                code="ids_needed",
+            )
+
+
+def _bound_mean(upper: NDArray[np.float64], is_optional: NDArray[np.bool_]) -> float:
+    """Bound a mean from above: queries that may be left out take part where they raise it."""
+    import numpy as np  # noqa: PLC0415 - loads with the first array
+
+    is_there = ~np.isnan(upper)
+    sure = upper[is_there & ~is_optional].tolist()
+    total, count = math.fsum(sure), len(sure)
+    for value in sorted(upper[is_there & is_optional].tolist(), reverse=True):
+        if count and value * count <= total:
+            break
+        total, count = total + value, count + 1
+    return total / count if count else math.nan

@@ -1,0 +1,129 @@
+"""The audit of ties: asks the core, with scores as given and as narrower types would round them."""
+
+from __future__ import annotations
+
+import math
+
+from rankscope import _core, engine
+from rankscope.api.rounding import NARROW, find_precision, round_scores
+from rankscope.data.policy import Policy
+from rankscope.records import record
+from rankscope.results.table import Table
+from rankscope.results.tie_audit import TieAudit, TieSummary
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from rankscope.api.rankings import Rankings
+    from rankscope.measures import Measure
+
+
+def audit_ties(
+    rankings: Rankings,
+    measure: Measure | str,
+    *,
+    policy: Policy | str | None,
+    threads: int | None,
+) -> TieAudit:
+    """Audit the ties of rankings; see `Rankings.ties`."""
+    import numpy as np  # noqa: PLC0415 - loads with the first array
+
+    asked = engine.read_measure(measure)
+    chosen = engine.read_policy(policy, Policy(ties=rankings.tie_policy))
+    evaluation = rankings.evaluate(asked, policy=chosen, threads=threads)
+    values = evaluation.per_query(asked)
+    request = engine.read_request(
+        asked, chosen, convention=None, score_type=None, grades=rankings.grades
+    )
+    plan = engine.make_plan(request, rankings.tie_policy, rankings.grades, "error")
+    workers = engine.count_threads(threads)
+
+    def spread(scores: NDArray[np.float64] | None) -> Spread:
+        core = rankings._core  # noqa: SLF001 - a part of it
+        expected, lower, upper, variance, tied = (
+            np.frombuffer(memoryview(column), dtype=np.dtype(column.typecode))
+            for column in _core.audit_ties(core, plan, scores, workers)
+        )
+        # Where a measure is undefined, its value is that of the policy in every order.
+        is_undefined = np.isnan(lower)
+        expected, lower, upper = (
+            np.where(is_undefined, values, column) for column in (expected, lower, upper)
+        )
+        return Spread(expected, lower, upper, np.where(is_undefined, 0 * values, variance), tied)
+
+    given = spread(None)
+    precision = find_precision(rankings.scores, rankings.offsets)
+    rows = {"as given": given}
+    for name in NARROW.get(precision, ()):
+        rows[name] = spread(round_scores(rankings.scores, name))
+    return TieAudit(
+        {
+            "query_id": lambda: rankings.query_ids,
+            "value": values,
+            "expected": given.expected,
+            "lower": given.lower,
+            "upper": given.upper,
+            "variance": given.variance,
+            "tied": given.tied,
+        },
+        measure=asked,
+        policy=chosen,
+        summary=_summarise(values, given, precision),
+        by_precision=Table(
+            {
+                "scores": list(rows),
+                "tied documents": [int(each.tied.sum()) for each in rows.values()],
+                "tied queries": [int((each.tied > 0).sum()) for each in rows.values()],
+                "expected": [_mean(each.expected, values) for each in rows.values()],
+                "lower": [_mean(each.lower, values) for each in rows.values()],
+                "upper": [_mean(each.upper, values) for each in rows.values()],
+            }
+        ),
+    )
+
+
+@record(frozen=True, slots=True)
+class Spread:
+    """The values of queries over all orders of their ties.
+
+    Args:
+        expected: Their means.
+        lower: The smallest.
+        upper: The largest.
+        variance: Their variances.
+        tied: How many documents of each query share their score with another.
+    """
+
+    expected: NDArray[np.float64]
+    lower: NDArray[np.float64]
+    upper: NDArray[np.float64]
+    variance: NDArray[np.float64]
+    tied: NDArray[np.uint32]
+
+
+def _summarise(values: NDArray[np.float64], found: Spread, precision: str) -> TieSummary:
+    import numpy as np  # noqa: PLC0415 - loads with the first array
+
+    is_there = ~np.isnan(values)
+    queries = int(is_there.sum())
+    variance = math.fsum(found.variance[is_there].tolist())
+    return TieSummary(
+        value=_mean(values, values),
+        expected=_mean(found.expected, values),
+        lower=_mean(found.lower, values),
+        upper=_mean(found.upper, values),
+        deviation=math.sqrt(variance) / queries if queries else math.nan,
+        queries=queries,
+        tied=int((found.tied > 0).sum()),
+        touched=int((found.lower < found.upper).sum()),
+        documents=int(found.tied.sum()),
+        precision=precision,
+    )
+
+
+def _mean(column: NDArray[np.float64], values: NDArray[np.float64]) -> float:
+    """The mean of a column over the queries that have a value."""
+    counted = column[values == values].tolist()  # noqa: PLR0124 - NaN alone differs
+    return math.fsum(counted) / len(counted) if counted else math.nan
