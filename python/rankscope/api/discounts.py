@@ -7,8 +7,6 @@ from rankscope.api.evaluate import evaluate, read_qrels
 from rankscope.api.rankings import Rankings
 from rankscope.data.qrels import Qrels
 from rankscope.errors import UsageError
-from rankscope.explain.discounts import name_discounts, tabulate
-from rankscope.explain.rediscounting import compare, pair_measures
 from rankscope.measures import nDCG
 
 TYPE_CHECKING = False
@@ -57,6 +55,11 @@ def tabulate_discounts(
         log(base=10)            3.3219  0.1129   0.1891       10      5
         jk(base=10)             1.0000  0.6033   0.9000       10      5
     """
+    from rankscope.explain.discounts import (  # noqa: PLC0415 - only discounts need it
+        name_discounts,
+        tabulate,
+    )
+
     return tabulate(ranks, name_discounts(bases, powers, tables or {}))
 
 
@@ -112,6 +115,12 @@ def compare_discounts(
         >>> found.exchanges[0].discount, found.exchanges[0].better
         ('reciprocal', 'one')
     """
+    from rankscope.explain.discounts import name_discounts  # noqa: PLC0415 - as above
+    from rankscope.explain.rediscounting import (  # noqa: PLC0415 - as above
+        compare,
+        pair_measures,
+    )
+
     discounts = name_discounts(bases, powers, tables or {})
     (asked,), _ = engine.read_measures([measure])
     pairs = pair_measures(asked, discounts)

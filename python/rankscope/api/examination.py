@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from rankscope.adapters.clicks import MOST_RANKS, read_clicks
 from rankscope.errors import UsageError
-from rankscope.stats.examination import estimate, tally
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -63,6 +61,9 @@ def estimate_examination(
         >>> [round(number, 3) for number in (curve.weights[1], curve.lower[1], curve.upper[1])]
         [0.6, 0.45, 0.798]
     """
+    from rankscope.adapters.clicks import MOST_RANKS, read_clicks  # noqa: PLC0415 - logs alone need it
+    from rankscope.stats.examination import estimate, tally  # noqa: PLC0415 - as above
+
     if not 0 < level < 1:
         raise UsageError(
             f"expected level between 0 and 1, found {level!r}",
