@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import math
 from textwrap import fill
 
 import rankscope as rs
 from rankscope.cli.arguments import Once, OnceFlag, split_measures
-from rankscope.cli.files import add_file_arguments, name_file
+from rankscope.cli.files import add_file_arguments, name_file, refuse_stdin_twice
 from rankscope.cli.output import print_csv, print_json
 from rankscope.conventions import TABLE, find
 from rankscope.conventions.describe import (
@@ -182,10 +181,7 @@ def _evaluate(options: Namespace, words: list[str]) -> Reconciliation:
 
 
 def _reconcile(options: Namespace, words: list[str]) -> int:
-    if words.count("-") > 1:
-        raise UsageError(
-            "expected '-' for one input, found it for two", hint="name files", code="stdin_twice"
-        )
+    refuse_stdin_twice(words)
     found = _evaluate(options, words)
     difference = found.differ(*options.between, limit=options.limit) if options.between else None
     if options.json:
@@ -211,14 +207,4 @@ def _whole_document(found: Reconciliation, difference: Difference | None) -> dic
     }
     if difference is not None:
         document["between"] = difference.to_dict()
-    cleaned = _without_nan(document)
-    return cleaned if isinstance(cleaned, dict) else {}
-
-
-def _without_nan(value: object) -> object:
-    """JSON has no NaN: a value that is left out is null."""
-    if isinstance(value, dict):
-        return {key: _without_nan(item) for key, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [_without_nan(item) for item in value]
-    return None if isinstance(value, float) and math.isnan(value) else value
+    return document

@@ -11,8 +11,8 @@ from rankscope.cli.arguments import (
     add_reading_arguments,
     split_measures,
 )
-from rankscope.cli.files import add_file_arguments, name_file
-from rankscope.cli.output import print_csv, print_json, print_notes, without_nan
+from rankscope.cli.files import add_file_arguments, name_file, refuse_stdin_twice
+from rankscope.cli.output import print_csv, print_json, print_notes
 from rankscope.engine import refuse_diagnostics
 from rankscope.errors import UsageError
 from rankscope.results.text import format_value, show
@@ -31,9 +31,9 @@ LIMIT = 10
 
 def add_arguments(parser: ArgumentParser) -> None:
     """Say what the command takes."""
-    parser.add_argument(
-        "inputs", metavar="QRELS A B", nargs=3, help="judgments and two runs; - is standard input"
-    )
+    parser.add_argument("qrels", metavar="QRELS", help="judgments; - is standard input")
+    parser.add_argument("a", metavar="A", help="a run")
+    parser.add_argument("b", metavar="B", help="the run that is compared with it")
     parser.add_argument(
         "-m",
         dest="measure",
@@ -66,12 +66,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 def run(options: Namespace) -> int:
     """Compare the runs, and print where they differ."""
-    if options.inputs.count("-") > 1:
-        raise UsageError(
-            "expected '-' for one input, found it for several",
-            hint="name files",
-            code="stdin_twice",
-        )
+    refuse_stdin_twice([options.qrels, options.a, options.b])
     if options.limit is not None and options.limit < 0:
         raise UsageError(
             f"expected --limit to be 0 or more, found {options.limit}",
@@ -97,11 +92,11 @@ def run(options: Namespace) -> int:
 
 
 def _compare(options: Namespace) -> RunDifference:
-    qrels, *runs = options.inputs
+    runs = [options.a, options.b]
     measures = split_measures([options.measure])
     names = [name_path(path, "run") for path in runs]
     return rs.diff(
-        name_file(qrels, "qrels", options),
+        name_file(options.qrels, "qrels", options),
         name_file(runs[0], "run", options),
         name_file(runs[1], "run", options),
         measures[0] if len(measures) == 1 else measures,  # type: ignore[arg-type]  # is refused there
@@ -162,7 +157,7 @@ def _print_json(difference: RunDifference, moves: DocumentMoves | None, limit: i
         of_query["documents"] = of_query["documents"][:limit]  # type: ignore[index]  # a list
         document["query"] = of_query
     document["diagnostics"] = {note.code: note.count for note in difference.notes}
-    print_json(without_nan(document))
+    print_json(document)
 
 
 def _heads(difference: RunDifference) -> Sequence[str]:

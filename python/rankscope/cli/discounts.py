@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-
 import rankscope as rs
 from rankscope.adapters.inputs import name_path
 from rankscope.cli.arguments import (
@@ -12,7 +10,7 @@ from rankscope.cli.arguments import (
     add_policy_argument,
     add_reading_arguments,
 )
-from rankscope.cli.files import add_file_arguments, name_file
+from rankscope.cli.files import add_file_arguments, name_file, refuse_stdin_twice
 from rankscope.cli.output import print_csv, print_json, print_notes
 from rankscope.errors import UsageError
 from rankscope.results.text import show, show_lines
@@ -138,10 +136,7 @@ def _refuse_misplaced(options: Namespace) -> None:
             hint="name a run, or nothing to see the weights of ranks",
             code="usage",
         )
-    if inputs.count("-") > 1:
-        raise UsageError(
-            "expected '-' for one input, found it for two", hint="name files", code="stdin_twice"
-        )
+    refuse_stdin_twice(inputs)
     for name, option, is_for_runs in (
         ("ranks", "--ranks", False),
         ("output", "-o", False),
@@ -252,10 +247,7 @@ def _print_comparison(found: DiscountComparison, options: Namespace) -> None:
             "ndcg": _by_discount(found),
             "dcg": _by_discount(found.dcg),
             "orders": {name: list(map(list, order)) for name, order in found.orders.items()},
-            "tau": {
-                name: {other: _or_null(value) for other, value in row.items()}
-                for name, row in found.tau.to_dict().items()
-            },
+            "tau": found.tau.to_dict(),
             "exchanges": [
                 {
                     "discount": each.discount,
@@ -270,7 +262,7 @@ def _print_comparison(found: DiscountComparison, options: Namespace) -> None:
                 {"discount": each.discount, "ndcg": [*each.by_ndcg], "dcg": [*each.by_dcg]}
                 for each in found.disagreements
             ],
-            "notes": [str(note) for note in found.notes],
+            "diagnostics": {note.code: note.count for note in found.notes},
         }
         print_json(document)
     elif options.csv:
@@ -287,13 +279,6 @@ def _by_discount(table: Table) -> dict[str, dict[str, object]]:
     first, *names = table.names
     runs: Sequence[object] = table.column(first)
     return {
-        name: {
-            str(run): _or_null(value) for run, value in zip(runs, table.column(name), strict=True)
-        }
+        name: {str(run): value for run, value in zip(runs, table.column(name), strict=True)}
         for name in names
     }
-
-
-def _or_null(value: object) -> object:
-    """JSON has no NaN: a value that is left out is null."""
-    return None if isinstance(value, float) and math.isnan(value) else value

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import os
 from collections import Counter
 from itertools import chain
@@ -20,7 +19,7 @@ from rankscope.cli.arguments import (
     read_interval,
     split_measures,
 )
-from rankscope.cli.files import add_file_arguments, is_letor, name_file
+from rankscope.cli.files import add_file_arguments, is_letor, name_file, refuse_stdin_twice
 from rankscope.cli.joined import (
     add_joined_arguments,
     evaluate_joined,
@@ -36,11 +35,11 @@ from rankscope.results.text import format_value, show
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Sequence
 
     from rankscope.data import Diagnostic
     from rankscope.results import Evaluation
-    from rankscope.results.table import Cell, Table
+    from rankscope.results.table import Table
 
 DEFAULT_MEASURES = ("nDCG@10", "AP", "RR")
 
@@ -79,10 +78,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 def run(options: Namespace) -> int:
     """Evaluate the runs, and print what came of it."""
-    if options.inputs.count("-") > 1:
-        raise UsageError(
-            "expected '-' for one input, found it for two", hint="name files", code="stdin_twice"
-        )
+    refuse_stdin_twice(options.inputs)
     if options.by is not None and options.by_query:
         raise UsageError("expected -q or --by, found both", hint="leave one out", code="usage")
     measures = split_measures(options.measures or DEFAULT_MEASURES)
@@ -256,37 +252,19 @@ def _print_json(options: Namespace, evaluations: Sequence[Evaluation]) -> None:
 
 def _document(evaluation: Evaluation, *, by_query: bool) -> dict[str, object]:
     document: dict[str, object] = {
-        "measures": _without_nan(evaluation),
+        "measures": dict(evaluation),
         "denominators": evaluation.denominators,
-        **({"intervals": _intervals(evaluation)} if evaluation.intervals else {}),
+        **({"intervals": evaluation.intervals} if evaluation.intervals else {}),
         "counts": evaluation.counts.to_dict(),
         "policy": evaluation.policy.to_dict(),
         **({"convention": evaluation.convention.address} if evaluation.convention else {}),
         "diagnostics": evaluation.diagnostics,
     }
     if evaluation.slices is not None:
-        parts = evaluation.slices.to_dict()
-        document["slices"] = {
-            part: {name: _or_null(value) for name, value in row.items()}
-            for part, row in parts.items()
-        }
+        document["slices"] = evaluation.slices.to_dict()
     if by_query:
-        rows = evaluation.to_dict()
-        document["per_query"] = {query: _without_nan(row) for query, row in rows.items()}
+        document["per_query"] = evaluation.to_dict()
     return document
-
-
-def _intervals(evaluation: Evaluation) -> dict[str, list[Cell | None]]:
-    return {name: list(map(_or_null, ends)) for name, ends in evaluation.intervals.items()}
-
-
-def _without_nan(values: Mapping[str, float]) -> dict[str, Cell | None]:
-    """JSON has no NaN: a value that the policy leaves out is null."""
-    return {name: _or_null(value) for name, value in values.items()}
-
-
-def _or_null(value: Cell) -> Cell | None:
-    return None if isinstance(value, float) and math.isnan(value) else value
 
 
 def _columns(evaluations: Sequence[Evaluation]) -> dict[str, list[list[float]]]:

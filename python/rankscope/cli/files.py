@@ -62,6 +62,21 @@ def name_file(path: str, part: str, options: Namespace) -> str | File:
     return path if form is None and not columns else File(path, form, columns)  # type: ignore[arg-type]  # it is checked
 
 
+def refuse_stdin_twice(paths: Sequence[str]) -> None:
+    """Refuse to read two inputs from the one standard input.
+
+    Raises:
+        UsageError: More than one is `-`.
+    """
+    count = paths.count("-")
+    if count > 1:
+        raise UsageError(
+            f"expected '-' for one input, found it for {count}",
+            hint="name files",
+            code="stdin_twice",
+        )
+
+
 def is_letor(path: str, options: Namespace) -> bool:
     """Whether judgments are SVMlight text."""
     return (_format_of("qrels", options) or tell_format(path)) == "letor"

@@ -5,13 +5,14 @@ from __future__ import annotations
 import math
 import os
 import sys
+from collections.abc import Mapping
 
 from rankscope.errors import FileError
 from rankscope.results.text import show
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable
     from typing import TextIO
 
     from rankscope.data import Diagnostic
@@ -65,28 +66,24 @@ def print_error(error: RankscopeError, *, as_json: bool) -> None:
 
 
 def print_json(document: Mapping[str, object]) -> None:
-    """Print one JSON document; it has no NaN."""
+    """Print one JSON document; JSON has no NaN, so that a value that is left out is null."""
     import json  # noqa: PLC0415 - only where JSON is asked for
 
-    json.dump(document, sys.stdout, allow_nan=False, indent=2)
+    json.dump(without_nan(document), sys.stdout, allow_nan=False, indent=2)
     sys.stdout.write("\n")
 
 
-def without_nan(document: Mapping[str, object]) -> dict[str, object]:
+def without_nan(value: object) -> object:
     """Put null in place of NaN, however deep.
 
     Examples:
-        >>> without_nan({"values": [{"a": float("nan")}], "b": 1.0})
-        {'values': [{'a': None}], 'b': 1.0}
+        >>> without_nan({"values": [{"a": float("nan")}], "b": (1.0, float("nan"))})
+        {'values': [{'a': None}], 'b': [1.0, None]}
     """
-    return {name: _without_nan(value) for name, value in document.items()}
-
-
-def _without_nan(value: object) -> object:
-    if isinstance(value, dict):
-        return without_nan(value)
-    if isinstance(value, list):
-        return [_without_nan(each) for each in value]
+    if isinstance(value, Mapping):
+        return {name: without_nan(each) for name, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [without_nan(each) for each in value]
     return None if isinstance(value, float) and math.isnan(value) else value
 
 

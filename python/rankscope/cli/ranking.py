@@ -5,7 +5,7 @@ from __future__ import annotations
 import rankscope as rs
 from rankscope.adapters.files.formats import is_scores
 from rankscope.adapters.inputs import name_path
-from rankscope.cli.files import is_letor, name_file
+from rankscope.cli.files import is_letor, name_file, refuse_stdin_twice
 from rankscope.cli.joined import (
     name_table,
     rank_scores,
@@ -36,10 +36,7 @@ def rank_files(paths: list[str], measure: str, options: Namespace) -> rs.Ranking
         InputError: A file is not of the format.
         FileError: A file cannot be read.
     """
-    if paths.count("-") > 1:
-        raise UsageError(
-            "expected '-' for one input, found it for two", hint="name files", code="stdin_twice"
-        )
+    refuse_stdin_twice(paths)
     if len(paths) == 1:
         table, columns = name_table(paths[0], options)
         ties = read_ties([measure], options)

@@ -17,7 +17,7 @@ from rankscope.cli.arguments import (
     read_interval,
     split_measures,
 )
-from rankscope.cli.files import BESIDES, add_file_arguments, is_letor, name_file
+from rankscope.cli.files import BESIDES, add_file_arguments, is_letor, name_file, refuse_stdin_twice
 from rankscope.cli.joined import (
     add_joined_arguments,
     name_table,
@@ -78,10 +78,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 def run(options: Namespace) -> int:
     """Write the page, and say where it is."""
-    if options.inputs.count("-") > 1:
-        raise UsageError(
-            "expected '-' for one input, found it for two", hint="name files", code="stdin_twice"
-        )
+    refuse_stdin_twice(options.inputs)
     measures = split_measures(options.measures or DEFAULT_MEASURES)
     rs.Policy.parse(options.policy)  # before anything is read
     options.interval = read_interval(options)

@@ -14,7 +14,7 @@ from rankscope.explain import html, outline
 from rankscope.explain.blocks import Heading, Note
 from rankscope.explain.explanation import DIGITS
 from rankscope.report.charts import span, stack
-from rankscope.results.text import format_value, show
+from rankscope.results.text import format_share, format_value, show
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -158,7 +158,7 @@ def write_size(size: int) -> str:
 
 def write_percent(share: float) -> str:
     """Write a share in percent."""
-    return "–" if math.isnan(share) else f"{100 * share:.1f} %"
+    return "–" if math.isnan(share) else format_share(share)
 
 
 def shade(value: float) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from rankscope.results.table import Table
-from rankscope.results.text import format_value, show
+from rankscope.results.text import format_share, format_value, show
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -157,7 +157,7 @@ def _rows(losses: Losses) -> list[tuple[str, ...]]:
         if name == "retrieval" and not losses.observes_retrieval:
             rows.append((name, NOT_OBSERVABLE, *([""] if intervals else []), ""))
             continue
-        share = f"{100 * mean / whole:4.1f} %" if whole > 0 else ""
+        share = format_share(mean / whole).rjust(6) if whole > 0 else ""
         rows.append((show(name), format_value(mean), *_ends(intervals, name), share))
     return rows
 

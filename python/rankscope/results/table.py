@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from rankscope.results import tables
+from rankscope.results.text import format_value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -147,5 +148,5 @@ def _show(cell: Cell) -> str:
     if cell is None:
         return "–"
     if isinstance(cell, float):
-        return "nan" if cell != cell else f"{cell:.4f}"  # noqa: PLR0124 - NaN alone differs
+        return format_value(cell)
     return str(cell)

@@ -12,6 +12,16 @@ def format_value(value: float) -> str:
     return "nan" if value != value else f"{value:.4f}"  # noqa: PLR0124 - NaN alone differs
 
 
+def format_share(share: float) -> str:
+    """Write a share in percent.
+
+    Examples:
+        >>> print(format_share(0.1234))
+        12.3 %
+    """
+    return f"{100 * share:.1f} %"
+
+
 def show(text: str) -> str:
     r"""Write a text on one line: what is not printable is escaped.
 
