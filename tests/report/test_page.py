@@ -122,6 +122,13 @@ def test_without_intervals_there_are_none() -> None:
     assert "interval" not in read_page(html).find("main")[0].text
 
 
+def test_values_above_1_are_not_drawn_beside_others() -> None:
+    page = read_page(rs.report(QRELS, {"old": OLD}, ["RR", "NumRet"]).to_html())
+    ratio, count = page.find("table")[1].find("tbody")[0].find("tr")
+    assert len(ratio.find("circle")) == 1
+    assert count.find("circle") == []
+
+
 def test_a_file_that_cannot_be_written_is_an_error(tmp_path: Path) -> None:
     report = rs.report(QRELS, RUNS)
     with pytest.raises(rs.FileError) as refused:
