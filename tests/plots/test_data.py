@@ -6,6 +6,7 @@ import pytest
 import rankscope as rs
 from rankscope import AP, IPrec, nDCG
 from rankscope.plots.data import (
+    BoundsChart,
     CutoffCurve,
     DiscountCurves,
     LossBars,
@@ -155,3 +156,40 @@ def test_losses_that_are_not_alike_are_not_drawn_together() -> None:
     with pytest.raises(rs.UsageError) as refused:
         LossBars.of_slices(rankings.losses(nDCG @ 1))
     assert refused.value.code == "no_slices"
+
+
+PARTLY = {query: {"a": 1, "d": 0} for query in QRELS}
+
+
+def test_bounds_of_queries_are_sorted_by_value() -> None:
+    bounds = rs.Rankings.from_run(PARTLY, RUN).bounds(nDCG @ 2, scale=[0, 1])
+    found = BoundsChart.of(bounds)
+    assert (found.measure, found.by, len(found.ranges)) == ("nDCG@2", "query", len(PARTLY))
+    rows = bounds.to_dict()
+    for each in found.ranges:
+        row = rows[each.name]
+        assert (each.value, each.lower, each.upper) == (row["value"], row["lower"], row["upper"])
+    values = [each.value for each in found.ranges]
+    assert values == sorted(values, reverse=True)
+
+
+def test_bounds_of_runs_are_those_of_their_means() -> None:
+    bounds = {
+        name: rs.Rankings.from_run(PARTLY, run).bounds(nDCG @ 2, scale=[0, 1])
+        for name, run in (("run", RUN), ("other", OTHER))
+    }
+    found = BoundsChart.of_runs(bounds)
+    assert (found.measure, found.by) == ("nDCG@2", "run")
+    assert [(each.name, each.value, each.lower, each.upper) for each in found.ranges] == [
+        (name, each.mean.value, each.mean.lower, each.mean.upper) for name, each in bounds.items()
+    ]
+    other = rs.Rankings.from_run(PARTLY, RUN).bounds(nDCG @ 1, scale=[0, 1])
+    with pytest.raises(rs.UsageError) as refused:
+        BoundsChart.of_runs({**bounds, "third": other})
+    assert refused.value.code == "not_alike"
+
+
+def test_bounds_of_a_pair_are_those_of_a_difference() -> None:
+    one, other = (rs.Rankings.from_run(PARTLY, run) for run in (RUN, OTHER))
+    found = BoundsChart.of(one.bounds(nDCG @ 2, scale=[0, 1], against=other))
+    assert found.measure == "difference of nDCG@2"

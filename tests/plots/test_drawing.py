@@ -282,7 +282,19 @@ def test_bounds_are_ranges_with_a_value() -> None:
     many = drawing.draw_bounds(QUERIES)
     assert len(many.collections[0].get_segments()) == 40
     assert many.collections[0].get_segments()[39][:, 1].tolist() == [39 / 80, 39 / 40]
+    assert many.get_ylim()[0] == 0
     assert many.get_xlabel() == "40 values, one a query, sorted"
+
+
+@pytest.mark.parametrize("count", [2, 40])
+def test_bounds_of_differences_have_a_line_at_zero(count: int) -> None:
+    ranges = tuple(Range(f"q{n}", 0.5 - n / 40, -0.75, 0.75) for n in range(count))
+    ax = drawing.draw_bounds(BoundsChart("difference of AP", "query", ranges))
+    zero = ax.lines[-1]
+    across = zero.get_xdata() if count == 2 else zero.get_ydata()
+    assert [*across] == [0, 0]
+    low, high = ax.get_xlim() if count == 2 else ax.get_ylim()
+    assert low < -0.75 < 0.75 < high
 
 
 @pytest.mark.parametrize("suffix", ["svg", "png", "pdf"])

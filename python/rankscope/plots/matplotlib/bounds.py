@@ -57,6 +57,10 @@ def draw_bounds(data: BoundsChart, ax: Axes | None = None, *, theme: ThemeName =
         markeredgecolor=colours.lines[1],
         markeredgewidth=1.8 if is_named else 0.8,
     )
+    has_sides = min(lower, default=0.0) < 0
+    if has_sides:
+        # Of a difference, it matters on which side of 0 it lies.
+        (ax.axvline if is_named else ax.axhline)(0, color=colours.ink, linewidth=0.8)
     axis = f"{data.measure}: value, and what it could be"
     if is_named:
         ax.set_yticks(places, [each.name for each in data.ranges])
@@ -75,11 +79,12 @@ def draw_bounds(data: BoundsChart, ax: Axes | None = None, *, theme: ThemeName =
             )
     else:
         ax.set_xticks([])
-        ax.set_ylim(0, max([1.0, *upper]) * 1.02)
+        if not has_sides:
+            ax.set_ylim(0, max([1.0, *upper]) * 1.02)
     name_axes(
         ax,
         colours,
-        title=f"What {data.measure} could still be",
+        title=f"What could still change: {data.measure}",
         x=axis if is_named else f"{count} values, one a {data.by}, sorted",
         y="" if is_named else axis,
     )
