@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rankscope.explain import Swap, find_best_swap
 
-gains = st.lists(st.sampled_from([-1.0, 0.0, 0.5, 1.0, 3.0, 7.0]), max_size=8)
-discounts = st.lists(st.floats(0, 1), min_size=8, max_size=8)
+gains = st.lists(st.sampled_from([-1.0, 0.0, 0.5, 1.0, 3.0, 7.0]), max_size=12)
+discounts = st.lists(st.floats(0, 1), min_size=8, max_size=12)
 
 
 def total(gains: list[float], discounts: list[float]) -> float:
@@ -35,3 +35,13 @@ def test_documents_below_the_cutoff_take_part() -> None:
 def test_the_best_order_has_no_swap() -> None:
     assert find_best_swap([5, 5, 2, 0], [1, 0.6, 0.5, 0.4]) is None
     assert find_best_swap([], []) is None
+
+
+def test_a_long_list_is_searched_by_halves() -> None:
+    # Of 20,000 different gains in the best order but for two, no other pair gains anything.
+    gains = [1 / rank for rank in range(1, 20_001)]
+    gains[5000], gains[7000] = gains[7000], gains[5000]
+    discounts = [1 / rank for rank in range(1, 20_001)]
+    found = find_best_swap(gains, discounts)
+    assert found is not None
+    assert (found.rank, found.other_rank) == (5001, 7001)

@@ -181,7 +181,7 @@ def take_query(rankings: Rankings, number: int) -> RankedQuery:
         ),
         judged_docs=None if judged is None else [doc for doc, _ in judged],
         is_missing=judged is not None and size == 0,
-        sees_all=judged is not None or rankings._choices.has_ideal,  # noqa: SLF001 - a part of it
+        sees_all=rankings.knows_unretrieved,
     )
 
 

@@ -131,7 +131,7 @@ def derive(query: RankedQuery, measure: Measure, policy: Policy, *, limit: int) 
         swap=find_swap(query, counted, means, measure, kernels, value=value)
         if is_of_list
         else None,
-        between=_find_between(family, counted, judged, kernels, chosen),
+        between=_find_between(query, counted, family, kernels, chosen),
     )
 
 
@@ -251,31 +251,30 @@ def _list_gains(
 
 def _list_below(query: RankedQuery, counted: Counted, k: int | None, limit: int) -> Documents:
     places = range(len(counted) if k is None else k, len(counted))
-    found = [
+    found = [at for at in places if counted.gains[at] > 0]
+    found.sort(key=lambda at: -counted.gains[at])
+    shown = [
         Document(query.name(counted.rows[at]), counted.grades[at], counted.gains[at], at + 1)
-        for at in places
-        if counted.gains[at] > 0
+        for at in found[:limit]
     ]
-    return _shorten(found, limit)
+    return Documents(tuple(shown), len(found))
 
 
 def _list_unretrieved(judged: Sequence[Judged], policy: Policy, limit: int) -> Documents:
     if policy.unretrieved == "ignore":
         return Documents((), 0)
-    lacking = [each for each in judged if not each.is_retrieved and each.gain > 0]
-    return _shorten([Document(each.doc_id, each.grade, each.gain, None) for each in lacking], limit)
+    lacking = [each for each in judged if not each.is_retrieved]
+    lacking.sort(key=lambda each: -each.gain)
+    shown = [Document(each.doc_id, each.grade, each.gain, None) for each in lacking[:limit]]
+    return Documents(tuple(shown), len(lacking))
 
 
 def _list_removed(query: RankedQuery, counted: Counted, limit: int) -> Documents:
-    removed = [
-        Document(query.name(row), query.grades[row], 0.0, row + 1) for row in counted.removed
+    shown = [
+        Document(query.name(row), query.grades[row], 0.0, row + 1)
+        for row in counted.removed[:limit]
     ]
-    return Documents(tuple(removed[:limit]), len(removed))
-
-
-def _shorten(found: list[Document], limit: int) -> Documents:
-    found.sort(key=lambda document: -document.gain)
-    return Documents(tuple(found[:limit]), len(found))
+    return Documents(tuple(shown), len(counted.removed))
 
 
 def _split(family: Family, kernels: Kernels, policy: Policy) -> LossSplit | None:
@@ -288,24 +287,28 @@ def _split(family: Family, kernels: Kernels, policy: Policy) -> LossSplit | None
 
 
 def _find_between(
-    family: Family,
+    query: RankedQuery,
     counted: Counted,
-    judged: Sequence[Judged],
+    family: Family,
     kernels: Kernels,
     policy: Policy,
 ) -> Between | None:
     """Find what minmax divides by: the sums of the worst and the best order of what is judged."""
     if policy.negative != "minmax" or family.own.row.name != "nDCG":
         return None
+    grades = list(query.judged)
     if family.own.parameters["ideal"] == "retrieved":
         # Documents without a judgment are of the orders only where the policy gives them a gain.
         listed = zip(counted.gains, counted.grades, strict=True)
-        pairs = [(gain, grade) for gain, grade in listed if gain or not math.isnan(grade)]
-    else:
-        known = [each for each in judged if policy.unretrieved == "count" or each.is_retrieved]
-        pairs = [(each.gain, each.grade) for each in known]
-    pairs.sort(key=lambda pair: pair[0])
-    grades = [grade for _, grade in pairs]
+        grades = [grade for gain, grade in listed if gain or not math.isnan(grade)]
+    elif policy.unretrieved == "ignore":
+        grades = [grade for grade in query.grades if not math.isnan(grade)]
     plain = _sibling("DCG", family.own)(judged_only=False)
-    worst, best = (kernels.sum_of_order(plain, each) for each in (grades, grades[::-1]))
+    pairs = sorted(zip(kernels.gains(plain, grades), grades, strict=True), key=_first)
+    order = [grade for _, grade in pairs]
+    worst, best = (kernels.sum_of_order(plain, each) for each in (order, order[::-1]))
     return Between(worst, best)
+
+
+def _first(pair: tuple[float, float]) -> float:
+    return pair[0]

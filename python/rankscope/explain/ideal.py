@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @record(frozen=True, slots=True)
 class Judged:
-    """A document that may be in the ideal list.
+    """A document of a gain above 0, which may be in the ideal list.
 
     Args:
         doc_id: What it is called, or `None`.
@@ -38,12 +38,14 @@ class Judged:
 def list_judged(
     query: RankedQuery, counted: Counted, measure: Measure, kernels: Kernels
 ) -> list[Judged]:
-    """List the judged documents: those of the list first, in rank order, then the others."""
+    """List the judged documents of a gain above 0: those of the list in rank order, then others."""
     gains = kernels.gains(measure, query.judged)
     rank_of = {row: rank for rank, row in enumerate(counted.rows, start=1)}
     found: list[tuple[int, Judged]] = []
     for place, row in enumerate(_find_rows(query)):
         grade, gain = query.judged[place], gains[place]
+        if not gain > 0:
+            continue
         doc = query.judged_docs[place] if query.judged_docs is not None else None
         if doc is None and row is not None:
             doc = query.name(row)

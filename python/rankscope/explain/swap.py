@@ -56,11 +56,25 @@ def find_best_swap(
     for index in sorted(range(len(gains)), key=lambda index: (-gains[index], discounts[index])):
         if not lower or discounts[index] < discounts[lower[-1]]:
             lower.append(index)
+    lower.reverse()
+
+    def gain(one: int, other: int) -> float:
+        risen, fallen = gains[other] - gains[one], discounts[one] - discounts[other]
+        # Two negative differences are the same swap, named the other way round.
+        return (-1 if risen < 0 and fallen < 0 else 1) * risen * fallen / ideal
+
+    # Along both, better gains go with better discounts: the partner of a later one is a later one,
+    # so that each halving leaves less to try.
     best = Swap(0, 0, 0.0)
-    for one in upper:
-        for other in lower:
-            gained = (gains[other] - gains[one]) * (discounts[one] - discounts[other]) / ideal
-            # Two negative differences are the same swap, named the other way round.
-            if gained > best.gained and gains[other] > gains[one]:
-                best = Swap(one + 1, other + 1, gained)
+    parts = [(0, len(upper), 0, len(lower) - 1)]
+    while parts:
+        start, end, first, last = parts.pop()
+        if start == end or first > last:
+            continue
+        middle = (start + end) // 2
+        one = upper[middle]
+        at = max(range(first, last + 1), key=lambda at: gain(one, lower[at]))
+        if gain(one, lower[at]) > best.gained:
+            best = Swap(one + 1, lower[at] + 1, gain(one, lower[at]))
+        parts += [(start, middle, first, at), (middle + 1, end, at, last)]
     return best if best.gained > 0 else None
