@@ -9,7 +9,7 @@ use std::collections::HashSet;
 use crate::error::{Error, Kind, Result};
 use crate::evaluate::{Plan, Unretrieved};
 use crate::judgments::Judgments;
-use crate::kernels::{Gains, Ideal, Unknown};
+use crate::kernels::{Gains, Ideal, Query, Unknown};
 use crate::rank::Ties;
 use crate::rankings::Rankings;
 use crate::sum::ExactSum;
@@ -19,9 +19,10 @@ use crate::sum::ExactSum;
 pub struct Regrets {
     /// One row a document that has a gain.
     pub rows: Vec<Row>,
-    /// By query, the ideal that regrets are a share of; NaN where the query is left out.
-    pub ideals: Vec<f64>,
-    /// By rank, the regret as a share of the ideal, over all queries that have one.
+    /// By query, what regrets are divided by: the ideal, or 1 where the measure is a sum; NaN where
+    /// the query is left out.
+    pub units: Vec<f64>,
+    /// By rank, the regret of all queries, each in its units; none where these are 0.
     pub by_rank: Vec<f64>,
 }
 
@@ -67,8 +68,9 @@ pub fn regrets(rankings: &Rankings, judgments: Option<&Judgments>, plan: &Plan) 
             .hint("write nDCG@10, and leave ideal=\"slots\", negative=\"minmax\" and missing_gain out"));
         }
     };
+    let is_share = kernel.ratio(&Query::EMPTY).is_some();
     let queries = rankings.axis().len();
-    let mut made = Regrets { ideals: vec![f64::NAN; queries], ..Regrets::default() };
+    let mut made = Regrets { units: vec![f64::NAN; queries], ..Regrets::default() };
     let mut by_rank: Vec<ExactSum> = Vec::new();
     let (mut room, mut ideal_room) = (Vec::new(), Vec::new());
     for query in 0..queries {
@@ -88,13 +90,14 @@ pub fn regrets(rankings: &Rankings, judgments: Option<&Judgments>, plan: &Plan) 
         }
         share_ideal(&mut docs, gains);
         let ideal: f64 = docs.iter().map(|doc| doc.ideal).sum();
-        made.ideals[query] = ideal;
-        if ideal > 0.0 {
+        let unit = if is_share { ideal } else { 1.0 };
+        made.units[query] = unit;
+        if unit > 0.0 {
             for (rank, regret) in (0..).zip(by_ranks(&docs, gains)) {
                 if by_rank.len() <= rank {
                     by_rank.resize(rank + 1, ExactSum::default());
                 }
-                by_rank[rank].add(regret / ideal);
+                by_rank[rank].add(regret / unit);
             }
         }
         made.add(rankings, query, docs);

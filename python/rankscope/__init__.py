@@ -88,6 +88,7 @@ from rankscope.results import Bounds as Bounds
 from rankscope.results import Counts as Counts
 from rankscope.results import Evaluation as Evaluation
 from rankscope.results import Losses as Losses
+from rankscope.results import Regrets as Regrets
 from rankscope.results import RunDifference as RunDifference
 from rankscope.results import Table as Table
 from rankscope.results import TieAudit as TieAudit
@@ -136,6 +137,7 @@ __all__ = [
     "RBPResidual",
     "Rankings",
     "RankscopeError",
+    "Regrets",
     "Report",
     "RetrievalLoss",
     "Rprec",

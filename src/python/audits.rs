@@ -84,8 +84,8 @@ pub fn bound_difference<'py>(
     columns(py, py.detach(|| bounds::bounds_of_difference(pair, &plan.0, &scale, threads)))
 }
 
-/// Of each document with a gain: its query, rank, grade, gain, regret and name; of each query its ideal;
-/// of each rank its regret.
+/// Of each document with a gain: its query, rank, grade, gain, regret and name; of each query
+/// what they are divided by; of each rank its regret.
 #[derive(IntoPyObject)]
 pub struct RegretColumns(
     Column,
@@ -118,7 +118,7 @@ pub fn find_regrets(
         numbers(each().map(|row| row.gain)),
         numbers(each().map(|row| row.regret)),
         each().map(|row| row.doc.clone()).collect(),
-        numbers(made.ideals.iter().copied()),
+        numbers(made.units.iter().copied()),
         made.by_rank.clone(),
     ))
 }

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from rankscope.engine import Measures
     from rankscope.explain import Explanation
     from rankscope.measures import Measure
-    from rankscope.results import Evaluation, Losses
+    from rankscope.results import Evaluation, Losses, Regrets
     from rankscope.results.bounds import Bounds
     from rankscope.results.tie_audit import TieAudit
     from rankscope.typing import InputLike, Progress
@@ -488,6 +488,48 @@ class Rankings(Columns):
         )
 
         return audit_ties(self, measure, policy=policy, threads=threads)
+
+    def regrets(
+        self,
+        measure: Measure | str,
+        *,
+        by: Mapping[str, object] | None = None,
+        policy: Policy | str | None = None,
+    ) -> Regrets:
+        """Say what each document, and each rank, has to do with what a measure lacks.
+
+        A document's regret is what its gain would be worth in the best order, less what it is worth
+        in the list; documents of one gain share their ranks in the best order. The regrets of a
+        query add up to what it lacks, and so do those of the ranks.
+
+        Args:
+            measure: nDCG, DCG or CG, with any settings.
+            by: An attribute of documents, such as their brand or category, by which the regrets of
+                all queries are added up: a mapping of document to value.
+            policy: As in `losses`; `missing_gain` has no documents, and no regrets.
+
+        Raises:
+            UsageError: The measure has no losses that add up, or the policy is not one.
+            InputError: The policy refuses a query.
+
+        Examples:
+            >>> qrels = {"q": {"a": 3, "b": 1, "c": 1}}
+            >>> rankings = Rankings.from_run(qrels, {"q": {"b": 3, "a": 2, "x": 1}})
+            >>> brands = {"a": "Acme", "b": "Zenith", "c": "Acme"}
+            >>> print(rankings.regrets("nDCG@10", by=brands))
+            attribute  documents  unretrieved   regret
+            Acme               2            1   0.4049
+            Zenith             1            0  -0.1052
+            nDCG@10 lacks 0.2997
+            >>> print(rankings.regrets("nDCG@10").swaps)
+            query_id  rank  doc_id  other_rank  other_doc_id  gained
+            q            1  b                2  a             0.1787
+        """
+        from rankscope.api.regrets import (  # noqa: PLC0415 - only regrets need it
+            measure_regrets,
+        )
+
+        return measure_regrets(self, measure, by=by, policy=policy)
 
 
 def rank_groups(groups: arrays.Groups, ties: Ties) -> Rankings:

@@ -8,6 +8,9 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    import numpy as np
+    from numpy.typing import NDArray
+
 
 @record(frozen=True, slots=True)
 class Swap:
@@ -78,3 +81,60 @@ def find_best_swap(
             best = Swap(one + 1, lower[at] + 1, gain(one, lower[at]))
         parts += [(start, middle, first, at), (middle + 1, end, at, last)]
     return best if best.gained > 0 else None
+
+
+def find_best_swaps(
+    offsets: NDArray[np.int64],
+    gains: NDArray[np.float64],
+    discounts: NDArray[np.float64],
+    ideals: NDArray[np.float64],
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
+    """Find the swap of each query that gains most; queries without one are left out.
+
+    Args:
+        offsets: Where the documents of each query begin, and the last ones end.
+        gains: The gain of each document, in rank order.
+        discounts: What a gain of 1 is worth for each of them.
+        ideals: What the value of each query is divided by.
+
+    Returns:
+        Queries, the places of the upper and of the lower document, and what their swap gains.
+    """
+    import numpy as np  # noqa: PLC0415 - loads with the first array
+
+    rows = _pick(offsets, gains, discounts)
+    ends = np.searchsorted(rows, offsets)
+    places: list[tuple[int, int, int]] = []
+    gained: list[float] = []
+    for query in np.flatnonzero((np.diff(ends) > 1) & (ideals > 0)).tolist():
+        of_this = rows[ends[query] : ends[query + 1]]
+        swap = find_best_swap(
+            gains[of_this].tolist(), discounts[of_this].tolist(), float(ideals[query])
+        )
+        if swap is not None:
+            upper, lower = of_this[[swap.rank - 1, swap.other_rank - 1]].tolist()
+            places.append((query, upper, lower))
+            gained.append(swap.gained)
+    columns = np.array(places, dtype=np.int64).reshape(-1, 3).T
+    return columns[0], columns[1], columns[2], np.array(gained, dtype=np.float64)
+
+
+def _pick(
+    offsets: NDArray[np.int64], gains: NDArray[np.float64], discounts: NDArray[np.float64]
+) -> NDArray[np.int64]:
+    """Pick the documents that may be in the best swap of their query, in order."""
+    import numpy as np  # noqa: PLC0415 - loads with the first array
+
+    descends = np.ones(len(gains), dtype=bool)
+    descends[1:] = discounts[1:] <= discounts[:-1]
+    filled = offsets[:-1][np.diff(offsets) > 0]
+    descends[filled] = True
+    if not descends.all():
+        return np.arange(len(gains))
+    # Of documents without a gain, only the first and the last can be: they weigh most and least.
+    without = np.flatnonzero(gains == 0)
+    begins, ends = (np.searchsorted(without, each) for each in (offsets[:-1], offsets[1:]))
+    has_some = begins < ends
+    edges = [without[begins[has_some]], without[ends[has_some] - 1]]
+    rows: NDArray[np.int64] = np.unique(np.concatenate([np.flatnonzero(gains != 0), *edges]))
+    return rows

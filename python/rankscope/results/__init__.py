@@ -6,6 +6,7 @@ from rankscope.results.bounds import Bounds as Bounds
 from rankscope.results.counts import Counts as Counts
 from rankscope.results.evaluation import Evaluation as Evaluation
 from rankscope.results.losses import Losses as Losses
+from rankscope.results.regrets import Regrets as Regrets
 from rankscope.results.run_difference import DocumentMoves as DocumentMoves
 from rankscope.results.run_difference import RunDifference as RunDifference
 from rankscope.results.table import Table as Table

@@ -1,0 +1,143 @@
+"""The regrets of rankings: asks the core what documents and ranks cost."""
+
+from __future__ import annotations
+
+from rankscope import _core, engine
+from rankscope.errors import PolicyError
+from rankscope.explain.ledger import take_settings
+from rankscope.explain.regrets import group_regrets
+from rankscope.explain.swap import find_best_swaps
+from rankscope.measures import CG, DCG
+from rankscope.results import Regrets, Table
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from rankscope.api.rankings import Rankings
+    from rankscope.data.policy import Policy
+    from rankscope.measures import Measure
+
+
+def measure_regrets(
+    rankings: Rankings,
+    measure: Measure | str,
+    *,
+    by: Mapping[str, object] | None,
+    policy: Policy | str | None,
+) -> Regrets:
+    """Ask what documents and ranks cost; see `Rankings.regrets`."""
+    import numpy as np  # noqa: PLC0415 - loads with the first array
+
+    losses = rankings.losses(measure, policy=policy)
+    if losses.policy.aggregate != "mean":
+        raise PolicyError(
+            f"expected aggregate=mean, which regrets are parts of, found {losses.policy.aggregate}",
+            hint="leave aggregate out",
+            code="aggregate_unavailable",
+        )
+    asked = losses.measure
+    summed = take_settings(DCG.row, asked) if asked.row == CG.row else asked
+    grades = rankings.grades
+    request = engine.read_request(
+        summed, losses.policy, convention=None, score_type=None, grades=grades
+    )
+    plan = engine.make_plan(request, rankings.tie_policy, grades, "error")
+    core, judgments = rankings._core, rankings._judgments  # noqa: SLF001 - parts of it
+    *columns, doc_ids, units, by_rank = _core.find_regrets(core, judgments, plan)
+    queries, ranks, grade, _, regret = (
+        np.frombuffer(memoryview(column), dtype=np.dtype(column.typecode)) for column in columns
+    )
+    divisors = np.where(np.isnan(losses.array("value")), np.nan, _read(units))
+    counts = divisors[queries] > 0
+    places = np.flatnonzero(counts).tolist()
+    queries, ranks, grade = queries[counts], ranks[counts], grade[counts]
+    regret = regret[counts] / divisors[queries]
+    docs = [doc_ids[place] for place in places]
+    number = losses.queries
+    if by is None:
+        ids = rankings.query_ids
+        table = {
+            "query_id": lambda: [ids[query] for query in queries.tolist()],
+            "doc_id": docs,
+            "grade": grade,
+            "rank": lambda: [rank or None for rank in ranks.tolist()],
+            "regret": regret,
+        }
+    else:
+        grouped = group_regrets(docs, ranks, regret / number, by)
+        table = {name: grouped.array(name) for name in grouped.names}
+    return Regrets(
+        table,
+        measure=asked,
+        policy=losses.policy,
+        loss=sum(losses.means[name] for name in ("retrieval", "truncation", "ordering")),
+        by_rank=Table(
+            {"rank": np.arange(1, len(by_rank) + 1), "regret": np.array(by_rank) / number}
+        ),
+        read_swaps=lambda: _list_swaps(rankings, summed, losses.policy, plan, divisors),
+    )
+
+
+def _read(column: _core.Column) -> NDArray[np.float64]:
+    import numpy as np  # noqa: PLC0415 - loads with the first array
+
+    return np.frombuffer(memoryview(column), dtype=np.float64)
+
+
+def _list_swaps(
+    rankings: Rankings,
+    measure: Measure,
+    policy: Policy,
+    plan: _core.Plan,
+    divisors: NDArray[np.float64],
+) -> Table:
+    """List the best swap of each query."""
+    import numpy as np  # noqa: PLC0415 - loads with the first array
+
+    offsets, relevance = rankings.offsets, rankings.relevance
+    condenses = measure.judged_only or policy.unjudged == "remove"
+    rows = np.flatnonzero(relevance >= 0) if condenses else np.arange(len(relevance))
+    starts = np.searchsorted(rows, offsets)
+    ranks = np.arange(len(rows)) - np.repeat(starts[:-1], np.diff(starts))
+    grades = [*rankings.grades, np.nan]
+    of_grades = np.array(plan.gains(0, grades))
+    judged = ~np.isnan(relevance[rows])
+    levels = np.full(len(rows), len(grades) - 1)
+    levels[judged] = np.searchsorted(grades[:-1], relevance[rows][judged])
+    reach = int(ranks.max(initial=-1)) + 1
+    shown = reach if measure.k is None else min(reach, measure.k)
+    weights = plan.discounted(0, [1.0] * shown, range(1, shown + 1)) or []
+    discounts = np.array([*weights, *[0.0] * (reach - shown)])[ranks]
+    if rankings.tie_policy == "average":
+        scores = rankings.scores[rows]
+        is_first = ranks == 0
+        is_first[1:] |= scores[1:] != scores[:-1]
+        ties = np.flatnonzero(is_first)
+        sizes = np.diff([*ties.tolist(), len(rows)])
+        discounts = np.repeat(np.add.reduceat(discounts, ties) / sizes, sizes)
+    queries, uppers, lowers, gained = find_best_swaps(
+        starts, of_grades[levels], discounts, divisors
+    )
+    ids = rankings.query_ids
+
+    def name(places: NDArray[np.int64]) -> list[str | None]:
+        rows_of = (rows[places] - offsets[queries]).tolist()
+        return [
+            docs[row] if (docs := rankings.doc_ids(ids[query])) else None
+            for query, row in zip(queries.tolist(), rows_of, strict=True)
+        ]
+
+    return Table(
+        {
+            "query_id": [ids[query] for query in queries.tolist()],
+            "rank": uppers - starts[queries] + 1,
+            "doc_id": lambda: name(uppers),
+            "other_rank": lowers - starts[queries] + 1,
+            "other_doc_id": lambda: name(lowers),
+            "gained": gained,
+        }
+    )

@@ -1,0 +1,114 @@
+"""The regrets of rankings: what each document, and each rank, costs."""
+
+from __future__ import annotations
+
+from rankscope.results.table import Table
+from rankscope.results.text import format_value
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from rankscope.data.policy import Policy
+    from rankscope.measures import Measure
+    from rankscope.results.table import Column
+
+SHOWN = 10
+"""How many rows are printed."""
+
+
+class Regrets(Table):
+    """What documents cost: one row a document that has a gain, or one a value of an attribute.
+
+    The columns are `query_id`, `doc_id` (`None` where there are no ids), `grade`, `rank` (`None`
+    where it was not retrieved, the first of its ranks where it is tied) and `regret`: what its gain
+    is worth in the best order, less what it is worth in the list. A document that stands higher
+    than it would there has a regret below 0. The regrets of a query add up to what its value lacks.
+
+    With an attribute, the columns are `attribute`, `documents`, `unretrieved` (those of them that
+    were not retrieved) and `regret`, over all queries; these add up to what the mean lacks.
+
+    Examples:
+        >>> import rankscope as rs
+        >>> qrels = {"q": {"a": 3, "b": 1, "c": 1}}
+        >>> rankings = rs.Rankings.from_run(qrels, {"q": {"b": 3, "a": 2, "x": 1}})
+        >>> regrets = rankings.regrets("nDCG@10")
+        >>> print(regrets)
+        query_id  doc_id   grade  rank   regret
+        q         a       3.0000     2   0.2680
+        q         c       1.0000     –   0.1369
+        q         b       1.0000     1  -0.1052
+        nDCG@10 lacks 0.2997
+        >>> regrets.by_rank.column("rank")
+        (1, 2, 3)
+    """
+
+    def __init__(
+        self,
+        columns: Mapping[str, Column],
+        *,
+        measure: Measure,
+        policy: Policy,
+        loss: float,
+        by_rank: Table,
+        read_swaps: Callable[[], Table],
+    ) -> None:
+        super().__init__(columns)
+        self._measure = measure
+        self._policy = policy
+        self._loss = loss
+        self._by_rank = by_rank
+        self._read_swaps: Callable[[], Table] = read_swaps
+        self._swaps: Table | None = None
+
+    @property
+    def measure(self) -> Measure:
+        """The measure."""
+        return self._measure
+
+    @property
+    def policy(self) -> Policy:
+        """The policy under which they were made."""
+        return self._policy
+
+    @property
+    def loss(self) -> float:
+        """What the mean lacks, but for queries without relevant documents."""
+        return self._loss
+
+    @property
+    def by_rank(self) -> Table:
+        """The regret of each rank: the gain that would be there, less that which is.
+
+        The columns are `rank` and `regret`, which adds up to what the mean lacks.
+        """
+        return self._by_rank
+
+    @property
+    def swaps(self) -> Table:
+        """For each query the two documents that would gain most by changing places.
+
+        The columns are `query_id`, `rank` and `doc_id` of the upper one, `other_rank` and
+        `other_doc_id` of the lower one, and `gained`, the |ΔnDCG| of LambdaRank: exact for one
+        swap; what several gain does not add up. Queries without such a pair have no row.
+        """
+        if self._swaps is None:
+            self._swaps = self._read_swaps()
+        return self._swaps
+
+    def __str__(self) -> str:
+        import numpy as np  # noqa: PLC0415 - loads with the first array
+
+        order = np.argsort(-self.array("regret"), kind="stable")[:SHOWN].tolist()
+        columns = {name: self.column(name) for name in self.names}
+        shown = Table({name: [column[at] for at in order] for name, column in columns.items()})
+        left = len(self) - len(order)
+        return "\n".join(
+            [
+                str(shown),
+                *([f"and {left} more rows"] if left else []),
+                f"{self.measure} lacks {format_value(self.loss)}",
+            ]
+        )
+
+    __repr__ = __str__
