@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from rankscope.explain import Swap, find_best_swap
 
 gains = st.lists(st.sampled_from([-1.0, 0.0, 0.5, 1.0, 3.0, 7.0]), max_size=12)
-discounts = st.lists(st.floats(0, 1), min_size=8, max_size=12)
+discounts = st.lists(st.floats(0, 1), min_size=12, max_size=12)
 
 
 def total(gains: list[float], discounts: list[float]) -> float:
