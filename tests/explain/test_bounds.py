@@ -210,11 +210,14 @@ def test_the_scale_is_that_of_the_judgments_where_none_is_given() -> None:
         ("bounds_unavailable", "AP(denominator='found')", {}),
         ("bounds_unavailable", "nDCG", {"policy": "negative=minmax,ties=input"}),
         ("aggregate_unavailable", "nDCG", {"policy": "aggregate=median,ties=input"}),
+        ("aggregate_unavailable", "GMAP", {}),
         ("bad_scale", "nDCG", {"scale": []}),
+        ("bad_scale", "nDCG", {"scale": 3}),
         ("bad_scale", "nDCG", {"scale": "0123"}),
         ("bad_scale", "nDCG", {"scale": [0, math.inf]}),
         ("ids_needed", "nDCG", {"against": Rankings.from_lists([[1, 0.5]])}),
         ("bad_parameter", "nDCG", {"against": Rankings.from_lists([[1, 1]])}),
+        ("bad_parameter", "nDCG", {"against": "other.run"}),
     ],
 )
 def test_what_has_no_bounds_is_refused(

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from rankscope import Rankings, nDCG, parse
+from rankscope import Rankings, UsageError, nDCG, parse
 
 UNJUDGED = math.nan
 
@@ -106,3 +106,16 @@ def test_what_has_no_formula_is_nan() -> None:
     row = audit.to_dict()["0"]
     assert math.isnan(row["expected"])  # type: ignore[arg-type]  # a number
     assert math.isnan(row["variance"])  # type: ignore[arg-type]  # a number
+
+
+@pytest.mark.parametrize(("measure", "policy"), [("GMAP", None), ("nDCG", "aggregate=median")])
+def test_a_mean_is_not_said_of_what_is_not_averaged(measure: str, policy: str | None) -> None:
+    with pytest.raises(UsageError) as raised:
+        Rankings.from_arrays([[1, 0]], [[1, 1]]).ties(measure, policy=policy)
+    assert raised.value.code == "aggregate_unavailable"
+
+
+def test_a_deviation_that_is_not_known_is_not_written() -> None:
+    ranked = Rankings.from_arrays([[1, 0]], [[1, 1]])
+    assert "standard deviation" in str(ranked.ties("nDCG"))
+    assert "standard deviation" not in str(ranked.ties("RR"))

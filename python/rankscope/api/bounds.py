@@ -5,9 +5,10 @@ from __future__ import annotations
 import math
 
 from rankscope import _core, engine
+from rankscope.api.averaged import check_averaged
 from rankscope.api.judged_alike import check_judgments
 from rankscope.data.policy import Policy
-from rankscope.errors import PolicyError, UsageError
+from rankscope.errors import UsageError
 from rankscope.records import replace
 from rankscope.results.bounds import BoundedMean, Bounds, Openness
 
@@ -39,12 +40,7 @@ def bound(
 
     asked = engine.read_measure(measure)
     chosen = engine.read_policy(policy, Policy(ties=rankings.tie_policy))
-    if chosen.aggregate != "mean":
-        raise PolicyError(
-            f"expected a mean, whose bounds are known, found aggregate={chosen.aggregate!r}",
-            hint="leave aggregate out",
-            code="aggregate_unavailable",
-        )
+    check_averaged(asked, chosen)
     grades = _read_scale(scale, rankings.grades, allows_negative=chosen.negative != "nonrelevant")
     values = rankings.evaluate(asked, policy=chosen, threads=threads).per_query(asked)
     plan = _plan(rankings, asked, chosen, grades)
@@ -64,7 +60,7 @@ def bound(
     counted = values[~np.isnan(values)]
     mean = BoundedMean(
         math.fsum(counted.tolist()) / len(counted) if len(counted) else math.nan,
-        -_bound_mean(-lower, is_optional),
+        0.0 - _bound_mean(-lower, is_optional),
         _bound_mean(upper, is_optional),
         len(counted),
     )
@@ -111,7 +107,8 @@ def _read_scale(
                 code="bad_scale",
             )
         return [float(grade) for grade in range(int(least), int(most) + 1)]
-    grades = [float(grade) for grade in given if hasattr(grade, "__float__")]
+    several = given if hasattr(given, "__iter__") else ()
+    grades = [float(grade) for grade in several if hasattr(grade, "__float__")]
     if not grades or not all(map(math.isfinite, grades)):
         raise UsageError(
             f"expected a scale of finite grades, found {given!r:.120}",

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
+from rankscope.api.columns import Columns
 from rankscope.errors import UsageError
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from rankscope.api.columns import Columns
 
 
 def check_judgments(rankings: Columns, other: Columns, name: str) -> None:
@@ -22,6 +19,12 @@ def check_judgments(rankings: Columns, other: Columns, name: str) -> None:
     """
     import numpy as np  # noqa: PLC0415 - loads with the first array
 
+    if not isinstance(other, Columns):
+        raise UsageError(
+            f"expected Rankings as {name!r}, found {type(other).__name__}",
+            hint="make them by Rankings.from_run(qrels, run)",
+            code="bad_parameter",
+        )
     is_same = (
         np.array_equal(other.ideal, rankings.ideal)
         and np.array_equal(other.ideal_offsets, rankings.ideal_offsets)

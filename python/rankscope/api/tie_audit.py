@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 from rankscope import _core, engine
+from rankscope.api.averaged import check_averaged
 from rankscope.api.rounding import NARROW, find_precision, round_scores
 from rankscope.data.policy import Policy
 from rankscope.records import record
@@ -32,6 +33,7 @@ def audit_ties(
 
     asked = engine.read_measure(measure)
     chosen = engine.read_policy(policy, Policy(ties=rankings.tie_policy))
+    check_averaged(asked, chosen)
     evaluation = rankings.evaluate(asked, policy=chosen, threads=threads)
     values = evaluation.per_query(asked)
     request = engine.read_request(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 from rankscope.records import record
 from rankscope.results.table import Table
 from rankscope.results.text import format_value
@@ -115,8 +117,10 @@ class TieAudit(Table):
         found = self._summary
         ends = (
             f"expected {format_value(found.expected)}, between {format_value(found.lower)} and "
-            f"{format_value(found.upper)}, standard deviation {format_value(found.deviation)}"
+            f"{format_value(found.upper)}"
         )
+        if not math.isnan(found.deviation):
+            ends += f", standard deviation {format_value(found.deviation)}"
         tied = (
             f"{found.documents} documents are tied, in {found.tied} of {found.queries} queries; "
             f"the values of {found.touched} depend on their order"
