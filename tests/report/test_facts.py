@@ -137,6 +137,42 @@ def test_the_parts_of_an_attribute_have_ledgers() -> None:
     assert {name: ledger.value for name, ledger in table.parts} == {"de": 0.0, "at": 1.0}
 
 
+def test_the_audit_is_that_of_the_rankings() -> None:
+    judged = {"q1": {"a": 1, "b": 2, "c": 0}, "q2": {"a": 1}}
+    runs = {
+        "one": {"q1": {"a": 1.5, "b": 1.5, "x": 1.0}, "q2": {"a": 1.0}},
+        "other": {"q1": {"x": 2.0, "c": 1.0}, "q2": {"y": 1.0}},
+    }
+    report = rs.report(judged, runs, ["nDCG@2", "Bpref"])
+    ranked = [rs.Rankings.from_run(judged, run) for run in runs.values()]
+    first, second = report.audits
+    for found, rankings in zip(first.bounds, ranked, strict=True):
+        bounds = rankings.bounds("nDCG@2")
+        assert (found.value, found.lower, found.upper) == (
+            bounds.mean.value, bounds.mean.lower, bounds.mean.upper
+        )  # fmt: skip
+        assert (found.unjudged, found.certain) == (
+            bounds.openness.unjudged, bounds.openness.certain
+        )  # fmt: skip
+        assert first.scale == bounds.scale
+    for audit in (first, second):
+        for tie, rankings in zip(audit.ties, ranked, strict=True):
+            summary = rankings.ties(audit.measure).summary
+            assert (tie.value, tie.lower, tie.upper) == (
+                summary.value,
+                summary.lower,
+                summary.upper,
+            )
+            assert (tie.tied, tie.touched) == (summary.tied, summary.touched)
+    (pair,) = first.pairs
+    apart = ranked[0].bounds("nDCG@2", against=ranked[1])
+    assert (pair.first, pair.second, pair.verdict) == ("one", "other", apart.verdict)
+    assert (pair.lower, pair.upper) == (apart.mean.lower, apart.mean.upper)
+    assert second.bounds == second.pairs == ()
+    assert "Bpref" in second.bounds_refusal
+    assert "There are no bounds" in report.to_html()
+
+
 def test_worst_queries_are_explained_as_the_rankings_explain_them() -> None:
     judged = {"q1": {"a": 2, "b": 1}, "q2": {"a": 1}}
     lists = {"q1": {"b": 2.0, "a": 1.0}}

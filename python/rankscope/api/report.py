@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from functools import partial
+from itertools import combinations
 
 from rankscope import engine
 from rankscope.api.evaluate import read_qrels
@@ -19,8 +20,8 @@ from rankscope.report.source import hold
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from typing import Literal, TypeAlias, Unpack
+    from collections.abc import Callable, Sequence
+    from typing import Literal, TypeAlias, TypeVar, Unpack
 
     from rankscope.data.attribution import Positive, Settings
     from rankscope.data.interval import Interval
@@ -29,13 +30,16 @@ if TYPE_CHECKING:
     from rankscope.measures import Measure
     from rankscope.report import Report
     from rankscope.report.source import Held
-    from rankscope.results import Losses
+    from rankscope.results import Bounds
     from rankscope.typing import InputLike, Path
 
+    Found = TypeVar("Found")
     Runs: TypeAlias = Path | bytes | File | Sequence[InputLike] | Mapping[str, InputLike]
 
 DEFAULT_MEASURES = ("nDCG@10", "AP", "RR")
 WORST = 10
+MOST_IN_PAIRS = 8
+"""More runs than these make more pairs than anybody reads."""
 FACTS = (NumRel, NumRelRet, NumRet)
 
 
@@ -295,9 +299,25 @@ def report_rankings(
                 evaluation=evaluation,
                 judged=ranked.evaluate(judged, policy=own),
                 losses={
-                    measure.name: _lose(ranked, measure, policy, by, weights)
+                    measure.name: _attempt(
+                        partial(
+                            ranked.losses,
+                            measure,
+                            policy=policy,
+                            by=list(by) or None,
+                            weights=weights,
+                        )
+                    )
                     for measure in evaluation.measures
                     if measure.row.name == nDCG.row.name
+                },
+                bounds={
+                    measure.name: _attempt(partial(ranked.bounds, measure, policy=policy))
+                    for measure in evaluation.measures
+                },
+                ties={
+                    measure.name: _attempt(partial(ranked.ties, measure, policy=policy))
+                    for measure in evaluation.measures
                 },
                 facts=ranked.evaluate(FACTS, policy=Policy(ties=policy.ties)),
                 explain=partial(_explain, ranked, evaluation.measures, policy),
@@ -309,6 +329,7 @@ def report_rankings(
     canonical = [measure.name for measure in runs[0].evaluation.measures]
     return gather(
         runs,
+        pairs=_bound_pairs(rankings, runs[0].evaluation.measures[0], policy),
         held=held,
         commands=write_commands(
             held, canonical, policy=policy, default=default, interval=made, options=options
@@ -329,18 +350,28 @@ def _name_runs(runs: Runs) -> list[tuple[str, InputLike]]:
     return named
 
 
-def _lose(
-    rankings: Rankings,
-    measure: Measure,
-    policy: Policy,
-    by: Sequence[str],
-    weights: Mapping[str, float] | None,
-) -> Losses | str:
-    """Give the ledger of a measure, or why there is none under the policy."""
+def _attempt(make: Callable[[], Found]) -> Found | str:
+    """Make something, or say why there is none under the policy."""
     try:
-        return rankings.losses(measure, policy=policy, by=by or None, weights=weights)
+        return make()
     except UsageError as error:
         return error.message
+
+
+def _bound_pairs(
+    rankings: Sequence[Rankings], measure: Measure, policy: Policy
+) -> list[tuple[int, int, Bounds]]:
+    """Bound the differences of runs, two at a time, where such bounds are known."""
+    if len(rankings) > MOST_IN_PAIRS:
+        return []
+    pairs = []
+    for first, second in combinations(range(len(rankings)), 2):
+        bounds = partial(rankings[first].bounds, measure, policy=policy, against=rankings[second])
+        found = _attempt(bounds)
+        if isinstance(found, str):
+            return []
+        pairs.append((first, second, found))
+    return pairs
 
 
 def _explain(

@@ -10,7 +10,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from rankscope.report.report import Ledger, Mean
+    from rankscope.report.ledger import Ledger
+    from rankscope.report.report import Mean
 
 FEWEST_STEPS = 3
 PADDING = 0.08

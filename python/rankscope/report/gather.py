@@ -8,11 +8,11 @@ import sys
 
 from rankscope._core import __version__
 from rankscope.records import record
+from rankscope.report.audit import read_audit
 from rankscope.report.choices import explain_policy
+from rankscope.report.ledger import read_ledgers, read_losses
 from rankscope.report.report import (
-    Ledger,
     ListedDocument,
-    LossTable,
     Mean,
     MeasureFacts,
     Part,
@@ -31,9 +31,10 @@ if TYPE_CHECKING:
     from rankscope.data import Diagnostic
     from rankscope.explain import Explanation
     from rankscope.measures import Measure
+    from rankscope.report.audit import MeasureAudit
     from rankscope.report.report import Command
     from rankscope.report.source import Held
-    from rankscope.results import Evaluation, Losses, Table
+    from rankscope.results import Bounds, Evaluation, Losses, Table, TieAudit
     from rankscope.results.table import Cell
 
     Columns = Sequence[tuple[Evaluation, str]]
@@ -54,6 +55,9 @@ class EvaluatedRun:
         judged: The measure `Judged`, down to the cutoff of the first measure.
         facts: The measures `NumRel`, `NumRelRet` and `NumRet`, in this order.
         losses: By measure, its ledger, or why it has none.
+        bounds: By measure, what it could be whatever the unjudged documents are, or why that is
+            not known.
+        ties: By measure, what it could be in other orders of ties, or why that is not known.
         list_documents: Gives the documents and grades of a query, in rank order.
         explain: Explains the value of a query, down to a rank at most; gives nothing for measures
             that have no explanation.
@@ -64,6 +68,8 @@ class EvaluatedRun:
     judged: Evaluation
     facts: Evaluation
     losses: Mapping[str, Losses | str]
+    bounds: Mapping[str, Bounds | str]
+    ties: Mapping[str, TieAudit | str]
     list_documents: Callable[[str], Sequence[tuple[str, float]]]
     explain: Callable[[str, int], Explanation | None]
 
@@ -71,6 +77,7 @@ class EvaluatedRun:
 def gather(
     runs: Sequence[EvaluatedRun],
     *,
+    pairs: Sequence[tuple[int, int, Bounds]],
     held: Sequence[Held],
     commands: Sequence[Command],
     level: float | None,
@@ -80,6 +87,7 @@ def gather(
 
     Args:
         runs: The results of each run, all of the same measures under one policy.
+        pairs: The places of two runs, and the bounds of the difference of the first measure.
         held: What was read: the judgments and the runs, or one table.
         commands: What gives the numbers again.
         level: With which probability the intervals cover; `None` without them.
@@ -103,10 +111,11 @@ def gather(
         ),
         level=level,
         losses=tuple(
-            _read_losses(runs, measure)
+            read_losses(measure, [run.losses[measure.name] for run in runs], most=MOST_PARTS)
             for measure in first.measures
             if measure.name in runs[0].losses
         ),
+        audits=_read_audits(runs, names, pairs),
         tables=_make_tables(runs, names, shown),
         left_out=len(first.query_ids) - len(shown),
         slices=None if first.slices is None else _read_slices(first, first.slices),
@@ -178,47 +187,21 @@ def _read_slices(evaluation: Evaluation, table: Table) -> Slices:
     return Slices(attribute=attribute, parts=tuple(parts), left_out=len(rows) - len(parts))
 
 
-def _read_losses(runs: Sequence[EvaluatedRun], measure: Measure) -> LossTable:
-    found = [run.losses[measure.name] for run in runs]
-    refusals = [each for each in found if isinstance(each, str)]
-    held = [each for each in found if not isinstance(each, str)]
-    slices = None if refusals else held[0].slices
-    names = () if slices is None else slices.column(slices.names[0])[:MOST_PARTS]
-    parts = [] if slices is None else _read_ledgers(held[0], slices)
-    return LossTable(
-        measure=measure.name,
-        k=measure.k,
-        ledgers=() if refusals else tuple(map(_read_ledger, held)),
-        parts=tuple(zip(map(str, names), parts, strict=False)),
-        refusal=refusals[0] if refusals else "",
-    )
-
-
-def _read_ledger(losses: Losses) -> Ledger:
-    means = losses.means
-    return Ledger(
-        value=means["value"],
-        ordering=means["ordering"],
-        truncation=means["truncation"],
-        retrieval=means["retrieval"] if losses.observes_retrieval else None,
-        undefined=means["undefined"],
-    )
-
-
-def _read_ledgers(losses: Losses, table: Table) -> list[Ledger]:
-    """The ledger of each row of a table of losses: of each query, or of each part."""
-    names = ("value", "ordering", "truncation", "retrieval", "undefined")
-    rows = zip(*(table.array(name).tolist() for name in names), strict=True)
-    return [
-        Ledger(
-            value=value,
-            ordering=ordering,
-            truncation=truncation,
-            retrieval=retrieval if losses.observes_retrieval else None,
-            undefined=undefined,
+def _read_audits(
+    runs: Sequence[EvaluatedRun],
+    names: Sequence[str],
+    pairs: Sequence[tuple[int, int, Bounds]],
+) -> tuple[MeasureAudit, ...]:
+    named = [(names[first], names[second], found) for first, second, found in pairs]
+    return tuple(
+        read_audit(
+            measure,
+            [run.bounds[measure] for run in runs],
+            [run.ties[measure] for run in runs],
+            [] if at else named,
         )
-        for value, ordering, truncation, retrieval, undefined in rows
-    ]
+        for at, measure in enumerate(runs[0].evaluation)
+    )
 
 
 def _number(cell: Cell) -> float | None:
@@ -242,7 +225,7 @@ def _find_worst(run: EvaluatedRun, limit: int) -> tuple[WorstQuery, ...]:
     )
     ids = run.evaluation.query_ids
     found_losses = run.losses.get(measure.name, "")
-    ledgers = None if isinstance(found_losses, str) else _read_ledgers(found_losses, found_losses)
+    ledgers = None if isinstance(found_losses, str) else read_ledgers(found_losses, found_losses)
     open_to_change = [
         at for at, value in enumerate(values) if relevant[at] and not math.isnan(value)
     ]

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 
     from rankscope.data import Diagnostic
     from rankscope.explain import Explanation
+    from rankscope.report.audit import MeasureAudit
+    from rankscope.report.ledger import Ledger, LossTable
     from rankscope.results import Counts
 
 
@@ -51,74 +53,6 @@ class Mean:
     lower: float | None
     upper: float | None
     queries: int
-
-
-@record(frozen=True, slots=True, kw_only=True)
-class Ledger:
-    """What a value lacks to 1, and through what; the terms add up to 1.
-
-    Args:
-        value: The value.
-        ordering: What is lost by the order down to the cutoff.
-        truncation: What is lost by relevant documents that were retrieved below the cutoff.
-        retrieval: What is lost by relevant documents that were not retrieved; `None` where it is
-            not observable.
-        undefined: What is lost by queries without an ideal, which have the value that the policy
-            gives them.
-    """
-
-    value: float
-    ordering: float
-    truncation: float
-    retrieval: float | None
-    undefined: float
-
-    @property
-    def losses(self) -> dict[str, float]:
-        """The losses by name, as far as they are observable."""
-        named = {
-            "ordering": self.ordering,
-            "truncation": self.truncation,
-            "retrieval": self.retrieval,
-            "undefined": self.undefined,
-        }
-        return {name: loss for name, loss in named.items() if loss is not None}
-
-    @property
-    def largest_loss(self) -> str:
-        """The name of the largest loss; empty where nothing is lost."""
-        name, loss = max(self.losses.items(), key=lambda pair: pair[1])
-        return name if loss > 0 else ""
-
-
-@record(frozen=True, slots=True, kw_only=True)
-class LossTable:
-    """The ledgers of a measure.
-
-    Args:
-        measure: Its name.
-        k: Its cutoff; `None` for whole lists.
-        ledgers: That of each run; none where `refusal` says why.
-        parts: By the value of an attribute, those of the first run.
-        refusal: Why there are none; empty where there are.
-    """
-
-    measure: str
-    k: int | None
-    ledgers: tuple[Ledger, ...]
-    parts: tuple[tuple[str, Ledger], ...]
-    refusal: str
-
-    @property
-    def observes_retrieval(self) -> bool:
-        """Whether it is known which relevant documents were not retrieved."""
-        return all(ledger.retrieval is not None for ledger in self.ledgers)
-
-    @property
-    def has_undefined(self) -> bool:
-        """Whether anything is lost by queries without an ideal."""
-        rows = [*self.ledgers, *(ledger for _, ledger in self.parts)]
-        return any(ledger.undefined != 0 for ledger in rows)
 
 
 @record(frozen=True, slots=True, kw_only=True)
@@ -307,6 +241,7 @@ class Report:
         runs: The runs, in the order in which they were given.
         level: With which probability the intervals cover; `None` without them.
         losses: For each measure of discounted gain, what the values lack, and through what.
+        audits: For each measure, what unjudged documents and ties could still change.
         tables: The values of the queries.
         left_out: How many queries the tables leave out.
         slices: The measures by group, where there are attributes.
@@ -333,6 +268,7 @@ class Report:
     runs: tuple[RunFacts, ...]
     level: float | None
     losses: tuple[LossTable, ...]
+    audits: tuple[MeasureAudit, ...]
     tables: tuple[QueryTable, ...]
     left_out: int
     slices: Slices | None
