@@ -365,7 +365,7 @@ def test_stages_without_names_are_refused() -> None:
 def test_stages_with_other_judgments_or_without_any_are_refused() -> None:
     made = Rankings.from_run(QRELS, RUN)
     other = Rankings.from_run(QRELS | {"q2": {"a": 2}}, RUN)
-    with pytest.raises(rs.UsageError, match="the judgments of the rankings"):
+    with pytest.raises(rs.UsageError, match="the same judgments"):
         made.losses(nDCG, stages={"first": other})
     with pytest.raises(rs.UsageError, match="expected the Rankings of 'first'"):
         Rankings.from_lists([[1]]).losses(nDCG, stages={"first": RUN})
