@@ -189,6 +189,31 @@ def test_what_is_no_sum_over_documents_is_refused(
     assert caught.value.code == code
 
 
+def test_an_attribute_is_a_mapping() -> None:
+    with pytest.raises(rs.UsageError, match="a mapping of document to value, found str"):
+        Rankings.from_run(QRELS, RUN).regrets(nDCG, by="brand")  # type: ignore[arg-type]
+
+
+def test_a_mapping_has_every_document() -> None:
+    regrets = Rankings.from_run(QRELS, RUN).regrets(nDCG @ 3)
+    found = [
+        (query, row["doc_id"], row["regret"])
+        for query, rows in regrets.to_dict().items()
+        for row in rows
+    ]
+    columns = [regrets.column(name) for name in ("query_id", "doc_id", "regret")]
+    assert found == list(zip(*columns, strict=True))
+
+
+def test_a_notebook_shows_as_many_documents_as_a_terminal() -> None:
+    qrels = {"q": {f"<d{number}>": 1 for number in range(30)}}
+    regrets = Rankings.from_run(qrels, {"q": {"<d1>": 1.0}}).regrets(nDCG)
+    html = regrets._repr_html_()
+    assert html.count("<tr>") == str(regrets).count("\n") - 1
+    assert "&lt;d" in html
+    assert "<d1>" not in html
+
+
 def test_many_documents_are_printed_by_the_worst() -> None:
     qrels = {"q": {f"d{number}": 1 for number in range(30)}}
     text = str(Rankings.from_run(qrels, {"q": {"d1": 1.0}}).regrets(nDCG))

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from rankscope import _core, engine
-from rankscope.errors import PolicyError
+from rankscope.api.averaged import check_averaged
+from rankscope.errors import UsageError
 from rankscope.explain.ledger import take_settings
 from rankscope.explain.regrets import group_regrets
 from rankscope.explain.swap import find_best_swaps
@@ -12,8 +15,6 @@ from rankscope.results import Regrets, Table
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     import numpy as np
     from numpy.typing import NDArray
 
@@ -32,14 +33,15 @@ def measure_regrets(
     """Ask what documents and ranks cost; see `Rankings.regrets`."""
     import numpy as np  # noqa: PLC0415 - loads with the first array
 
-    losses = rankings.losses(measure, policy=policy)
-    if losses.policy.aggregate != "mean":
-        raise PolicyError(
-            f"expected aggregate=mean, which regrets are parts of, found {losses.policy.aggregate}",
-            hint="leave aggregate out",
-            code="aggregate_unavailable",
+    if by is not None and not isinstance(by, Mapping):
+        raise UsageError(
+            f"expected by as a mapping of document to value, found {type(by).__name__}",
+            hint="write {'d1': 'Acme', 'd2': 'Zenith'}",
+            code="bad_parameter",
         )
+    losses = rankings.losses(measure, policy=policy)
     asked = losses.measure
+    check_averaged(asked, losses.policy)
     summed = take_settings(DCG.row, asked) if asked.row == CG.row else asked
     grades = rankings.grades
     request = engine.read_request(

@@ -8,6 +8,7 @@ from rankscope.results.text import format_value
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
+    from typing import Any
 
     from rankscope.data.policy import Policy
     from rankscope.measures import Measure
@@ -34,10 +35,10 @@ class Regrets(Table):
         >>> rankings = rs.Rankings.from_run(qrels, {"q": {"b": 3, "a": 2, "x": 1}})
         >>> regrets = rankings.regrets("nDCG@10")
         >>> print(regrets)
-        query_id  doc_id   grade  rank   regret
-        q         a       3.0000     2   0.2680
-        q         c       1.0000     –   0.1369
-        q         b       1.0000     1  -0.1052
+        query_id  doc_id  grade  rank   regret
+        q         a       3         2   0.2680
+        q         c       1         –   0.1369
+        q         b       1         1  -0.1052
         nDCG@10 lacks 0.2997
         >>> regrets.by_rank.column("rank")
         (1, 2, 3)
@@ -96,19 +97,47 @@ class Regrets(Table):
             self._swaps = self._read_swaps()
         return self._swaps
 
-    def __str__(self) -> str:
+    def to_dict(self) -> dict[str, Any]:
+        """Give a mapping of query to a list of its documents, or of attribute to the other columns.
+
+        Examples:
+            >>> import rankscope as rs
+            >>> rankings = rs.Rankings.from_run({"q": {"a": 1, "b": 0}}, {"q": {"b": 2, "a": 1}})
+            >>> rankings.regrets("DCG@2").to_dict()
+            {'q': [{'doc_id': 'a', 'grade': 1.0, 'rank': 2, 'regret': 0.36907024642854247}]}
+        """
+        if "query_id" not in self.names:
+            return super().to_dict()
+        found: dict[str, Any] = {}
+        for query, *rest in self.rows():
+            found.setdefault(str(query), []).append(dict(zip(self.names[1:], rest, strict=True)))
+        return found
+
+    def _largest(self) -> Table:
+        """The rows of the largest regrets, with whole grades as such."""
         import numpy as np  # noqa: PLC0415 - loads with the first array
 
         order = np.argsort(-self.array("regret"), kind="stable")[:SHOWN].tolist()
         columns = {name: self.column(name) for name in self.names}
-        shown = Table({name: [column[at] for at in order] for name, column in columns.items()})
-        left = len(self) - len(order)
-        return "\n".join(
-            [
-                str(shown),
-                *([f"and {left} more rows"] if left else []),
-                f"{self.measure} lacks {format_value(self.loss)}",
-            ]
-        )
+        shown = {name: [column[at] for at in order] for name, column in columns.items()}
+        if "grade" in shown:
+            shown["grade"] = [f"{grade:g}" for grade in shown["grade"]]
+        return Table(shown)
+
+    def _words(self) -> list[str]:
+        left = len(self) - SHOWN
+        return [
+            *([f"and {left} more rows"] if left > 0 else []),
+            f"{self.measure} lacks {format_value(self.loss)}",
+        ]
+
+    def __str__(self) -> str:
+        return "\n".join([str(self._largest()), *self._words()])
 
     __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        from html import escape  # noqa: PLC0415 - only notebooks ask for it
+
+        words = "".join(f"<div>{escape(line)}</div>" for line in self._words())
+        return f"{self._largest()._repr_html_()}{words}"

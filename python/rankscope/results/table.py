@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from rankscope.results import tables
-from rankscope.results.text import format_value
+from rankscope.results.text import format_value, show
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -149,4 +149,4 @@ def _show(cell: Cell) -> str:
         return "–"
     if isinstance(cell, float):
         return format_value(cell)
-    return str(cell)
+    return show(cell) if isinstance(cell, str) else str(cell)
