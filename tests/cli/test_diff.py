@@ -108,6 +108,23 @@ def test_what_cannot_be_meant_is_refused(
     check_error(run("diff", *files, *words), status, code)
 
 
+def test_scores_of_the_rows_of_svmlight_text_are_compared(tmp_path: Path) -> None:
+    for name, text in (
+        ("test.svm", "0 qid:1 1:1\n2 qid:1 1:2\n1 qid:2 1:3\n"),
+        ("old.txt", "0.9\n0.1\n0.5\n"),
+        ("new.txt", "0.1\n0.9\n0.5\n"),
+    ):
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    words = [str(tmp_path / name) for name in ("test.svm", "old.txt", "new.txt")]
+    lines = [line.split("\t") for line in run("diff", *words).stdout.decode().splitlines()]
+    assert lines[0][5:] == ["truncation", "ordering"]
+    assert lines[1][2:5] == ["0.8155", "1.0000", "0.1845"]
+    done = run("diff", *words, "--query", "1")
+    lines = [line.split("\t") for line in done.stdout.decode().splitlines()]
+    assert lines[1] == ["row 2", "2", "2", "1", "up", "0.3691"]
+    assert lines[2] == ["row 1", "0", "1", "2", "down", "0.0000"]
+
+
 def test_two_runs_cannot_both_be_standard_input(files: tuple[str, str, str]) -> None:
     check_error(run("diff", files[0], "-", "-"), 2, "stdin_twice")
 

@@ -200,6 +200,11 @@ def test_everything_leaves_as_plain_data() -> None:
     assert document["a"] == {"name": "old", "value": found.values[0]}
     assert isinstance(document["queries"], list)
     assert document["queries"][0]["query_id"] == "q1"
+    for module, export in (("pandas", "to_pandas"), ("polars", "to_polars")):
+        pytest.importorskip(module)
+        assert getattr(found, export)()["query_id"].to_list() == ["q1", "q2", "empty"]
+    pytest.importorskip("pyarrow")
+    assert found.to_arrow()["a"].to_pylist() == list(found.queries.column("a"))
     of_query = found.explain("q1").to_dict()
     assert of_query["difference"] == found.explain("q1").difference
     assert isinstance(of_query["documents"], list)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import rankscope as rs
+from rankscope.adapters.files.formats import is_scores
 from rankscope.adapters.inputs import name_path
+from rankscope.api.diff import diff_rankings
 from rankscope.cli.arguments import (
     Once,
     OnceFlag,
@@ -11,9 +13,10 @@ from rankscope.cli.arguments import (
     add_reading_arguments,
     split_measures,
 )
-from rankscope.cli.files import add_file_arguments, name_file, refuse_stdin_twice
+from rankscope.cli.files import add_file_arguments, is_letor, name_file, refuse_stdin_twice
+from rankscope.cli.joined import rank_scores, read_ties
 from rankscope.cli.output import print_csv, print_json, print_notes
-from rankscope.engine import refuse_diagnostics
+from rankscope.engine import read_measure, refuse_diagnostics
 from rankscope.errors import UsageError
 from rankscope.results.text import format_value, show
 
@@ -62,6 +65,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     add_policy_argument(parser)
     add_reading_arguments(parser)
     add_file_arguments(parser)
+    parser.set_defaults(convention=None)
 
 
 def run(options: Namespace) -> int:
@@ -95,6 +99,14 @@ def _compare(options: Namespace) -> RunDifference:
     runs = [options.a, options.b]
     measures = split_measures([options.measure])
     names = [name_path(path, "run") for path in runs]
+    if is_letor(options.qrels, options) and all(map(is_scores, runs)):
+        policy = rs.Policy.parse(options.policy, rs.Policy(ties=read_ties(measures, options)))
+        one, other = (
+            rank_scores(options.qrels, path, policy.ties, options, names_rows=True) for path in runs
+        )
+        return diff_rankings(
+            (one, other), read_measure(measures), policy, (names[0], names[1]), options.threads
+        )
     return rs.diff(
         name_file(options.qrels, "qrels", options),
         name_file(runs[0], "run", options),

@@ -130,8 +130,17 @@ def evaluate_scores(path: str, scores: str, measures: list[str], options: Namesp
     return evaluate_rankings(rankings, measures, options)
 
 
-def rank_scores(path: str, scores: str, ties: Ties, options: Namespace) -> rs.Rankings:
+def rank_scores(
+    path: str, scores: str, ties: Ties, options: Namespace, *, names_rows: bool = False
+) -> rs.Rankings:
     """Rank rows of SVMlight text by the scores that a ranker wrote for them.
+
+    Args:
+        path: The rows.
+        scores: The scores.
+        ties: What decides between equal scores.
+        options: How they are read.
+        names_rows: Whether rows that name no document are called by their number.
 
     Raises:
         InputError: They are not of the format.
@@ -143,6 +152,9 @@ def rank_scores(path: str, scores: str, ties: Ties, options: Namespace) -> rs.Ra
         rows = read_scored(
             path, scores, encoding=options.encoding, progress=lambda done: progress(done, None)
         )
+    if names_rows and "doc_id" not in rows.column_names:
+        numbers = [f"row {number}" for number in range(1, rows.num_rows + 1)]
+        rows = rows.append_column("doc_id", [numbers])
     return rs.Rankings.from_table(rows, ties=ties, duplicates=options.duplicates)
 
 

@@ -60,7 +60,7 @@ def read_measures(given: Measures) -> tuple[list[Measure], int]:
     return once, len(measures) - len(once)
 
 
-def read_measure(given: Measure | str) -> Measure:
+def read_measure(given: Measures) -> Measure:
     """Read one measure.
 
     Raises:

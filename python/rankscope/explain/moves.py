@@ -14,7 +14,7 @@ from rankscope.results.run_difference import DocumentMoves
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from rankscope.data.policy import Policy
     from rankscope.explain.counted import Counted
@@ -71,8 +71,7 @@ def list_moves(
     """
     pairs = zip(queries, values, strict=True)
     one, other = (_place(query, measure, policy, value, is_sum=is_sum) for query, value in pairs)
-    graded = zip(queries[0].judged_docs or (), queries[0].judged, strict=False)
-    grade_of = dict(graded)
+    grade_of = {doc: grade for query in queries for doc, grade in _list_grades(query)}
     found = [
         (doc, one.places.get(doc), other.places.get(doc)) for doc in {**one.places, **other.places}
     ]
@@ -100,6 +99,15 @@ def list_moves(
         values=values,
         table=Table({name: [row[name] for row in rows] for name in names}),
     )
+
+
+def _list_grades(query: RankedQuery) -> Iterator[tuple[str, float]]:
+    """List the documents whose grades are known."""
+    if query.judged_docs is not None:
+        yield from zip(query.judged_docs, query.judged, strict=True)
+    for doc, grade in zip(query.docs or (), query.grades, strict=False):
+        if not math.isnan(grade):
+            yield doc, grade
 
 
 def _place(

@@ -11,6 +11,10 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+    import pandas as pd
+    import polars as pl
+    import pyarrow as pa
+
     from rankscope.data.diagnostics import Diagnostic
     from rankscope.data.policy import Policy
     from rankscope.measures import Measure
@@ -129,6 +133,33 @@ class RunDifference:
             "policy": self.policy.to_dict(),
             "queries": [dict(zip(names, row, strict=True)) for row in self.queries.rows()],
         }
+
+    def to_pandas(self) -> pd.DataFrame:
+        """Give a pandas data frame, one row a query.
+
+        Raises:
+            UsageError: pandas is not installed.
+        """
+        return self.queries.to_pandas()
+
+    def to_polars(self) -> pl.DataFrame:
+        """Give a Polars data frame, one row a query.
+
+        Raises:
+            UsageError: Polars is not installed.
+        """
+        return self.queries.to_polars()
+
+    def to_arrow(self) -> pa.Table:
+        """Give an Arrow table, one row a query.
+
+        Raises:
+            UsageError: pyarrow is not installed.
+        """
+        return self.queries.to_arrow()
+
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
+        return self.queries.__arrow_c_stream__(requested_schema)
 
     def __str__(self) -> str:
         lines = _heads(self)
