@@ -33,7 +33,7 @@ def test_means_the_queries_that_moved_and_the_counts_are_printed(
 ) -> None:
     done = run("diff", *files, "-m", "nDCG@3")
     lines = [line.split("\t") for line in done.stdout.decode().splitlines()]
-    head = ["measure", "query", files[1], files[2], "difference"]
+    head = ["measure", "query", "old.run", "new.run", "difference"]
     assert lines[0] == [*head, "retrieval", "truncation", "ordering"]
     found = rs.diff(*files, "nDCG@3")
     assert lines[1][:5] == ["nDCG@3", "all", *(f"{each:.4f}" for each in found.values), "0.1524"]
@@ -47,7 +47,7 @@ def test_the_documents_of_a_query_are_printed_with_what_they_gained(
 ) -> None:
     done = run("diff", *files, "-m", "nDCG@3", "--query", "q3")
     lines = [line.split("\t") for line in done.stdout.decode().splitlines()]
-    assert lines[0] == ["document", "grade", files[1], files[2], "move", "gained"]
+    assert lines[0] == ["document", "grade", "old.run", "new.run", "move", "gained"]
     assert lines[1] == ["d", "1", "1", "2", "down", "-0.3691"]
     assert lines[2] == ["e", "–", "–", "1", "entered", "0.0000"]
     assert lines[3] == ["nDCG@3", "", "1.0000", "0.6309", "", "-0.3691"]

@@ -12,7 +12,7 @@ from rankscope.records import record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
     from typing import Literal
 
     from rankscope.typing import InputLike, Path
@@ -159,6 +159,19 @@ def name_path(path: str, role: str) -> str:
             code="input_type",
             file=role,
         ) from None
+
+
+def shorten_names(names: Sequence[str]) -> list[str]:
+    """Give the last part of each path, or all of each where these are not different.
+
+    Examples:
+        >>> shorten_names(["runs/bm25.run", "runs/bert.run"])
+        ['bm25.run', 'bert.run']
+        >>> shorten_names(["old/bm25.run", "new/bm25.run"])
+        ['old/bm25.run', 'new/bm25.run']
+    """
+    short = [os.path.basename(name) or name for name in names]  # noqa: PTH119 - a text
+    return short if len(set(short)) == len(short) else [*names]
 
 
 def _is_iterable_of_rows(value: object) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import rankscope as rs
 from rankscope.adapters.files.formats import is_scores
-from rankscope.adapters.inputs import name_path
+from rankscope.adapters.inputs import name_path, shorten_names
 from rankscope.api.diff import diff_rankings
 from rankscope.cli.arguments import (
     Once,
@@ -98,7 +98,7 @@ def run(options: Namespace) -> int:
 def _compare(options: Namespace) -> RunDifference:
     runs = [options.a, options.b]
     measures = split_measures([options.measure])
-    names = [name_path(path, "run") for path in runs]
+    names = shorten_names([name_path(path, "run") for path in runs])
     if is_letor(options.qrels, options) and all(map(is_scores, runs)):
         policy = rs.Policy.parse(options.policy, rs.Policy(ties=read_ties(measures, options)))
         one, other = (

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import rankscope as rs
-from rankscope.adapters.inputs import name_path
+from rankscope.adapters.inputs import name_path, shorten_names
 from rankscope.cli.arguments import (
     Once,
     OnceFlag,
@@ -200,7 +200,7 @@ def _read_tables(texts: Sequence[str]) -> dict[str, list[float]]:
 
 def _compare(options: Namespace, discounts: dict[str, Any]) -> DiscountComparison:
     path, *runs = options.inputs
-    names = [name_path(run, "run") for run in runs]
+    names = shorten_names([name_path(run, "run") for run in runs])
     if len(set(names)) < len(names):
         raise UsageError("expected each run once", hint="leave one out", code="usage")
     return rs.compare_discounts(

@@ -7,6 +7,7 @@ import os
 import sys
 
 from rankscope._core import __version__
+from rankscope.adapters.inputs import shorten_names
 from rankscope.records import record
 from rankscope.report.audit import read_audit
 from rankscope.report.choices import explain_policy
@@ -94,7 +95,7 @@ def gather(
         worst: How many of the worst queries of each run are explained.
     """
     first = runs[0].evaluation
-    names = _shorten([run.name for run in runs])
+    names = shorten_names([run.name for run in runs])
     shown = _choose_shown(runs)
     return Report(
         title=_title(held),
@@ -133,12 +134,6 @@ def _title(held: Sequence[Held]) -> str:
         return names[0]
     runs = names[1] if len(names) == 2 else f"{len(names) - 1} runs"
     return f"{runs} against {names[0]}"
-
-
-def _shorten(names: Sequence[str]) -> list[str]:
-    """The last parts of paths, or all of it where these are not different."""
-    short = [os.path.basename(name) or name for name in names]  # noqa: PTH119 - a text
-    return [*short] if len(set(short)) == len(short) else [*names]
 
 
 def _describe(measure: Measure) -> MeasureFacts:
