@@ -235,6 +235,16 @@ def test_intervals_are_those_of_the_measures() -> None:
     losses = made.losses(nDCG @ 3, interval=0.9)
     assert losses.intervals == dict(zip(TERMS[:4], expected.values(), strict=True))
     assert " to " in str(losses)
+    by = {"q1": "long", "q2": "short", "empty": "short", "missing": "long"}
+    of_slices = made.evaluate(measures, interval=0.9, by=by).slices  # type: ignore[arg-type]  # mixed
+    found = made.losses(nDCG @ 3, interval=0.9, by=by).slices
+    assert of_slices is not None
+    assert found is not None
+    for name, measure in zip(TERMS, measures, strict=False):
+        for end in ("lower", "upper"):
+            assert found.column(f"{name} {end}") == of_slices.column(f"{measure} {end}")
+    staged = made.losses(nDCG @ 3, interval=0.9, stages={"first": RUN})
+    assert staged.intervals.keys() == {"value", "truncation", "ordering"}
 
 
 @pytest.mark.parametrize(

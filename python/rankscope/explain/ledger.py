@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from rankscope.measures.domains import Value
     from rankscope.measures.spec import Row
     from rankscope.results import Evaluation
+    from rankscope.results.table import Column
 
     Amount: TypeAlias = NDArray[np.float64]
     View: TypeAlias = Callable[[Evaluation, Measure], Amount]
@@ -160,17 +161,13 @@ def make_ledger(accounts: Accounts) -> Losses:
     """Make a ledger of evaluations."""
     import numpy as np  # noqa: PLC0415 - loads with the first array
 
-    parts, values, losses = accounts.parts, accounts.values, accounts.losses
+    parts, values = accounts.parts, accounts.values
     rows = _split(accounts, lambda evaluation, measure: evaluation.per_query(measure))
     means = _split(accounts, lambda evaluation, measure: np.asarray(evaluation[measure]))
-    intervals = {}
-    if values.intervals:
-        intervals["value"] = values.intervals[parts.value.name]
-        if parts.ideal is None:
-            names = dict(zip(NAMES, parts.losses, strict=True))
-            intervals |= {
-                name: losses.intervals[loss.name] for name, loss in names.items() if name in rows
-            }
+    intervals = {
+        name: evaluation.intervals[measure.name]
+        for name, (evaluation, measure) in _list_intervals(accounts).items()
+    }
     return Losses(
         {"query_id": lambda: values.query_ids, **rows},
         measure=parts.value,
@@ -220,8 +217,30 @@ def _slice(accounts: Accounts, slices: Table) -> Table:
     def view(evaluation: Evaluation, measure: Measure) -> Amount:
         return np.array((evaluation.slices or slices).column(measure.name), dtype=np.float64)
 
-    heads = {name: slices.column(name) for name in slices.names[:2]}
-    return Table({**heads, **_split(accounts, view)})
+    columns: dict[str, Column] = {name: slices.column(name) for name in slices.names[:2]}
+    intervals = _list_intervals(accounts)
+    for name, term in _split(accounts, view).items():
+        columns[name] = term
+        if name in intervals:
+            evaluation, measure = intervals[name]
+            ends = evaluation.slices or slices
+            for end in ("lower", "upper"):
+                columns[f"{name} {end}"] = ends.column(f"{measure.name} {end}")
+    return Table(columns)
+
+
+def _list_intervals(accounts: Accounts) -> dict[str, tuple[Evaluation, Measure]]:
+    """List the columns around whose means there are intervals, and where these come from."""
+    parts = accounts.parts
+    if not accounts.values.intervals:
+        return {}
+    found = {"value": (accounts.values, parts.value)}
+    if parts.ideal is None:
+        pairs = zip(NAMES, parts.losses, strict=True)
+        found |= {name: (accounts.losses, loss) for name, loss in pairs}
+    if accounts.stages:
+        found.pop("retrieval", None)
+    return found
 
 
 def _note_stages(accounts: Accounts, rows: Mapping[str, Amount]) -> list[Diagnostic]:

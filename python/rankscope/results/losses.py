@@ -130,15 +130,16 @@ class Losses(Table):
     def _repr_html_(self) -> str:
         from html import escape  # noqa: PLC0415 - only notebooks ask for it
 
-        head, *rows = (
-            "".join(f"<{tag}>{escape(cell)}</{tag}>" for cell in row)
-            for tag, row in zip(["th", *["td"] * 99], _rows(self), strict=False)
-        )
-        body = "".join(f"<tr>{row}</tr>" for row in rows)
+        def write(cells: tuple[str, ...], tag: str) -> str:
+            inner = "".join(f"<{tag}>{escape(cell)}</{tag}>" for cell in cells)
+            return f"<tr>{inner}</tr>"
+
+        head, *rows = _rows(self)
+        body = "".join(write(row, "td") for row in rows)
         slices = _shown_slices(self)
         notes = "".join(f"<div>{escape(remark)}</div>" for remark in _remarks(self))
         return (
-            f"<table style='font-variant-numeric:tabular-nums'><thead><tr>{head}</tr></thead>"
+            f"<table style='font-variant-numeric:tabular-nums'><thead>{write(head, 'th')}</thead>"
             f"<tbody>{body}</tbody></table>{'' if slices is None else slices._repr_html_()}"
             f"<div style='font-size:smaller;overflow-wrap:anywhere'>{notes}</div>"
         )
