@@ -145,8 +145,7 @@ def test_the_audit_is_that_of_the_rankings() -> None:
     }
     report = rs.report(judged, runs, ["nDCG@2", "Bpref"])
     ranked = [rs.Rankings.from_run(judged, run) for run in runs.values()]
-    first, second = report.audits
-    for found, rankings in zip(first.bounds, ranked, strict=True):
+    for found, rankings in zip(report.bounds.rows, ranked, strict=True):
         bounds = rankings.bounds("nDCG@2")
         assert (found.value, found.lower, found.upper) == (
             bounds.mean.value, bounds.mean.lower, bounds.mean.upper
@@ -154,22 +153,26 @@ def test_the_audit_is_that_of_the_rankings() -> None:
         assert (found.unjudged, found.certain) == (
             bounds.openness.unjudged, bounds.openness.certain
         )  # fmt: skip
-        assert first.scale == bounds.scale
-    for audit in (first, second):
-        for tie, rankings in zip(audit.ties, ranked, strict=True):
-            summary = rankings.ties(audit.measure).summary
+        assert report.bounds.scale == bounds.scale
+    for table in report.ties:
+        for tie, rankings in zip(table.rows, ranked, strict=True):
+            summary = rankings.ties(table.measure).summary
             assert (tie.value, tie.lower, tie.upper) == (
                 summary.value,
                 summary.lower,
                 summary.upper,
             )
             assert (tie.tied, tie.touched) == (summary.tied, summary.touched)
-    (pair,) = first.pairs
+    (pair,) = report.bounds.pairs
     apart = ranked[0].bounds("nDCG@2", against=ranked[1])
     assert (pair.first, pair.second, pair.verdict) == ("one", "other", apart.verdict)
     assert (pair.lower, pair.upper) == (apart.mean.lower, apart.mean.upper)
-    assert second.bounds == second.pairs == ()
-    assert "Bpref" in second.bounds_refusal
+
+
+def test_where_there_are_no_bounds_the_page_says_why() -> None:
+    report = rs.report({"q1": {"a": 1}}, {"run": {"q1": {"x": 1.0}}}, "Bpref")
+    assert report.bounds.rows == report.bounds.pairs == ()
+    assert "Bpref" in report.bounds.refusal
     assert "There are no bounds" in report.to_html()
 
 
@@ -240,6 +243,12 @@ def test_inputs_are_named_with_their_hashes(files: tuple[Path, Path]) -> None:
     ]
     in_memory = rs.report(QRELS, {"bytes": RUN}).inputs
     assert [each.sha256 for each in in_memory] == [each.sha256 for each in report.inputs]
+
+
+def test_judgments_that_were_read_before_are_taken() -> None:
+    held = rs.report(rs.read_qrels(QRELS), {"run": RUN})
+    assert held.runs[0].means == rs.report(QRELS, {"run": RUN}).runs[0].means
+    assert [each.name for each in held.inputs] == ["qrels (in memory)", "run"]
 
 
 def test_the_command_gives_the_numbers_again(files: tuple[Path, Path]) -> None:

@@ -13,6 +13,7 @@ from rankscope.api.explain import EXPLAINED
 from rankscope.api.rankings import Rankings
 from rankscope.data.interval import read_interval
 from rankscope.data.policy import Policy
+from rankscope.data.qrels import Qrels
 from rankscope.errors import EmptyError, UsageError
 from rankscope.file import File
 from rankscope.measures import Judged, NumRel, NumRelRet, NumRet, nDCG
@@ -44,7 +45,7 @@ FACTS = (NumRel, NumRelRet, NumRet)
 
 
 def report(
-    qrels: InputLike,
+    qrels: InputLike | Qrels,
     runs: Runs,
     measures: Measures = DEFAULT_MEASURES,
     *,
@@ -91,11 +92,18 @@ def report(
         new: nDCG@10 0.5000, RR 0.5000
     """
     named = _name_runs(runs)
-    for _, run in named:
-        engine.refuse_one_stdin_for_both(qrels, run)
     asked = read_policy(measures, policy, Policy())
-    held = [hold(qrels, "qrels"), *(hold(run, "run", name) for name, run in named)]
-    judgments = read_qrels(held[0].value, columns=columns, duplicates=duplicates, encoding=encoding)
+    if isinstance(qrels, Qrels):
+        judged = hold({}, "qrels", qrels.name)
+        judgments = qrels
+    else:
+        for _, run in named:
+            engine.refuse_one_stdin_for_both(qrels, run)
+        judged = hold(qrels, "qrels")
+        judgments = read_qrels(
+            judged.value, columns=columns, duplicates=duplicates, encoding=encoding
+        )
+    held = [judged, *(hold(run, "run", name) for name, run in named)]
     rankings = [
         Rankings.from_run(
             judgments,
@@ -311,10 +319,7 @@ def report_rankings(
                     for measure in evaluation.measures
                     if measure.row.name == nDCG.row.name
                 },
-                bounds={
-                    measure.name: _attempt(partial(ranked.bounds, measure, policy=policy))
-                    for measure in evaluation.measures
-                },
+                bounds=_attempt(partial(ranked.bounds, evaluation.measures[0], policy=policy)),
                 ties={
                     measure.name: _attempt(partial(ranked.ties, measure, policy=policy))
                     for measure in evaluation.measures

@@ -77,64 +77,83 @@ class Pair:
 
 
 @record(frozen=True, slots=True, kw_only=True)
-class MeasureAudit:
-    """The audit of a measure.
+class BoundTable:
+    """What unjudged documents could still change.
 
     Args:
-        measure: Its name.
-        scale: The grades that unjudged documents may have.
-        bounds: Of each run; none where `bounds_refusal` says why.
-        bounds_refusal: Why there are no bounds; empty where there are.
-        ties: Of each run; none where `ties_refusal` says why.
-        ties_refusal: Why there are none; empty where there are.
-        pairs: The runs, two at a time.
+        measure: Of which measure.
+        scale: The grades that they may have.
+        rows: The bounds of each run; none where `refusal` says why.
+        pairs: The runs, two at a time; none where such bounds are not known.
+        refusal: Why there are no bounds; empty where there are.
     """
 
     measure: str
     scale: tuple[float, ...]
-    bounds: tuple[Bound, ...]
-    bounds_refusal: str
-    ties: tuple[TieSpread, ...]
-    ties_refusal: str
+    rows: tuple[Bound, ...]
     pairs: tuple[Pair, ...]
+    refusal: str
 
 
-def read_audit(
-    measure: str,
-    bounds: Sequence[Bounds | str],
-    ties: Sequence[TieAudit | str],
-    pairs: Sequence[tuple[str, str, Bounds]],
-) -> MeasureAudit:
-    """Read the audit of a measure.
+@record(frozen=True, slots=True, kw_only=True)
+class TieTable:
+    """What the order of ties could still change.
+
+    Args:
+        measure: Of which measure.
+        rows: That of each run; none where `refusal` says why.
+        refusal: Why there are none; empty where there are.
+    """
+
+    measure: str
+    rows: tuple[TieSpread, ...]
+    refusal: str
+
+
+def read_bounds(
+    measure: str, found: Sequence[Bounds | str], pairs: Sequence[tuple[str, str, Bounds]]
+) -> BoundTable:
+    """Read the bounds of a measure.
 
     Args:
         measure: Its name.
-        bounds: Of each run, its bounds, or why there are none.
-        ties: Of each run, the audit of its ties, or why there is none.
+        found: Of each run, its bounds, or why there are none.
         pairs: The names of two runs, and the bounds of their difference.
     """
-    bounded = [each for each in bounds if not isinstance(each, str)]
-    audited = [each for each in ties if not isinstance(each, str)]
-    no_bounds = [each for each in bounds if isinstance(each, str)]
-    no_ties = [each for each in ties if isinstance(each, str)]
-    return MeasureAudit(
+    refusals = [each for each in found if isinstance(each, str)]
+    bounded = [each for each in found if not isinstance(each, str)]
+    return BoundTable(
         measure=measure,
         scale=bounded[0].scale if bounded else (),
-        bounds=() if no_bounds else tuple(map(_read_bound, bounded)),
-        bounds_refusal=no_bounds[0] if no_bounds else "",
-        ties=() if no_ties else tuple(map(_read_ties, audited)),
-        ties_refusal=no_ties[0] if no_ties else "",
+        rows=() if refusals else tuple(map(_read_bound, bounded)),
         pairs=tuple(
             Pair(
                 first=first,
                 second=second,
-                value=found.mean.value,
-                lower=found.mean.lower,
-                upper=found.mean.upper,
-                verdict=found.verdict,
+                value=each.mean.value,
+                lower=each.mean.lower,
+                upper=each.mean.upper,
+                verdict=each.verdict,
             )
-            for first, second, found in pairs
+            for first, second, each in pairs
         ),
+        refusal=refusals[0] if refusals else "",
+    )
+
+
+def read_ties(measure: str, found: Sequence[TieAudit | str]) -> TieTable:
+    """Read the audits of ties of a measure.
+
+    Args:
+        measure: Its name.
+        found: Of each run, the audit, or why there is none.
+    """
+    refusals = [each for each in found if isinstance(each, str)]
+    audited = [each for each in found if not isinstance(each, str)]
+    return TieTable(
+        measure=measure,
+        rows=() if refusals else tuple(map(_read_spread, audited)),
+        refusal=refusals[0] if refusals else "",
     )
 
 
@@ -149,7 +168,7 @@ def _read_bound(found: Bounds) -> Bound:
     )
 
 
-def _read_ties(found: TieAudit) -> TieSpread:
+def _read_spread(found: TieAudit) -> TieSpread:
     summary = found.summary
     return TieSpread(
         value=summary.value,

@@ -9,7 +9,7 @@ import sys
 from rankscope._core import __version__
 from rankscope.adapters.inputs import shorten_names
 from rankscope.records import record
-from rankscope.report.audit import read_audit
+from rankscope.report.audit import read_bounds, read_ties
 from rankscope.report.choices import explain_policy
 from rankscope.report.ledger import read_ledgers, read_losses
 from rankscope.report.report import (
@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     from rankscope.data import Diagnostic
     from rankscope.explain import Explanation
     from rankscope.measures import Measure
-    from rankscope.report.audit import MeasureAudit
     from rankscope.report.report import Command
     from rankscope.report.source import Held
     from rankscope.results import Bounds, Evaluation, Losses, Table, TieAudit
@@ -56,7 +55,7 @@ class EvaluatedRun:
         judged: The measure `Judged`, down to the cutoff of the first measure.
         facts: The measures `NumRel`, `NumRelRet` and `NumRet`, in this order.
         losses: By measure, its ledger, or why it has none.
-        bounds: By measure, what it could be whatever the unjudged documents are, or why that is
+        bounds: What the first measure could be whatever the unjudged documents are, or why that is
             not known.
         ties: By measure, what it could be in other orders of ties, or why that is not known.
         list_documents: Gives the documents and grades of a query, in rank order.
@@ -69,7 +68,7 @@ class EvaluatedRun:
     judged: Evaluation
     facts: Evaluation
     losses: Mapping[str, Losses | str]
-    bounds: Mapping[str, Bounds | str]
+    bounds: Bounds | str
     ties: Mapping[str, TieAudit | str]
     list_documents: Callable[[str], Sequence[tuple[str, float]]]
     explain: Callable[[str, int], Explanation | None]
@@ -116,7 +115,12 @@ def gather(
             for measure in first.measures
             if measure.name in runs[0].losses
         ),
-        audits=_read_audits(runs, names, pairs),
+        bounds=read_bounds(
+            first.measures[0].name,
+            [run.bounds for run in runs],
+            [(names[one], names[other], found) for one, other, found in pairs],
+        ),
+        ties=tuple(read_ties(name, [run.ties[name] for run in runs]) for name in first),
         tables=_make_tables(runs, names, shown),
         left_out=len(first.query_ids) - len(shown),
         slices=None if first.slices is None else _read_slices(first, first.slices),
@@ -180,23 +184,6 @@ def _read_slices(evaluation: Evaluation, table: Table) -> Slices:
         for name, row in list(rows.items())[:MOST_PARTS]
     ]
     return Slices(attribute=attribute, parts=tuple(parts), left_out=len(rows) - len(parts))
-
-
-def _read_audits(
-    runs: Sequence[EvaluatedRun],
-    names: Sequence[str],
-    pairs: Sequence[tuple[int, int, Bounds]],
-) -> tuple[MeasureAudit, ...]:
-    named = [(names[first], names[second], found) for first, second, found in pairs]
-    return tuple(
-        read_audit(
-            measure,
-            [run.bounds[measure] for run in runs],
-            [run.ties[measure] for run in runs],
-            [] if at else named,
-        )
-        for at, measure in enumerate(runs[0].evaluation)
-    )
 
 
 def _number(cell: Cell) -> float | None:

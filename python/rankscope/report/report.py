@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from rankscope.data import Diagnostic
     from rankscope.explain import Explanation
-    from rankscope.report.audit import MeasureAudit
+    from rankscope.report.audit import BoundTable, TieTable
     from rankscope.report.ledger import Ledger, LossTable
     from rankscope.results import Counts
 
@@ -241,7 +241,8 @@ class Report:
         runs: The runs, in the order in which they were given.
         level: With which probability the intervals cover; `None` without them.
         losses: For each measure of discounted gain, what the values lack, and through what.
-        audits: For each measure, what unjudged documents and ties could still change.
+        bounds: What unjudged documents could still change of the first measure.
+        ties: What the order of equal scores could still change of each measure.
         tables: The values of the queries.
         left_out: How many queries the tables leave out.
         slices: The measures by group, where there are attributes.
@@ -268,7 +269,8 @@ class Report:
     runs: tuple[RunFacts, ...]
     level: float | None
     losses: tuple[LossTable, ...]
-    audits: tuple[MeasureAudit, ...]
+    bounds: BoundTable
+    ties: tuple[TieTable, ...]
     tables: tuple[QueryTable, ...]
     left_out: int
     slices: Slices | None
