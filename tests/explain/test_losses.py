@@ -361,6 +361,14 @@ def test_rankings_of_the_same_judgments_are_stages_too() -> None:
     assert as_run.to_dict() == as_rankings.to_dict()
 
 
+def test_stages_are_read_as_the_lists_were() -> None:
+    twice = [("q1", "a", 2.0), ("q1", "a", 1.0), ("q1", "b", 0.5)]
+    made = Rankings.from_run(QRELS, RUN, duplicates="first")
+    assert made.losses(nDCG @ 3, stages={"first": twice}).stages == ("first", "final")
+    with pytest.raises(rs.DuplicateError):
+        Rankings.from_run(QRELS, RUN).losses(nDCG @ 3, stages={"first": twice})
+
+
 @pytest.mark.parametrize("name", ["value", "retrieval", "final", "query_id"])
 def test_a_stage_that_is_called_as_a_column_is_refused(name: str) -> None:
     with pytest.raises(rs.UsageError, match="names of their own"):

@@ -96,7 +96,12 @@ def _rank_stages(
                 code="bad_parameter",
             )
         qrels = Qrels(judgments, name)
-        ranked[name] = rankings.from_run(qrels, stage, ties="input")
+        ranked[name] = rankings.from_run(
+            qrels,
+            stage,
+            ties="input",
+            duplicates=rankings._choices.duplicates,  # noqa: SLF001 - as above
+        )
     return ranked
 
 
