@@ -38,7 +38,16 @@ def test_means_the_queries_that_moved_and_the_counts_are_printed(
     found = rs.diff(*files, "nDCG@3")
     assert lines[1][:5] == ["nDCG@3", "all", *(f"{each:.4f}" for each in found.values), "0.1524"]
     assert [line[1] for line in lines[2:4]] == ["q1", "q3"]
-    assert lines[4:] == [["wins", "1"], ["ties", "1"], ["losses", "1"]]
+    assert lines[4:7] == [["wins", "1"], ["ties", "1"], ["losses", "1"]]
+    bounds = found.bound(None)
+    ends = [f"{bounds.mean.lower:.4f}", f"{bounds.mean.upper:.4f}"]
+    assert lines[7:] == [
+        ["unjudged", "2"],
+        ["lower", ends[0]],
+        ["upper", ends[1]],
+        ["certain", "no"],
+    ]
+    assert bounds.verdict == "open"
     assert done.returncode == 0
 
 

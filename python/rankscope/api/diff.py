@@ -12,12 +12,12 @@ from rankscope.errors import UsageError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
     from typing import Literal
 
     from rankscope.data.policy import Policy
     from rankscope.measures import Measure
-    from rankscope.results import Evaluation, Losses
+    from rankscope.results import Bounds, Evaluation, Losses
     from rankscope.results.run_difference import DocumentMoves, RunDifference
     from rankscope.typing import InputLike
 
@@ -144,6 +144,10 @@ def diff_rankings(
             is_sum=measure.row.name in SUMS and policy.negative != "minmax",
         )
 
+    def bound(scale: Iterable[float] | None) -> Bounds:
+        one, other = rankings
+        return other.bounds(measure, scale=scale, against=one, policy=policy, threads=threads)
+
     return compare_runs(
         (one, other),
         measure=measure,
@@ -152,6 +156,7 @@ def diff_rankings(
         unpaired=count,
         observes_retrieval=getattr(made[0], "observes_retrieval", True),
         explain=explain,
+        bound=bound,
     )
 
 

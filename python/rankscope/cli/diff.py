@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
     from collections.abc import Sequence
 
+    from rankscope.results.bounds import Bounds
     from rankscope.results.run_difference import DocumentMoves, RunDifference
     from rankscope.results.table import Cell
 
@@ -138,6 +139,20 @@ def _print_queries(difference: RunDifference, limit: int) -> None:
         ("losses", difference.losses_),
     ):
         print(word, count, sep="\t")
+    bounds = _bound(difference)
+    if bounds is not None and bounds.openness.unjudged:
+        print("unjudged", bounds.openness.unjudged, sep="\t")
+        print("lower", _write(bounds.mean.lower), sep="\t")
+        print("upper", _write(bounds.mean.upper), sep="\t")
+        print("certain", "no" if bounds.verdict == "open" else "yes", sep="\t")
+
+
+def _bound(difference: RunDifference) -> Bounds | None:
+    """Bound the difference, where there are bounds of the measure and a scale to be told."""
+    try:
+        return difference.bound(None)
+    except UsageError:
+        return None
 
 
 def _print_moves(difference: RunDifference, moves: DocumentMoves, limit: int) -> None:
@@ -162,6 +177,15 @@ def _print_moves(difference: RunDifference, moves: DocumentMoves, limit: int) ->
 def _print_json(difference: RunDifference, moves: DocumentMoves | None, limit: int | None) -> None:
     document = difference.to_dict()
     queries = document.pop("queries")
+    bounds = _bound(difference)
+    if bounds is not None:
+        document["bounds"] = {
+            "lower": bounds.mean.lower,
+            "upper": bounds.mean.upper,
+            "unjudged": bounds.openness.unjudged,
+            "scale": bounds.scale,
+            "certain": bounds.verdict != "open",
+        }
     if moves is None:
         document["queries"] = queries[:limit]  # type: ignore[index]  # a list
     else:

@@ -12,7 +12,7 @@ from rankscope.results.run_difference import RunDifference
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     import numpy as np
     from numpy.typing import NDArray
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from rankscope.data.diagnostics import Diagnostic
     from rankscope.data.policy import Policy
     from rankscope.measures import Measure
-    from rankscope.results import Evaluation
+    from rankscope.results import Bounds, Evaluation
     from rankscope.results.run_difference import DocumentMoves
 
 CLOSE = 1e-12
@@ -83,6 +83,7 @@ def compare_runs(
     unpaired: int,
     observes_retrieval: bool,
     explain: Callable[[str], DocumentMoves],
+    bound: Callable[[Iterable[float] | None], Bounds],
 ) -> RunDifference:
     """Compare two runs.
 
@@ -94,6 +95,7 @@ def compare_runs(
         unpaired: How many queries only one of them has a value for.
         observes_retrieval: Whether documents are known that were not retrieved.
         explain: Says what became of the documents of a query.
+        bound: Bounds the difference, whatever the unjudged documents are.
     """
     import numpy as np  # noqa: PLC0415 - loads with the first array
 
@@ -137,4 +139,5 @@ def compare_runs(
         observes_retrieval=observes_retrieval,
         notes=tuple(notes),
         explain=explain,
+        bound=bound,
     )

@@ -9,7 +9,7 @@ from rankscope.results.text import format_value, show
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
     import pandas as pd
     import polars as pl
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from rankscope.data.diagnostics import Diagnostic
     from rankscope.data.policy import Policy
     from rankscope.measures import Measure
+    from rankscope.results.bounds import Bounds
 
 SHOWN = 10
 """How many queries and documents a difference prints."""
@@ -92,6 +93,8 @@ class RunDifference:
         observes_retrieval: Whether documents are known that were not retrieved.
         notes: What was suspicious but legal in either run.
         explain: Says what became of the documents of a query.
+        bound: Bounds the difference, whatever the unjudged documents are, on a scale of grades or
+            on that of the judgments; see `Rankings.bounds`, where the second run is the first.
     """
 
     measure: Measure
@@ -106,6 +109,7 @@ class RunDifference:
     observes_retrieval: bool
     notes: tuple[Diagnostic, ...]
     explain: Callable[[str], DocumentMoves]
+    bound: Callable[[Iterable[float] | None], Bounds]
 
     @property
     def difference(self) -> float:
