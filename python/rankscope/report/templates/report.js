@@ -1,6 +1,6 @@
 "use strict";
 
-// What the page is without a script stays: this adds sorting, filtering and printing of what is folded.
+// What the page is without a script stays: this adds sorting and filtering.
 
 function key(row, column) {
   const cell = row.cells[column];
@@ -65,17 +65,5 @@ function makeFilter(field) {
   });
 }
 
-function unfoldForPrint() {
-  let folded = [];
-  addEventListener("beforeprint", () => {
-    folded = Array.from(document.querySelectorAll("details:not([open])"));
-    for (const each of folded) each.open = true;
-  });
-  addEventListener("afterprint", () => {
-    for (const each of folded) each.open = false;
-  });
-}
-
 document.querySelectorAll("table[data-sort]").forEach(makeSortable);
 document.querySelectorAll(".filter").forEach(makeFilter);
-unfoldForPrint();
