@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import math
 import re
 from hashlib import sha256
 from itertools import pairwise
@@ -120,6 +121,59 @@ def test_values_stand_in_the_summary_with_their_intervals(page: Element) -> None
 def test_without_intervals_there_are_none() -> None:
     html = rs.report(QRELS, RUNS, "RR", interval=None).to_html()
     assert "interval" not in read_page(html).find("main")[0].text
+
+
+POLICIES = (
+    "empty=skip",
+    "empty=one",
+    "empty=nan",
+    "missing=skip",
+    "unjudged=remove",
+    "unjudged=0.5",
+    "unretrieved=ignore",
+    "negative=gain",
+    "missing_gain=-1",
+    "aggregate=median",
+    "aggregate=tail_mean(0.5)",
+    "ties=average",
+    "ties=best,empty=skip,missing=skip",
+)
+
+
+@pytest.mark.parametrize("policy", POLICIES)
+def test_there_is_a_page_under_every_policy(policy: str) -> None:
+    judged = QRELS | {"q5": {"d9": -1, "d8": 2}}
+    tied = OLD | {"q5": {"d9": 1.0, "d8": 1.0}}
+    for measures in (["nDCG@3", "AP", "DCG@2"], ["RBP(p=0.8)", "NumRel", "OrderingLoss@2"]):
+        expected = rs.evaluate(judged, tied, measures, policy=policy)
+        report = rs.report(judged, {"old": tied, "new": NEW}, measures, policy=policy)
+        means = [mean.value for mean in report.runs[0].means]
+        assert list(map(str, means)) == list(map(str, expected.values()))
+        read_page(report.to_html())
+
+
+@pytest.mark.parametrize("policy", ["negative=minmax", "aggregate=ratio_of_sums"])
+def test_there_is_a_page_under_policies_that_only_some_measures_take(policy: str) -> None:
+    report = rs.report(QRELS, RUNS, "nDCG@3", policy=policy)
+    expected = rs.evaluate(QRELS, OLD, "nDCG@3", policy=policy)["nDCG@3"]
+    assert report.runs[0].means[0].value == expected
+    read_page(report.to_html())
+
+
+def test_a_query_that_one_run_lacks_has_no_spread() -> None:
+    report = rs.report(QRELS, RUNS, "RR", policy="missing=skip")
+    rows = {query: values for query, _, values in report.tables[0].rows()}
+    spreads = dict(zip(rows, report.tables[0].spreads, strict=True))
+    assert math.isnan(spreads["q3"])
+    assert spreads["q1"] == max(rows["q1"]) - min(rows["q1"])
+
+
+def test_measures_made_of_functions_are_reported() -> None:
+    def double(grade: float) -> float:
+        return 2 * grade
+
+    html = rs.report(QRELS, RUNS, rs.nDCG(gain=double) @ 10).to_html()
+    assert "double" in read_page(html).find("th")[1].text
 
 
 def test_values_above_1_are_not_drawn_beside_others() -> None:

@@ -271,12 +271,16 @@ def _make_tables(
             query_ids=tuple(ids[at] for at in shown),
             relevant=tuple(int(relevant[at]) for at in shown),
             values=tuple(map(tuple, values)),
-            spreads=tuple(max(row) - min(row) for row in rows),
+            spreads=tuple(map(_spread, rows)),
         )
 
     if is_one:
         return (make(names[0], measures, [(first.evaluation, name) for name in measures]),)
     return tuple(make(name, names, [(run.evaluation, name) for run in runs]) for name in measures)
+
+
+def _spread(row: Sequence[float]) -> float:
+    return math.nan if any(map(math.isnan, row)) else max(row) - min(row)
 
 
 def _merge_notes(runs: Sequence[EvaluatedRun], names: Sequence[str]) -> tuple[Remark, ...]:
