@@ -265,7 +265,7 @@ impl Plan {
     /// The gain of each grade, NaN being unjudged, where a measure is made of gains.
     fn gains(&self, measure: usize, grades: Vec<f64>) -> Option<Vec<f64>> {
         let gains = self.0.measures.get(measure)?.kernel.gains()?;
-        Some(grades.into_iter().map(|grade| gains.of(grade)).collect())
+        Some(grades.into_iter().map(|grade| gains.of_document(grade)).collect())
     }
 
     /// What each gain is worth at its rank, where a measure is made of gains.

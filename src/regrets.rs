@@ -138,7 +138,7 @@ fn list_documents(
     for tie in rows.chunk_by(|&a, &b| is_averaged && scores[a] == scores[b]) {
         let ranks = docs.len() + 1..docs.len() + 1 + tie.len();
         for &row in tie {
-            let gain = gains.of(relevance[row]);
+            let gain = gains.of_document(relevance[row]);
             let worth = ranks.clone().filter(|&rank| rank <= gains.k());
             let found = worth.map(|rank| gains.discount(gain, rank)).sum::<f64>();
             docs.push(Doc {
@@ -198,7 +198,7 @@ fn add_unretrieved<N: AsRef<[u8]>>(
 #[allow(clippy::cast_precision_loss)] // counts stay far below 2^53
 fn share_ideal(docs: &mut [Doc], gains: &Gains) {
     for doc in docs.iter_mut().filter(|doc| doc.row.is_none()) {
-        doc.gain = gains.of(doc.grade);
+        doc.gain = gains.of_document(doc.grade);
     }
     let takes_all = gains.ideal == Ideal::Retrieved;
     let is_ideal = |doc: &&mut Doc| doc.gain > 0.0 && (takes_all || !doc.grade.is_nan());

@@ -61,7 +61,7 @@ fn spread(trial: &mut Trial<'_>, plan: &Plan, list: Listed<'_>) -> Spread {
     }
     // A tie is best in descending order of what its documents are worth.
     let worth = |grade: f64| match kernel.gains() {
-        Some(gains) => gains.of(grade),
+        Some(gains) => gains.of_document(grade),
         None => {
             if grade.is_nan() {
                 0.0
@@ -102,7 +102,8 @@ fn variance(gains: &Gains, query: &Query<'_>) -> f64 {
     let mut sum = 0.0;
     for place in query.places(usize::MAX).filter(|place| place.size > 1) {
         let unjudged = std::iter::repeat_n(f64::NAN, place.size - place.grades.len());
-        let of_docs = place.grades.iter().copied().chain(unjudged).map(|grade| gains.of(grade));
+        let of_docs =
+            place.grades.iter().copied().chain(unjudged).map(|grade| gains.of_document(grade));
         let ranks = place.first..place.first + place.size;
         let weights = ranks.map(|rank| gains.weight(rank));
         #[allow(clippy::cast_precision_loss)] // counts stay far below 2^53

@@ -156,12 +156,15 @@ impl Gains {
         }
     }
 
-    /// The gain of a grade; NaN is unjudged.
+    /// The gain of a document, judged or not; NaN is unjudged.
+    #[must_use]
+    pub fn of_document(&self, grade: f64) -> f64 {
+        if grade.is_nan() { self.unjudged_gain } else { self.of(grade) }
+    }
+
+    /// The gain of a grade.
     #[must_use]
     pub fn of(&self, grade: f64) -> f64 {
-        if grade.is_nan() {
-            return self.unjudged_gain;
-        }
         if grade < 0.0 && !self.negative_gain { 0.0 } else { self.gain.of(grade) }
     }
 
