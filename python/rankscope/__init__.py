@@ -49,6 +49,7 @@ from rankscope.errors import PolicyError as PolicyError
 from rankscope.errors import RankscopeError as RankscopeError
 from rankscope.errors import UsageError as UsageError
 from rankscope.explain import Explanation as Explanation
+from rankscope.explain import RelevanceExplanation as RelevanceExplanation
 from rankscope.file import File as File
 from rankscope.measures import AP as AP
 from rankscope.measures import CG as CG
@@ -138,6 +139,7 @@ __all__ = [
     "Rankings",
     "RankscopeError",
     "Regrets",
+    "RelevanceExplanation",
     "Report",
     "RetrievalLoss",
     "Rprec",

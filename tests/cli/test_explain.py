@@ -166,7 +166,7 @@ def test_what_is_piped_is_read(program: Program, files: list[str], tmp_path: Pat
         (["--grades", "4", "--digits", "40"], 2, "usage"),
         (["--grades", "4", "-m", "nDCG@2", "--k", "3"], 2, "usage"),
         (["--grades", "4", "-m", "nDCG@2,DCG@2"], 2, "usage"),
-        (["--grades", "4", "-m", "AP"], 2, "not_explained"),
+        (["--grades", "4", "-m", "Bpref"], 2, "not_explained"),
         (["--grades", "4", "--gain", "linaer"], 2, "bad_parameter"),
         (["--grades", "4", "--policy", "empty=none"], 2, "bad_policy"),
         (["--grades", "?"], 3, "empty_input"),

@@ -157,7 +157,7 @@ QUERY = Rankings.from_run({"q": {"a": 1}}, {"q": {"a": 1.0}})
 @pytest.mark.parametrize(
     ("code", "ask"),
     [
-        ("not_explained", lambda: rs.explain([1], measure="AP")),
+        ("not_explained", lambda: rs.explain([1], measure="ERR")),
         ("not_explained", lambda: QUERY.explain("q", "ERR@10")),
         ("unknown_query", lambda: QUERY.explain("r", nDCG)),
         ("unknown_query", lambda: QUERY.explain(7, nDCG)),

@@ -17,18 +17,23 @@ from rankscope.measures import nDCG, parse
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
-    from typing import Literal, Unpack
+    from typing import Literal, TypeAlias, Unpack
 
     from rankscope import _core
     from rankscope.api.grades import Discounts
     from rankscope.api.rankings import Rankings
     from rankscope.conventions import Convention
-    from rankscope.explain import Explanation
+    from rankscope.explain import Explanation, RelevanceExplanation
     from rankscope.explain.ranked import RankedQuery
     from rankscope.measures import Measure
 
+    Explained: TypeAlias = Explanation | RelevanceExplanation
+
 EXPLAINED = ("nDCG", "DCG", "IDCG", "CG")
-"""The measures that have an explanation."""
+"""The measures of cumulated gain that have an explanation."""
+
+OF_RELEVANCE = ("AP", "RR", "P", "R")
+"""Those of relevant documents."""
 
 POLICIES = ("empty", "negative", "missing_gain", "unjudged")
 
@@ -44,7 +49,7 @@ def explain(
     unjudged: Literal["nonrelevant", "remove"] | float = "nonrelevant",
     limit: int = LIMIT,
     **settings: Unpack[Discounts],
-) -> Explanation:
+) -> Explained:
     """Explain the nDCG of grades in rank order: every term, the ideal order, what would raise it.
 
     Args:
@@ -52,7 +57,7 @@ def explain(
         k: The cutoff, or `None` for the whole list.
         names: What the documents are called, one a grade; a text gives each letter.
         ideal: All judged grades, in any order; those of the list if left out.
-        measure: The measure: nDCG, DCG, IDCG or CG.
+        measure: The measure: nDCG, DCG, IDCG, CG, AP, RR, P or R.
         empty: The value where the ideal is 0, as in `Policy`.
         unjudged: What a document without a judgment is, as in `Policy`.
         limit: How many ranks are shown at most.
@@ -90,8 +95,7 @@ def explain(
         from rankscope.api.rankings import Rankings  # noqa: PLC0415 - loads NumPy
 
         Rankings.from_lists([numbers], ideal=[judged]).evaluate(chosen, policy=policy)
-    from rankscope.explain.derive import derive  # noqa: PLC0415 - only explanations need it
-    from rankscope.explain.ranked import RankedQuery  # noqa: PLC0415 - as above
+    from rankscope.explain.ranked import RankedQuery  # noqa: PLC0415 - only explanations need it
 
     query = RankedQuery(
         query_id=None,
@@ -103,7 +107,7 @@ def explain(
         judged_docs=None,
         sees_all=ideal is not None,
     )
-    return derive(query, chosen, policy, limit=_read_limit(limit))
+    return _derive(query, chosen, policy, limit)
 
 
 def explain_query(
@@ -114,7 +118,7 @@ def explain_query(
     policy: Policy | str | None,
     convention: Convention | str | None,
     limit: int,
-) -> Explanation:
+) -> Explained:
     """Explain the value of a query of rankings; `Rankings.explain` says what the arguments mean."""
     request = engine.read_request(
         measure,
@@ -134,10 +138,15 @@ def explain_query(
         )
     chosen = _choose(request.measures[0], None)
     number = find_query(rankings, query_id)
-    from rankscope.explain.derive import derive  # noqa: PLC0415 - only explanations need it
+    return _derive(take_query(rankings, number), chosen, request.policy, limit)
 
-    query = take_query(rankings, number)
-    return derive(query, chosen, request.policy, limit=_read_limit(limit))
+
+def _derive(query: RankedQuery, measure: Measure, policy: Policy, limit: int) -> Explained:
+    from rankscope.explain.derive import derive  # noqa: PLC0415 - only explanations need it
+    from rankscope.explain.derive_relevance import derive_relevance  # noqa: PLC0415 - as above
+
+    make = derive_relevance if measure.row.name in OF_RELEVANCE else derive
+    return make(query, measure, policy, limit=_read_limit(limit))
 
 
 def find_query(rankings: Rankings, query_id: object) -> int:
@@ -197,10 +206,10 @@ def _slice(column: _core.Column, start: int, stop: int) -> list[float]:
 
 def _choose(measure: Measure, k: int | None) -> Measure:
     """Cut a measure, and refuse one that has no explanation."""
-    if measure.row.name not in EXPLAINED:
+    if measure.row.name not in {*EXPLAINED, *OF_RELEVANCE}:
         raise MeasureError(
             f"expected a measure that has an explanation, found {measure}",
-            hint=f"those are {', '.join(EXPLAINED)}",
+            hint=f"those are {', '.join((*EXPLAINED, *OF_RELEVANCE))}",
             code="not_explained",
         )
     if k is None:

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from rankscope.data.interval import Interval
     from rankscope.data.policy import Ties
     from rankscope.engine import Measures
-    from rankscope.explain import Explanation
+    from rankscope.explain import Explanation, RelevanceExplanation
     from rankscope.measures import Measure
     from rankscope.results import Evaluation, Losses, Regrets
     from rankscope.results.bounds import Bounds
@@ -329,12 +329,12 @@ class Rankings(Columns):
         policy: Policy | str | None = None,
         convention: Convention | str | None = None,
         limit: int = LIMIT,
-    ) -> Explanation:
+    ) -> Explanation | RelevanceExplanation:
         """Explain the value of a query: every term, the ideal order, what would raise it.
 
         Args:
             query_id: The query.
-            measure: nDCG, DCG, IDCG or CG, with any settings.
+            measure: nDCG, DCG, IDCG, CG, AP, RR, P or R, with any settings.
             policy: As in `evaluate`.
             convention: As in `evaluate`.
             limit: How many ranks are shown at most.

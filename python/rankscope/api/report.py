@@ -15,6 +15,7 @@ from rankscope.data.interval import read_interval
 from rankscope.data.policy import Policy
 from rankscope.data.qrels import Qrels
 from rankscope.errors import EmptyError, UsageError
+from rankscope.explain import Explanation
 from rankscope.file import File
 from rankscope.measures import Judged, NumRel, NumRelRet, NumRet, nDCG
 from rankscope.report.source import hold
@@ -27,7 +28,6 @@ if TYPE_CHECKING:
     from rankscope.data.attribution import Positive, Settings
     from rankscope.data.interval import Interval
     from rankscope.engine import Measures
-    from rankscope.explain import Explanation
     from rankscope.measures import Measure
     from rankscope.report import Report
     from rankscope.report.source import Held
@@ -386,7 +386,8 @@ def _explain(
     chosen = next((measure for measure in measures if measure.row.name in EXPLAINED), None)
     if chosen is None:
         return None
-    return rankings.explain(query, chosen, policy=policy, limit=limit)
+    found = rankings.explain(query, chosen, policy=policy, limit=limit)
+    return found if isinstance(found, Explanation) else None
 
 
 def _number(rankings: Rankings) -> dict[str, int]:

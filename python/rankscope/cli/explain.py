@@ -16,9 +16,10 @@ if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
     from collections.abc import Callable
 
-    from rankscope import Explanation, Measure
+    from rankscope import Measure
+    from rankscope.explain.derivation import Derivation
 
-WRITERS: dict[str, Callable[[Explanation, int], str]] = {
+WRITERS: dict[str, Callable[[Derivation, int], str]] = {
     "text": lambda explanation, digits: explanation.to_text(digits) + "\n",
     "markdown": lambda explanation, digits: explanation.to_markdown(digits),
     "latex": lambda explanation, digits: explanation.to_latex(digits),
@@ -55,7 +56,8 @@ def add_arguments(parser: ArgumentParser) -> None:
         dest="measures",
         metavar="MEASURE",
         action="append",
-        help="nDCG, DCG, IDCG or CG; nDCG of --grades and nDCG@10 of files if left out",
+        help="nDCG, DCG, IDCG, CG, AP, RR, P or R; if left out, nDCG of --grades and nDCG@10 of "
+        "files",
     )
     parser.add_argument("--k", action=Once, type=int, metavar="N", help="the cutoff")
     for name, words in {
@@ -121,7 +123,7 @@ def run(options: Namespace) -> int:
     return 0
 
 
-def _explain_grades(options: Namespace) -> Explanation:
+def _explain_grades(options: Namespace) -> Derivation:
     given = [f"--{name.replace('_', '-')}" for name in OF_FILES if getattr(options, name)]
     given += options.inputs[:1]
     if given:
@@ -152,7 +154,7 @@ def _explain_grades(options: Namespace) -> Explanation:
     )
 
 
-def _explain_query(options: Namespace) -> Explanation:
+def _explain_query(options: Namespace) -> Derivation:
     if not options.inputs or options.query is None or options.ideal:
         what = "--ideal beside files" if options.ideal else f"{len(options.inputs)} files"
         raise UsageError(

@@ -45,14 +45,10 @@ def count(query: RankedQuery, measure: Measure, policy: Policy, kernels: Kernels
         policy: The policy.
         kernels: The core with the query.
     """
-    rows, removed = list(range(len(query.grades))), []
-    if measure.judged_only or policy.unjudged == "remove":
-        # NaN is no grade of 0 or more either.
-        rows = [row for row in rows if query.grades[row] >= 0]
-        removed = [row for row, grade in enumerate(query.grades) if not grade >= 0]
+    rows, removed = take_ranks(query, measure, policy)
     grades = [query.grades[row] for row in rows]
     gains = kernels.gains(measure, grades)
-    spans = _find_ties(query, rows) if query.ties == "average" else []
+    spans = find_ties(query, rows) if query.ties == "average" else []
     means = kernels.mean_gains(measure @ 1, [grades[first - 1 : last] for first, last in spans])
     rank_gains = [*gains]
     ties = {}
@@ -63,7 +59,18 @@ def count(query: RankedQuery, measure: Measure, policy: Policy, kernels: Kernels
     return Counted(rows, grades, gains, rank_gains, ties, removed)
 
 
-def _find_ties(query: RankedQuery, rows: list[int]) -> list[tuple[int, int]]:
+def take_ranks(query: RankedQuery, measure: Measure, policy: Policy) -> tuple[list[int], list[int]]:
+    """Say which rows have ranks, and which are taken out of the list first."""
+    rows = range(len(query.grades))
+    if not (measure.judged_only or policy.unjudged == "remove"):
+        return list(rows), []
+    # NaN is no grade of 0 or more either.
+    kept = [row for row in rows if query.grades[row] >= 0]
+    return kept, [row for row in rows if not query.grades[row] >= 0]
+
+
+def find_ties(query: RankedQuery, rows: list[int]) -> list[tuple[int, int]]:
+    """Find the first and the last rank of documents of one score, where there are several."""
     spans = []
     first = 0
     for end in range(1, len(rows) + 1):

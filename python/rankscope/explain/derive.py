@@ -5,22 +5,20 @@ from __future__ import annotations
 import math
 
 from rankscope.explain.counted import count
-from rankscope.explain.explanation import (
-    Between,
-    Document,
-    Documents,
-    Explanation,
-    Gap,
-    LossSplit,
-    Order,
-    Row,
-)
+from rankscope.explain.explanation import Between, Explanation, LossSplit, Order, Row
+from rankscope.explain.family import Family, sibling
 from rankscope.explain.ideal import derive_ideal, list_judged, rank_ideal
 from rankscope.explain.kernels import Kernels
+from rankscope.explain.listing import (
+    apply_policy,
+    choose_ranks,
+    find_gaps,
+    list_below,
+    list_removed,
+    list_unretrieved,
+)
 from rankscope.explain.reordered import find_extremes, find_swap
-from rankscope.measures import Measure
-from rankscope.measures.table import measure as measure_named
-from rankscope.records import record, replace
+from rankscope.records import replace
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -30,42 +28,9 @@ if TYPE_CHECKING:
     from rankscope.explain.counted import Counted
     from rankscope.explain.ideal import Judged
     from rankscope.explain.ranked import RankedQuery
+    from rankscope.measures import Measure
 
 LOSSES = ("RetrievalLoss", "TruncationLoss", "OrderingLoss")
-
-
-@record(frozen=True, slots=True)
-class Family:
-    """A measure of cumulated gain with the others of the same settings.
-
-    Args:
-        own: The measure.
-        cg: CG.
-        dcg: DCG.
-        idcg: IDCG.
-        ndcg: nDCG.
-    """
-
-    own: Measure
-    cg: Measure
-    dcg: Measure
-    idcg: Measure
-    ndcg: Measure
-
-    @classmethod
-    def of(cls, measure: Measure) -> Family:
-        """Take the others of a measure."""
-        names = ("CG", "DCG", "IDCG", "nDCG")
-        return cls(measure, *(_sibling(name, measure) for name in names))
-
-
-def _sibling(name: str, measure: Measure) -> Measure:
-    """Give another measure with the settings that it shares with one."""
-    plain = measure_named(name)
-    settings = measure.parameters
-    return Measure(
-        plain.row, tuple(settings.get(key, value) for key, value in plain.parameters.items())
-    )
 
 
 def derive(query: RankedQuery, measure: Measure, policy: Policy, *, limit: int) -> Explanation:
@@ -88,10 +53,11 @@ def derive(query: RankedQuery, measure: Measure, policy: Policy, *, limit: int) 
     kernels = Kernels(query, chosen)
     value = kernels.values([measure])[0]
     counted = count(query, family.cg, chosen, kernels)
-    judged = list_judged(query, counted, family.cg, kernels)
+    gains = kernels.gains(family.cg, query.judged)
+    judged = list_judged(query, counted, gains)
     ideal = rank_ideal(judged, query, counted, family.ndcg, chosen)
     depth = _find_depth(len(counted), len(ideal), family.ndcg, chosen)
-    shown = _choose_ranks(counted, depth, limit)
+    shown = choose_ranks(counted, depth, limit)
     cg, dcg, idcg = kernels.values([family.cg, family.dcg, family.idcg])
     weights = _weigh(counted, family, kernels)
     is_of_list = measure.row.name != "IDCG" and len(counted) > 0
@@ -106,7 +72,7 @@ def derive(query: RankedQuery, measure: Measure, policy: Policy, *, limit: int) 
         measure=measure,
         policy=policy,
         query_id=query.query_id,
-        value=_apply_policy(value, query, policy),
+        value=apply_policy(value, query, policy),
         is_undefined=math.isnan(value),
         is_missing=query.is_missing,
         retrieved=len(query.grades),
@@ -115,12 +81,12 @@ def derive(query: RankedQuery, measure: Measure, policy: Policy, *, limit: int) 
         idcg=idcg,
         gains=_list_gains(counted, ideal, measure.k),
         rows=_derive_rows(query, counted, family, chosen, kernels, ranks=shown),
-        gaps=tuple(_find_gaps(shown, depth, counted, chosen)),
+        gaps=tuple(find_gaps(shown, depth, counted, chosen)),
         ideal_rows=derive_ideal(ideal[:limit], _uncut(family.idcg), kernels),
         ideal_size=len(ideal),
-        below=_list_below(query, counted, measure.k, limit),
-        unretrieved=_list_unretrieved(judged, chosen, limit),
-        removed=_list_removed(query, counted, limit),
+        below=list_below(query, counted, measure.k, limit),
+        unretrieved=list_unretrieved(judged, chosen, limit),
+        removed=list_removed(query, counted, limit),
         order=order,
         best=best,
         worst=worst,
@@ -133,13 +99,6 @@ def derive(query: RankedQuery, measure: Measure, policy: Policy, *, limit: int) 
         else None,
         between=_find_between(query, counted, family, kernels, chosen),
     )
-
-
-def _apply_policy(value: float, query: RankedQuery, policy: Policy) -> float:
-    """Give what an evaluation gives for a value; where it gives none, NaN."""
-    if query.is_missing and policy.missing != "zero":
-        return math.nan
-    return {"zero": 0.0, "one": 1.0}.get(policy.empty, value) if math.isnan(value) else value
 
 
 def _uncut(idcg: Measure) -> Measure:
@@ -156,31 +115,6 @@ def _find_depth(retrieved: int, ideal: int, measure: Measure, policy: Policy) ->
         return measure.k
     reach = retrieved if measure.parameters["ideal"] == "whole" else max(retrieved, ideal)
     return int(min(k, reach))
-
-
-def _choose_ranks(counted: Counted, depth: int, limit: int) -> list[int]:
-    """Choose the ranks to show: all, or the first ones, those with a gain, and the last one."""
-    if depth <= limit:
-        return list(range(1, depth + 1))
-    chosen = list(range(1, limit // 2 + 1))
-    for rank in range(limit // 2 + 1, min(depth, len(counted) + 1)):
-        if len(chosen) == limit - 1:
-            break
-        if counted.rank_gains[rank - 1] != 0:
-            chosen.append(rank)
-    return [*chosen, depth]
-
-
-def _find_gaps(shown: list[int], depth: int, counted: Counted, policy: Policy) -> list[Gap]:
-    gaps = []
-    for before, after in zip([0, *shown], [*shown, depth + 1], strict=True):
-        first, last = before + 1, after - 1
-        if first <= last:
-            gains = sum(gain != 0 for gain in counted.rank_gains[first - 1 : last])
-            if policy.missing_gain:
-                gains += max(0, last - max(first - 1, len(counted)))
-            gaps.append(Gap(first, last, gains))
-    return gaps
 
 
 def _derive_rows(
@@ -249,40 +183,12 @@ def _list_gains(
     return tuple(sorted((pair for pair in pairs.items() if pair[0] == pair[0]), reverse=True))
 
 
-def _list_below(query: RankedQuery, counted: Counted, k: int | None, limit: int) -> Documents:
-    places = range(len(counted) if k is None else k, len(counted))
-    found = [at for at in places if counted.gains[at] > 0]
-    found.sort(key=lambda at: -counted.gains[at])
-    shown = [
-        Document(query.name(counted.rows[at]), counted.grades[at], counted.gains[at], at + 1)
-        for at in found[:limit]
-    ]
-    return Documents(tuple(shown), len(found))
-
-
-def _list_unretrieved(judged: Sequence[Judged], policy: Policy, limit: int) -> Documents:
-    if policy.unretrieved == "ignore":
-        return Documents((), 0)
-    lacking = [each for each in judged if not each.is_retrieved]
-    lacking.sort(key=lambda each: -each.gain)
-    shown = [Document(each.doc_id, each.grade, each.gain, None) for each in lacking[:limit]]
-    return Documents(tuple(shown), len(lacking))
-
-
-def _list_removed(query: RankedQuery, counted: Counted, limit: int) -> Documents:
-    shown = [
-        Document(query.name(row), query.grades[row], 0.0, row + 1)
-        for row in counted.removed[:limit]
-    ]
-    return Documents(tuple(shown), len(counted.removed))
-
-
 def _split(family: Family, kernels: Kernels, policy: Policy) -> LossSplit | None:
     """Split the loss, where it is a share of the ideal that has parts."""
     is_share = policy.negative != "minmax" and family.ndcg.parameters["ideal"] != "slots"
     if family.own.row.name != "nDCG" or not is_share:
         return None
-    found = kernels.values([_sibling(name, family.own) for name in LOSSES])
+    found = kernels.values([sibling(name, family.own) for name in LOSSES])
     return None if any(map(math.isnan, found)) else LossSplit(*found)
 
 
@@ -303,7 +209,7 @@ def _find_between(
         grades = [grade for gain, grade in listed if gain or not math.isnan(grade)]
     elif policy.unretrieved == "ignore":
         grades = [grade for grade in query.grades if not math.isnan(grade)]
-    plain = _sibling("DCG", family.own)(judged_only=False)
+    plain = sibling("DCG", family.own)(judged_only=False)
     pairs = sorted(zip(kernels.gains(plain, grades), grades, strict=True), key=_first)
     order = [grade for _, grade in pairs]
     worst, best = (kernels.sum_of_order(plain, each) for each in (order, order[::-1]))

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
+from rankscope.explain.derivation import DIGITS, Derivation
 from rankscope.records import record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from rankscope.data.policy import Policy
+    from rankscope.explain.blocks import Block
     from rankscope.measures import Measure
-
-DIGITS = 4
-"""Places after the point, unless others are asked for."""
 
 LIMIT = 50
 """So many ranks are shown, unless others are asked for."""
@@ -177,7 +176,7 @@ class Between:
 
 
 @record(frozen=True, slots=True, kw_only=True)
-class Explanation:
+class Explanation(Derivation):
     """The derivation of a measure of cumulated gain for one query; `explain` makes it.
 
     Args:
@@ -241,60 +240,16 @@ class Explanation:
 
         return write_formula(self)
 
-    def to_text(self, digits: int = DIGITS) -> str:
-        """Write it as plain text.
+    def lay_out(self, digits: int = DIGITS) -> list[Block]:
+        """Lay it out as headings, sentences, equations and tables.
 
         Args:
             digits: Places after the point.
         """
-        from rankscope.explain import outline, text  # noqa: PLC0415 - only where asked for
+        from rankscope.explain import gain_outline  # noqa: PLC0415 - only where asked for
 
-        return text.render(outline.lay_out(self, digits))
-
-    def to_markdown(self, digits: int = DIGITS) -> str:
-        """Write it as Markdown, with tables.
-
-        Args:
-            digits: Places after the point.
-        """
-        from rankscope.explain import markdown, outline  # noqa: PLC0415 - only where asked for
-
-        return markdown.render(outline.lay_out(self, digits))
-
-    def to_latex(self, digits: int = DIGITS) -> str:
-        """Write it as LaTeX, for a document that uses amsmath.
-
-        Args:
-            digits: Places after the point.
-        """
-        from rankscope.explain import latex, outline  # noqa: PLC0415 - only where asked for
-
-        return latex.render(outline.lay_out(self, digits))
-
-    def to_html(self, digits: int = DIGITS, *, is_page: bool = False) -> str:
-        """Write it as a piece of HTML that stands alone: it brings its own style, and no more.
-
-        Args:
-            digits: Places after the point.
-            is_page: Whether to write a whole page, and not a piece of one.
-        """
-        from rankscope.explain import html, outline  # noqa: PLC0415 - only where asked for
-
-        written = html.render(outline.lay_out(self, digits))
-        return html.wrap(written, str(self.measure)) if is_page else written
-
-    def to_dict(self) -> dict[str, object]:
-        """Give it as plain values that JSON has too; what is no number is `None`."""
-        from rankscope.explain.plain import to_dict  # noqa: PLC0415 - only where asked for
-
-        return to_dict(self)
-
-    def __str__(self) -> str:
-        return self.to_text()
+        return list(gain_outline.GainOutline(self, digits).blocks())
 
     def __repr__(self) -> str:
         where = "" if self.query_id is None else f", query {self.query_id!r}"
         return f"Explanation({self.measure}{where}, value {self.value:.{DIGITS}f})"
-
-    def _repr_html_(self) -> str:
-        return self.to_html()

@@ -6,16 +6,17 @@ import re
 from html import escape
 
 from rankscope.explain.blocks import Aside, Equation, Grid, Heading, Id, Math, Note, shorten
+from rankscope.explain.text import write_inline
 from rankscope.results.text import show
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
     from rankscope.explain.blocks import Block, Inline, Term
 
 # Every rule is of this class alone, and colours are those of the page around, so that nothing else
-# changes and a dark page stays dark.
+# changes and a dark page stays dark. Notebooks insist on cells that end on the right.
 STYLE = """
 .rankscope-explanation{line-height:1.55;text-align:left}
 .rankscope-explanation h4,.rankscope-explanation p,.rankscope-explanation .sum{max-width:60rem}
@@ -35,7 +36,7 @@ font-size:.95em;font-variant-numeric:tabular-nums}
 border:0;border-bottom:1px solid rgba(128,128,128,.28);background:none;white-space:nowrap}
 .rankscope-explanation th:first-child,.rankscope-explanation td:first-child{padding-left:.1em}
 .rankscope-explanation th{font-weight:600;border-bottom:1px solid rgba(128,128,128,.7)}
-.rankscope-explanation .words{text-align:left}
+.rankscope-explanation .words{text-align:left!important}
 .rankscope-explanation td.words{white-space:normal;overflow-wrap:normal}
 .rankscope-explanation td.id{white-space:nowrap;min-width:0}
 .rankscope-explanation td.long{white-space:normal;overflow-wrap:anywhere;min-width:12em}
@@ -62,8 +63,11 @@ def write(blocks: Iterable[Block]) -> str:
     return "\n".join(map(_write, blocks))
 
 
-def wrap(piece: str, title: str) -> str:
-    """Make a page of a piece of HTML, in the colours that the reader prefers."""
+def render_page(blocks: Sequence[Block]) -> str:
+    """Write blocks as a page, in the colours that the reader prefers."""
+    heads = [block for block in blocks if isinstance(block, Heading)]
+    title = "".join(write_inline(part) for head in heads for part in head.parts)
+    piece = render(blocks)
     return f"""<!doctype html>
 <html lang="en">
 <head>

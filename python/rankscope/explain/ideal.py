@@ -35,11 +35,14 @@ class Judged:
     is_retrieved: bool
 
 
-def list_judged(
-    query: RankedQuery, counted: Counted, measure: Measure, kernels: Kernels
-) -> list[Judged]:
-    """List the judged documents of a gain above 0: those of the list in rank order, then others."""
-    gains = kernels.gains(measure, query.judged)
+def list_judged(query: RankedQuery, counted: Counted, gains: Sequence[float]) -> list[Judged]:
+    """List the judged documents of a gain above 0: those of the list in rank order, then others.
+
+    Args:
+        query: The query.
+        counted: What counts of its list.
+        gains: The gain of each judged document.
+    """
     rank_of = {row: rank for rank, row in enumerate(counted.rows, start=1)}
     found: list[tuple[int, Judged]] = []
     for place, row in enumerate(_find_rows(query)):

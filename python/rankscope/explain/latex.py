@@ -21,8 +21,7 @@ SPECIAL = {
     "×": r"$\times$",
     "–": "--",
     "…": r"\ldots{}",
-    '"': r"\textquotedbl{}",
-    "'": r"\textquotesingle{}",
+    '"': r"\char34{}",  # which some languages give a meaning
     **{character: f"\\{character}" for character in "&%$#_{}"},
 }
 ESCAPES = str.maketrans(SPECIAL)
@@ -41,9 +40,9 @@ def _write(block: Block) -> str:
     if isinstance(block, Grid):
         return _write_grid(block)
     if isinstance(block, Note):
-        return rf"{{\footnotesize {_escape(block.text)}}}"
+        return rf"\noindent{{\footnotesize {_escape(block.text)}}}"
     words = "".join(map(_inline, block.parts))
-    return rf"\paragraph{{{words}}}" if isinstance(block, Heading) else words
+    return rf"\paragraph{{{words}}}" if isinstance(block, Heading) else rf"\noindent {words}"
 
 
 def _write_equation(equation: Equation) -> str:
@@ -84,7 +83,7 @@ def _write_grid(grid: Grid) -> str:
             )
         else:
             lines.append(_line(map(_inline, row)))
-    return "\n".join([*lines, r"\hline", r"\end{tabular}\par"])
+    return "\n".join([*lines, r"\hline", r"\end{tabular}\par\medskip"])
 
 
 def _line(cells: Iterable[str]) -> str:

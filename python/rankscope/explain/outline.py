@@ -1,38 +1,23 @@
-"""Lays an explanation out as headings, sentences, equations and tables."""
+"""What every explanation is laid out with: its head, its documents, other orders, the policy."""
 
 from __future__ import annotations
 
 import math
-import re
 
-from rankscope.explain.blocks import (
-    Aside,
-    Column,
-    Equation,
-    Grid,
-    Heading,
-    Id,
-    Math,
-    Note,
-    Sentence,
-    Term,
-)
-from rankscope.explain.terms import cut, list_terms, list_values, write_number, write_share
+from rankscope.explain.blocks import Aside, Column, Equation, Grid, Heading, Id, Note, Sentence
+from rankscope.explain.terms import write_number
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
+    from typing import TypeAlias
 
-    from rankscope.explain.blocks import Block, Inline
-    from rankscope.explain.explanation import (
-        Document,
-        Documents,
-        Explanation,
-        Gap,
-        IdealRow,
-        Order,
-        Row,
-    )
+    from rankscope.explain.blocks import Block, Inline, Term
+    from rankscope.explain.explanation import Document, Documents, Explanation, Gap, Order
+    from rankscope.explain.relevance import RelevanceExplanation
+
+    Explained: TypeAlias = Explanation | RelevanceExplanation
+
 
 MOST_NAMED = 10
 """So many documents are named in a sentence."""
@@ -40,42 +25,23 @@ MOST_NAMED = 10
 MOST_GRADES = 24
 """So many grades of an order are shown."""
 
-MOST_GAINS = 12
-"""So many grades are listed with their gains."""
 
-
-def lay_out(explanation: Explanation, digits: int) -> list[Block]:
-    """Lay an explanation out.
+class Outline:
+    """The blocks of one explanation.
 
     Args:
-        explanation: The explanation.
+        explained: The explanation.
         digits: Places after the point.
     """
-    return list(_Outline(explanation, digits).blocks())
 
+    gain = "gain"
+    """What a rank may have."""
 
-class _Outline:
-    """The blocks of one explanation."""
-
-    def __init__(self, explanation: Explanation, digits: int) -> None:
-        self.explained = explanation
+    def __init__(self, explained: Explained, digits: int) -> None:
+        self.explained = explained
         self.digits = digits
-        self.kind = explanation.measure.row.name
-        self.k = explanation.measure.k
-
-    def blocks(self) -> Iterator[Block]:
-        yield self._head()
-        yield from self._definitions()
-        yield from self._equations()
-        yield from self._undefined()
-        if self.kind != "IDCG":
-            yield from self._list()
-        if self.kind in {"nDCG", "IDCG"}:
-            yield from self._ideal()
-        yield from self._orders()
-        yield from self._losses()
-        yield from self._swap()
-        yield Note(f"policy: {self.explained.policy}")
+        self.kind = explained.measure.row.name
+        self.k = explained.measure.k
 
     def number(self, value: float) -> str:
         """Write a value with all its places; one that is undefined is a dash."""
@@ -94,199 +60,37 @@ class _Outline:
             return Heading((f"{explained.measure} has no value", *query))
         return Heading((f"{explained.measure} = {self.number(explained.value)}", *query))
 
-    def _definitions(self) -> Iterator[Block]:
-        measure = self.explained.measure
-        parts = [*self._define_gain(), "."]
-        if self.kind != "CG":
-            share = Math(write_share(measure), write_share(measure, is_latex=True))
-            parts += [" A gain g at rank r counts ", share, "."]
-        yield Sentence(tuple(parts))
-
-    def _define_gain(self) -> list[Inline]:
-        gain = self.explained.measure.parameters["gain"]
-        if gain == "linear":
-            return ["The gain of a document is its grade"]
-        if gain == "binary":
-            return ["The gain of a document is 1 where its grade is above 0"]
-        listed = [
-            f"{write_number(worth, self.digits)} for grade {write_number(grade, self.digits)}"
-            for grade, worth in self.explained.gains[:MOST_GAINS]
-        ]
-        more = ["…"] if len(self.explained.gains) > MOST_GAINS else []
-        values = f": {', '.join([*listed, *more])}" if listed else ""
-        if gain == "exp2":
-            power = Math("2^grade - 1", r"2^{\mathrm{grade}} - 1")
-            return ["The gain of a document is ", power, values]
-        return ["The gain of a document is given by its grade", values]
-
-    def _equations(self) -> Iterator[Block]:
-        explained = self.explained
-        if self.kind == "CG":
-            yield self._sum("CG", explained.rows, [], explained.cg, is_whole=self._is_whole())
-            return
-        if self.kind != "IDCG":
-            values = [row.contribution for row in explained.rows]
-            yield self._sum("DCG", explained.rows, values, explained.dcg, is_whole=self._is_whole())
-        if self.kind == "DCG":
-            return
-        values = [row.contribution for row in explained.ideal_rows]
-        is_whole = len(values) == explained.ideal_size
-        yield self._sum("IDCG", explained.ideal_rows, values, explained.idcg, is_whole=is_whole)
-        if self.kind == "nDCG" and not explained.is_undefined:
-            yield self._quotient()
-
-    def _is_whole(self) -> bool:
-        """Whether every rank with a gain is among the rows."""
-        return not any(gap.gains for gap in self.explained.gaps)
-
-    def _sum(
-        self,
-        kind: str,
-        rows: Sequence[Row | IdealRow],
-        values: Sequence[float],
-        total: float,
-        *,
-        is_whole: bool,
-    ) -> Equation:
-        terms = list_terms(self.explained.measure, rows, self.digits)
-        steps = [cut(terms, is_whole=is_whole)] if terms else []
-        written = list_values(values, self.digits)
-        if len(written) > 1:
-            steps.append(cut(written, is_whole=is_whole))
-        steps.append((_plain(self.number(total)),))
-        return self._equation(kind, steps)
-
-    def _quotient(self) -> Equation:
-        explained = self.explained
-        value = explained.value
-        between = explained.between
-        steps = []
-        if between is None:
-            above, below = self.name("DCG"), self.name("IDCG")
-            pairs = [(above, below, True), (*self._both(explained.dcg, explained.idcg), False)]
-        else:
-            above = f"{self.name('DCG')} - worst"
-            dcg, worst = self._both(explained.dcg, between.worst)
-            best = self.number(between.best)
-            pairs = [
-                (above, "best - worst", True),
-                (f"{dcg} - {_bracket(worst)}", f"{best} - {_bracket(worst)}", False),
-            ]
-        for above, below, is_words in pairs:
-            text = f"{_bracket(above)} / {_bracket(below)}"
-            latex = rf"\frac{{{_words(above, is_words)}}}{{{_words(below, is_words)}}}"
-            steps.append((Term(text, latex),))
-        return self._equation(self.kind, [*steps, (_plain(self.number(value)),)])
-
-    def _both(self, one: float, other: float) -> tuple[str, str]:
-        return self.number(one), self.number(other)
-
-    def _equation(self, kind: str, steps: Sequence[tuple[Term, ...]]) -> Equation:
-        name = self.name(kind)
-        return Equation(name, rf"\mathrm{{{name}}}", tuple(steps))
-
-    def _undefined(self) -> Iterator[Block]:
-        explained = self.explained
-        policy = explained.policy
-        if explained.is_missing:
-            what = {
-                "zero": "that counts as an empty list",
-                "skip": "the mean leaves it out",
-                "error": "an evaluation refuses it",
-            }[policy.missing]
+    def _undefined(self, why: str) -> Iterator[Block]:
+        policy = self.explained.policy
+        if self.explained.is_missing:
+            what = MISSING[policy.missing]
             yield Sentence((f"The query is not in the run: {what} (missing={policy.missing}).",))
-        if explained.is_undefined:
-            what = {
-                "zero": "counts as 0",
-                "one": "counts as 1",
-                "skip": "is left out of the mean",
-                "nan": "is NaN, and so is the mean",
-                "error": "is refused by an evaluation",
-            }[policy.empty]
-            why = (
-                f"no judged document has a gain above 0, and {self.name('IDCG')} is 0"
-                if explained.between is None
-                else "the best order of what is judged is worth no more than the worst"
-            )
-            yield Sentence(
-                (f"{self.name(self.kind)} is undefined: {why}. It {what} (empty={policy.empty}).",)
-            )
+        if self.explained.is_undefined:
+            what = EMPTY[policy.empty]
+            name = self.name(self.kind)
+            yield Sentence((f"{name} is undefined: {why}. It {what} (empty={policy.empty}).",))
 
-    def _list(self) -> Iterator[Block]:
-        explained = self.explained
-        has_ids = any(row.doc_id is not None for row in explained.rows)
-        columns = [Column("rank"), *([Column("document", is_text=True)] if has_ids else [])]
-        columns += [Column("grade"), Column("gain")]
-        if self.kind != "CG":
-            columns += [Column("discount"), Column("gain × discount")]
-        running = {"CG": ("CG",), "DCG": ("CG", "DCG")}.get(self.kind, RUNNING)
-        columns += [Column(name) for name in running]
-        rows = [self._row(row, running, has_ids=has_ids) for row in explained.rows]
-        after = [row.rank for row in explained.rows]
+    def _table(
+        self,
+        columns: Sequence[Column],
+        rows: Sequence[tuple[Inline, ...]],
+        ranks: Sequence[int],
+    ) -> Iterator[Block]:
+        """Lay the list out, with remarks in place of ranks that are not shown."""
         merged: list[tuple[Inline, ...] | Aside] = [*rows]
-        for gap in reversed(explained.gaps):
-            at = sum(rank < gap.first for rank in after)
+        for gap in reversed(self.explained.gaps):
+            at = sum(rank < gap.first for rank in ranks)
             merged.insert(at, Aside(self._say_gap(gap)))
         if merged:
             yield Grid("The list, rank by rank", tuple(columns), tuple(merged))
-        elif not explained.is_missing:
+        elif not self.explained.is_missing:
             yield Sentence(("The list is empty.",))
-        yield from self._notes_on_list()
-
-    def _row(self, row: Row, running: Sequence[str], *, has_ids: bool) -> tuple[Inline, ...]:
-        cells: list[Inline] = [f"{row.rank}{'=' if row.tie else ''}"]
-        if has_ids:
-            cells.append(_name(row.doc_id) if row.grade is not None else "(no document)")
-        grade = "" if row.grade is None else self._grade(row.grade)
-        cells += [grade, write_number(row.gain, self.digits)]
-        if self.kind != "CG":
-            cells += [self.number(row.discount), self.number(row.contribution)]
-        values = {"CG": row.cg, "DCG": row.dcg, "IDCG": row.idcg, "nDCG": row.ndcg}
-        return (*cells, *(self.number(values[name]) for name in running))
-
-    def _grade(self, grade: float) -> str:
-        return "–" if math.isnan(grade) else write_number(grade, self.digits)
 
     def _say_gap(self, gap: Gap) -> str:
         ranks = f"ranks {gap.first} to {gap.last}" if gap.last > gap.first else f"rank {gap.first}"
         if not gap.gains:
-            return f"{ranks}: no gain"
-        return f"{ranks}: not shown, {gap.gains} with a gain"
-
-    def _notes_on_list(self) -> Iterator[Block]:
-        explained = self.explained
-        rows = explained.rows
-        if any(row.tie for row in rows):
-            words = (
-                "= marks documents of one score: each order of them is as likely as any other, so "
-                "that each of their ranks has their mean gain."
-            )
-            first, last = rows[-1].tie or (0, 0)
-            if last > rows[-1].rank:
-                words += f" Ranks {first} to {last} have one score, across the cutoff."
-            yield Sentence((words,))
-        if any(row.grade is not None and math.isnan(row.grade) for row in rows):
-            worth = explained.policy.unjudged
-            what = (
-                f"the policy gives it a gain of {write_number(float(worth), self.digits)}"
-                if not isinstance(worth, str)
-                else "it has no gain"
-            )
-            yield Sentence((f"– stands for a document without a judgment: {what}.",))
-        if explained.policy.negative == "nonrelevant" and any(
-            row.grade is not None and row.grade < 0 for row in rows
-        ):
-            yield Sentence(("A negative grade has no gain (negative=nonrelevant).",))
-        if any(row.grade is None for row in rows) and explained.policy.missing_gain:
-            gain = write_number(float(explained.policy.missing_gain), self.digits)
-            yield Sentence(
-                (f"The list ends before the cutoff; each rank after its end has a gain of {gain}.",)
-            )
-        yield from self._documents(
-            "Without a rank, for they are unjudged or have a negative grade: ",
-            explained.removed,
-        )
-        yield from self._documents("With a gain, but below the cutoff: ", explained.below)
+            return f"{ranks}: no {self.gain}"
+        return f"{ranks}: not shown, {gap.gains} with a {self.gain}"
 
     def _documents(self, words: str, documents: Documents) -> Iterator[Block]:
         if not documents.count:
@@ -305,43 +109,8 @@ class _Outline:
             return [", ".join([*where, grade]) if not where else f"{where[0]} ({grade})"]
         return [Id(document.doc_id), f" ({', '.join([grade, *where])})"]
 
-    def _ideal(self) -> Iterator[Block]:
-        explained = self.explained
-        if not explained.ideal_rows:
-            return
-        has_ids = any(row.doc_id is not None for row in explained.ideal_rows)
-        is_slot = explained.measure.parameters["ideal"] == "slots"
-        columns = [
-            Column("rank"),
-            *([Column("document", is_text=True)] if has_ids else []),
-            *([] if is_slot else [Column("grade")]),
-            Column("gain"),
-            Column("discount"),
-            Column("gain × discount"),
-            Column("IDCG"),
-            *([] if is_slot else [Column("retrieved at rank")]),
-        ]
-        rows: list[tuple[Inline, ...] | Aside] = [
-            (
-                str(row.rank),
-                *([_name(row.doc_id)] if has_ids else []),
-                *([] if row.grade is None else [self._grade(row.grade)]),
-                write_number(row.gain, self.digits),
-                self.number(row.discount),
-                self.number(row.contribution),
-                self.number(row.idcg),
-                *([] if is_slot else ["never" if row.found_at is None else str(row.found_at)]),
-            )
-            for row in explained.ideal_rows
-        ]
-        shown = len(explained.ideal_rows)
-        if shown < explained.ideal_size:
-            rows.append(Aside(f"ranks {shown + 1} to {explained.ideal_size}: not shown"))
-        ideal = str(explained.measure.parameters["ideal"])
-        yield Grid(f"The ideal list: {IDEALS[ideal]}", tuple(columns), tuple(rows))
-        yield from self._documents(
-            "Judged with a gain, but never retrieved: ", explained.unretrieved
-        )
+    def _grade(self, grade: float) -> str:
+        return "–" if math.isnan(grade) else write_number(grade, self.digits)
 
     def _orders(self) -> Iterator[Block]:
         explained = self.explained
@@ -364,69 +133,28 @@ class _Outline:
         shown = [self._grade(grade) for grade in order.grades[:MOST_GRADES]]
         return " ".join([*shown, *(["…"] if len(order.grades) > MOST_GRADES else [])])
 
-    def _losses(self) -> Iterator[Block]:
-        losses = self.explained.losses
-        if losses is None:
-            return
-        columns = (Column("loss"), Column("for", is_text=True))
-        retrieval = (
-            "relevant documents that were never retrieved"
-            if self.explained.observes_retrieval
-            else "not observable: only what was shown is judged"
-        )
-        rows = (
-            (self._loss(losses.retrieval, self.explained.observes_retrieval), retrieval),
-            (self.number(losses.truncation), "relevant documents below the cutoff"),
-            (self.number(losses.ordering), "the order above the cutoff"),
-            (self.number(1 - self.explained.value), f"1 - {self.name(self.kind)}"),
-        )
-        yield Grid("Where the loss comes from", columns, rows)
+    def _equation(self, kind: str, steps: Sequence[tuple[Term, ...]]) -> Equation:
+        name = self.name(kind)
+        return Equation(name, rf"\mathrm{{{name}}}", tuple(steps))
 
-    def _loss(self, value: float, is_observed: bool) -> str:
-        return self.number(value) if is_observed else "–"
-
-    def _swap(self) -> Iterator[Block]:
-        explained = self.explained
-        swap = explained.swap
-        if swap is None:
-            if explained.best is not None:
-                yield Sentence(("No two documents would raise the value by changing places.",))
-            return
-        name = self.name(self.kind)
-        yield Sentence(
-            (
-                "The swap that gains most: ",
-                *self._describe(swap.upper),
-                " with ",
-                *self._describe(swap.lower),
-                f" makes {name} {self.number(swap.value)}, which is {self.number(swap.gain)} more.",
-            )
-        )
+    def _policy(self) -> Note:
+        return Note(f"policy: {self.explained.policy}")
 
 
-RUNNING = ("CG", "DCG", "IDCG", "nDCG")
-
-IDEALS = {
-    "judged": "the judged documents in the best order",
-    "retrieved": "the retrieved documents in the best order",
-    "whole": "all judged documents in the best order, cut nowhere",
-    "slots": "a gain of 1 at each rank",
+MISSING = {
+    "zero": "that counts as an empty list",
+    "skip": "the mean leaves it out",
+    "error": "an evaluation refuses it",
+}
+EMPTY = {
+    "zero": "counts as 0",
+    "one": "counts as 1",
+    "skip": "is left out of the mean",
+    "nan": "is NaN, and so is the mean",
+    "error": "is refused by an evaluation",
 }
 
 
-def _name(doc_id: str | None) -> Inline:
+def name_document(doc_id: str | None) -> Inline:
+    """Give the cell of a document; an empty one where ids are not known."""
     return "" if doc_id is None else Id(doc_id)
-
-
-def _plain(text: str) -> Term:
-    return Term(text, text)
-
-
-def _bracket(text: str) -> str:
-    return f"({text})" if " " in text or text.startswith("-") else text
-
-
-def _words(text: str, is_words: bool) -> str:
-    if not is_words:
-        return text
-    return re.sub(r"[A-Za-z]+(?:@\d+)?", lambda match: rf"\mathrm{{{match[0]}}}", text)

@@ -4,27 +4,21 @@ from __future__ import annotations
 
 import math
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from rankscope.explain.explanation import Explanation
+from rankscope.data.policy import Policy
+from rankscope.measures import Measure
 
 
-def to_dict(explanation: Explanation) -> dict[str, object]:
-    """Give an explanation as plain values; measure and policy become texts."""
-    plain = _plain(explanation)
-    if not isinstance(plain, dict):
-        raise TypeError(explanation)
-    written = {"measure": explanation.measure.name, "policy": explanation.policy.to_dict()}
-    grades = [{"grade": grade, "gain": gain} for grade, gain in explanation.gains]
-    return plain | written | {"gains": grades, "formula": explanation.formula}
-
-
-def _plain(value: object) -> object:
+def to_plain(value: object) -> object:
+    """Give a record as a mapping; measures become names, and what is no number becomes `None`."""
     if isinstance(value, float):
         return value if math.isfinite(value) else None
     if value is None or isinstance(value, str | int):
         return value
     if isinstance(value, tuple | list):
-        return [_plain(item) for item in value]
+        return [to_plain(item) for item in value]
+    if isinstance(value, Measure):
+        return value.name
+    if isinstance(value, Policy):
+        return value.to_dict()
     names: tuple[str, ...] = getattr(type(value), "__match_args__", ())
-    return {name: _plain(getattr(value, name)) for name in names}
+    return {name: to_plain(getattr(value, name)) for name in names}

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from rankscope.explain.explanation import Explanation, IdealRow, Row
+    from rankscope.explain.relevance import RelevanceExplanation, RelevanceRow
     from rankscope.measures import Measure
 
 MOST_TERMS = 12
@@ -164,3 +165,40 @@ def _logarithm(base: float, *, is_latex: bool) -> str:
     if is_latex:
         return rf"\log_{{{written}}}"
     return f"log{written}" if base in {2, 10} else f"log_{written}"
+
+
+def write_relevance(explanation: RelevanceExplanation) -> str:
+    """Write the value of AP, RR, P or R as one formula with the numbers put in."""
+    if explanation.is_undefined:
+        return "0 / 0"
+    is_whole = not any(gap.gains for gap in explanation.gaps)
+    terms = list_relevant(explanation.measure, explanation.rows, None)
+    found = _join_all(terms, is_whole=is_whole)
+    if explanation.measure.row.name == "RR":
+        return found
+    return f"({found}) / {explanation.denominator}"
+
+
+def list_relevant(measure: Measure, rows: Iterable[RelevanceRow], digits: int | None) -> list[Term]:
+    """Write what the relevant documents add: precisions to AP, the first rank to RR, else 1 each.
+
+    Args:
+        measure: The measure.
+        rows: The ranks.
+        digits: Places after the point; none to write numbers so that they can be read back.
+    """
+    terms = []
+    for row in rows:
+        if row.contribution == 0:
+            continue
+        if measure.row.name == "AP":
+            # Precision knows how many were found, also of those that are not shown.
+            count = write_exactly(float(round(row.precision * row.rank)))
+            terms.append(Term(f"{count}/{row.rank}", rf"\frac{{{count}}}{{{row.rank}}}"))
+        elif measure.row.name == "RR":
+            terms.append(Term(f"1/{row.rank}", rf"\frac{{1}}{{{row.rank}}}"))
+        else:
+            share = row.contribution
+            text = write_exactly(share) if digits is None else write_number(share, digits)
+            terms.append(Term(text, text))
+    return terms

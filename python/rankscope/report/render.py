@@ -10,9 +10,9 @@ from importlib.resources import files
 
 from rankscope._core import __version__
 from rankscope.errors import UsageError
-from rankscope.explain import html, outline
+from rankscope.explain import html
 from rankscope.explain.blocks import Heading, Note
-from rankscope.explain.explanation import DIGITS
+from rankscope.explain.derivation import DIGITS
 from rankscope.report.charts import span, stack
 from rankscope.results.text import format_share, format_value, show
 
@@ -131,7 +131,7 @@ def write_derivation(explanation: Explanation) -> Markup:
     """Write where a value comes from, without what the page around it says."""
     from markupsafe import Markup  # noqa: PLC0415 - Jinja brings it
 
-    blocks = outline.lay_out(explanation, DIGITS)
+    blocks = explanation.lay_out(DIGITS)
     own = [block for block in blocks if not isinstance(block, Heading | Note)]
     return Markup(html.write(own))  # noqa: S704 - it escapes what it writes
 

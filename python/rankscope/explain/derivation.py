@@ -1,0 +1,86 @@
+"""What every explanation can do: write itself, in four ways and as plain values."""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from rankscope.explain.blocks import Block
+
+DIGITS = 4
+"""Places after the point, unless others are asked for."""
+
+
+class Derivation:
+    """A value with what it is made of; the kinds of explanations derive from it."""
+
+    __slots__ = ()
+
+    @property
+    def formula(self) -> str:
+        """The value as a formula with the numbers put in."""
+        raise NotImplementedError
+
+    def lay_out(self, digits: int = DIGITS) -> list[Block]:
+        """Lay it out as headings, sentences, equations and tables.
+
+        Args:
+            digits: Places after the point.
+        """
+        raise NotImplementedError
+
+    def to_text(self, digits: int = DIGITS) -> str:
+        """Write it as plain text.
+
+        Args:
+            digits: Places after the point.
+        """
+        from rankscope.explain import text  # noqa: PLC0415 - only where asked for
+
+        return text.render(self.lay_out(digits))
+
+    def to_markdown(self, digits: int = DIGITS) -> str:
+        """Write it as Markdown, with tables.
+
+        Args:
+            digits: Places after the point.
+        """
+        from rankscope.explain import markdown  # noqa: PLC0415 - only where asked for
+
+        return markdown.render(self.lay_out(digits))
+
+    def to_latex(self, digits: int = DIGITS) -> str:
+        """Write it as LaTeX, for a document that uses amsmath.
+
+        Args:
+            digits: Places after the point.
+        """
+        from rankscope.explain import latex  # noqa: PLC0415 - only where asked for
+
+        return latex.render(self.lay_out(digits))
+
+    def to_html(self, digits: int = DIGITS, *, is_page: bool = False) -> str:
+        """Write it as a piece of HTML that stands alone: it brings its own style, and no more.
+
+        Args:
+            digits: Places after the point.
+            is_page: Whether to write a whole page, and not a piece of one.
+        """
+        from rankscope.explain import html  # noqa: PLC0415 - only where asked for
+
+        write = html.render_page if is_page else html.render
+        return write(self.lay_out(digits))
+
+    def to_dict(self) -> dict[str, object]:
+        """Give it as plain values that JSON has too; what is no number is `None`."""
+        from rankscope.explain.plain import to_plain  # noqa: PLC0415 - only where asked for
+
+        plain = to_plain(self)
+        if not isinstance(plain, dict):
+            raise TypeError(type(self).__name__)
+        return plain | {"formula": self.formula}
+
+    def __str__(self) -> str:
+        return self.to_text()
+
+    def _repr_html_(self) -> str:
+        return self.to_html()
