@@ -82,6 +82,23 @@ def test_the_command_of_a_table_gives_its_page_again(program: Program, log: str)
     assert again.stdout == done.stdout
 
 
+@pytest.mark.parametrize("beside", [[], ["--policy", "missing=zero"]], ids=["alone", "beside"])
+def test_a_convention_gives_its_numbers_and_its_name(
+    beside: list[str], program: Program, qrels: str, run: str, log: str
+) -> None:
+    for files in ([qrels, run], [log]):
+        words = [*files, "-m", "nDCG@3", "--convention", "trec_eval", *beside]
+        done = program.run("report", *words, "-o", "-")
+        value = program.run("eval", *words).stdout.decode().split()[1]
+        page = done.stdout.decode()
+        assert f'<span class="value">{value}</span>' in page
+        named = re.search(r"<code>rankscope report (.*?)</code>", page)
+        assert named is not None
+        assert "--convention trec_eval@" in named[1]
+        again = program.run("report", *named[1].split(), "-o", "-")
+        assert again.stdout == done.stdout
+
+
 def test_svmlight_goes_with_scores(program: Program, tmp_path: Path) -> None:
     rows, scores = tmp_path / "test.svm", tmp_path / "scores.txt"
     rows.write_bytes(b"0 qid:1 1:0.2\n2 qid:1 1:0.9\n1 qid:2 1:0.4\n")

@@ -284,6 +284,25 @@ def bash_words(command: str) -> list[str]:
     return printed.stdout.decode().split("\0")[:-1]
 
 
+def test_a_convention_reaches_every_part() -> None:
+    judged = {"q1": {"a": 3, "b": 1}, "q2": {"c": 0}}
+    lists = {"q1": {"b": 2.0, "a": 1.0}, "q2": {"c": 1.0}}
+    report = rs.report(judged, {"run": lists}, "nDCG@10", convention="lightgbm")
+    expected = rs.evaluate(judged, lists, "nDCG@10", convention="lightgbm")
+    (mean,) = report.runs[0].means
+    assert mean.value == expected["nDCG@10"]
+    (table,) = report.losses
+    assert table.ledgers[0].value == mean.value
+    assert report.ties[0].rows[0].value == mean.value
+    assert expected.convention is not None
+    assert report.convention.startswith(expected.convention.address)
+    assert {choice.field: choice.value for choice in report.policy}["empty"] == "one"
+    explained = report.runs[0].worst[0].explanation
+    assert explained is not None
+    assert explained.value == expected.per_query("nDCG@10")[0]
+    assert expected.convention.address in report.commands[0].text
+
+
 def test_what_no_command_line_can_say_is_a_call() -> None:
     report = rs.report(QRELS, {"run": RUN}, "RR", policy="empty=skip", interval=None)
     assert [command.text for command in report.commands] == [

@@ -25,13 +25,14 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from typing import Literal, TypeAlias, TypeVar, Unpack
 
+    from rankscope.conventions import Convention
     from rankscope.data.attribution import Positive, Settings
     from rankscope.data.interval import Interval
     from rankscope.engine import Measures
     from rankscope.measures import Measure
     from rankscope.report import Report
     from rankscope.report.source import Held
-    from rankscope.results import Bounds
+    from rankscope.results import Bounds, Evaluation
     from rankscope.typing import InputLike, Path
 
     Found = TypeVar("Found")
@@ -50,11 +51,12 @@ def report(
     measures: Measures = DEFAULT_MEASURES,
     *,
     policy: Policy | str | None = None,
+    convention: Convention | str | None = None,
     columns: Mapping[str, str] | None = None,
     interval: float | Interval | None = 0.95,
     worst: int = WORST,
     duplicates: Literal["error", "first", "max"] = "error",
-    score_type: Literal["float64", "float32"] = "float64",
+    score_type: Literal["float64", "float32"] | None = None,
     encoding: Literal["utf-8", "latin-1"] = "utf-8",
     threads: int | None = None,
     strict: bool = False,
@@ -66,6 +68,7 @@ def report(
         runs: A path, several paths, or a mapping of name to whatever `evaluate` takes as a run.
         measures: As in `evaluate`; queries are ordered and explained by the first.
         policy: As in `evaluate`.
+        convention: As in `evaluate`.
         columns: As in `evaluate`.
         interval: As in `evaluate`.
         worst: How many queries with the lowest values are explained for each run, 0 or more.
@@ -92,7 +95,14 @@ def report(
         new: nDCG@10 0.5000, RR 0.5000
     """
     named = _name_runs(runs)
-    asked = read_policy(measures, policy, Policy())
+    asked = engine.read_request(
+        measures,
+        policy,
+        default=Policy(),
+        convention=convention,
+        score_type=score_type,
+        grades=[],  # what a convention refuses of them it says when they are known
+    )
     if isinstance(qrels, Qrels):
         judged = hold({}, "qrels", qrels.name)
         judgments = qrels
@@ -108,24 +118,29 @@ def report(
         Rankings.from_run(
             judgments,
             run.value,
-            ties=asked.ties,
+            ties=asked.policy.ties,
             columns=columns,
             duplicates=duplicates,
-            score_type=score_type,
+            score_type=asked.score_type,
             encoding=encoding,
         )
         for run in held[1:]
     ]
-    said = {"--duplicates": duplicates, "--score-type": score_type, "--encoding": encoding}
+    said = [
+        ("--duplicates", duplicates),
+        ("--score-type", score_type or "float64"),
+        ("--encoding", encoding),
+    ]
     return report_rankings(
         rankings,
         measures,
         held=held,
-        policy=asked,
+        policy=policy,
+        convention=convention,
         default=Policy(),
         interval=interval,
         worst=worst,
-        options=[pair for pair in said.items() if pair not in USUAL],
+        options=[pair for pair in said if pair not in USUAL],
         threads=threads,
         strict=strict,
     )
@@ -145,6 +160,7 @@ def report_table(
     positive: Positive | None = None,
     by: str | Sequence[str] | None = None,
     policy: Policy | str | None = None,
+    convention: Convention | str | None = None,
     interval: float | Interval | None = 0.95,
     worst: int = WORST,
     weights: Mapping[str, float] | None = None,
@@ -168,7 +184,8 @@ def report_table(
         predicted: The column of predicted labels.
         positive: The positive classes.
         by: A column of what belongs to the query, or several: the page has the values of each part.
-        policy: As in `evaluate`; ties are averaged where it does not say.
+        policy: As in `evaluate`; ties are averaged where neither it nor the convention says.
+        convention: As in `evaluate`.
         interval: As in `evaluate`.
         worst: As in `report`.
         weights: As in `evaluate`.
@@ -190,7 +207,9 @@ def report_table(
         [('at', 1.0), ('de', 0.5)]
     """
     default = Policy(ties="average")
-    asked = read_policy(measures, policy, default)
+    asked = engine.read_request(
+        measures, policy, default=default, convention=convention, score_type=None, grades=[]
+    )
     held = hold(table, "table")
     attributes = [by] if isinstance(by, str) else [*(by or [])]
     rankings = Rankings.from_table(
@@ -204,7 +223,7 @@ def report_table(
         predicted=predicted,
         positive=positive,
         attributes=attributes,
-        ties=asked.ties,
+        ties=asked.policy.ties,
         duplicates=duplicates,
         encoding=encoding,
         **attribution,
@@ -214,7 +233,8 @@ def report_table(
         [rankings],
         measures,
         held=[held],
-        policy=asked,
+        policy=policy,
+        convention=convention,
         default=default,
         by=attributes,
         interval=interval,
@@ -233,18 +253,13 @@ USUAL = {("--duplicates", "error"), ("--score-type", "float64"), ("--encoding", 
 """Options that need not be written: they say what holds without them."""
 
 
-def read_policy(measures: Measures, policy: Policy | str | None, default: Policy) -> Policy:
-    """Read the policy, and refuse measures that are none before anything is read."""
-    engine.read_measures(measures)
-    return engine.read_policy(policy, default)
-
-
 def report_rankings(
     rankings: Sequence[Rankings],
     measures: Measures,
     *,
     held: Sequence[Held],
-    policy: Policy,
+    policy: Policy | str | None,
+    convention: Convention | str | None,
     default: Policy,
     by: Sequence[str] = (),
     interval: float | Interval | None,
@@ -260,8 +275,9 @@ def report_rankings(
         rankings: Those of each run.
         measures: As in `report`.
         held: What they were made of: the judgments and the runs, or one table.
-        policy: The policy.
-        default: The policy that the command line has where none is given.
+        policy: As in `evaluate`.
+        convention: As in `evaluate`.
+        default: The policy that the command line has where neither says.
         by: Attributes of the queries.
         interval: As in `evaluate`.
         worst: As in `report`.
@@ -291,6 +307,7 @@ def report_rankings(
         evaluation = ranked.evaluate(
             measures,
             policy=policy,
+            convention=convention,
             by=by or None,
             interval=made,
             weights=weights,
@@ -298,9 +315,10 @@ def report_rankings(
         )
         if strict:
             engine.refuse_diagnostics(evaluation.notes)
+        chosen = evaluation.policy
         k = evaluation.measures[0].k
         judged = Judged if k is None else Judged @ k
-        own = Policy(ties=policy.ties, missing=policy.missing)
+        own = Policy(ties=chosen.ties, missing=chosen.missing)
         runs.append(
             EvaluatedRun(
                 name=name,
@@ -311,7 +329,7 @@ def report_rankings(
                         partial(
                             ranked.losses,
                             measure,
-                            policy=policy,
+                            policy=chosen,
                             by=list(by) or None,
                             weights=weights,
                         )
@@ -319,29 +337,43 @@ def report_rankings(
                     for measure in evaluation.measures
                     if measure.row.name == nDCG.row.name
                 },
-                bounds=_attempt(partial(ranked.bounds, evaluation.measures[0], policy=policy)),
+                bounds=_attempt(partial(ranked.bounds, evaluation.measures[0], policy=chosen)),
                 ties={
-                    measure.name: _attempt(partial(ranked.ties, measure, policy=policy))
+                    measure.name: _attempt(partial(ranked.ties, measure, policy=chosen))
                     for measure in evaluation.measures
                 },
-                facts=ranked.evaluate(FACTS, policy=Policy(ties=policy.ties)),
-                explain=partial(_explain, ranked, evaluation.measures, policy),
+                facts=ranked.evaluate(FACTS, policy=Policy(ties=chosen.ties)),
+                explain=partial(_explain, ranked, evaluation.measures, chosen),
                 list_documents=partial(_list_documents, ranked, _number(ranked)),
             )
         )
     for each in held:
         each.check()
-    canonical = [measure.name for measure in runs[0].evaluation.measures]
+    first = runs[0].evaluation
+    asked, _ = engine.read_measures(measures)
     return gather(
         runs,
-        pairs=_bound_pairs(rankings, runs[0].evaluation.measures[0], policy),
+        pairs=_bound_pairs(rankings, first.measures[0], first.policy),
         held=held,
         commands=write_commands(
-            held, canonical, policy=policy, default=default, interval=made, options=options
+            held,
+            [measure.name for measure in asked],
+            settings=_say_policy(policy, first, default),
+            convention="" if first.convention is None else first.convention.address,
+            interval=made,
+            options=options,
         ),
         level=None if made is None else made.level,
         worst=worst,
     )
+
+
+def _say_policy(policy: Policy | str | None, evaluation: Evaluation, default: Policy) -> str:
+    """Write what has to be said of the policy: beside a convention, only what was said."""
+    if evaluation.convention is not None:
+        return "" if policy is None else str(policy)
+    given, usual = evaluation.policy.to_dict(), default.to_dict()
+    return ",".join(f"{field}={given[field]}" for field in given if given[field] != usual[field])
 
 
 def _name_runs(runs: Runs) -> list[tuple[str, InputLike]]:

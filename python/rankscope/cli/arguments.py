@@ -77,6 +77,17 @@ def add_policy_argument(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def add_convention_argument(parser: argparse.ArgumentParser) -> None:
+    """Say that a command takes a convention."""
+    parser.add_argument(
+        "--convention",
+        action=Once,
+        metavar="NAME",
+        help="the library whose numbers are wanted, such as lightgbm; `rankscope conventions` "
+        "lists them",
+    )
+
+
 def add_interval_arguments(parser: argparse.ArgumentParser, default: float | None = None) -> None:
     """Say which interval a command takes."""
     parser.add_argument(

@@ -10,8 +10,8 @@ import rankscope as rs
 from rankscope.adapters.files.formats import is_scores
 from rankscope.adapters.inputs import name_path
 from rankscope.cli.arguments import (
-    Once,
     OnceFlag,
+    add_convention_argument,
     add_interval_arguments,
     add_measures_argument,
     add_policy_argument,
@@ -58,13 +58,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     form.add_argument("--json", action=OnceFlag, help="print one JSON document")
     form.add_argument("--csv", action=OnceFlag, help="print a table with commas")
     add_policy_argument(parser)
-    parser.add_argument(
-        "--convention",
-        action=Once,
-        metavar="NAME",
-        help="the library whose numbers are wanted, such as lightgbm; `rankscope conventions` "
-        "lists them",
-    )
+    add_convention_argument(parser)
     add_interval_arguments(parser)
     add_reading_arguments(parser)
     add_file_arguments(parser)

@@ -10,6 +10,7 @@ from rankscope.adapters.files.formats import is_scores
 from rankscope.api.report import DEFAULT_MEASURES, WORST, report_rankings
 from rankscope.cli.arguments import (
     Once,
+    add_convention_argument,
     add_interval_arguments,
     add_measures_argument,
     add_policy_argument,
@@ -23,6 +24,7 @@ from rankscope.cli.joined import (
     name_table,
     rank_scores,
     rank_table,
+    read_ties,
     read_weights,
     refuse_joined_arguments,
 )
@@ -62,6 +64,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     )
     add_measures_argument(parser, DEFAULT_MEASURES)
     add_policy_argument(parser)
+    add_convention_argument(parser)
     add_interval_arguments(parser, default=LEVEL)
     parser.add_argument(
         "--worst",
@@ -80,7 +83,8 @@ def run(options: Namespace) -> int:
     """Write the page, and say where it is."""
     refuse_stdin_twice(options.inputs)
     measures = split_measures(options.measures or DEFAULT_MEASURES)
-    rs.Policy.parse(options.policy)  # before anything is read
+    if options.convention is None:
+        rs.Policy.parse(options.policy)  # before anything is read
     options.interval = read_interval(options)
     report = _make(measures, options)
     print_notes(remark.note for remark in report.remarks)
@@ -106,18 +110,19 @@ def _make(measures: list[str], options: Namespace) -> Report:
                 code="usage",
             )
         held = [hold(path, "qrels"), *(hold(run, "run") for run in runs)]
-        policy = rs.Policy.parse(options.policy, AVERAGED)
-        rankings = [rank_scores(path, run, policy.ties, options) for run in runs]
-        return _report_rankings(rankings, measures, held, policy=policy, options=options)
+        ties = read_ties(measures, options)
+        rankings = [rank_scores(path, run, ties, options) for run in runs]
+        return _report_rankings(rankings, measures, held, options)
     return rs.report(
         name_file(path, "qrels", options),
         [name_file(run, "run", options) for run in runs],
         measures,
-        policy=options.policy,
+        policy=options.policy or None,
+        convention=options.convention,
         interval=options.interval,
         worst=options.worst,
         duplicates=options.duplicates,
-        score_type=options.score_type or "float64",
+        score_type=options.score_type,
         encoding=options.encoding,
         threads=options.threads,
         strict=options.strict,
@@ -131,21 +136,17 @@ AVERAGED = rs.Policy(ties="average")
 def _report_table(path: str, measures: list[str], options: Namespace) -> Report:
     table, columns = name_table(path, options)
     held = hold(table, "table")
-    policy = rs.Policy.parse(options.policy, AVERAGED)
+    ties = read_ties(measures, options)
     with ProgressBar(show(held.name)) as progress:
-        rankings = rank_table(held.value, columns, policy.ties, options, progress)
+        rankings = rank_table(held.value, columns, ties, options, progress)
     weights = read_weights(rankings, columns)
-    return _report_rankings(
-        [rankings], measures, [held], policy=policy, options=options, weights=weights
-    )
+    return _report_rankings([rankings], measures, [held], options, weights)
 
 
 def _report_rankings(
     rankings: Sequence[rs.Rankings],
     measures: list[str],
     held: Sequence[Held],
-    *,
-    policy: rs.Policy,
     options: Namespace,
     weights: dict[str, float] | None = None,
 ) -> Report:
@@ -161,7 +162,8 @@ def _report_rankings(
         rankings,
         measures,
         held=held,
-        policy=policy,
+        policy=options.policy or None,
+        convention=options.convention,
         default=AVERAGED,
         by=options.by or (),
         interval=options.interval,

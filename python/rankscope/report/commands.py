@@ -12,7 +12,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from rankscope.data import Policy
     from rankscope.report.source import Held
 
 
@@ -20,8 +19,8 @@ def write_commands(
     held: Sequence[Held],
     measures: Sequence[str],
     *,
-    policy: Policy,
-    default: Policy,
+    settings: str,
+    convention: str,
     interval: Interval | None,
     options: Sequence[tuple[str, str]],
 ) -> tuple[Command, ...]:
@@ -30,21 +29,22 @@ def write_commands(
     Args:
         held: What was read: the judgments and the runs, or one table.
         measures: The names of the measures.
-        policy: The policy.
-        default: The policy where none is given.
+        settings: What has to be said of the policy, as text.
+        convention: The address of the convention; empty without one.
         interval: The interval.
         options: Other options of the command line and their values, such as `--by` and a column.
     """
-    given, usual = policy.to_dict(), default.to_dict()
-    settings = ",".join(
-        f"{field}={given[field]}" for field in given if given[field] != usual[field]
-    )
     if not _can_be_said(held, interval):
-        return (Command(purpose="The numbers", text=_call(held, measures, settings, interval)),)
+        ends = "" if interval is None else f"rs.{interval!r}"
+        beside = {"policy": settings, "convention": convention}
+        said = [f"{name}={text!r}" for name, text in beside.items() if text]
+        said += [f"interval={ends}"] if ends else []
+        return (Command(purpose="The numbers", text=_call(held, measures, said)),)
     words = [
         *(each.path for each in held),
         *(word for name in measures for word in ("-m", name)),
         *(["--policy", settings] if settings else []),
+        *(["--convention", convention] if convention else []),
         *_say_interval(interval),
         *_say_files(held),
         *(word for option in options for word in option),
@@ -117,12 +117,8 @@ def _escape(character: str) -> str:
     return usual.get(character) or "".join(octets)
 
 
-def _call(
-    held: Sequence[Held], measures: Sequence[str], settings: str, interval: Interval | None
-) -> str:
+def _call(held: Sequence[Held], measures: Sequence[str], said: Sequence[str]) -> str:
     is_table = len(held) == 1
-    given = "table" if is_table else "qrels, run"
     function = "rs.evaluate_table" if is_table else "rs.evaluate"
-    policy = f", policy={settings!r}" if settings else ""
-    ends = f", interval=rs.{interval!r}" if interval else ""
-    return f"{function}({given}, {list(measures)!r}{policy}{ends})"
+    given = ["table"] if is_table else ["qrels", "run"]
+    return f"{function}({', '.join([*given, repr(list(measures)), *said])})"

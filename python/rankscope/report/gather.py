@@ -94,6 +94,7 @@ def gather(
         worst: How many of the worst queries of each run are explained.
     """
     first = runs[0].evaluation
+    row = first.convention
     names = shorten_names([run.name for run in runs])
     shown = _choose_shown(runs)
     return Report(
@@ -124,6 +125,7 @@ def gather(
         tables=_make_tables(runs, names, shown),
         left_out=len(first.query_ids) - len(shown),
         slices=None if first.slices is None else _read_slices(first, first.slices),
+        convention="" if row is None else f"{row.address} ({row.verified})",
         policy=explain_policy(first.policy),
         remarks=_merge_notes(runs, names),
         inputs=tuple(file for each in held for file in each.files),

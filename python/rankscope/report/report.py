@@ -246,6 +246,7 @@ class Report:
         tables: The values of the queries.
         left_out: How many queries the tables leave out.
         slices: The measures by group, where there are attributes.
+        convention: The convention, and how it was held against its library; empty without one.
         policy: The policy, field by field.
         remarks: What was suspicious but legal.
         inputs: What was read.
@@ -274,6 +275,7 @@ class Report:
     tables: tuple[QueryTable, ...]
     left_out: int
     slices: Slices | None
+    convention: str
     policy: tuple[Choice, ...]
     remarks: tuple[Remark, ...]
     inputs: tuple[InputFile, ...]
