@@ -80,6 +80,7 @@ def test_ties_that_rounding_makes_are_told_from_those_that_are_there() -> None:
     ("scores", "precision"),
     [
         ([3.0, 2.0, 1.0], "ranks"),
+        ([2.5, 1.5, 0.5], "float16"),
         ([0.5, 0.5, 0.25], "float16"),
         ([1e30, 1e20, 1e10], "float64"),
         ([float(np.float32(0.1)), 0.0, -1.0], "float32"),

@@ -176,6 +176,12 @@ def test_measures_made_of_functions_are_reported() -> None:
     assert "double" in read_page(html).find("th")[1].text
 
 
+def test_one_query_has_no_interval_and_is_one() -> None:
+    html = rs.report({"q": {"d": 1}}, {"only": {"q": {"d": 1.0}}}, "RR").to_html()
+    assert "to –" not in read_page(html).find("main")[0].text
+    assert "1 judged query, 1 run" in html
+
+
 def test_values_above_1_are_not_drawn_beside_others() -> None:
     page = read_page(rs.report(QRELS, {"old": OLD}, ["RR", "NumRet"]).to_html())
     ratio, count = page.find("table")[1].find("tbody")[0].find("tr")

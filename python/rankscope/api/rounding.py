@@ -43,6 +43,8 @@ def round_scores(scores: NDArray[np.float64], name: str) -> NDArray[np.float64]:
 def find_precision(scores: NDArray[np.float64], offsets: NDArray[np.int64]) -> str:
     """Find the narrowest type that holds every score; `"ranks"` where scores are ranks.
 
+    Those are whole numbers that fall by one.
+
     Args:
         scores: The scores in rank order, shape (rows,).
         offsets: Where the rows of each query begin, shape (queries + 1,).
@@ -53,7 +55,7 @@ def find_precision(scores: NDArray[np.float64], offsets: NDArray[np.int64]) -> s
     firsts = offsets[1:-1]
     firsts = firsts[(firsts > 0) & (firsts < len(scores))]
     steps[firsts - 1] = -1
-    if (steps == -1).all():
+    if (steps == -1).all() and (scores == np.rint(scores)).all():
         return "ranks"
     for name in ("float16", "bfloat16", "float32"):
         if np.array_equal(round_scores(scores, name), scores):

@@ -62,7 +62,7 @@ class Bounds(Table):
         >>> bounds = ranked.bounds(rs.nDCG @ 4, scale=[0, 1, 2])
         >>> print(bounds)
         nDCG@4  0.8155  between 0.6692 and 0.8155
-        on the grades 0, 1, 2; 2 documents are unjudged, in 1 of 2 queries
+        on the grades 0, 1, 2; unjudged documents: 2, in 1 of 2 queries
         1 of 2 queries are certain
         policy: ties=input,empty=zero,missing=zero,unjudged=nonrelevant,negative=nonrelevant
     """
@@ -137,7 +137,7 @@ class Bounds(Table):
         ends = f"between {format_value(mean.lower)} and {format_value(mean.upper)}"
         grades = ", ".join(f"{grade:g}" for grade in self._scale)
         judged = (
-            f"on the grades {grades}; {openness.unjudged} documents are unjudged, in "
+            f"on the grades {grades}; unjudged documents: {openness.unjudged}, in "
             f"{openness.open} of {openness.queries} queries"
         )
         lines = [
