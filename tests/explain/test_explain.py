@@ -73,6 +73,16 @@ def test_a_query_that_is_not_in_the_run_is_explained() -> None:
     assert math.isnan(skipped.value)
 
 
+def test_an_empty_list_in_the_run_is_not_missing() -> None:
+    rankings = Rankings.from_run({"q": {"a": 2}, "r": {"b": 1}}, {"q": {}, "s": {"b": 1.0}})
+    policy = "missing=skip"
+    values = rankings.evaluate(nDCG @ 10, policy=policy).per_query_list(nDCG @ 10)
+    explanations = [rankings.explain(query, nDCG @ 10, policy=policy) for query in "qr"]
+    assert [one.is_missing for one in explanations] == [False, True]
+    assert [one.value for one in explanations] == pytest.approx(values, nan_ok=True, abs=0, rel=0)
+    assert "The list is empty." in str(explanations[0])
+
+
 def test_documents_below_the_cutoff_and_never_retrieved_are_named() -> None:
     qrels = {"q": {"a": 1, "b": 3, "c": 2, "e": 3}}
     run = {"q": {doc: -float(rank) for rank, doc in enumerate("xaybzc")}}

@@ -12,7 +12,7 @@ from rankscope.api.ties import check_order
 from rankscope.data.policy import Policy
 from rankscope.errors import FormatError, MeasureError, UsageError
 from rankscope.explain.explanation import LIMIT
-from rankscope.measures import nDCG, parse
+from rankscope.measures import P, nDCG, parse
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -138,7 +138,7 @@ def explain_query(
         )
     chosen = _choose(request.measures[0], None)
     number = find_query(rankings, query_id)
-    return _derive(take_query(rankings, number), chosen, request.policy, limit)
+    return _derive(take_query(rankings, number, query_id), chosen, request.policy, limit)
 
 
 def _derive(query: RankedQuery, measure: Measure, policy: Policy, limit: int) -> Explained:
@@ -166,8 +166,14 @@ def find_query(rankings: Rankings, query_id: object) -> int:
     return number
 
 
-def take_query(rankings: Rankings, number: int) -> RankedQuery:
-    """Take one query out of rankings, by its place."""
+def take_query(rankings: Rankings, number: int, query_id: object = None) -> RankedQuery:
+    """Take one query out of rankings.
+
+    Args:
+        rankings: The rankings.
+        number: Its place.
+        query_id: What it is called, where that is known: to look it up takes reading all of them.
+    """
     from rankscope.explain.ranked import RankedQuery  # noqa: PLC0415 - only explanations need it
 
     core = rankings._core  # noqa: SLF001 - a part of it
@@ -178,7 +184,7 @@ def take_query(rankings: Rankings, number: int) -> RankedQuery:
     judged = None if judgments is None else judgments.documents(number)
     size = stop - start
     return RankedQuery(
-        query_id=rankings.query_ids[number],
+        query_id=rankings.query_ids[number] if query_id is None else str(query_id),
         docs=docs if len(docs) == size else None,
         grades=_slice(core.column("relevance"), start, stop),
         scores=_slice(core.column("scores"), start, stop),
@@ -189,9 +195,20 @@ def take_query(rankings: Rankings, number: int) -> RankedQuery:
             else [grade for _, grade in judged]
         ),
         judged_docs=None if judged is None else [doc for doc, _ in judged],
-        is_missing=judged is not None and size == 0,
+        is_missing=size == 0 and not _is_present(rankings, number),
         sees_all=rankings.knows_unretrieved,
     )
+
+
+def _is_present(rankings: Rankings, number: int) -> bool:
+    """Whether a query is in the run, be it with an empty list."""
+    ties = rankings.tie_policy
+    request = engine.read_request(
+        P @ 1, Policy(ties=ties), convention=None, score_type=None, grades=[]
+    )
+    plan = engine.make_plan(request, ties, [], "error")
+    core = rankings._core  # noqa: SLF001 - a part of it
+    return bool(core.evaluate(plan, engine.count_threads(None)).is_present()[number])
 
 
 def _ends(offsets: _core.Column, number: int) -> tuple[int, int]:
