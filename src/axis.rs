@@ -159,6 +159,17 @@ impl Axis {
         Self::of_sorted(names, offsets, keep(grades), different)
     }
 
+    /// The same, with the grades of rows among those that are known: an ideal that is given beside a
+    /// list may lack some of its grades.
+    #[must_use]
+    pub fn knowing(self, rows: &Grades) -> Self {
+        let mut different = Different { grades: self.grades };
+        let grades = (0..rows.len()).map(|row| rows.get(row)).filter(|grade| !grade.is_nan());
+        grades.for_each(|grade| different.add(&[grade]));
+        different.close();
+        Self { grades: different.grades, ..self }
+    }
+
     fn of_sorted(names: Names, offsets: Vec<usize>, ideal: Grades, grades: Vec<f64>) -> Self {
         Self { names, offsets, ideal, doubles: OnceLock::new(), grades }
     }

@@ -201,7 +201,9 @@ impl Rankings {
             .hint("name the column of ids, or say ties=\"average\" or \"input\""));
         }
         let axis = Arc::new(match ideal {
-            Some((offsets, grades)) => Axis::new(names, offsets, grades, threads),
+            Some((offsets, grades)) => {
+                Axis::new(names, offsets, grades, threads).knowing(&relevance)
+            }
             None => Axis::of_rows(names, &offsets, &relevance, threads),
         });
         let (codes, docs) = docs.unwrap_or_default();

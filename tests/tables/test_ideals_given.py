@@ -46,6 +46,23 @@ def test_an_ideal_may_be_shorter_than_a_list_that_does_not_beat_it() -> None:
     assert rs.ndcg([-1, 0], ideal=[0], negative="gain") == 0
 
 
+@pytest.mark.parametrize("gain", [lambda grade: grade, [0, 1, 2, 3]], ids=["function", "table"])
+def test_a_grade_that_the_ideal_lacks_has_its_gain(gain: object) -> None:
+    settings = {"gain": gain}
+    assert rs.ndcg([2, 1], ideal=[3], **settings) == (2 + 1 / LOG2_3) / 3
+    assert rs.explain([2, 1], ideal=[3], **settings).value == (2 + 1 / LOG2_3) / 3
+
+
+def test_a_grade_of_a_list_without_a_gain_is_refused_whatever_the_ideal() -> None:
+    for call in (rs.ndcg, rs.explain):
+        with pytest.raises(rs.RankscopeError, match="found none for 2") as caught:
+            call([2, 1], ideal=[3], gain={1: 1, 3: 3})
+        assert caught.value.code == "gain_missing"
+    with pytest.raises(rs.RankscopeError) as caught:
+        rs.ndcg([-2, 1], ideal=[3], negative="error")
+    assert caught.value.code == "negative_gain"
+
+
 def test_what_is_above_1_by_its_definition_is_no_mistake() -> None:
     graded = Rankings.from_lists([[3, 3]], ideal=[[3, 3]])
     assert graded.evaluate(nDCG(ideal="slots") @ 2)[nDCG(ideal="slots") @ 2] == pytest.approx(3)
