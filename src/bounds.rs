@@ -152,6 +152,17 @@ struct Rows {
     unjudged: Vec<(usize, usize)>,
 }
 
+impl Rows {
+    /// The first row that a document could stand at.
+    fn first_of_tie(&self, row: usize) -> usize {
+        if self.ties != Ties::Average {
+            return row;
+        }
+        let before = self.scores[..row].iter().rev();
+        row - before.take_while(|&&score| score == self.scores[row]).count()
+    }
+}
+
 /// Gives unjudged documents that both lists have one number.
 fn share_documents(lists: &mut [Rows; 2], rankings: [&Rankings; 2], query: usize) {
     let mut numbers = HashMap::new();
@@ -172,6 +183,7 @@ struct Bench<'a> {
     /// The grades that unjudged documents may have, in ascending order of what they are worth.
     scale: Vec<f64>,
     relevance: Vec<f64>,
+    given: Vec<f64>,
     ideal: Vec<f64>,
     /// The sums of the discounts of the first ranks.
     cumulated: Vec<f64>,
@@ -191,6 +203,7 @@ impl<'a> Bench<'a> {
             trial: Trial::new(plan),
             scale,
             relevance: Vec::new(),
+            given: Vec::new(),
             ideal: Vec::new(),
             cumulated: vec![0.0],
         }
@@ -221,8 +234,8 @@ impl<'a> Bench<'a> {
                 self.bound_discounted(lists, judged, unjudged, is_share, &mut range);
             }
             Unknown::Rising => self.bound_rising(lists, judged, unjudged, &mut range),
-            Unknown::Relevance(rel) => {
-                self.bound_relevance(lists, judged, unjudged, rel, &mut range);
+            Unknown::Relevance { rel, k } => {
+                self.bound_relevance(&lists[0], judged, (rel, k), &mut range);
             }
             Unknown::Anything => range.add(f64::NAN),
         }
@@ -232,10 +245,10 @@ impl<'a> Bench<'a> {
 
     /// The value where unjudged documents have these grades, by their number.
     fn value(&mut self, lists: &[Rows], judged: &[f64], grades: &[f64]) -> f64 {
-        self.ideal.clear();
-        self.ideal.extend_from_slice(judged);
-        self.ideal.extend_from_slice(grades);
-        self.ideal.sort_unstable_by(|a, b| b.total_cmp(a));
+        self.given.clear();
+        self.given.extend_from_slice(grades);
+        self.given.sort_unstable_by(|a, b| b.total_cmp(a));
+        merge(judged, &self.given, &mut self.ideal);
         let mut difference = 0.0;
         for (list, sign) in lists.iter().rev().zip([1.0, -1.0]) {
             self.relevance.clone_from(&list.relevance);
@@ -266,27 +279,34 @@ impl<'a> Bench<'a> {
         }
     }
 
-    /// Each number of relevant documents, those of the first rows or of the last ones.
+    /// Each number of relevant documents, those of the first rows or of the last ones; one more below
+    /// the cutoff is one more to find, and never raises a value.
     fn bound_relevance(
         &mut self,
-        lists: &[Rows],
+        list: &Rows,
         judged: &[f64],
-        unjudged: usize,
-        rel: f64,
+        (rel, k): (f64, usize),
         range: &mut Range,
     ) {
         let irrelevant = self.scale.iter().copied().find(|&grade| grade < rel);
         let relevant = self.scale.iter().copied().find(|&grade| grade >= rel);
         let low = irrelevant.or(relevant).unwrap_or_default();
         let high = relevant.or(irrelevant).unwrap_or_default();
+        let unjudged = list.unjudged.len();
+        let above = list.unjudged.iter().filter(|&&(row, _)| list.first_of_tie(row) < k).count();
+        let lists = std::slice::from_ref(list);
         let mut grades = vec![low; unjudged];
         range.add(self.value(lists, judged, &grades));
-        for order in [false, true] {
-            grades.fill(low);
-            for at in 0..unjudged {
-                grades[if order { unjudged - 1 - at } else { at }] = high;
-                range.add(self.value(lists, judged, &grades));
-            }
+        for number in 0..above {
+            grades[number] = high;
+            range.add(self.value(lists, judged, &grades));
+        }
+        grades.fill(low);
+        grades[above..].fill(high);
+        range.add(self.value(lists, judged, &grades));
+        for number in (0..above).rev() {
+            grades[number] = high;
+            range.add(self.value(lists, judged, &grades));
         }
     }
 
@@ -352,6 +372,19 @@ impl<'a> Bench<'a> {
     fn ignores_unretrieved(&self) -> bool {
         self.plan.policy.unretrieved == Unretrieved::Ignore
     }
+}
+
+/// Merges numbers that descend; there are few different ones.
+fn merge<'a>(mut one: &'a [f64], mut other: &'a [f64], merged: &mut Vec<f64>) {
+    merged.clear();
+    while let (Some(&first), Some(&second)) = (one.first(), other.first()) {
+        let (from, bound) = if first >= second { (&mut one, second) } else { (&mut other, first) };
+        let (taken, rest) = from.split_at(from.partition_point(|&number| number >= bound));
+        merged.extend_from_slice(taken);
+        *from = rest;
+    }
+    merged.extend_from_slice(one);
+    merged.extend_from_slice(other);
 }
 
 /// What a gain of 1 is worth at each row; tied rows are worth their mean.

@@ -14,7 +14,8 @@ use super::{Kernel, Params, Place, Query, Unknown, real};
 macro_rules! binary_kernel {
     (
         $(#[$doc:meta])* $name:ident,
-        |$query:ident, $k:ident, $rel:ident, $relevant:ident| $value:expr
+        |$query:ident, $k:ident, $rel:ident, $relevant:ident| $value:expr,
+        unknown $unknown:expr
         $(, ratio $ratio:expr)?
     ) => {
         $(#[$doc])*
@@ -37,7 +38,8 @@ macro_rules! binary_kernel {
             }
 
             fn unknown(&self) -> Unknown {
-                Unknown::Relevance(self.rel)
+                let unknown: fn(f64) -> Unknown = $unknown;
+                unknown(self.rel)
             }
 
             $(
@@ -104,7 +106,7 @@ impl Kernel for Ap {
         match self.denominator {
             // One more document found can lower the mean over those found.
             Denominator::Found => Unknown::Anything,
-            _ => Unknown::Relevance(self.rel),
+            _ => Unknown::Relevance { rel: self.rel, k: self.k },
         }
     }
 }
@@ -152,7 +154,8 @@ binary_kernel!(
                 .zip(place.ranks(k))
                 .fold(0.0, |sum, (chance, rank)| sum + chance / real(rank))
         })
-    }
+    },
+    unknown |_| Unknown::Rising
 );
 
 /// For each rank of a tie, how likely the first of its `count` relevant documents is there.
@@ -219,7 +222,10 @@ impl Kernel for Share {
     }
 
     fn unknown(&self) -> Unknown {
-        Unknown::Relevance(self.rel)
+        match self.denominator {
+            Denominator::Cutoff | Denominator::Retrieved => Unknown::Rising,
+            _ => Unknown::Relevance { rel: self.rel, k: self.k },
+        }
     }
 }
 
@@ -227,6 +233,7 @@ binary_kernel!(
     /// Precision at the number of relevant documents.
     Rprec,
     |query, _k, rel, relevant| query.expected_relevant(relevant, rel) / real(relevant),
+    unknown |rel| Unknown::Relevance { rel, k: usize::MAX },
     ratio (query.expected_relevant(relevant, rel), real(relevant))
 );
 
@@ -240,7 +247,8 @@ binary_kernel!(
             }
             first_chances(&place, count).take(place.within(k)).fold(0.0, |sum, chance| sum + chance)
         })
-    }
+    },
+    unknown |_| Unknown::Rising
 );
 
 /// The weighted harmonic mean of precision and recall.
@@ -278,7 +286,7 @@ impl Kernel for F {
     }
 
     fn unknown(&self) -> Unknown {
-        Unknown::Relevance(self.precision.rel)
+        Unknown::Relevance { rel: self.precision.rel, k: self.precision.k }
     }
 }
 
@@ -311,7 +319,7 @@ impl Kernel for Iprec {
     }
 
     fn unknown(&self) -> Unknown {
-        Unknown::Relevance(self.rel)
+        Unknown::Relevance { rel: self.rel, k: usize::MAX }
     }
 
     fn averages_ties(&self) -> bool {

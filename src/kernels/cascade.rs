@@ -104,7 +104,7 @@ impl Kernel for Rbp {
     }
 
     fn unknown(&self) -> Unknown {
-        if self.graded.is_some() { Unknown::Rising } else { Unknown::Relevance(self.rel) }
+        Unknown::Rising
     }
 
     fn check(&self, grades: &[f64]) -> Result<()> {

@@ -149,7 +149,12 @@ pub enum Unknown {
     /// A higher grade never lowers it.
     Rising,
     /// It depends on which documents have this grade or a higher one.
-    Relevance(f64),
+    Relevance {
+        /// The smallest grade that is relevant.
+        rel: f64,
+        /// The last rank that counts.
+        k: usize,
+    },
 }
 
 /// A measure with its parameters.

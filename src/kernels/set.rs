@@ -60,7 +60,7 @@ macro_rules! set_kernel {
             }
 
             fn unknown(&self) -> Unknown {
-                Unknown::Relevance(self.rel)
+                Unknown::Relevance { rel: self.rel, k: usize::MAX }
             }
         }
     };
