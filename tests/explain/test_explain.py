@@ -134,6 +134,13 @@ def test_gains_that_are_not_shown_are_counted() -> None:
     assert "…" in explanation.formula
 
 
+def test_numbers_beyond_all_measure_are_written_short() -> None:
+    explanation = rs.explain([1000, 0, 999], gain="exp2", k=2)
+    assert explanation.value == (2.0**1000 / 1) / (2.0**1000 + 2.0**999 / log2(3))
+    assert "1.0715e+301" in str(explanation)
+    assert max(map(len, str(explanation).split("\n"))) < 160
+
+
 def test_documents_are_named_by_a_mapping_as_well() -> None:
     named = rs.explain([4, 2], names=["A", "B"])
     assert rs.explain({"A": 4, "B": 2}) == named

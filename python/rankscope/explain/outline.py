@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from rankscope.explain.blocks import Aside, Column, Equation, Grid, Heading, Id, Note, Sentence
-from rankscope.explain.terms import write_number
+from rankscope.explain.terms import write_fixed, write_number
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ class Outline:
 
     def number(self, value: float) -> str:
         """Write a value with all its places; one that is undefined is a dash."""
-        return "–" if math.isnan(value) else f"{value:.{self.digits}f}"
+        return write_fixed(value, self.digits)
 
     def name(self, kind: str) -> str:
         """Name another measure with the cutoff of this one."""

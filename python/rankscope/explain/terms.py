@@ -20,6 +20,22 @@ MOST_TERMS = 12
 MORE = Term("…", r"\cdots")
 
 
+MOST = 1e15
+"""Numbers from here on are written with an exponent."""
+
+
+def write_fixed(value: float, digits: int) -> str:
+    """Write a number with places after the point; one that is undefined is a dash.
+
+    Examples:
+        >>> [write_fixed(value, 4) for value in (5.0, 1.29203, 2.0**80, math.nan)]
+        ['5.0000', '1.2920', '1.2089e+24', '–']
+    """
+    if math.isnan(value):
+        return "–"
+    return f"{value:.{digits}f}" if abs(value) < MOST else f"{value:.{digits}e}"
+
+
 def write_number(value: float, digits: int) -> str:
     """Write a number with places after the point, a whole one without any.
 
@@ -27,9 +43,9 @@ def write_number(value: float, digits: int) -> str:
         >>> [write_number(value, 4) for value in (5.0, 1.29203, 0.00001, -0.5)]
         ['5', '1.2920', '1e-05', '-0.5000']
     """
-    if value.is_integer() and abs(value) < 1e15:
+    if value.is_integer() and abs(value) < MOST:
         return str(int(value))
-    return f"{value:.{digits}f}" if abs(value) >= 10**-digits else f"{value:.3g}"
+    return write_fixed(value, digits) if abs(value) >= 10**-digits else f"{value:.3g}"
 
 
 def write_exactly(value: float) -> str:
@@ -39,7 +55,7 @@ def write_exactly(value: float) -> str:
         >>> write_exactly(5.0), write_exactly(0.1)
         ('5', '0.1')
     """
-    return str(int(value)) if value.is_integer() and abs(value) < 1e15 else repr(value)
+    return str(int(value)) if value.is_integer() and abs(value) < MOST else repr(value)
 
 
 def write_share(measure: Measure, *, is_latex: bool = False) -> str:
@@ -66,7 +82,7 @@ def list_terms(measure: Measure, rows: Iterable[Row | IdealRow], digits: int | N
 def list_values(values: Iterable[float], digits: int) -> list[Term]:
     """Write numbers that are added up; those of 0 are left out."""
     kept = [value for value in values if value != 0]
-    texts = [f"{abs(value):.{digits}f}" for value in kept]
+    texts = [write_fixed(abs(value), digits) for value in kept]
     return [
         Term(text, text, is_negative=value < 0) for text, value in zip(texts, kept, strict=True)
     ]
