@@ -143,7 +143,7 @@ def test_a_measure_is_returned_as_it_is() -> None:
         ("nDCG(k=5", "expected '\\)', found ''", ""),
         ("nDCG(k=5 gain='exp2')", "expected '\\)', found", ""),
         ("nDCG(k=5, k=6)", "k is given twice", ""),
-        ("nDCG(gain=exp2)", "expected a value, found 'exp2\\)'", "put it in quotes: 'exp2'"),
+        ("nDCG(gain=exp2)", "expected a value, found 'exp2'", "put it in quotes: 'exp2'"),
         ("nDCG(gain='exp2)", "expected a value", ""),
         ("nDCG(gain=<square>)", "a function cannot be read from text", "table"),
         ("nDCG(gains={0: 0, 0: 1})", "0 is given twice", ""),

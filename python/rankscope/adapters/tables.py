@@ -361,11 +361,12 @@ def find_column(table: NamedColumns, role: str, name: str | None) -> str | None:
 
 def _no_column(table: NamedColumns, wanted: str, name: str) -> FormatError:
     close = _find_close([name, *SYNONYMS.get(name, ())], table.names)
-    hint = (
-        f"did you mean {close!r}?"
-        if close
-        else "name it: query='search_group_id', or --col query=…"
-    )
+    if close:
+        hint = f"did you mean {close!r}?"
+    elif name in SYNONYMS:
+        hint = "name it: query='search_group_id', or --col query=…"
+    else:
+        hint = "give the name of one of these"
     return FormatError(
         f"expected {wanted}, found {', '.join(table.names) or 'no columns'}",
         hint=hint,

@@ -162,8 +162,10 @@ class _Reader:
             return WORDS[self.next()]
         if re.fullmatch(NUMBER, found):
             return _number(self.text, self.next())
-        hint = f"put it in quotes: '{found}'" if found.isidentifier() else ""
-        raise _broken(self.text, f"expected a value, found {self.rest()!r}", hint)
+        is_word = found.isidentifier()
+        hint = f"put it in quotes: '{found}'" if is_word else ""
+        shown = found if is_word else self.rest()
+        raise _broken(self.text, f"expected a value, found {shown!r}", hint)
 
     def _list(self) -> list[object]:
         self.expect("[")
