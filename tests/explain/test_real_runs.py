@@ -12,8 +12,10 @@ RUN = DATA / "robust04" / "robust04.bm25.top150.run"
 
 
 @pytest.mark.skipif(not QRELS.exists(), reason="the run of Robust04 is not here")
-@pytest.mark.parametrize("ties", ["doc_id", "average"])
-@pytest.mark.parametrize("measure", ["nDCG@10", "nDCG(gain='exp2', judged_only=True)", "P@20"])
+@pytest.mark.parametrize(
+    ("measure", "ties"),
+    [("nDCG@10", "average"), ("nDCG(gain='exp2', judged_only=True)", "doc_id"), ("P@20", "doc_id")],
+)
 def test_each_value_is_that_of_the_evaluation(measure: str, ties: str) -> None:
     rankings = Rankings.from_run(QRELS, RUN, ties=ties)  # type: ignore[arg-type]  # one of them
     values = rankings.evaluate(measure).per_query_list(measure)

@@ -26,7 +26,7 @@ overflow-wrap:anywhere}
 .rankscope-explanation p{margin:.6em 0;overflow-wrap:anywhere}
 .rankscope-explanation .sum{display:grid;grid-template-columns:max-content 1fr;
 column-gap:.4em;margin:.7em 0;font-variant-numeric:tabular-nums}
-.rankscope-explanation .sum span{white-space:nowrap}
+.rankscope-explanation .sum span,.rankscope-explanation p span{white-space:nowrap}
 .rankscope-explanation .sum div:nth-child(even){padding-left:2em;text-indent:-2em}
 .rankscope-explanation .wide{overflow-x:auto;margin:0 0 1em}
 .rankscope-explanation table{border-collapse:collapse;border:0;margin:0;width:auto;
@@ -110,7 +110,10 @@ def _terms(terms: Iterable[Term]) -> Iterator[str]:
     for term in terms:
         sign = "&minus;" if term.is_negative else "+"
         sign = ("&minus;" if term.is_negative else "") if is_first else f"{sign} "
-        yield f"{'' if is_first else ' '}<span>{sign}{_formula(term.text)}</span>"
+        # A quotient of words is longer than a phone is wide.
+        first, *rest = (_formula(part) for part in term.text.split(" / "))
+        parts = [f"<span>{part}</span>" for part in (sign + first, *rest)]
+        yield f"{'' if is_first else ' '}{' / '.join(parts)}"
         is_first = False
 
 
