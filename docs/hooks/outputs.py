@@ -1,6 +1,7 @@
 """Shows what examples print as they print it.
 
-Markdown would set tabs four apart, and doctest has empty lines written as `<BLANKLINE>`.
+Markdown would set tabs four apart, doctest has empty lines written as `<BLANKLINE>`, and outputs
+are not to be coloured as code is.
 """
 
 from __future__ import annotations
@@ -15,8 +16,9 @@ if TYPE_CHECKING:
 
 COLUMN = 12
 EMPTY = re.compile(r"^ *<BLANKLINE>$", re.MULTILINE)
+SESSION = re.compile(r"^( *```)python(?=[^\n]*\n *>>> )", re.MULTILINE)
 
 
 def on_page_markdown(markdown: str, *, page: Page, config: MkDocsConfig, files: Files) -> str:  # noqa: ARG001 - MkDocs passes them by name
-    """Put blanks in the place of tabs, and empty lines where doctest would end an output."""
-    return EMPTY.sub("", markdown.expandtabs(COLUMN))
+    """Put blanks for tabs and empty lines for their names, and have code told from its output."""
+    return SESSION.sub(r"\1pycon", EMPTY.sub("", markdown.expandtabs(COLUMN)))
