@@ -51,6 +51,11 @@ def test_runs_that_change_places_are_named() -> None:
     assert "reciprocal: first above later, by 0.0909; below it under log2, by 0.0614" in str(found)
 
 
+def test_an_order_that_all_discounts_share_is_written_once() -> None:
+    runs = {"worse": {"q1": {"x": 2.0, "a": 1.0}}, "better": {"q1": {"a": 2.0, "b": 1.0}}}
+    assert "under every discount: better > worse" in str(rs.compare_discounts(QRELS, runs))
+
+
 def test_a_disagreement_of_dcg_and_ndcg_is_flagged() -> None:
     # The first run is perfect on the query with much to find, the second on the one with little.
     qrels = {"rich": {"a": 3, "b": 3, "c": 3}, "poor": {"d": 1}}

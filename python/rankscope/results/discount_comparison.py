@@ -163,9 +163,10 @@ def _align(texts: Mapping[str, str]) -> list[str]:
 
 
 def _write_orders(orders: Mapping[str, Order]) -> list[str]:
-    return _align(
-        {name: " > ".join(" = ".join(alike) for alike in of) for name, of in orders.items()}
-    )
+    texts = {name: " > ".join(" = ".join(alike) for alike in of) for name, of in orders.items()}
+    if len({*texts.values()}) == 1:
+        return [f"under every discount: {next(iter(texts.values()))}"]
+    return _align(texts)
 
 
 def _write_exchanges(exchanges: Sequence[Exchange], first: str) -> list[str]:
