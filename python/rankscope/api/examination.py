@@ -59,7 +59,7 @@ def estimate_examination(
         >>> clicked = [1] * 100 + [0] * 300 + [1] * 60 + [0] * 340
         >>> curve = estimate_examination({"position": shown, "click": clicked})
         >>> [round(number, 3) for number in (curve.weights[1], curve.lower[1], curve.upper[1])]
-        [0.6, 0.45, 0.798]
+        [0.6, 0.45, 0.799]
     """
     from rankscope.adapters.clicks import MOST_RANKS, read_clicks  # noqa: PLC0415 - logs alone need it
     from rankscope.stats.examination import estimate, tally  # noqa: PLC0415 - as above
