@@ -1,0 +1,3 @@
+"""The monitor: rankings in production, from the log to the cause."""
+
+from __future__ import annotations

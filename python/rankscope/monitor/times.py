@@ -1,0 +1,96 @@
+"""Times of events: RFC 3339, or milliseconds since 1970, as microseconds since 1970 in UTC."""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, datetime, timedelta
+
+from rankscope.monitor.refusal import RefusedError, show
+
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+MICROSECOND = timedelta(microseconds=1)
+RFC_3339 = re.compile(
+    r"(\d{4}-\d\d-\d\d)[Tt ](\d\d:\d\d):(\d\d)(\.\d+)?([Zz]|[+-]\d\d:\d\d)?", re.ASCII
+)
+LONGEST = 64
+FAR = 10**15
+YEARS = range(-62_135_596_800_000_000, 253_402_300_800_000_000)
+"""The microseconds of the years 1 to 9999."""
+
+
+def read_time(value: object, where: str) -> tuple[int, bool]:
+    """Read a time.
+
+    Args:
+        value: Text such as `2026-11-21T18:00:00.5Z`, or milliseconds since 1970.
+        where: The field.
+
+    Returns:
+        Microseconds since 1970 in UTC, and whether it was a leap second: those are read as the
+        second before.
+
+    Raises:
+        RefusedError: It is no such time, or has no zone.
+
+    Examples:
+        >>> read_time("1970-01-01T01:00:00.000001+01:00", "time"), read_time(1500, "time")
+        ((1, False), (1500000, False))
+    """
+    time, is_leap = None, False
+    if isinstance(value, str):
+        time, is_leap = _read_text(value, where)
+    elif isinstance(value, datetime):
+        if value.tzinfo is None:
+            raise _no_zone(where, str(value))
+        time = (value - EPOCH) // MICROSECOND
+    # NaN and infinity are not below anything.
+    elif isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < FAR:
+        time = round(value * 1000)
+    if time is None or time not in YEARS:
+        raise _no_time(where, value)
+    return time, is_leap
+
+
+def _read_text(text: str, where: str) -> tuple[int | None, bool]:
+    match = RFC_3339.fullmatch(text) if len(text) <= LONGEST else None
+    if match is None:
+        return None, False
+    day, minutes, seconds, fraction, zone = match.groups()
+    if zone is None:
+        raise _no_zone(where, text)
+    is_leap = seconds == "60"
+    plain = f"{day}T{minutes}:{'59' if is_leap else seconds}{(fraction or '')[:7]}{zone.upper()}"
+    try:
+        return (datetime.fromisoformat(plain) - EPOCH) // MICROSECOND, is_leap
+    except (ValueError, OverflowError):
+        return None, False
+
+
+def format_time(time: int) -> str:
+    """Write microseconds since 1970 as people read them.
+
+    Examples:
+        >>> format_time(1_500_000)
+        '1970-01-01T00:00:01.500000Z'
+    """
+    return f"{EPOCH + timedelta(microseconds=time):%Y-%m-%dT%H:%M:%S.%f}Z"
+
+
+def _no_time(where: str, value: object) -> RefusedError:
+    return RefusedError(
+        where,
+        "a time",
+        show(value),
+        code="time_format",
+        hint="write it as 2026-11-21T18:00:00Z, or as milliseconds since 1970",
+    )
+
+
+def _no_zone(where: str, text: str) -> RefusedError:
+    return RefusedError(
+        where,
+        "a time with its zone",
+        show(text),
+        code="time_zone",
+        hint="append Z for UTC, or an offset such as +01:00",
+    )

@@ -1,0 +1,416 @@
+"""What objects of JSON are as events, and why some are none."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from rankscope.monitor.events import Item, Label, Ranking
+from rankscope.monitor.limits import DAY, MINUTE, Limits
+from rankscope.monitor.read_events import EventReader
+
+NOW = 1_795_284_000_000_000
+TIME = "2026-11-21T18:00:00Z"
+ITEMS = [{"doc_id": "a", "rank": 1, "score": 2.5}, {"doc_id": "b", "rank": 2, "score": 1}]
+SHOWN: dict[str, Any] = {"event_id": "e", "ranking_id": "r", "time": TIME, "items": ITEMS}
+LABEL: dict[str, Any] = {
+    "event_id": "e",
+    "ranking_id": "r",
+    "doc_id": "a",
+    "time": TIME,
+    "labels": ["click"],
+}
+
+
+def read_ranking(given: object, **choices: Any) -> Any:  # noqa: ANN401 - a record, or a rejection
+    """The ranking that an object is, or why it is none."""
+    answer = EventReader(**choices).read_rankings([given], now=NOW).answers[0]
+    return answer[0] if isinstance(answer, tuple) else answer
+
+
+def read_label(given: object, **choices: Any) -> Any:  # noqa: ANN401 - likewise
+    """The label that an object is, or why it is none."""
+    answer = EventReader(**choices).read_labels([given], now=NOW).answers[0]
+    return answer[0] if isinstance(answer, tuple) else answer
+
+
+def test_a_ranking_has_all_its_fields() -> None:
+    given = SHOWN | {
+        "query_key": "jazz",
+        "user_id": 7,
+        "model": "m",
+        "version": 4,
+        "environment": "VALIDATION",
+        "attributes": {"device": "tv", "country": "de", "new": True, "age": None, "share": 0.5},
+    }
+    ranking = read_ranking(given)
+    assert ranking == Ranking(
+        "e",
+        "r",
+        NOW,
+        ranking.items,
+        "jazz",
+        "7",
+        "m",
+        "4",
+        "validation",
+        (("country", "de"), ("device", "tv"), ("new", "true"), ("share", "0.5")),
+    )
+    assert list(ranking.items) == [Item("a", 1, 2.5), Item("b", 2, 1.0)]
+
+
+DIALECTS: dict[str, dict[str, Any]] = {
+    "ours": {
+        "ranking_id": "r",
+        "time": TIME,
+        "items": [{"doc_id": "a", "rank": 1, "relevance": 3}, {"doc_id": "b", "rank": 2}],
+        "model": "m",
+        "version": "4",
+        "attributes": {"tv": "yes", "age": "9"},
+    },
+    "arize": {
+        "prediction_group_id": "r",
+        "timestamp": NOW // 1000,
+        "items": [
+            {"prediction_id": "a", "rank": 1, "relevance_score": 3},
+            {"prediction_id": "b", "rank": 2, "relevance_score": None},
+        ],
+        "model_id": "m",
+        "model_version": "4",
+        "environment": "PRODUCTION",
+        "features": {"age": 9},
+        "tags": {"tv": "yes"},
+    },
+    "search groups": {
+        "search_group_id": "r",
+        "ts": TIME,
+        "items": [{"item_id": "b", "rank": 2}, {"item_id": "a", "rank": 1, "gains": 3.0}],
+        "model": "m",
+        "version": "4",
+        "attributes": {"tv": "yes", "age": "9"},
+    },
+    "lists": {
+        "search_group_id": "r",
+        "timestamp": TIME,
+        "item_id": ["a", "b"],
+        "target": [3, None],
+        "model": "m",
+        "version": "4",
+        "tags": {"tv": "yes", "age": "9"},
+    },
+}
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+def test_names_of_other_logs_mean_the_same(dialect: str) -> None:
+    assert read_ranking(DIALECTS[dialect]) == read_ranking(DIALECTS["ours"])
+
+
+def test_queries_of_user_behavior_insights_are_rankings() -> None:
+    given = {
+        "query_id": "r",
+        "client_id": "u",
+        "user_query": "jazz",
+        "timestamp": TIME,
+        "query_attributes": {"device": "tv"},
+        "query_response_hit_ids": ["a", "b"],
+        "session_id": "s",
+    }
+    reading = EventReader().read_rankings([given], now=NOW)
+    ranking = reading.events[0]
+    assert isinstance(ranking, Ranking)
+    assert (ranking.ranking_id, ranking.user_id, ranking.query_key) == ("r", "u", "jazz")
+    assert list(ranking.items) == [Item("a", 1), Item("b", 2)]
+    assert reading.unknown == {"session_id": 1}
+
+
+def test_events_of_user_behavior_insights_are_labels() -> None:
+    inside = {"object": {"object_id": "a"}, "position": {"ordinal": 1}}
+    given = {
+        "query_id": "r",
+        "action_name": "click",
+        "timestamp": TIME,
+        "event_attributes": inside,
+    }
+    label = read_label(given)
+    assert label == Label(label.event_id, "r", "a", NOW, ("click",))
+
+
+def test_documents_may_be_ids_alone() -> None:
+    ranking = read_ranking(SHOWN | {"items": ["a", 7]})
+    assert list(ranking.items) == [Item("a", 1), Item("7", 2)]
+
+
+def test_labels_of_documents_follow_the_ranking() -> None:
+    items = [{"doc_id": "a", "relevance_labels": ["click", "buy"]}, {"doc_id": "b"}]
+    reader = EventReader()
+    ranking, label = reader.read_rankings([SHOWN | {"items": items}], now=NOW).events
+    assert label == Label(label.event_id, "r", "a", NOW, ("click", "buy"))
+    again = reader.read_rankings([SHOWN | {"items": items}], now=NOW).events
+    assert again == [ranking, label]
+
+
+def test_an_event_without_an_id_is_known_by_what_it_says() -> None:
+    without = {name: value for name, value in SHOWN.items() if name != "event_id"}
+    assert read_ranking(without).event_id == "r"
+    same = {name: value for name, value in LABEL.items() if name != "event_id"}
+    assert read_label(same) == read_label(dict(reversed(same.items())))
+    assert read_label(same).event_id != read_label(same | {"labels": ["buy"]}).event_id
+
+
+def test_labels_may_say_labels_or_a_value() -> None:
+    graded = {name: value for name, value in LABEL.items() if name != "labels"} | {"gains": 2}
+    assert read_label(LABEL) == Label("e", "r", "a", NOW, ("click",))
+    assert read_label(LABEL | {"labels": "click"}) == read_label(LABEL)
+    assert read_label(LABEL | {"labels": []}) == Label("e", "r", "a", NOW)
+    assert read_label(graded) == Label("e", "r", "a", NOW, (), 2.0)
+    assert read_label(graded | {"kind": "correction"}).kind == "correction"
+
+
+def test_a_retraction_says_nothing_else() -> None:
+    taken_back = LABEL | {"kind": "retraction"}
+    assert read_label(taken_back).code == "label_kind"
+    del taken_back["labels"]
+    assert read_label(taken_back) == Label("e", "r", "a", NOW, kind="retraction")
+
+
+@pytest.mark.parametrize(
+    ("items", "ranks", "note"),
+    [
+        ([{"doc_id": "a", "rank": 0}, {"doc_id": "b", "rank": 1}], (1, 2), "zero_based_ranks"),
+        ([{"doc_id": "a", "rank": 11}, {"doc_id": "b", "rank": 12}], (11, 12), "rank_gaps"),
+        ([{"doc_id": "a", "rank": 1}, {"doc_id": "b", "rank": 4}], (1, 4), "rank_gaps"),
+        (
+            [{"doc_id": "a", "rank": 1, "score": 1}, {"doc_id": "b", "rank": 2, "score": 2}],
+            (1, 2),
+            "rank_score_disagree",
+        ),
+        ([1, 2], (1, 2), "int_ids"),
+        ([], (), "empty_ranking"),
+    ],
+)
+def test_what_is_suspicious_is_noted(items: object, ranks: object, note: str) -> None:
+    reading = EventReader().read_rankings([SHOWN | {"items": items}], now=NOW)
+    ranking = reading.events[0]
+    assert isinstance(ranking, Ranking)
+    assert ranking.items.ranks == ranks
+    assert reading.notes == {note: 1}
+
+
+def test_notes_of_what_is_refused_do_not_count() -> None:
+    reading = EventReader().read_rankings([SHOWN | {"items": [1, 1], "colour": 1}], now=NOW)
+    assert (reading.notes, reading.unknown) == ({}, {})
+    assert [rejection.code for rejection in reading.rejections] == ["duplicate_doc"]
+
+
+def test_unknown_names_are_counted_up_to_a_hundred() -> None:
+    objects = [SHOWN | {f"field{number}": 1} for number in range(130)]
+    unknown = EventReader().read_rankings(objects, now=NOW).unknown
+    assert len(unknown) == 101
+    assert unknown["<other>"] == 30
+
+
+@pytest.mark.parametrize(
+    ("text", "time"),
+    [
+        ("1970-01-02T00:00:00Z", DAY),
+        ("1970-01-02t01:00:00.25+01:00", DAY + 250_000),
+        ("1970-01-02 00:00:00.1234567Z", DAY + 123_456),
+        ("1970-01-01T23:59:60Z", DAY - 1_000_000),
+        (86_400_000, DAY),
+        (86_400_000.001, DAY + 1),
+    ],
+)
+def test_times_are_of_rfc_3339_or_milliseconds(text: object, time: int) -> None:
+    reading = EventReader().read_rankings([SHOWN | {"time": text}], now=DAY)
+    ranking = reading.events[0]
+    assert isinstance(ranking, Ranking)
+    assert ranking.time == time
+    assert reading.notes == ({"leap_second": 1} if "60" in str(text)[-4:] else {})
+
+
+def test_a_clock_may_be_five_minutes_ahead() -> None:
+    shown = SHOWN | {"time": (NOW + 5 * MINUTE) // 1000}
+    assert read_ranking(shown).time == NOW + 5 * MINUTE
+    assert read_ranking(shown | {"time": NOW // 1000 + 5 * 60_000 + 1}).code == "future_time"
+
+
+def test_what_is_old_is_refused() -> None:
+    limits = Limits(age=DAY)
+    assert read_ranking(SHOWN | {"time": (NOW - DAY) // 1000}, limits=limits).time == NOW - DAY
+    refused = read_ranking(SHOWN | {"time": NOW // 1000 - 86_400_001}, limits=limits)
+    assert refused.code == "too_old"
+    assert read_ranking(SHOWN | {"time": NOW // 1_000_000}).code == "too_old"  # seconds
+
+
+REFUSED: dict[str, tuple[dict[str, Any], str, str]] = {
+    "no ranking": ({"ranking_id": None}, "missing_field", "ranking_id"),
+    "empty id": ({"ranking_id": ""}, "missing_id", "ranking_id"),
+    "id of another type": ({"ranking_id": 1.5}, "id_type", "ranking_id"),
+    "truth value as id": ({"ranking_id": True}, "id_type", "ranking_id"),
+    "object as id": ({"ranking_id": {}}, "id_type", "ranking_id"),
+    "long id": ({"ranking_id": "x" * 513}, "id_length", "ranking_id"),
+    "long id of wide characters": ({"ranking_id": "ü" * 257}, "id_length", "ranking_id"),
+    "half a character": ({"ranking_id": "\ud800"}, "surrogate", "ranking_id"),
+    "an integer of 70 bits": ({"ranking_id": 2**70}, "integer_range", "ranking_id"),
+    "an integer of many digits": ({"time": 10**9000}, "time_format", "time"),
+    "NUL": ({"ranking_id": "a\0b"}, "nul_byte", "ranking_id"),
+    "two names": ({"search_group_id": "s"}, "ambiguous_field", ""),
+    "no time": ({"time": None}, "missing_field", "time"),
+    "no zone": ({"time": "2026-11-21T18:00:00"}, "time_zone", "time"),
+    "no time of day": ({"time": "2026-11-21"}, "time_format", "time"),
+    "no such day": ({"time": "2026-02-30T18:00:00Z"}, "time_format", "time"),
+    "year 0": ({"time": "0000-01-01T00:00:00Z"}, "time_format", "time"),
+    "before the first year": ({"time": "0001-01-01T00:00:00+01:00"}, "time_format", "time"),
+    "NaN as time": ({"time": float("nan")}, "time_format", "time"),
+    "far beyond": ({"time": 10**30}, "time_format", "time"),
+    "a time of 10,000 digits": ({"time": "1" * 10_000}, "time_format", "time"),
+    "items of another type": ({"items": "ab"}, "json_type", "items"),
+    "no items": ({"items": None}, "json_type", "items"),
+    "an item of another type": ({"items": [{"doc_id": "a"}, 1]}, "json_type", "items[1]"),
+    "no ids": ({"items": [{"rank": 1}]}, "missing_field", "items[0].doc_id"),
+    "one without id": (
+        {"items": [{"doc_id": "a"}, {"rank": 2}]},
+        "id_type",
+        "items[1].doc_id",
+    ),
+    "a document twice": ({"items": ["a", "b", "a"]}, "duplicate_doc", "items[2].doc_id"),
+    "an id as number and text": ({"items": [7, "7"]}, "duplicate_doc", "items[1].doc_id"),
+    "two names in items": (
+        {"items": [{"doc_id": "a"}, {"item_id": "b"}]},
+        "ambiguous_field",
+        "",
+    ),
+    "a rank twice": (
+        {"items": [{"doc_id": "a", "rank": 1}, {"doc_id": "b", "rank": 1}]},
+        "duplicate_rank",
+        "items[1].rank",
+    ),
+    "a rank between": ({"items": [{"doc_id": "a", "rank": 1.5}]}, "bad_rank", "items[0].rank"),
+    "a negative rank": ({"items": [{"doc_id": "a", "rank": -1}]}, "bad_rank", "items[0].rank"),
+    "a truth value as rank": (
+        {"items": [{"doc_id": "a", "rank": True}]},
+        "bad_rank",
+        "items[0].rank",
+    ),
+    "one without rank": (
+        {"items": [{"doc_id": "a", "rank": 1}, {"doc_id": "b"}]},
+        "bad_rank",
+        "items[1].rank",
+    ),
+    "NaN as score": (
+        {"items": [{"doc_id": "a", "score": float("nan")}]},
+        "score_not_number",
+        "items[0].score",
+    ),
+    "infinite score": (
+        {"items": [{"doc_id": "a", "score": float("inf")}]},
+        "score_not_number",
+        "items[0].score",
+    ),
+    "a score beyond double": (
+        {"items": [{"doc_id": "a", "score": 10**400}]},
+        "score_not_number",
+        "items[0].score",
+    ),
+    "a score with too many digits": (
+        {"items": [{"doc_id": "a", "score": 2**53 + 1}]},
+        "inexact_number",
+        "items[0].score",
+    ),
+    "text as grade": (
+        {"items": [{"doc_id": "a", "relevance": "high"}]},
+        "rel_not_number",
+        "items[0].relevance",
+    ),
+    "too many documents": ({"items": list(range(1001))}, "max_group", "items"),
+    "deep": ({"other": [[[[]]]]}, "depth", "other"),
+    "another environment": ({"environment": "staging"}, "environment", "environment"),
+    "attributes of another type": ({"attributes": ["tv"]}, "attribute_type", "attributes"),
+    "an attribute of a list": (
+        {"attributes": {"tv": [1]}},
+        "attribute_type",
+        "attributes.tv",
+    ),
+    "an attribute said twice": (
+        {"tags": {"tv": "a"}, "features": {"tv": "b"}},
+        "attribute_conflict",
+        "tags.tv",
+    ),
+    "101 attributes": (
+        {"attributes": {f"a{number}": 1 for number in range(101)}},
+        "attribute_count",
+        "attributes",
+    ),
+    "a long name": ({"attributes": {"x" * 300: 1}}, "id_length", f"attributes.{'x' * 40}"),
+    "a long value": ({"attributes": {"x": "y" * 2000}}, "id_length", "attributes.x"),
+}
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_what_cannot_be_meant_is_refused_alone(case: str) -> None:
+    change, code, where = REFUSED[case]
+    reader = EventReader(limits=Limits(depth=4))
+    reading = reader.read_rankings([SHOWN, SHOWN | change, SHOWN], now=NOW)
+    (rejection,) = reading.rejections
+    assert (rejection.index, rejection.code) == (1, code)
+    assert rejection.where == where
+    assert len(reading.events) == 2
+    assert str(rejection).isascii()
+    assert len(str(rejection)) < 600
+
+
+@pytest.mark.parametrize(
+    ("change", "code"),
+    [
+        ({"labels": None}, "missing_field"),
+        ({"value": 1}, "missing_field"),
+        ({"labels": 1}, "label_type"),
+        ({"labels": ["a", 1]}, "label_type"),
+        ({"labels": [""]}, "missing_id"),
+        ({"labels": ["x"] * 101}, "label_count"),
+        ({"kind": "other"}, "label_kind"),
+        ({"kind": []}, "label_kind"),
+        ({"doc_id": None}, "missing_field"),
+        ({"labels": None, "value": "high"}, "rel_not_number"),
+    ],
+)
+def test_labels_that_cannot_be_meant_are_refused(change: dict[str, Any], code: str) -> None:
+    assert read_label(LABEL | change).code == code
+
+
+@pytest.mark.parametrize("given", [None, [], "x", 1, {1: 2}])
+def test_what_is_no_object_is_refused(given: object) -> None:
+    assert read_ranking(given).code == "json_type"
+    assert read_label(given).code == "json_type"
+
+
+def test_lists_of_one_ranking_are_of_one_length() -> None:
+    given = {"ranking_id": "r", "time": TIME, "doc_id": ["a", "b"], "score": [1.0]}
+    assert read_ranking(given).code == "length_mismatch"
+    assert read_ranking(given | {"score": 1.0}).code == "json_type"
+    assert read_ranking({"ranking_id": "r", "time": TIME}).code == "missing_field"
+
+
+def test_a_name_that_is_given_wins() -> None:
+    items = [{"prediction_id": "x", "item_id": "a"}]
+    assert read_ranking(SHOWN | {"items": items}).code == "ambiguous_field"
+    ranking = read_ranking(SHOWN | {"items": items}, names={"doc_id": "item_id"})
+    assert ranking.items.doc_ids == ("a",)
+    named = {"event_id": "e", "user_id": "u", "time": TIME, "items": ["a"]}
+    assert read_ranking(named, names={"ranking_id": "user_id"}).ranking_id == "u"
+
+
+@pytest.mark.parametrize(
+    "doc_id",
+    ["<script>alert(1)</script>", "=HYPERLINK()", "{{7*7}}", "a\nb\x1b[31m", "__proto__", "日本"],
+)
+def test_ids_are_kept_as_they_are(doc_id: str) -> None:
+    assert read_ranking(SHOWN | {"items": [doc_id]}).items.doc_ids == (doc_id,)
+
+
+def test_rejections_show_no_control_characters() -> None:
+    rejection = read_ranking(SHOWN | {"environment": "\x1b[31m\n" + "x" * 500})
+    assert "\x1b" not in str(rejection)
+    assert "\n" not in str(rejection)
+    assert len(rejection.found) < 130
