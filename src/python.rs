@@ -29,7 +29,7 @@ use self::audits::{audit_ties, bound, bound_difference, find_regrets};
 use self::cells::Numbers;
 use self::choices::choose;
 use self::column::Column;
-use self::evaluation::Evaluation;
+use self::evaluation::{Evaluation, interval_of_mean};
 use self::matrix::mean_of_rows;
 use self::objects::{Number, each_row, entries, read_id, read_number, read_query, with_list};
 use self::rankings::Rankings;
@@ -53,8 +53,8 @@ mod _core {
     #[pymodule_export]
     use super::{
         Column, Evaluation, Judgments, Plan, Rankings, Run, TableStream, audit_ties, bound,
-        bound_difference, evaluate_dict, evaluate_path, evaluate_run, find_regrets, fsum, log2,
-        mean_of_rows,
+        bound_difference, evaluate_dict, evaluate_path, evaluate_run, find_regrets, fsum,
+        interval_of_mean, log2, mean_of_rows,
     };
 
     #[pymodule_init]

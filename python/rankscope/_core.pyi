@@ -25,6 +25,7 @@ __all__ = [
     "evaluate_run",
     "find_regrets",
     "fsum",
+    "interval_of_mean",
     "log2",
     "mean_of_rows",
 ]
@@ -219,6 +220,15 @@ def evaluate_path(
 def evaluate_run(judgments: Judgments, plan: Plan, run: Run, threads: int) -> Evaluation: ...
 def evaluate_dict(judgments: Judgments, plan: Plan, lists: object) -> Evaluation: ...
 def fsum(values: list[float]) -> float: ...
+def interval_of_mean(
+    values: list[float],
+    weights: list[float],
+    level: float,
+    method: str,
+    resamples: int,
+    seed: int,
+    threads: int,
+) -> tuple[float, float]: ...
 def log2(integer: int) -> float: ...
 def mean_of_rows(
     plan: Plan,

@@ -10,6 +10,7 @@ use super::choices::choose;
 use super::column::{Column, Data};
 use super::watch::Watch;
 use super::{NoteRows, Plan, to_python};
+use crate::aggregate::{Aggregate, Part};
 use crate::evaluate;
 use crate::resample::{Level, Method, interval};
 
@@ -106,8 +107,7 @@ impl Evaluation {
         seed: u64,
         threads: usize,
     ) -> PyResult<Vec<Vec<(f64, f64)>>> {
-        let known = [("t", Method::Student), ("bca", Method::Bootstrap { resamples, seed })];
-        let method = choose(method, &known)?;
+        let method = read_method(method, resamples, seed)?;
         let members = members(&groups, count);
         Watch::new(None).run(py, |watch| {
             let mut all = Vec::new();
@@ -130,6 +130,30 @@ impl Evaluation {
             Ok(all)
         })
     }
+}
+
+/// An interval around the mean of values that weigh differently.
+#[pyfunction]
+#[allow(clippy::too_many_arguments)] // the choices of an interval
+pub(super) fn interval_of_mean(
+    py: Python<'_>,
+    values: Vec<f64>,
+    weights: Vec<f64>,
+    level: f64,
+    method: &str,
+    resamples: usize,
+    seed: u64,
+    threads: usize,
+) -> PyResult<(f64, f64)> {
+    let method = read_method(method, resamples, seed)?;
+    let part = |(value, weight)| Part { value, weight, ratio: (value, 1.0) };
+    let parts: Vec<Part> = values.into_iter().zip(weights).map(part).collect();
+    Watch::new(None)
+        .run(py, |watch| interval(Aggregate::Mean, &parts, Level(level), method, threads, watch))
+}
+
+fn read_method(name: &str, resamples: usize, seed: u64) -> PyResult<Method> {
+    choose(name, &[("t", Method::Student), ("bca", Method::Bootstrap { resamples, seed })])
 }
 
 /// The queries of each group.

@@ -1,0 +1,103 @@
+"""Means of the values of each user, or of each query that repeats: what is independent."""
+
+from __future__ import annotations
+
+from rankscope.errors import UsageError
+from rankscope.records import record
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import Any
+
+    import numpy as np
+    from numpy.typing import NDArray
+
+
+@record(frozen=True, slots=True)
+class ClusterMeans:
+    """One row a cluster and period, ordered by period, then by cluster.
+
+    Args:
+        period: int64, the number of the period: the time of maturity by its length, rounded down.
+        cluster: What the cluster is called, of the type that was given.
+        value: float64, the mean of its values in that period.
+        rankings: int64, how many values it had there, 1 or more.
+    """
+
+    period: NDArray[np.int64]
+    cluster: NDArray[Any]
+    value: NDArray[np.float64]
+    rankings: NDArray[np.int64]
+
+    def each_period(self) -> Iterator[tuple[int, NDArray[np.float64]]]:
+        """Give the number of each period that has values, the earliest first, and its means."""
+        import numpy as np  # noqa: PLC0415 - loads with the first array
+
+        numbers, starts = np.unique(self.period, return_index=True)
+        parts = np.split(self.value, starts[1:]) if len(numbers) else []
+        yield from zip(numbers.tolist(), parts, strict=True)
+
+
+def average_by_cluster(
+    values: NDArray[np.float64],
+    clusters: NDArray[Any],
+    matured: NDArray[np.int64] | None = None,
+    length: int = 1,
+) -> ClusterMeans:
+    """Average the values of each cluster, period by period.
+
+    Values that a policy left out (NaN) are not counted. The order of the rows makes no difference,
+    to the last bit.
+
+    Args:
+        values: One a ranking.
+        clusters: Whose ranking each is: text or integers.
+        matured: When the attribution window of each ranking closed. This, and not the arrival of
+            labels, orders what a detector sees: labels that come early are not like the others.
+            All are of one period where it is left out.
+        length: How long a period is, in the unit of `matured`, 1 or more.
+
+    Raises:
+        UsageError: The columns differ in length, or the length of a period is not 1 or more.
+
+    Examples:
+        >>> import numpy as np
+        >>> values, users = np.array([1.0, 0.5, 0.0, 0.75]), np.array(["b", "a", "b", "a"])
+        >>> average_by_cluster(values, users).value
+        array([0.625, 0.5  ])
+        >>> daily = average_by_cluster(values, users, np.array([0, 0, 23, 24]), length=24)
+        >>> [(day, means.tolist()) for day, means in daily.each_period()]
+        [(0, [0.5, 0.5]), (1, [0.75])]
+    """
+    import numpy as np  # noqa: PLC0415 - loads with the first array
+
+    given = np.asarray(values, dtype=np.float64)
+    names = np.asarray(clusters)
+    times = np.zeros(len(given), dtype=np.int64) if matured is None else np.asarray(matured)
+    if not len(given) == len(names) == len(times):
+        raise UsageError(
+            f"expected a cluster and a time for each of {len(given)} values, found {len(names)} "
+            f"and {len(times)}",
+            hint="give one of each a ranking",
+            code="column_length",
+        )
+    if length < 1:
+        raise UsageError(
+            f"expected a period of length 1 or more, found {length}",
+            hint="3_600_000_000 for an hour, where times are in microseconds",
+            code="bad_period",
+        )
+    is_kept = ~np.isnan(given)
+    value, cluster, period = given[is_kept], names[is_kept], times[is_kept] // length
+    # Values are a key, too, so that they are added in one order, however they came.
+    order = np.lexsort((value, cluster, period))
+    value, cluster, period = value[order], cluster[order], period[order]
+    is_first = np.ones(len(value), dtype=np.bool_)
+    is_first[1:] = (cluster[1:] != cluster[:-1]) | (period[1:] != period[:-1])
+    starts = np.flatnonzero(is_first)
+    if not len(starts):
+        return ClusterMeans(period, cluster, value, starts)
+    counts = np.diff(starts, append=len(value))
+    means = np.add.reduceat(value, starts) / counts
+    return ClusterMeans(period[starts], cluster[starts], means, counts)
