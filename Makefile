@@ -76,6 +76,14 @@ bench: develop ## Measure ours and the peers side by side, and write a dated rec
 bench-small: develop ## Run the benchmark at a hundredth of its size, as a test that it works
 	$(BIN)/python -m benchmarks --small
 
+.PHONY: simulate
+simulate: develop ## Count false alarms and delays of alerts on simulated quarters, and write a dated record
+	$(BIN)/python -m simulate
+
+.PHONY: simulate-short
+simulate-short: develop ## The same with few quarters, as a test that the promise is kept
+	$(BIN)/python -m simulate --short
+
 .PHONY: parity
 parity: develop ## Ask other libraries again, and keep what they say (PEERS="lightgbm ranx": those)
 	$(BIN)/python -m parity $(PEERS)
@@ -100,7 +108,7 @@ clean: ## Remove everything that the other targets made
 	rm -rf $(VENV) build dist site target fuzz/target benchmarks/work parity/work
 	rm -rf .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache
 	rm -f rankscope-demo.html python/rankscope/_core*.so python/rankscope/_core*.pyd
-	find python tests benchmarks docs -type d -name __pycache__ -prune -exec rm -rf {} +
+	find python tests benchmarks docs simulate -type d -name __pycache__ -prune -exec rm -rf {} +
 
 # Stamps: each step is done again only when what it was made from has changed.
 
