@@ -1,0 +1,3 @@
+"""Stores of events: durable, each event once, read back as columns."""
+
+from __future__ import annotations

@@ -1,0 +1,87 @@
+"""Connections to a file of SQLite: one that writes, and many that only read."""
+
+from __future__ import annotations
+
+import sqlite3
+from contextlib import contextmanager
+from typing import cast
+
+from sqlalchemy import URL, create_engine, event
+from sqlalchemy.pool import NullPool
+
+from rankscope.monitor.store.faults import as_fault
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+    from typing import Any
+
+    from sqlalchemy import Connection, Engine, ExceptionContext
+
+CACHE = 64 << 10  # KiB
+PRAGMAS = {
+    # The log is synced by every commit, and kept apart from the tables until it is copied there.
+    True: {
+        "journal_mode": "WAL",
+        "synchronous": "FULL",
+        "wal_autocheckpoint": "0",
+        "cache_size": f"-{CACHE}",
+        "temp_store": "MEMORY",
+    },
+    False: {"query_only": "ON", "temp_store": "MEMORY"},
+}
+
+
+def connect_sqlite(path: Path, *, writes: bool, busy_seconds: float) -> Engine:
+    """Make what connects to a store.
+
+    Args:
+        path: The file.
+        writes: Whether its transactions write; then each takes the lock when it begins.
+        busy_seconds: How long one waits for a lock.
+    """
+    # A new connection for each use: none is shared by threads, or with a child of the process.
+    engine = create_engine(
+        URL.create("sqlite", database=str(path)),
+        poolclass=NullPool,
+        hide_parameters=True,  # what is stored is not for logs
+        connect_args={"check_same_thread": False, "timeout": busy_seconds},
+    )
+
+    @event.listens_for(engine, "connect")
+    def prepare(connection: Any, _record: object) -> None:  # noqa: ANN401 - of the driver
+        connection.isolation_level = None  # transactions begin where we say
+        for name, value in PRAGMAS[writes].items():
+            connection.execute(f"PRAGMA {name}={value}").close()
+
+    @event.listens_for(engine, "begin")
+    def begin(connection: Connection) -> None:
+        connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
+
+    @event.listens_for(engine, "handle_error")
+    def tell(context: ExceptionContext) -> None:
+        context.chained_exception = as_fault(context.original_exception, str(path))
+
+    return engine
+
+
+@contextmanager
+def telling_faults(path: Path) -> Iterator[None]:
+    """Raise the errors of the driver as those of a store.
+
+    Raises:
+        FileError: What is done within fails.
+    """
+    try:
+        yield
+    except sqlite3.Error as error:
+        fault = as_fault(error, str(path))
+        if fault is None:
+            raise
+        raise fault from error
+
+
+def driver_of(connection: Connection) -> sqlite3.Connection:
+    """Give the connection of the driver, for what SQL does not say."""
+    return cast("sqlite3.Connection", connection.connection.driver_connection)

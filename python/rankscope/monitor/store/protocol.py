@@ -1,0 +1,144 @@
+"""What a store does, whatever database is behind it."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from rankscope.records import record
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from concurrent.futures import Future
+    from os import PathLike
+    from typing import Literal, TypeAlias, TypeVar
+
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from rankscope.monitor.events import Event, Label, Ranking
+    from rankscope.monitor.store.chunks import Chunk, Context
+    from rankscope.monitor.store.transaction import Transaction
+
+    Status: TypeAlias = Literal["accepted", "duplicate", "conflict"]
+    T = TypeVar("T")
+
+
+@record(frozen=True, slots=True)
+class Outcome:
+    """What became of an event.
+
+    Args:
+        status: `accepted`; `duplicate` if it was there already; `conflict` if its id was, with
+            other content, which stays.
+        seq: The number under which it is stored; with a conflict, that of what was there.
+    """
+
+    status: Status
+    seq: int
+
+
+@record(frozen=True, slots=True)
+class Deleted:
+    """What a retention took away.
+
+    Args:
+        rankings: How many rankings.
+        labels: How many labels.
+    """
+
+    rankings: int
+    labels: int
+
+
+@record(frozen=True, slots=True)
+class Touched:
+    """What changed since a number of the store.
+
+    Args:
+        seq: Up to which number this holds; ask from there next time.
+        times: The times of the rankings that came, or to which labels came, ascending.
+    """
+
+    seq: int
+    times: NDArray[np.int64]
+
+
+class Store(Protocol):
+    """Events, durable and each one once, by project.
+
+    - What `append` has returned, and every future of `submit` that has a result, is on the disk.
+    - An event that is sent again changes nothing. The first of two with one id stays, and so does
+      the first of two rankings with one `ranking_id`.
+    - A batch is stored whole or not at all, and its answers are in its order.
+    - Everything that is not stored is counted, by reason.
+    - No answer tells which of two stores it is from, nor in which order the events came.
+
+    Methods raise `FileError` with a code: `store_overloaded` and `store_busy` (ask again),
+    `store_full` (the disk is), `store_failed` (nothing more is written), `store_closed`.
+    """
+
+    def append(
+        self,
+        project: str,
+        events: Sequence[Event],
+        rejected: Mapping[str, int] | None = None,
+    ) -> list[Outcome]:
+        """Store events, and count those that were rejected before, by code."""
+
+    def submit(
+        self,
+        project: str,
+        events: Sequence[Event],
+        rejected: Mapping[str, int] | None = None,
+    ) -> Future[list[Outcome]]:
+        """Do as `append` does, without waiting."""
+
+    def transact(self, work: Callable[[Transaction], T], size: int = 1) -> Future[T]:
+        """Do other work in a transaction of the writer, together with whatever it writes then."""
+
+    @property
+    def last_seq(self) -> int:
+        """The number of the last event that is acknowledged."""
+
+    def projects(self) -> list[str]:
+        """Give the projects that have something stored, by name."""
+
+    def counters(self, project: str) -> dict[str, int]:
+        """Give how often what was taken or discarded, by reason."""
+
+    def contexts(self, project: str) -> dict[int, Context]:
+        """Give what rankings have in common, by its number."""
+
+    def read(
+        self, project: str, since: int | None = None, until: int | None = None, size: int = ...
+    ) -> Iterator[Chunk]:
+        """Read the rankings from one time to before another, with their labels, as columns.
+
+        They come in the order of time, then of `ranking_id`; labels in the order in which they
+        count: time, then `event_id`. All is of one moment.
+        """
+
+    def find_ranking(self, project: str, ranking_id: str) -> Ranking | None:
+        """Find a ranking."""
+
+    def find_labels(self, project: str, ranking_id: str) -> list[Label]:
+        """Find the labels of a ranking, in the order in which they count."""
+
+    def count_pending(self, project: str) -> int:
+        """Count the labels of rankings that are not there."""
+
+    def touched(self, project: str, after: int) -> Touched:
+        """Tell whose windows are to be computed again: what changed after a number."""
+
+    def delete_before(self, project: str, time: int) -> Deleted:
+        """Delete the rankings before a time, their labels, and labels before it without ranking."""
+
+    def backup(self, path: str | PathLike[str]) -> int:
+        """Copy the store to a new file while it goes on, and give the last number in the copy."""
+
+    def verify(self) -> None:
+        """Read all of the store, and raise `FileError` where it is damaged."""
+
+    def close(self) -> None:
+        """Store what was submitted, and let go."""

@@ -1,0 +1,277 @@
+"""Reads a store, in snapshots of its own."""
+
+from __future__ import annotations
+
+import json
+
+from sqlalchemy import LargeBinary, cast, exists, func, select, union_all
+
+from rankscope.monitor.events import LABEL_KINDS, Label, Ranking
+from rankscope.monitor.store import schema
+from rankscope.monitor.store.chunks import Chunk, Context, LabelColumns
+from rankscope.monitor.store.packing import offsets_of, unpack, unpack_columns
+from rankscope.monitor.store.protocol import Touched
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from typing import Any
+
+    from sqlalchemy import ColumnElement, Connection, Engine
+
+    from rankscope.monitor.store.packing import Texts
+
+CHUNK = 20_000
+
+
+class StoreReader:
+    """Reads what is stored.
+
+    Args:
+        engine: Makes connections that do not write.
+    """
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+
+    def projects(self) -> list[str]:
+        """Give the projects that have something stored, by name."""
+        table = schema.projects
+        with self._engine.connect() as connection:
+            return list(connection.execute(select(table.c.name).order_by(table.c.name)).scalars())
+
+    def counters(self, project: str) -> dict[str, int]:
+        """Give how often what was taken or discarded, by reason."""
+        table = schema.counters
+        wanted = select(table.c.reason, table.c.count).where(is_of(table.c.project_id, project))
+        with self._engine.connect() as connection:
+            return dict(map(tuple, connection.execute(wanted.order_by(table.c.reason))))
+
+    def contexts(self, project: str) -> dict[int, Context]:
+        """Give what rankings have in common, by its number."""
+        table = schema.contexts
+        with self._engine.connect() as connection:
+            rows = connection.execute(select(table).where(is_of(table.c.project_id, project)))
+            return {row.context_id: _context_of(row) for row in rows}
+
+    def read(
+        self,
+        project: str,
+        since: int | None = None,
+        until: int | None = None,
+        size: int = CHUNK,
+    ) -> Iterator[Chunk]:
+        """Read the rankings from one time to before another, with their labels, as columns."""
+        shown, told, said = schema.rankings, schema.labels, schema.events
+        wanted = is_of(shown.c.project_id, project)
+        if since is not None:
+            wanted &= shown.c.time >= since
+        if until is not None:
+            wanted &= shown.c.time < until
+        order = (shown.c.time, shown.c.ranking_id)
+        rankings = (
+            select(
+                shown.c.seq,
+                shown.c.time,
+                shown.c.context_id,
+                _utf8(shown.c.ranking_id),
+                _utf8(shown.c.query_key),
+                _utf8(shown.c.user_id),
+                shown.c.packed,
+            )
+            .where(wanted)
+            .order_by(*order)
+        )
+        labels = (
+            select(
+                shown.c.seq,
+                _utf8(told.c.doc_id),
+                told.c.time,
+                told.c.kind,
+                told.c.labels,
+                told.c.value,
+            )
+            .join(
+                told,
+                (told.c.project_id == shown.c.project_id)
+                & (told.c.ranking_id == shown.c.ranking_id),
+            )
+            .join(said, said.c.seq == told.c.seq)
+            .where(wanted)
+            .order_by(*order, told.c.time, said.c.event_id)
+        )
+        with self._engine.connect() as connection:
+            waiting = _Waiting(connection, labels)
+            result = connection.execute(rankings.execution_options(stream_results=True))
+            while rows := result.fetchmany(size):
+                yield _make_chunk(rows, waiting)
+
+    def find_ranking(self, project: str, ranking_id: str) -> Ranking | None:
+        """Find a ranking."""
+        shown, said, common = schema.rankings, schema.events, schema.contexts
+        wanted = (
+            select(shown, said.c.event_id, common)
+            .join(said, said.c.seq == shown.c.seq)
+            .join(common, common.c.context_id == shown.c.context_id)
+            .where(is_of(shown.c.project_id, project), shown.c.ranking_id == ranking_id)
+        )
+        with self._engine.connect() as connection:
+            row = connection.execute(wanted).one_or_none()
+        if row is None:
+            return None
+        context = _context_of(row)
+        return Ranking(
+            row.event_id,
+            row.ranking_id,
+            row.time,
+            unpack(row.packed),
+            row.query_key,
+            row.user_id,
+            context.model,
+            context.version,
+            context.environment,
+            context.attributes,
+        )
+
+    def find_labels(self, project: str, ranking_id: str) -> list[Label]:
+        """Find the labels of a ranking, in the order in which they count."""
+        told, said = schema.labels, schema.events
+        wanted = (
+            select(told, said.c.event_id)
+            .join(said, said.c.seq == told.c.seq)
+            .where(is_of(told.c.project_id, project), told.c.ranking_id == ranking_id)
+            .order_by(told.c.time, said.c.event_id)
+        )
+        with self._engine.connect() as connection:
+            return [
+                Label(
+                    row.event_id,
+                    row.ranking_id,
+                    row.doc_id,
+                    row.time,
+                    tuple(json.loads(row.labels)),
+                    row.value,
+                    LABEL_KINDS[row.kind],
+                )
+                for row in connection.execute(wanted)
+            ]
+
+    def count_pending(self, project: str) -> int:
+        """Count the labels of rankings that are not there."""
+        told = schema.labels
+        wanted = select(func.count()).where(is_of(told.c.project_id, project), is_pending())
+        with self._engine.connect() as connection:
+            return int(connection.execute(wanted).scalar_one())
+
+    def touched(self, project: str, after: int) -> Touched:
+        """Tell whose windows are to be computed again: what changed after a number."""
+        import numpy as np  # noqa: PLC0415 - loads with the first array
+
+        shown, told = schema.rankings, schema.labels
+        came = select(shown.c.time).where(is_of(shown.c.project_id, project), shown.c.seq > after)
+        labelled = (
+            select(shown.c.time)
+            .join(
+                told,
+                (told.c.project_id == shown.c.project_id)
+                & (told.c.ranking_id == shown.c.ranking_id),
+            )
+            .where(is_of(told.c.project_id, project), told.c.seq > after)
+        )
+        with self._engine.connect() as connection:
+            seq = read_last_seq(connection)
+            times = connection.execute(union_all(came, labelled)).scalars().all()
+        return Touched(seq, np.unique(np.array(times, dtype=np.int64)))
+
+
+class _Waiting:
+    """The labels of the rankings that are read, of which the next one waits."""
+
+    def __init__(self, connection: Connection, labels: Any) -> None:  # noqa: ANN401 - a statement
+        self._rows = iter(connection.execute(labels.execution_options(stream_results=True)))
+        self._next = next(self._rows, None)
+
+    def take(self, places: dict[int, int]) -> list[tuple[Any, ...]]:
+        """Take those of the next rankings, whose places are given by their numbers."""
+        taken = []
+        row = self._next
+        while row is not None and row[0] in places:
+            taken.append((places[row[0]], *row[1:]))
+            row = next(self._rows, None)
+        self._next = row
+        return taken
+
+
+def _make_chunk(rows: Sequence[Any], waiting: _Waiting) -> Chunk:
+    seqs, times, contexts, ranking_ids, query_keys, user_ids, pieces = zip(*rows, strict=True)
+    places = {seq: place for place, seq in enumerate(seqs)}
+    return Chunk(
+        _integers(seqs),
+        _integers(times),
+        _integers(contexts),
+        _texts(ranking_ids),
+        _texts(query_keys),
+        _texts(user_ids),
+        unpack_columns(pieces),
+        _make_labels(waiting.take(places)),
+    )
+
+
+def _make_labels(rows: list[tuple[Any, ...]]) -> LabelColumns:
+    import numpy as np  # noqa: PLC0415 - loads with the first array
+
+    columns = list(zip(*rows, strict=True)) or [()] * 6
+    places, doc_ids, times, kinds, said, values = columns
+    different = {text: code for code, text in enumerate(dict.fromkeys(said))}
+    return LabelColumns(
+        _integers(places),
+        _texts(doc_ids),
+        _integers(times),
+        np.array(kinds, dtype=np.int8),
+        tuple(tuple(json.loads(text)) for text in different),
+        _integers([different[text] for text in said]),
+        np.array(values, dtype=np.float64),
+    )
+
+
+def _integers(values: Sequence[int]) -> Any:  # noqa: ANN401 - an array
+    import numpy as np  # noqa: PLC0415 - loads with the first array
+
+    return np.array(values, dtype=np.int64)
+
+
+def _texts(values: Sequence[bytes]) -> Texts:
+    import numpy as np  # noqa: PLC0415 - loads with the first array
+
+    sizes = np.fromiter(map(len, values), np.int64, len(values))
+    return offsets_of(sizes), np.frombuffer(b"".join(values), np.uint8)
+
+
+def _context_of(row: Any) -> Context:  # noqa: ANN401 - a row of any statement that has them
+    attributes = tuple(sorted(json.loads(row.attributes).items()))
+    return Context(row.model, row.version, row.environment, attributes)
+
+
+def is_of(column: ColumnElement[int], project: str) -> ColumnElement[bool]:
+    """Whether a number of a project is that of the name."""
+    table = schema.projects
+    return column == select(table.c.project_id).where(table.c.name == project).scalar_subquery()
+
+
+def _utf8(column: ColumnElement[str]) -> ColumnElement[bytes]:
+    return cast(column, LargeBinary)
+
+
+def is_pending() -> ColumnElement[bool]:
+    """Whether a label is of a ranking that is not there."""
+    shown, told = schema.rankings, schema.labels
+    return ~exists().where(
+        shown.c.project_id == told.c.project_id, shown.c.ranking_id == told.c.ranking_id
+    )
+
+
+def read_last_seq(connection: Connection) -> int:
+    """Read the number of the last event that was ever stored."""
+    table = schema.meta
+    wanted = select(table.c.value).where(table.c.name == "last_seq")
+    return int(connection.execute(wanted).scalar_one())

@@ -1,0 +1,106 @@
+"""The tables of a store."""
+
+from __future__ import annotations
+
+from sqlalchemy import (
+    BigInteger,
+    Column,
+    Float,
+    ForeignKey,
+    Index,
+    Integer,
+    LargeBinary,
+    MetaData,
+    SmallInteger,
+    Table,
+    Text,
+    UniqueConstraint,
+)
+
+VERSION = 1
+"""Of the tables; a store says which it has in `meta`."""
+
+TABLES = MetaData()
+
+# SQLite keeps rows in the order of a key that is INTEGER, and of no other.
+SEQ = BigInteger().with_variant(Integer(), "sqlite")
+
+meta = Table(
+    "meta",
+    TABLES,
+    Column("name", Text, primary_key=True),
+    Column("value", Text, nullable=False),
+)
+"""By name, `schema_version`, `store` (which it is) and `last_seq` (the last event ever stored)."""
+
+projects = Table(
+    "projects",
+    TABLES,
+    Column("project_id", Integer, primary_key=True),
+    Column("name", Text, nullable=False, unique=True),
+)
+
+# Number and kind of all events, so that an id has one meaning, and one order holds for all.
+events = Table(
+    "events",
+    TABLES,
+    Column("seq", SEQ, primary_key=True, autoincrement=False),
+    Column("project_id", Integer, ForeignKey("projects.project_id"), nullable=False),
+    Column("event_id", Text, nullable=False),
+    Column("digest", LargeBinary(16), nullable=False),
+    UniqueConstraint("project_id", "event_id"),
+)
+
+contexts = Table(
+    "contexts",
+    TABLES,
+    Column("context_id", Integer, primary_key=True),
+    Column("project_id", Integer, ForeignKey("projects.project_id"), nullable=False),
+    Column("digest", LargeBinary(16), nullable=False),
+    Column("model", Text, nullable=False),
+    Column("version", Text, nullable=False),
+    Column("environment", Text, nullable=False),
+    Column("attributes", Text, nullable=False),
+    UniqueConstraint("project_id", "digest"),
+)
+"""What many rankings have in common; `attributes` is an object of JSON."""
+
+rankings = Table(
+    "rankings",
+    TABLES,
+    Column("seq", SEQ, primary_key=True, autoincrement=False),
+    Column("project_id", Integer, nullable=False),
+    Column("ranking_id", Text, nullable=False),
+    Column("time", BigInteger, nullable=False),
+    Column("query_key", Text, nullable=False),
+    Column("user_id", Text, nullable=False),
+    Column("context_id", Integer, nullable=False),
+    Column("packed", LargeBinary, nullable=False),
+    UniqueConstraint("project_id", "ranking_id"),
+    Index("rankings_by_time", "project_id", "time"),
+)
+"""One row a ranking, its documents packed."""
+
+labels = Table(
+    "labels",
+    TABLES,
+    Column("seq", SEQ, primary_key=True, autoincrement=False),
+    Column("project_id", Integer, nullable=False),
+    Column("ranking_id", Text, nullable=False),
+    Column("doc_id", Text, nullable=False),
+    Column("time", BigInteger, nullable=False),
+    Column("kind", SmallInteger, nullable=False),
+    Column("labels", Text, nullable=False),
+    Column("value", Float(53)),
+    Index("labels_by_ranking", "project_id", "ranking_id"),
+)
+"""One row a label; `kind` is a place in `LABEL_KINDS`, `labels` a list of JSON."""
+
+counters = Table(
+    "counters",
+    TABLES,
+    Column("project_id", Integer, ForeignKey("projects.project_id"), primary_key=True),
+    Column("reason", Text, primary_key=True),
+    Column("count", BigInteger, nullable=False),
+)
+"""How often something was taken, or discarded, and why."""

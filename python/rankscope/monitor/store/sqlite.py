@@ -1,0 +1,377 @@
+"""A store in one file of SQLite, with a log that is written ahead."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from contextlib import ExitStack, closing
+from functools import partial
+from pathlib import Path
+
+from rankscope.errors import FileError
+from rankscope.monitor.store.committing import GroupCommitter
+from rankscope.monitor.store.connecting import connect_sqlite, driver_of, telling_faults
+from rankscope.monitor.store.faults import STOPS
+from rankscope.monitor.store.filesystem import refuse_network
+from rankscope.monitor.store.high_water import HighWater, Mark, sync_data, sync_folder
+from rankscope.monitor.store.lock import WriterLock
+from rankscope.monitor.store.opening import accept_loss, check_mark, check_tables, open_tables
+from rankscope.monitor.store.protocol import Deleted
+from rankscope.monitor.store.reading import StoreReader, read_last_seq
+from rankscope.monitor.store.retention import (
+    AT_ONCE,
+    delete_pending,
+    delete_rankings,
+    find_pending,
+)
+from rankscope.monitor.store.transaction import Known, Transaction
+from rankscope.monitor.store.writing import prepare, store_events
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+    from concurrent.futures import Future
+    from types import TracebackType
+    from typing import Any, Self, TypeVar
+
+    from rankscope.monitor.events import Event
+    from rankscope.monitor.store.protocol import Outcome
+
+    T = TypeVar("T")
+
+CHECKPOINT_BYTES = 16 << 20
+BUSY_SECONDS = 5.0
+
+
+def open_sqlite_reader(path: str | os.PathLike[str]) -> StoreReader:
+    """Open a store to read it, whoever writes to it.
+
+    Raises:
+        FileError: There is none, or it is of another version.
+    """
+    file = Path(path)
+    if not file.is_file():
+        raise _no_store(file)
+    engine = connect_sqlite(file, writes=False, busy_seconds=BUSY_SECONDS)
+    with engine.connect() as connection:
+        check_tables(connection, file)
+    return StoreReader(engine)
+
+
+class SQLiteStore(StoreReader):
+    """A store in a file of SQLite; see `Store` for what it promises.
+
+    One process writes, by one thread, which commits in groups: what is acknowledged is in the log,
+    and its number in the file `.high-water`, and both are synced. Reading needs no lock.
+
+    Args:
+        path: The file; it is made if it is not there.
+        accept_loss: Open a store although events that it acknowledged are lost; they are counted in
+            `lost_events`.
+        group_seconds: How long the first event of a group waits for others.
+        group_events: How many events make a group that does not wait.
+        queue_events: How many events may wait to be committed.
+        busy_seconds: How long a transaction waits for a lock that another process holds.
+
+    Raises:
+        FileError: Another process writes, or the store is damaged, of another version, on a network
+            file system, or has lost what it acknowledged.
+
+    Examples:
+        >>> from tempfile import TemporaryDirectory
+        >>> from rankscope.monitor.events import Items, Label, Ranking
+        >>> shown = Ranking("e1", "r1", 0, Items(("a", "b"), (1, 2)))
+        >>> with TemporaryDirectory() as folder, SQLiteStore(f"{folder}/events.db") as store:
+        ...     store.append("music", [shown, Label("e2", "r1", "b", 5, ("click",))])
+        ...     store.append("music", [shown])
+        ...     [label.labels for label in store.find_labels("music", "r1")]
+        [Outcome(status='accepted', seq=1), Outcome(status='accepted', seq=2)]
+        [Outcome(status='duplicate', seq=1)]
+        [('click',)]
+    """
+
+    def __init__(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        accept_loss: bool = False,
+        group_seconds: float = 0.005,
+        group_events: int = 500,
+        queue_events: int = 20_000,
+        busy_seconds: float = BUSY_SECONDS,
+    ) -> None:
+        self._path = Path(path).absolute()
+        self._known = Known()
+        self._next_checkpoint = CHECKPOINT_BYTES
+        self._is_open = False
+        if not self._path.parent.is_dir():
+            raise _no_store(self._path)
+        refuse_network(self._path)
+        super().__init__(connect_sqlite(self._path, writes=False, busy_seconds=busy_seconds))
+        with ExitStack() as stack:
+            stack.enter_context(closing(WriterLock(_beside(self._path, ".lock"))))
+            self._high_water = stack.enter_context(
+                closing(HighWater(_beside(self._path, ".high-water")))
+            )
+            engine = connect_sqlite(self._path, writes=True, busy_seconds=busy_seconds)
+            self._connection = stack.enter_context(engine.connect())
+            self._mark = self._recover(accepts=accept_loss)
+            self._high_water.start(self._mark)
+            self._committer = GroupCommitter(
+                self._commit,
+                self._checkpoint,
+                seconds=group_seconds,
+                events=group_events,
+                queue=queue_events,
+            )
+            self._resources = stack.pop_all()
+        self._is_open = True
+
+    def _recover(self, *, accepts: bool) -> Mark:
+        """Make or check the tables, and see that nothing that was acknowledged is lost."""
+        try:
+            mark = self._high_water.read()
+        except FileError:
+            if not accepts:
+                raise
+            mark = None
+        is_new = not self._path.exists() or self._path.stat().st_size == 0
+        with self._connection.begin():
+            stored = open_tables(self._connection, self._path)
+            if accepts:
+                stored = accept_loss(self._connection, stored, mark)
+            else:
+                # A new store is not made where another has acknowledged events.
+                check_mark(stored, mark, self._path)
+        if is_new:
+            sync_folder(self._path.parent)
+        return stored
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        _kind: type[BaseException] | None,
+        _error: BaseException | None,
+        _trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    @property
+    def path(self) -> Path:
+        """The file."""
+        return self._path
+
+    @property
+    def last_seq(self) -> int:
+        """The number of the last event that is acknowledged."""
+        return self._mark.seq
+
+    @property
+    def failure(self) -> FileError | None:
+        """Why nothing more is written, if that is so."""
+        return self._committer.failure
+
+    @property
+    def waiting(self) -> int:
+        """How many events wait to be committed."""
+        return self._committer.waiting
+
+    @property
+    def log_bytes(self) -> int:
+        """The size of the log."""
+        log = _beside(self._path, "-wal")
+        return log.stat().st_size if log.exists() else 0
+
+    def append(
+        self,
+        project: str,
+        events: Sequence[Event],
+        rejected: Mapping[str, int] | None = None,
+    ) -> list[Outcome]:
+        """Store events, and count those that were rejected before, by code.
+
+        Args:
+            project: The name of the project.
+            events: The events; they are stored together, or not at all.
+            rejected: By code, how many were rejected before.
+
+        Returns:
+            What became of each, once that is on the disk.
+
+        Raises:
+            FileError: They are not stored, or not surely.
+        """
+        return self.submit(project, events, rejected).result()
+
+    def submit(
+        self,
+        project: str,
+        events: Sequence[Event],
+        rejected: Mapping[str, int] | None = None,
+    ) -> Future[list[Outcome]]:
+        """Do as `append` does, without waiting.
+
+        Raises:
+            FileError: They cannot be taken now.
+        """
+        batch = prepare(events)
+        counted = dict(rejected or {})
+        return self.transact(
+            lambda transaction: store_events(transaction, project, batch, counted),
+            max(1, len(batch)),
+        )
+
+    def transact(self, work: Callable[[Transaction], T], size: int = 1) -> Future[T]:
+        """Do other work in a transaction of the writer, together with whatever it writes then.
+
+        Args:
+            work: What it does. It may be called twice, the first time without effect, if other
+                work of the same transaction fails.
+            size: How many events it stores.
+
+        Raises:
+            FileError: It cannot be taken now.
+        """
+        return self._committer.submit(work, size)
+
+    def delete_before(self, project: str, time: int) -> Deleted:
+        """Delete the rankings before a time, their labels, and labels before it without ranking.
+
+        Raises:
+            FileError: It cannot be done, or not all of it.
+        """
+        if project not in self.projects():
+            return Deleted(0, 0)
+        with self._engine.connect() as connection:
+            pending = find_pending(connection, project, time)
+        rankings = labels = 0
+        for start in range(0, len(pending), AT_ONCE):
+            some = pending[start : start + AT_ONCE]
+            work = partial(delete_pending, project=project, seqs=some)
+            labels += self.transact(work, AT_ONCE).result().labels
+        while True:
+            work = partial(delete_rankings, project=project, time=time)
+            gone = self.transact(work, AT_ONCE).result()
+            if not gone.rankings:
+                return Deleted(rankings, labels)
+            rankings += gone.rankings
+            labels += gone.labels
+
+    def backup(self, path: str | os.PathLike[str]) -> int:
+        """Copy the store to a new file while it goes on.
+
+        The copy has its own `.high-water`, and all that was acknowledged up to one moment.
+
+        Returns:
+            The number of the last event in the copy.
+
+        Raises:
+            FileError: There is a file already, or the copy cannot be written.
+        """
+        target = Path(path).absolute()
+        if target.exists() or not target.parent.is_dir():
+            raise FileError(
+                "expected a new file in a folder, found "
+                + ("a file" if target.exists() else "no folder"),
+                hint="name another file",
+                code="io",
+                file=str(target),
+            )
+        part = _beside(target, ".part")
+        part.unlink(missing_ok=True)
+        with telling_faults(target), self._engine.connect() as connection:
+            seq = read_last_seq(connection)  # from here on, all is of one moment
+            with closing(sqlite3.connect(part)) as copy:
+                driver_of(connection).backup(copy)
+        _sync_file(part)
+        with closing(HighWater(_beside(target, ".high-water"))) as high_water:
+            high_water.start(Mark(self._mark.store, seq))
+        part.rename(target)
+        sync_folder(target.parent)
+        return seq
+
+    def verify(self) -> None:
+        """Read all of the store.
+
+        Raises:
+            FileError: It is damaged.
+        """
+        with self._engine.connect() as connection:
+            found = list(connection.exec_driver_sql("PRAGMA integrity_check(1)").scalars())
+        if found != ["ok"]:
+            raise FileError(
+                f"expected a store, found one that is damaged ({found[0]:.120})",
+                hint="restore a backup",
+                code="store_damaged",
+                file=str(self._path),
+            )
+        for project in self.projects():
+            for _ in self.read(project):
+                pass
+
+    def close(self) -> None:
+        """Store what was submitted, and let go."""
+        if self._is_open:
+            self._is_open = False
+            self._committer.close()
+            self._resources.close()
+
+    def _commit(self, works: list[Callable[[Transaction], Any]]) -> list[Any]:
+        """Do the works of a group in one transaction; this returns once it is on the disk."""
+        transaction = Transaction(self._connection, self._mark.seq, self._known)
+        with self._connection.begin():
+            answers = [work(transaction) for work in works]
+            transaction.finish(self._mark.seq)
+        mark = Mark(self._mark.store, transaction.seq)
+        if mark != self._mark:
+            try:
+                self._high_water.write(mark)
+            except OSError as error:
+                raise FileError(
+                    f"expected the disk to keep the mark, found that it may not ({error})",
+                    hint=f"look at the disk; {STOPS}",
+                    code="store_failed",
+                    file=str(self._path),
+                ) from error
+        self._mark = mark
+        transaction.keep()
+        return answers
+
+    def _checkpoint(self) -> None:
+        """Copy the log to the tables once it is long; after the answers, for it takes a while.
+
+        SQLite would do so within a commit, and not tell when the disk fails.
+        """
+        size = self.log_bytes
+        if size < self._next_checkpoint:
+            return
+        driver = driver_of(self._connection)
+        with telling_faults(self._path):
+            wait = driver.execute("PRAGMA busy_timeout").fetchone()[0]
+            # Readers of an older moment keep the log from being cut; they are not waited for.
+            driver.execute("PRAGMA busy_timeout=0")
+            try:
+                driver.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+            finally:
+                driver.execute(f"PRAGMA busy_timeout={wait}")
+        self._next_checkpoint = self.log_bytes + CHECKPOINT_BYTES
+
+
+def _beside(path: Path, ending: str) -> Path:
+    return path.with_name(path.name + ending)
+
+
+def _sync_file(path: Path) -> None:
+    opened = os.open(path, os.O_RDWR)
+    try:
+        sync_data(opened)
+    finally:
+        os.close(opened)
+
+
+def _no_store(path: Path) -> FileError:
+    return FileError(
+        "expected a store, found none", hint="look at the path", code="io", file=str(path)
+    )

@@ -1,0 +1,106 @@
+"""One transaction of the writer: numbers, projects, contexts and counters of what it stores."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from hashlib import blake2b
+
+from sqlalchemy import insert, select, update
+
+from rankscope.monitor.store.schema import contexts, counters, meta, projects
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from sqlalchemy import Connection
+
+    from rankscope.monitor.events import Ranking
+
+MOST_KEPT = 100_000
+
+
+class Known:
+    """Projects and contexts that are stored, by what they say; the writer keeps them."""
+
+    def __init__(self) -> None:
+        self.projects: dict[str, int] = {}
+        self.contexts: dict[tuple[object, ...], int] = {}
+
+
+class Transaction:
+    """What a piece of work stores with; it counts only once the transaction is committed.
+
+    Attributes:
+        connection: The connection, within the transaction.
+        seq: The number of the last event so far.
+        counts: By project and reason, what is to be added to the counters.
+    """
+
+    def __init__(self, connection: Connection, seq: int, known: Known) -> None:
+        self.connection = connection
+        self.seq = seq
+        self.counts: Counter[tuple[int, str]] = Counter()
+        self._known = known
+        self._new = Known()
+
+    def next_seq(self) -> int:
+        """Give the number of the next event."""
+        self.seq += 1
+        return self.seq
+
+    def project(self, name: str) -> int:
+        """Give the number of a project, which is made if it is new."""
+        known = self._known.projects.get(name) or self._new.projects.get(name)
+        if known is None:
+            found = select(projects.c.project_id).where(projects.c.name == name)
+            known = self.connection.execute(found).scalar_one_or_none()
+            if known is None:
+                made = insert(projects).values(name=name).returning(projects.c.project_id)
+                known = int(self.connection.execute(made).scalar_one())
+            self._new.projects[name] = known
+        return known
+
+    def context(self, project_id: int, ranking: Ranking) -> int:
+        """Give the number of what a ranking has in common with others."""
+        said = (ranking.model, ranking.version, ranking.environment, ranking.attributes)
+        key = (project_id, *said)
+        known = self._known.contexts.get(key) or self._new.contexts.get(key)
+        if known is None:
+            digest = blake2b(json.dumps(said).encode(), digest_size=16).digest()
+            found = select(contexts.c.context_id).where(
+                contexts.c.project_id == project_id, contexts.c.digest == digest
+            )
+            known = self.connection.execute(found).scalar_one_or_none()
+            if known is None:
+                row = {
+                    "project_id": project_id,
+                    "digest": digest,
+                    "model": ranking.model,
+                    "version": ranking.version,
+                    "environment": ranking.environment,
+                    "attributes": json.dumps(dict(ranking.attributes)),
+                }
+                made = insert(contexts).values(row).returning(contexts.c.context_id)
+                known = int(self.connection.execute(made).scalar_one())
+            self._new.contexts[key] = known
+        return known
+
+    def finish(self, before: int) -> None:
+        """Write the counters, and the last number if it moved."""
+        if self.seq != before:
+            moved = update(meta).where(meta.c.name == "last_seq").values(value=str(self.seq))
+            self.connection.execute(moved)
+        for (project_id, reason), count in self.counts.items():
+            row = (counters.c.project_id == project_id) & (counters.c.reason == reason)
+            added = update(counters).where(row).values(count=counters.c.count + count)
+            if self.connection.execute(added).rowcount == 0:
+                self.connection.execute(
+                    insert(counters), {"project_id": project_id, "reason": reason, "count": count}
+                )
+
+    def keep(self) -> None:
+        """Let the writer keep what was found, once it is committed."""
+        if len(self._known.contexts) + len(self._new.contexts) > MOST_KEPT:
+            self._known.contexts.clear()
+        self._known.projects |= self._new.projects
+        self._known.contexts |= self._new.contexts

@@ -1,0 +1,293 @@
+"""What every store does. A test of a store inherits these, and gives `opened`.
+
+`opened()` opens the same store again and again, each time after it was closed.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import threading
+from collections.abc import Callable
+from typing import Any, TypeAlias
+
+import pytest
+from rankscope import FileError
+from rankscope.monitor.events import Items, Label, Ranking
+from rankscope.monitor.store.protocol import Deleted
+from rankscope.records import replace
+
+from tests.monitor.store.logs import make_label, make_ranking
+from tests.monitor.store.read_back import read_back
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from rankscope.monitor.events import Event
+    from rankscope.monitor.store.protocol import Store
+
+Open: TypeAlias = Callable[[], Any]
+
+
+def statuses(store: Store, *events: Event, project: str = "music") -> list[str]:
+    """What becomes of events."""
+    return [outcome.status for outcome in store.append(project, events)]
+
+
+class StoreConformance:
+    """The promises of `Store`."""
+
+    def test_a_new_store_is_empty(self, opened: Open) -> None:
+        with opened() as store:
+            assert (store.projects(), store.counters("music"), store.last_seq) == ([], {}, 0)
+            assert list(store.read("music")) == []
+            assert store.find_ranking("music", "r") is None
+            assert store.count_pending("music") == 0
+
+    def test_what_is_stored_comes_back(self, opened: Open) -> None:
+        ranking = Ranking(
+            "e",
+            "r",
+            5,
+            Items(("a", "日本", ""), (1, 2, 9), (1.5, None, 1e300), (None, 2.0, None)),
+            "jazz",
+            "u",
+            "m",
+            "4",
+            "validation",
+            (("country", "de"), ("device", "tv")),
+        )
+        label = Label("l", "r", "a", 7, ("click", "buy"), None, "correction")
+        with opened() as store:
+            assert statuses(store, ranking, label) == ["accepted", "accepted"]
+        with opened() as store:
+            assert store.find_ranking("music", "r") == ranking
+            assert store.find_labels("music", "r") == [label]
+            assert read_back(store, "music") == {
+                "r": [replace(ranking, event_id=""), replace(label, event_id="")]
+            }
+            assert store.last_seq == 2
+
+    def test_the_same_event_again_changes_nothing(self, opened: Open) -> None:
+        events = [make_ranking(1), make_label(1, 1), make_label(2, 9)]
+        with opened() as store:
+            assert statuses(store, *events) == ["accepted"] * 3
+            before = read_back(store, "music")
+            assert statuses(store, *reversed(events)) == ["duplicate"] * 3
+            assert statuses(store, *events, *events) == ["duplicate"] * 6
+        with opened() as store:
+            assert statuses(store, *events) == ["duplicate"] * 3
+            assert read_back(store, "music") == before
+            assert store.counters("music") == {"accepted": 3, "duplicate": 12}
+            assert store.last_seq == 3
+
+    def test_a_batch_may_hold_an_event_twice(self, opened: Open) -> None:
+        with opened() as store:
+            outcomes = store.append("music", [make_ranking(1), make_ranking(1)])
+            assert [(one.status, one.seq) for one in outcomes] == [
+                ("accepted", 1),
+                ("duplicate", 1),
+            ]
+
+    @pytest.mark.parametrize(
+        "change",
+        [
+            {"time": 8},
+            {"ranking_id": "other"},
+            {"query_key": "other"},
+            {"user_id": "other"},
+            {"version": "other"},
+            {"environment": "training"},
+            {"attributes": (("device", "tv"),)},
+            {"items": Items(("b", "a"), (1, 2))},
+            {"items": Items(("a", "b"), (1, 3))},
+            {"items": Items(("a", "b"), (1, 2), (1.0, None))},
+            {"items": Items(("a", "b"), (1, 2), (), (1.0, None))},
+            {"items": Items(("ab",), (1,))},
+        ],
+        ids="-".join,
+    )
+    def test_the_first_of_two_events_with_one_id_stays(
+        self, opened: Open, change: dict[str, Any]
+    ) -> None:
+        first = Ranking("e", "r", 5, Items(("a", "b"), (1, 2)))
+        with opened() as store:
+            assert statuses(store, first, replace(first, **change)) == ["accepted", "conflict"]
+            assert store.find_ranking("music", "r") == first
+            assert store.counters("music") == {"accepted": 1, "conflict": 1}
+
+    def test_a_label_may_not_take_the_id_of_a_ranking(self, opened: Open) -> None:
+        with opened() as store:
+            ranking = make_ranking(1)
+            label = replace(make_label(1, 1), event_id=ranking.event_id)
+            assert statuses(store, ranking, label) == ["accepted", "conflict"]
+
+    def test_the_first_of_two_rankings_with_one_ranking_id_stays(self, opened: Open) -> None:
+        first = make_ranking(1)
+        same = replace(first, event_id="other")
+        other = replace(same, event_id="third", time=9)
+        with opened() as store:
+            outcomes = store.append("music", [first, same, other])
+            assert [one.status for one in outcomes] == ["accepted", "duplicate", "conflict"]
+            assert [one.seq for one in outcomes] == [1, 1, 1]
+
+    def test_projects_do_not_see_each_other(self, opened: Open) -> None:
+        with opened() as store:
+            assert statuses(store, make_ranking(1), project="music") == ["accepted"]
+            assert statuses(store, make_ranking(1), make_label(1, 1), project="films") == [
+                "accepted",
+                "accepted",
+            ]
+            assert store.projects() == ["films", "music"]
+            assert store.find_labels("music", "ranking-1") == []
+            assert read_back(store, "music").keys() == {"ranking-1"}
+            assert read_back(store, "other") == {}
+            assert store.delete_before("music", 100) == Deleted(1, 0)
+            assert read_back(store, "films").keys() == {"ranking-1"}
+
+    def test_labels_wait_for_their_ranking(self, opened: Open) -> None:
+        with opened() as store:
+            statuses(store, make_label(1, 1), make_label(2, 1), make_label(3, 2))
+            assert store.count_pending("music") == 3
+            statuses(store, make_ranking(1))
+            assert store.count_pending("music") == 1
+            assert len(read_back(store, "music")["ranking-1"]) == 3
+
+    def test_labels_come_in_the_order_in_which_they_count(self, opened: Open) -> None:
+        labels = [
+            Label("b", "ranking-1", "x", 2, value=1.0),
+            Label("a", "ranking-1", "x", 2, value=2.0),
+            Label("c", "ranking-1", "x", 1, value=3.0),
+        ]
+        with opened() as store:
+            statuses(store, *labels, make_ranking(1))
+            assert [label.value for label in store.find_labels("music", "ranking-1")] == [3, 2, 1]
+            columns = read_back(store, "music")["ranking-1"][1:]
+            assert [label.value for label in columns if isinstance(label, Label)] == [3, 2, 1]
+
+    @pytest.mark.parametrize("size", [1, 2, 3, 100])
+    def test_columns_come_in_the_order_of_time(self, opened: Open, size: int) -> None:
+        numbers = [5, 3, 9, 1, 7]
+        with opened() as store:
+            for number in numbers:
+                statuses(store, make_label(number, number), make_ranking(number))
+            names = [f"ranking-{number}" for number in sorted(numbers)]
+            assert list(read_back(store, "music", size)) == names
+            assert all(len(found) == 2 for found in read_back(store, "music", size).values())
+            times = [chunk.times.tolist() for chunk in store.read("music", 3, 9, size)]
+            assert [time for chunk in times for time in chunk] == [3, 5, 7]
+
+    def test_what_was_rejected_is_counted(self, opened: Open) -> None:
+        with opened() as store:
+            store.append("music", [], {"bad_rank": 2})
+            store.append("music", [make_ranking(1)], {"bad_rank": 1, "too_old": 4})
+        with opened() as store:
+            assert store.counters("music") == {"accepted": 1, "bad_rank": 3, "too_old": 4}
+
+    def test_late_events_tell_whose_windows_they_touch(self, opened: Open) -> None:
+        with opened() as store:
+            statuses(store, make_ranking(1), make_ranking(2), make_ranking(3))
+            touched = store.touched("music", 0)
+            assert (touched.seq, touched.times.tolist()) == (3, [1, 2, 3])
+            statuses(store, make_label(10, 2), make_label(11, 2), make_label(12, 9))
+            touched = store.touched("music", touched.seq)
+            assert (touched.seq, touched.times.tolist()) == (6, [2])
+            statuses(store, make_ranking(9))
+            assert store.touched("music", touched.seq).times.tolist() == [9]
+            assert store.touched("music", 7).times.tolist() == []
+
+    def test_old_events_are_deleted_and_counted(self, opened: Open) -> None:
+        with opened() as store:
+            statuses(store, *(make_ranking(number) for number in range(1100)))
+            statuses(store, *(make_label(number, number % 1100) for number in range(2200)))
+            statuses(store, *(make_label(5000 + number, 9000) for number in range(3)))
+            statuses(store, replace(make_label(1, 9000), event_id="old"))
+            last = store.last_seq
+            assert store.delete_before("music", 1050) == Deleted(1050, 2101)
+            assert read_back(store, "music", 100).keys() == {
+                f"ranking-{number}" for number in range(1050, 1100)
+            }
+            assert store.count_pending("music") == 3
+            assert store.last_seq == last
+            counted = {"accepted": 3304, "deleted_labels": 2101, "deleted_rankings": 1050}
+            assert store.counters("music") == counted
+            assert store.delete_before("music", 1050) == Deleted(0, 0)
+            assert store.delete_before("other", 1050) == Deleted(0, 0)
+            # What is deleted is not known any more.
+            assert statuses(store, make_ranking(1), make_ranking(1060)) == [
+                "accepted",
+                "duplicate",
+            ]
+        with opened() as store:
+            assert store.last_seq == last + 1
+
+    def test_a_batch_is_stored_whole_or_not_at_all(self, opened: Open) -> None:
+        bad: Any = dataclasses.make_dataclass("Bad", ["time"])(2**80)
+        with opened() as store:
+            broken = replace(make_ranking(2), time=bad.time)
+            with pytest.raises(Exception, match=r"."):
+                store.append("music", [make_ranking(1), broken])
+            assert read_back(store, "music") == {}
+            assert store.last_seq == 0
+            assert statuses(store, make_ranking(1)) == ["accepted"]
+
+    def test_a_batch_that_fails_takes_no_other_with_it(self, opened: Open) -> None:
+        with opened() as store:
+            broken = replace(make_ranking(2), time=2**80)
+            answers = [
+                store.submit("music", [event])
+                for event in (make_ranking(1), broken, make_ranking(3))
+            ]
+            assert [answer.exception() is None for answer in answers] == [True, False, True]
+            assert read_back(store, "music").keys() == {"ranking-1", "ranking-3"}
+            assert store.counters("music") == {"accepted": 2}
+
+    def test_many_threads_send_the_same(self, opened: Open) -> None:
+        with opened() as store:
+            outcomes = []
+
+            def send() -> None:
+                for number in range(50):
+                    batch = [make_ranking(number), make_label(number, number)]
+                    outcomes.extend(store.append("music", batch))
+
+            threads = [threading.Thread(target=send) for _ in range(4)]
+            for thread in threads:
+                thread.start()
+            for thread in threads:
+                thread.join()
+            told = [outcome.status for outcome in outcomes]
+            assert (told.count("accepted"), told.count("duplicate")) == (100, 300)
+            assert {outcome.seq for outcome in outcomes} == set(range(1, 101))
+            assert len(read_back(store, "music")) == 50
+
+    def test_other_work_is_of_the_same_transactions(self, opened: Open) -> None:
+        with opened() as store:
+            store.transact(
+                lambda transaction: transaction.counts.update(
+                    {(transaction.project("music"), "seen"): 3}
+                )
+            ).result()
+            assert store.counters("music") == {"seen": 3}
+
+    def test_a_copy_holds_what_was_acknowledged(self, opened: Open, tmp_path: Path) -> None:
+        with opened() as store:
+            statuses(store, make_ranking(1), make_label(1, 1))
+            before = read_back(store, "music")
+            assert store.backup(tmp_path / "copy.db") == 2
+            statuses(store, make_ranking(2))
+            with pytest.raises(FileError, match="expected a new file"):
+                store.backup(tmp_path / "copy.db")
+            store.verify()
+        with type(store)(tmp_path / "copy.db") as copy:
+            assert read_back(copy, "music") == before
+            assert statuses(copy, make_ranking(1), make_ranking(2)) == ["duplicate", "accepted"]
+
+    def test_a_closed_store_takes_nothing(self, opened: Open) -> None:
+        with opened() as store:
+            waiting = store.submit("music", [make_ranking(1)])
+        assert waiting.result()[0].status == "accepted"
+        with pytest.raises(FileError) as refused:
+            store.append("music", [make_ranking(2)])
+        assert refused.value.code == "store_closed"
+        store.close()

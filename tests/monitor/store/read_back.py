@@ -1,0 +1,77 @@
+"""All that a store holds, as the events that were put into it."""
+
+from __future__ import annotations
+
+import math
+from itertools import pairwise
+
+from rankscope.monitor.events import LABEL_KINDS, Items, Label, Ranking
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from rankscope.monitor.events import Event
+    from rankscope.monitor.store.packing import Texts
+    from rankscope.monitor.store.reading import StoreReader
+
+
+def texts_of(column: Texts) -> list[str]:
+    """The texts of a column."""
+    starts, text = column
+    whole = text.tobytes()
+    return [whole[start:end].decode() for start, end in pairwise(starts.tolist())]
+
+
+def read_back(store: StoreReader, project: str, size: int = 2) -> dict[str, list[Event]]:
+    """By ranking, what came back as columns: the ranking, and its labels in order.
+
+    Event ids are not among the columns, and are left empty.
+    """
+    contexts = store.contexts(project)
+    found: dict[str, list[Event]] = {}
+    for chunk in store.read(project, size=size):
+        ids = texts_of(chunk.ranking_ids)
+        doc_ids = texts_of(chunk.items.doc_ids)
+        query_keys, user_ids = texts_of(chunk.query_keys), texts_of(chunk.user_ids)
+        for at, (start, end) in enumerate(pairwise(chunk.items.offsets.tolist())):
+            context = contexts[int(chunk.contexts[at])]
+            columns = [
+                [None if math.isnan(number) else number for number in column[start:end].tolist()]
+                for column in (chunk.items.scores, chunk.items.relevance)
+            ]
+            found[ids[at]] = [
+                Ranking(
+                    "",
+                    ids[at],
+                    int(chunk.times[at]),
+                    Items(
+                        tuple(doc_ids[start:end]),
+                        tuple(chunk.items.ranks[start:end].tolist()),
+                        *(
+                            () if column.count(None) == len(column) else tuple(column)
+                            for column in columns
+                        ),
+                    ),
+                    query_keys[at],
+                    user_ids[at],
+                    context.model,
+                    context.version,
+                    context.environment,
+                    context.attributes,
+                )
+            ]
+        labels = chunk.labels
+        labelled = texts_of(labels.doc_ids)
+        for at, place in enumerate(labels.rankings.tolist()):
+            value = float(labels.values[at])
+            found[ids[place]].append(
+                Label(
+                    "",
+                    ids[place],
+                    labelled[at],
+                    int(labels.times[at]),
+                    labels.names[labels.codes[at]],
+                    None if math.isnan(value) else value,
+                    LABEL_KINDS[labels.kinds[at]],
+                )
+            )
+    return found
