@@ -1,0 +1,136 @@
+"""The attributes that two windows share, with one set of codes for both."""
+
+from __future__ import annotations
+
+from rankscope.errors import UsageError
+from rankscope.records import record
+from rankscope.stats.query_columns import MISSING, TextColumn
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import TypeAlias
+
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from rankscope.stats.query_columns import QueryColumns
+
+    Codes: TypeAlias = NDArray[np.int32]
+
+OTHER = "<other>"
+"""What the values of an attribute are called together that are too many."""
+
+
+@record(frozen=True, slots=True)
+class Axis:
+    """An attribute of the queries of two windows.
+
+    Args:
+        name: Its name.
+        texts: Its different values, sorted.
+        codes: Of each window, the place of each query's value among them.
+        folded: How many values stand for `<other>`.
+        folded_queries: How many queries of both windows have one of these.
+    """
+
+    name: str
+    texts: tuple[str, ...]
+    codes: tuple[Codes, Codes]
+    folded: int
+    folded_queries: int
+
+
+def share_attribute(before: QueryColumns, after: QueryColumns, name: str, most_values: int) -> Axis:
+    """Give the values of an attribute the same codes in both windows.
+
+    Beyond `most_values`, those that fewest queries of both windows have become `<other>`. Queries
+    without the attribute have `<missing>`, which does not count among these.
+
+    Raises:
+        UsageError: Neither window has the attribute.
+    """
+    import numpy as np  # noqa: PLC0415 - loads with the first array
+
+    columns = [window.attributes.get(name) for window in (before, after)]
+    if columns == [None, None]:
+        known = ", ".join(sorted({*before.attributes, *after.attributes})) or "none"
+        raise UsageError(
+            f"expected an attribute of the queries, found {name!r}",
+            hint=f"there are: {known}",
+            code="unknown_attribute",
+        )
+    none = TextColumn((), np.zeros(0, dtype=np.int32))
+    places, translations = join_texts(*(column or none for column in columns))
+    known_codes: list[Codes] = []
+    for window, column, translation in zip((before, after), columns, translations, strict=True):
+        # The last place of a translation is that of a code below 0.
+        given = np.full(len(window), -1, dtype=np.int32) if column is None else column.codes
+        known_codes.append(translation[given])
+    sizes = sum(np.bincount(codes, minlength=len(places) + 1) for codes in known_codes)
+    return _fold(name, list(places), known_codes, np.asarray(sizes), most_values)
+
+
+def join_texts(one: TextColumn, other: TextColumn) -> tuple[dict[str, int], list[Codes]]:
+    """Number the texts of two columns together.
+
+    Returns:
+        The number of each text; and of each column the number of each code, with that of no text,
+        one above the others, in the last place, which is that of a code of -1.
+    """
+    import numpy as np  # noqa: PLC0415 - loads with the first array
+
+    places: dict[str, int] = {}
+    numbered = [
+        [places.setdefault(text, len(places)) for text in column.texts] for column in (one, other)
+    ]
+    return places, [np.array([*codes, len(places)], dtype=np.int32) for codes in numbered]
+
+
+def _fold(
+    name: str, texts: list[str], codes: list[Codes], sizes: NDArray[np.int64], most_values: int
+) -> Axis:
+    """Sort the values that are there; give those beyond the most frequent one name."""
+    import numpy as np  # noqa: PLC0415 - loads with the first array
+
+    frequent = sorted(
+        (place for place in range(len(texts)) if sizes[place]),
+        key=lambda place: (-int(sizes[place]), texts[place]),
+    )
+    kept, rare = frequent[:most_values], frequent[most_values:]
+    named = {place: texts[place] for place in kept} | dict.fromkeys(rare, OTHER)
+    if sizes[-1]:
+        named[len(texts)] = MISSING
+    order = sorted(set(named.values()))
+    position = {text: number for number, text in enumerate(order)}
+    translation = np.zeros(len(texts) + 1, dtype=np.int32)
+    for place, text in named.items():
+        translation[place] = position[text]
+    return Axis(
+        name,
+        tuple(order),
+        (translation[codes[0]], translation[codes[1]]),
+        len(rare),
+        int(sizes[rare].sum()),
+    )
+
+
+def join_axes(axes: Sequence[Axis]) -> tuple[list[tuple[str, ...]], tuple[Codes, Codes]]:
+    """Make one grouping of the queries of both windows: each combination that is there is a group.
+
+    Returns:
+        The values of each group, and of each window the group of each query.
+    """
+    import numpy as np  # noqa: PLC0415 - loads with the first array
+
+    groups: list[tuple[str, ...]] = [()]
+    codes = tuple(np.zeros(len(each), dtype=np.int64) for each in axes[0].codes)
+    for axis in axes:
+        wide = [code * len(axis.texts) + more for code, more in zip(codes, axis.codes, strict=True)]
+        found, numbers = np.unique(np.concatenate(wide), return_inverse=True)
+        groups = [
+            (*groups[number // len(axis.texts)], axis.texts[number % len(axis.texts)])
+            for number in found.tolist()
+        ]
+        codes = tuple(np.split(numbers, [len(wide[0])]))
+    return groups, (codes[0].astype(np.int32), codes[1].astype(np.int32))
