@@ -1,0 +1,193 @@
+"""A trace as a person reads it: an explanation in sentences, and its tables."""
+
+from __future__ import annotations
+
+from rankscope.results.decomposition import ALL
+from rankscope.results.losses import NOT_OBSERVABLE
+from rankscope.results.table import Table
+from rankscope.results.text import format_share, format_value
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from rankscope.results.trace import Cause, Ends, IdealChange, Paired, Search, Trace
+
+NOTHING = 0.00005
+"""Less than this is 0 with four places."""
+
+VERDICTS = {
+    "unchanged": "The ideal did not change: labels are not the cause.",
+    "ideal": "The ideal changed, and what the lists gain did not follow: look at the labels first.",
+    "both": "The ideal changed, and so did what the lists gain: look at the labels, too.",
+    "unclear": "Neither the value nor the ideal changed clearly.",
+}
+
+
+def explain(trace: Trace) -> str:
+    """Write a trace as text."""
+    lines = [_head(trace), *_name_interval(trace), "", _short_table(trace), ""]
+    lines += [_count_search(trace.search), *_judge(trace), ""]
+    lines += _describe_ideal(trace.ideal)
+    lines += _describe_paired(trace.paired)
+    if len(trace.fallen):
+        moved = "fell" if trace.sign < 0 else "rose"
+        lines += ["", f"The queries that {moved} most:", str(_short_fallen(trace.fallen))]
+    return "\n".join(lines)
+
+
+def _head(trace: Trace) -> str:
+    """Say how much it changed and what made it; the amounts add up."""
+    before, after = trace.decomposition.means
+    change = trace.change
+    ends = f"from {format_value(before)} to {format_value(after)}"
+    if abs(change) < NOTHING:
+        return f"{trace.measure} did not change: {ends}"
+    moved = "fell" if change < 0 else "rose"
+    parts = [_name_part(each, change) for each in trace.causes]
+    rest = change - sum(each.contribution for each in trace.causes)
+    if not parts:
+        return f"{trace.measure} {moved} by {_amount(abs(change))}, {ends}; no slice stands out"
+    if abs(rest) >= NOTHING:
+        parts.append(f"{_amount(rest / _sign(change))} elsewhere")
+    return f"{trace.measure} {moved} by {_amount(abs(change))}, {ends}: {'; '.join(parts)}"
+
+
+def _name_part(cause: Cause, change: float) -> str:
+    amount = f"{_amount(cause.contribution / _sign(change))} of it"
+    line = cause.change
+    before, after = (format_share(share) for share in line.shares)
+    if cause.by == "within":
+        new = "".join(
+            f", where {each.name} is new with {format_share(each.share)} of the queries"
+            for each in cause.arrivals[:1]
+        )
+        return f"{amount} within {cause.name} by {line.main_loss(_sign(change))}{new}"
+    if line.means[0] is None:
+        return f"{amount} by {cause.name}, which entered with {after} of the queries"
+    if line.means[1] is None:
+        return f"{amount} by {cause.name}, which left with {before} of the queries"
+    return f"{amount} by the share of {cause.name}, from {before} to {after} of the queries"
+
+
+def _name_interval(trace: Trace) -> list[str]:
+    ends = trace.intervals["change"]
+    if ends is None:
+        return []
+    chance = "; chance alone could make it" if ends[0] <= 0 <= ends[1] else ""
+    return [f"change {_signed(trace.change)}{_within(ends, trace.level)}{chance}"]
+
+
+def _short_table(trace: Trace) -> str:
+    """Show the parts of the change by slice, with a last row that adds them up."""
+    whole = trace.decomposition
+    # Where nothing else is a slice, all others are all.
+    lines = whole.slices if len(whole.slices) > 1 else ()
+    has_moved = any(each.entered or each.left for each in lines)
+    table: dict[str, list[str | float | None]] = {
+        "slice": [*(each.name for each in lines), ALL],
+        "before": [*(each.means[0] for each in lines), whole.means[0]],
+        "after": [*(each.means[1] for each in lines), whole.means[1]],
+        "adds": [*(each.total for each in lines), whole.change],
+        "mix": [*(each.mix for each in lines), whole.mix],
+        "within": [*(each.within for each in lines), whole.within],
+    }
+    if has_moved:
+        table["entered or left"] = [
+            *(each.entered + each.left for each in lines),
+            whole.entered + whole.left,
+        ]
+    for loss, amount in whole.losses.items():
+        column = [each.losses[loss] for each in lines]
+        if amount is not None and any((*column, amount)):
+            table[loss] = [*column, amount]
+    shown = {
+        name: [0.0 if isinstance(cell, float) and abs(cell) < NOTHING else cell for cell in column]
+        for name, column in table.items()
+    }
+    text = str(Table(shown))
+    return f"{text}\nretrieval: {NOT_OBSERVABLE}" if whole.losses["retrieval"] is None else text
+
+
+def _count_search(search: Search) -> str:
+    if not search.attributes:
+        return "No attribute was searched."
+    names = ", ".join(search.attributes)
+    left = f"; only one window has {', '.join(search.left_out)}" if search.left_out else ""
+    folded = [
+        f"; {values} values of {name} ({queries} queries) are <other>"
+        for name, (values, queries) in search.folded.items()
+    ]
+    return (
+        f"Looked at {search.looked_at} slices of {names}, {search.supported} of them with "
+        f"{search.support} queries or more in each window, in {search.searched[0]} queries before "
+        f"and {search.searched[1]} after; the others, {search.unsearched[0]} and "
+        f"{search.unsearched[1]}, confirm what was found{left}{''.join(folded)}."
+    )
+
+
+def _judge(trace: Trace) -> list[str]:
+    """Say what the half that was not searched says of each slice that was found."""
+    lines = []
+    others = []
+    for each in trace.found:
+        if not each.is_confirmed:
+            others.append(each.name)
+            continue
+        kind = "within it" if each.by == "within" else "by its share"
+        around = _within(each.unsearched_interval, trace.level)
+        lines.append(
+            f"{each.name} is confirmed: there it adds {_signed(each.unsearched_contribution)} "
+            f"{kind}{around}."
+        )
+    if others:
+        lines.append(f"Found and not confirmed: {'; '.join(others)}.")
+    return lines or ["No slice was found."]
+
+
+def _describe_ideal(ideal: IdealChange) -> list[str]:
+    means = {fact.name: (fact.before, fact.after) for fact in ideal.facts}
+
+    def say(name: str) -> str:
+        return " to ".join(format_value(mean) for mean in means[name])
+
+    shares = " to ".join(format_share(mean) for mean in means["without relevant"])
+    facts = (
+        f"ideal {say('ideal')}, gained {say('gained')}, relevant documents {say('relevant')}, "
+        f"queries without any {shares}"
+    )
+    return [VERDICTS[ideal.verdict], facts]
+
+
+def _describe_paired(paired: Paired | None) -> list[str]:
+    if paired is None:
+        return ["No query comes in both windows."]
+    ends = paired.interval
+    between = f" ({_signed(ends[0])} to {_signed(ends[1])})" if ends else ""
+    other = f", {paired.other_ideal} of them with another ideal" if paired.other_ideal else ""
+    by_ideal = (
+        f"; {_signed(paired.by_ideal)} of it by the ideal"
+        if abs(paired.by_ideal) >= NOTHING
+        else ""
+    )
+    whole = f"The {paired.keys} queries that both windows have{other} changed by "
+    return [f"{whole}{_signed(paired.change)}{between}{by_ideal}."]
+
+
+def _short_fallen(fallen: Table) -> Table:
+    names = ["slice", "query_key", "before", "after", "change"]
+    return Table({name: fallen.column(name) for name in names})
+
+
+def _within(ends: Ends, level: float) -> str:
+    return f" ({100 * level:g} %: {_signed(ends[0])} to {_signed(ends[1])})" if ends else ""
+
+
+def _signed(amount: float) -> str:
+    return f"{0.0 if abs(amount) < NOTHING else amount:+.4f}"
+
+
+def _amount(amount: float) -> str:
+    return format_value(0.0 if abs(amount) < NOTHING else amount)
+
+
+def _sign(amount: float) -> float:
+    return 1.0 if amount > 0 else -1.0

@@ -1,0 +1,153 @@
+"""Intervals around whatever is made of sums over queries, by drawing clusters again.
+
+A statistic is a function of totals. The totals of each bag of clusters are rounded so that adding
+up any draw of them is exact; so a seed gives the same interval with any number of threads, and in
+any order of the queries.
+"""
+
+from __future__ import annotations
+
+from rankscope.records import record
+from rankscope.stats.exact_sums import take_high_part
+from rankscope.stats.scatter import below, scatter
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from typing import TypeAlias
+
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from rankscope.data.interval import Interval
+
+    Ends: TypeAlias = tuple[float, float] | None
+    Statistics: TypeAlias = Callable[[NDArray[np.float64]], NDArray[np.float64]]
+    """Takes totals, with sums on the last axis; gives statistics on the last axis."""
+
+AT_ONCE = 2**20
+"""How many numbers are drawn at a time, so that memory stays small."""
+
+
+@record(frozen=True, slots=True)
+class Grouped:
+    """Which queries are added up together for intervals.
+
+    Args:
+        bags: Of each window, the bag of each query.
+        groups: Of each window, the group of each query; those below 0 are left out.
+        bag_count: How many bags there are.
+        group_count: How many groups there are.
+    """
+
+    bags: tuple[NDArray[np.int64], NDArray[np.int64]]
+    groups: tuple[NDArray[np.int32], NDArray[np.int32]]
+    bag_count: int
+    group_count: int
+
+    def add_up(
+        self, columns: Sequence[tuple[NDArray[np.float64], NDArray[np.float64]]]
+    ) -> NDArray[np.float64]:
+        """Add up columns by bag, column, window and group; bags without queries are left out.
+
+        Args:
+            columns: Of each column, the numbers of each window.
+
+        Returns:
+            On the second axis first how many queries there are, then the sum of each column.
+        """
+        import numpy as np  # noqa: PLC0415 - loads with the first array
+
+        cells = self.bag_count * self.group_count
+        totals = np.zeros((self.bag_count, 1 + len(columns), 2, self.group_count))
+        kept = [groups >= 0 for groups in self.groups]
+        places = []
+        for window in range(2):
+            bags, groups = self.bags[window][kept[window]], self.groups[window][kept[window]]
+            places.append(bags * self.group_count + groups)
+            counts = np.bincount(places[window], minlength=cells)
+            totals[:, 0, window] = counts.reshape(self.bag_count, self.group_count)
+        largest = int(totals[:, 0].sum(axis=(1, 2)).max(initial=0))
+        for number, column in enumerate(columns, start=1):
+            for window in range(2):
+                # No draw has more terms than all of the largest bag.
+                high = take_high_part(column[window][kept[window]], largest * self.bag_count)
+                sums = np.bincount(places[window], high, minlength=cells)
+                totals[:, number, window] = sums.reshape(self.bag_count, self.group_count)
+        return totals[totals[:, 0].any(axis=(1, 2))]
+
+
+def find_intervals(
+    totals: NDArray[np.float64],
+    statistics: Statistics,
+    interval: Interval,
+    levels: Sequence[float],
+) -> list[Ends]:
+    """Make an interval around each statistic: bias-corrected and accelerated (Efron, 1987).
+
+    Args:
+        totals: The sums of each bag, on the first axis.
+        statistics: What is made of sums over bags; axes in front stay.
+        interval: How often bags are drawn, and the seed.
+        levels: The probability with which the interval of each covers.
+
+    Returns:
+        The ends of each; `None` for all where there are fewer than two bags.
+    """
+    if len(totals) < 2:
+        return [None] * len(levels)
+    value = statistics(totals.sum(axis=0))
+    draws = _draw(totals, statistics, interval)
+    influences = -statistics(totals.sum(axis=0) - totals)
+    influences -= influences.mean(axis=0)
+    return [
+        _accelerate(draws[:, at], float(value[at]), influences[:, at], level)
+        for at, level in enumerate(levels)
+    ]
+
+
+def _draw(
+    totals: NDArray[np.float64], statistics: Statistics, interval: Interval
+) -> NDArray[np.float64]:
+    """Give the statistics of bags drawn with replacement, one draw a row."""
+    import numpy as np  # noqa: PLC0415 - loads with the first array
+
+    count = len(totals)
+    flat = totals.reshape(count, -1)
+    found = []
+    rows = max(1, AT_ONCE // count)
+    for first in range(0, interval.resamples, rows):
+        many = min(rows, interval.resamples - first)
+        places = np.arange(first * count, (first + many) * count, dtype=np.uint64)
+        drawn = below(scatter(places, 3 * interval.seed), count)
+        drawn += np.repeat(np.arange(many) * count, count)
+        times = np.bincount(drawn, minlength=many * count).reshape(many, count)
+        summed = (times.astype(np.float64) @ flat).reshape(many, *totals.shape[1:])
+        found.append(statistics(summed))
+    return np.concatenate(found)
+
+
+def _accelerate(
+    draws: NDArray[np.float64], value: float, influences: NDArray[np.float64], level: float
+) -> tuple[float, float]:
+    """The quantiles of draws that their bias and skewness ask for."""
+    from statistics import NormalDist  # noqa: PLC0415 - slow to load; only intervals need it
+
+    import numpy as np  # noqa: PLC0415 - loads with the first array
+
+    normal = NormalDist()
+    draws = np.sort(draws)
+    lower = float(np.searchsorted(draws, value, "left"))
+    upper = float(np.searchsorted(draws, value, "right"))
+    if lower == len(draws) or upper == 0 or draws[0] == draws[-1]:
+        # All draws lie on one side, as where every query has one value.
+        return float(draws[0]), float(draws[-1])
+    bias = normal.inv_cdf((lower + upper) / 2 / len(draws))
+    squares = float((influences**2).sum())
+    skewness = float((influences**3).sum()) / (6 * squares**1.5) if squares > 0 else 0.0
+    ends = []
+    for share in ((1 - level) / 2, (1 + level) / 2):
+        deviation = bias + normal.inv_cdf(share)
+        ends.append(normal.cdf(bias + deviation / (1 - skewness * deviation)))
+    low, high = np.quantile(draws, ends)
+    return float(low), float(high)

@@ -1,0 +1,125 @@
+"""Confirms the slices that a search found, on the clusters that it did not use."""
+
+from __future__ import annotations
+
+from rankscope.results.trace import FoundSlice
+from rankscope.stats.change_split import split_change
+from rankscope.stats.cluster_bootstrap import Grouped, find_intervals
+from rankscope.stats.slice_search import measure_excess
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from rankscope.data.interval import Interval
+    from rankscope.results.decomposition import SliceChange
+    from rankscope.results.trace import Ends
+    from rankscope.stats.change_split import ChangeSplit
+    from rankscope.stats.cluster_bags import ClusterBags
+    from rankscope.stats.decomposition import Slice
+    from rankscope.stats.query_columns import QueryColumns
+    from rankscope.stats.shared_slices import Codes
+    from rankscope.stats.slice_search import Candidate
+
+
+def confirm(
+    windows: tuple[QueryColumns, QueryColumns],
+    groups: tuple[Codes, Codes],
+    clusters: ClusterBags,
+    found: Sequence[tuple[Candidate, Slice]],
+    interval: Interval,
+    *,
+    sign: float,
+) -> tuple[FoundSlice, ...]:
+    """Say of each slice that was found what the half that was not searched says of it.
+
+    It is confirmed where what it adds beyond the others, as the search measured it, has an interval
+    on the side that was searched for, at a level that holds for all slices found together.
+
+    Args:
+        windows: The queries.
+        groups: Of each window, the group of each query: the slices in the order in which they were
+            found, and then all others.
+        clusters: Which queries were searched, and which are drawn together.
+        found: Each slice that was found.
+        interval: How intervals are made.
+        sign: The direction that was searched for.
+    """
+    import numpy as np  # noqa: PLC0415 - loads with the first array
+
+    if not found:
+        return ()
+    many = len(found)
+    candidates = [candidate for candidate, _ in found]
+    kept = [
+        np.where(is_searched, -1, codes)
+        for is_searched, codes in zip(clusters.is_searched, groups, strict=True)
+    ]
+    drawn = Grouped(clusters.bags, (kept[0], kept[1]), clusters.count, many + 1)
+    totals = drawn.add_up([(windows[0].value, windows[1].value)])
+
+    def measure(summed: NDArray[np.float64]) -> NDArray[np.float64]:
+        counts, sums = summed[..., 0, :, :], summed[..., 1, :, :]
+        split = split_change(counts, sums)
+        each = [take_contribution(split, at, one) for at, one in enumerate(candidates)]
+        each += [_take_excess(counts, sums, at, one) for at, one in enumerate(candidates)]
+        return np.stack(each, axis=-1)
+
+    value = measure(totals.sum(axis=0)).tolist()
+    # As many intervals decide at once; each errs so much less often (Bonferroni).
+    levels = [interval.level] * many + [1 - (1 - interval.level) / many] * many
+    ends = find_intervals(totals, measure, interval, levels)
+    return tuple(
+        FoundSlice(
+            slice=name,
+            by=candidate.by,
+            excess=candidate.excess,
+            unsearched_contribution=value[at],
+            unsearched_interval=ends[at],
+            unsearched_excess=value[many + at],
+            unsearched_excess_interval=ends[many + at],
+            is_confirmed=_is_beyond(ends[many + at], sign),
+        )
+        for at, (candidate, name) in enumerate(found)
+    )
+
+
+def take_contribution(split: ChangeSplit, group: int, candidate: Candidate) -> NDArray[np.float64]:
+    """Take what a slice adds by what it was found for."""
+    if candidate.by == "within":
+        return split.within[..., group]
+    if candidate.is_steady:
+        return split.mix[..., group]
+    parts = split.mix + split.within + split.entered + split.left
+    contribution: NDArray[np.float64] = parts[..., group]
+    return contribution
+
+
+def contribution_of(change: SliceChange, candidate: Candidate) -> float:
+    """Take the same of what a slice adds over all queries."""
+    if candidate.by == "within":
+        return change.within
+    return change.mix if candidate.is_steady else change.total
+
+
+def _take_excess(
+    counts: NDArray[np.float64], sums: NDArray[np.float64], group: int, candidate: Candidate
+) -> NDArray[np.float64]:
+    """Measure what a slice adds beyond those found after it and all others."""
+    import numpy as np  # noqa: PLC0415 - loads with the first array
+
+    inside = counts[..., group : group + 1], sums[..., group : group + 1]
+    later = (
+        counts[..., group + 1 :].sum(axis=-1, keepdims=True),
+        sums[..., group + 1 :].sum(axis=-1, keepdims=True),
+    )
+    whole = np.maximum(counts.sum(axis=-1), 1)
+    excess = measure_excess(inside, later, whole, np.array([candidate.is_steady]))
+    return (excess.within if candidate.by == "within" else excess.mix)[..., 0]
+
+
+def _is_beyond(ends: Ends, sign: float) -> bool:
+    return ends is not None and (ends[1] < 0 if sign < 0 else ends[0] > 0)

@@ -1,0 +1,51 @@
+"""Numbers that look drawn, and are the same everywhere: of texts, and of places in a sequence."""
+
+from __future__ import annotations
+
+import zlib
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    import numpy as np
+    from numpy.typing import NDArray
+
+STEP = 0x9E3779B97F4A7C15
+
+
+def number_texts(texts: Iterable[str]) -> NDArray[np.uint64]:
+    """Give each text a number to scatter; equal texts have equal ones."""
+    import numpy as np  # noqa: PLC0415 - loads with the first array
+
+    sums = [zlib.crc32(text.encode("utf-8", "surrogatepass")) for text in texts]
+    return np.array(sums, dtype=np.uint64)
+
+
+def scatter(numbers: NDArray[np.uint64], seed: int) -> NDArray[np.uint64]:
+    """Give each number another of 64 bits, as different as if it were drawn.
+
+    This is the output function of SplitMix64 (Steele, Lea and Flood, *Fast splittable pseudorandom
+    number generators*, 2014), twice: once for the seed and once for the number.
+    """
+    import numpy as np  # noqa: PLC0415 - loads with the first array
+
+    start = _finish(np.array([(seed * STEP + STEP) % 2**64], dtype=np.uint64))
+    return _finish((numbers + np.uint64(1)) * np.uint64(STEP) + start)
+
+
+def _finish(numbers: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    import numpy as np  # noqa: PLC0415 - loads with the first array
+
+    # Products of arrays wrap around, as they should here.
+    mixed = (numbers ^ (numbers >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    mixed = (mixed ^ (mixed >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return mixed ^ (mixed >> np.uint64(31))
+
+
+def below(numbers: NDArray[np.uint64], count: int) -> NDArray[np.int64]:
+    """Turn each number of 64 bits into one below `count`, which is below 2^32."""
+    import numpy as np  # noqa: PLC0415 - loads with the first array
+
+    drawn = (numbers >> np.uint64(32)) * np.uint64(count) >> np.uint64(32)
+    return drawn.astype(np.int64)

@@ -1,0 +1,345 @@
+"""Traces a change between two windows: by which slices, by which loss, how sure."""
+
+from __future__ import annotations
+
+from rankscope.data.interval import Interval
+from rankscope.errors import PolicyError, UsageError
+from rankscope.records import record
+from rankscope.results.decomposition import ALL, name_slice
+from rankscope.results.trace import Cause, Search, Trace
+from rankscope.stats.arrivals import find_arrivals
+from rankscope.stats.change_split import split_change
+from rankscope.stats.cluster_bags import place_clusters
+from rankscope.stats.cluster_bootstrap import Grouped, find_intervals
+from rankscope.stats.confirmation import confirm, contribution_of, take_contribution
+from rankscope.stats.decomposition import (
+    MOST_VALUES,
+    check_alike,
+    count_groups,
+    decompose_groups,
+    sum_windows,
+)
+from rankscope.stats.exact_sums import sum_all
+from rankscope.stats.fallen_queries import list_fallen
+from rankscope.stats.ideal_change import NAMES, judge_ideal, measure_within, take_facts
+from rankscope.stats.paired import pair_queries
+from rankscope.stats.shared_keys import share_keys
+from rankscope.stats.shared_slices import share_attribute
+from rankscope.stats.slice_search import find_queries, search_slices
+from rankscope.stats.slice_table import list_attributes, list_slices, tabulate_all
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Literal, TypeAlias
+
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from rankscope.results.decomposition import SliceChange
+    from rankscope.results.trace import Ends
+    from rankscope.stats.cluster_bags import ClusterBags
+    from rankscope.stats.decomposition import Slice
+    from rankscope.stats.query_columns import QueryColumns
+    from rankscope.stats.shared_slices import Axis, Codes
+    from rankscope.stats.slice_search import Candidate
+    from rankscope.stats.slice_search import Search as Found
+
+    Windows: TypeAlias = tuple[QueryColumns, QueryColumns]
+    Groups: TypeAlias = tuple[Codes, Codes]
+    Numbers: TypeAlias = NDArray[np.float64]
+
+PARTS = ("change", "mix", "within", "entered", "left")
+MOST = {"most_values": 1000, "most_found": 20, "most_queries": 1000, "support": 2**31}
+"""The largest choices that can be made; the smallest are 1."""
+
+
+@record(frozen=True, slots=True, kw_only=True)
+class TraceChoices:
+    """How a change is traced.
+
+    Args:
+        attributes: The attributes to search; all that both windows have, where none are given.
+        most_values: How many values of an attribute have slices of their own, the most frequent
+            first, from 1 to 1000; the others are `<other>`.
+        support: How many queries a slice must have among the searched ones of a window for its
+            mean to count.
+        most_found: How many slices are found at most, from 1 to 20.
+        most_queries: How many of the queries that fell most are listed for a slice, to 1000.
+        direction: Whether what made the mean `fall` or `rise` is searched for; where none is given,
+            what it did.
+        interval: How intervals are made; the seed is also that of the halves.
+
+    Raises:
+        UsageError: A number is outside its range, or there is no such direction.
+        PolicyError: The intervals are those of Student, which has means only.
+    """
+
+    attributes: tuple[str, ...] | None = None
+    most_values: int = MOST_VALUES
+    support: int = 30
+    most_found: int = 5
+    most_queries: int = 10
+    direction: Literal["fall", "rise"] | None = None
+    interval: Interval = Interval(resamples=1999)
+
+    def __post_init__(self) -> None:
+        for name, most in MOST.items():
+            number = getattr(self, name)
+            if not isinstance(number, int) or isinstance(number, bool) or not 1 <= number <= most:
+                raise UsageError(
+                    f"expected {name} from 1 to {most}, found {number!r}",
+                    hint="leave it out",
+                    code="bad_parameter",
+                )
+        if self.direction not in {None, "fall", "rise"}:
+            raise UsageError(
+                f"expected direction='fall' or 'rise', found {self.direction!r}",
+                hint="leave it out to search in the direction of the change",
+                code="bad_parameter",
+            )
+        if self.interval.method == "t":
+            raise PolicyError(
+                "expected intervals by drawing clusters again, found those of Student, which has "
+                "means only",
+                hint='say method="bca"',
+                code="interval_unavailable",
+            )
+
+
+def trace(before: QueryColumns, after: QueryColumns, choices: TraceChoices | None = None) -> Trace:
+    """Find out why the mean of a measure changed between two windows.
+
+    Half of the clusters are searched for slices of one attribute and of two; the other half
+    confirms what was found, so that the number of slices looked at does no harm. What is found
+    does not overlap: the parts of the change add up to it.
+
+    Args:
+        before: The queries of the first window.
+        after: Those of the second.
+        choices: How it is traced.
+
+    Returns:
+        What was found. It depends neither on the order of the queries nor on threads.
+
+    Raises:
+        UsageError: The windows have different measures, or there is no such attribute.
+
+    Examples:
+        >>> import numpy as np
+        >>> from rankscope.stats.query_columns import QueryColumns, TextColumn
+        >>> def window(value_on_tv):
+        ...     number = np.arange(2000)
+        ...     is_tv = number % 4 == 0
+        ...     value = np.where(is_tv, value_on_tv, 0.9) - number % 7 / 100
+        ...     none = np.zeros(2000)
+        ...     return QueryColumns(
+        ...         measure="nDCG@5",
+        ...         value=value,
+        ...         retrieval=none,
+        ...         truncation=none,
+        ...         ordering=1 - value,
+        ...         undefined=none,
+        ...         ideal=none + 1,
+        ...         relevant=none + 1,
+        ...         key=TextColumn.of(map(str, number)),
+        ...         attributes={"device": TextColumn.of(np.where(is_tv, "tv", "phone"))},
+        ...     )
+        >>> print(str(trace(window(0.9), window(0.5))).splitlines()[0])
+        nDCG@5 fell by 0.1000, from 0.8700 to 0.7700: 0.1000 of it within device=tv by ordering
+    """
+    check_alike(before, after)
+    choices = TraceChoices() if choices is None else choices
+    windows = (before, after)
+    names, left_out = _choose_attributes(windows, choices.attributes)
+    axes = [share_attribute(before, after, name, choices.most_values) for name in names]
+    clusters = place_clusters(before.clusters, after.clusters, choices.interval.seed)
+    sign = _choose_sign(windows, choices)
+    search = search_slices(
+        axes,
+        (before.value, after.value),
+        clusters.is_searched,
+        sign=sign,
+        support=choices.support,
+        most_found=choices.most_found,
+    )
+    found = confirm(
+        windows,
+        _group(windows, axes, search.found),
+        clusters,
+        [(candidate, _name(candidate, axes)) for candidate in search.found],
+        choices.interval,
+        sign=sign,
+    )
+    confirmed = [
+        candidate for candidate, each in zip(search.found, found, strict=True) if each.is_confirmed
+    ]
+    slices = [*(_name(candidate, axes) for candidate in confirmed), ()]
+    groups = _group(windows, axes, confirmed)
+    whole = decompose_groups(before, after, slices, groups)
+    parts = _measure_parts(windows, groups, clusters, confirmed, choices.interval)
+    causes = [*zip(confirmed, whole.slices[:-1], parts.contributions, strict=True)]
+    keys = share_keys(before, after)
+    grids = tabulate_all(windows, axes)
+    return Trace(
+        decomposition=whole,
+        causes=tuple(
+            sorted(
+                _name_causes(windows, axes, groups, causes, choices.support),
+                key=lambda each: (-sign * each.contribution, each.name),
+            )
+        ),
+        found=found,
+        intervals=parts.intervals,
+        level=choices.interval.level,
+        sign=sign,
+        search=_describe_search(search, axes, left_out, clusters, choices),
+        ideal=judge_ideal(
+            count_groups(groups, len(slices)),
+            parts.facts,
+            parts.fact_intervals,
+            sign=1.0 if whole.change > 0 else -1.0,
+            value_interval=parts.intervals["change"],
+        ),
+        paired=pair_queries(before, after, keys, choices.interval),
+        attributes=list_attributes(grids, axes),
+        slices=list_slices(grids, axes, sign=sign, support=choices.support),
+        fallen=list_fallen(
+            before,
+            after,
+            keys,
+            groups,
+            [*enumerate(map(name_slice, slices[:-1]))] or [(0, ALL)],
+            sign=sign,
+            most=choices.most_queries,
+        ),
+    )
+
+
+@record(frozen=True, slots=True)
+class _Parts:
+    """What is measured over all queries.
+
+    Args:
+        intervals: Around the change and its parts.
+        contributions: Around what each slice adds that was found.
+        facts: Of each fact of the ideal, its sums by window and group.
+        fact_intervals: Around the change of each within groups.
+    """
+
+    intervals: dict[str, Ends]
+    contributions: list[Ends]
+    facts: list[Numbers]
+    fact_intervals: list[Ends]
+
+
+def _measure_parts(
+    windows: Windows,
+    groups: Groups,
+    clusters: ClusterBags,
+    found: Sequence[Candidate],
+    interval: Interval,
+) -> _Parts:
+    """Make intervals around all that is measured over all queries."""
+    import numpy as np  # noqa: PLC0415 - loads with the first array
+
+    facts = [*zip(*map(take_facts, windows), strict=True)]
+    drawn = Grouped(clusters.bags, groups, clusters.count, len(found) + 1)
+    totals = drawn.add_up([(windows[0].value, windows[1].value), *facts])
+
+    def measure(summed: Numbers) -> Numbers:
+        counts, sums, *others = (summed[..., at, :, :] for at in range(summed.shape[-3]))
+        split = split_change(counts, sums)
+        each = [split.change, *(getattr(split, part).sum(axis=-1) for part in PARTS[1:])]
+        each += [take_contribution(split, at, one) for at, one in enumerate(found)]
+        each += [measure_within(counts, other) for other in others]
+        return np.stack(each, axis=-1)
+
+    count = len(PARTS) + len(found) + len(NAMES)
+    ends = find_intervals(totals, measure, interval, [interval.level] * count)
+    return _Parts(
+        dict(zip(PARTS, ends, strict=False)),
+        ends[len(PARTS) : len(PARTS) + len(found)],
+        [sum_windows(columns, groups, len(found) + 1) for columns in facts],
+        ends[len(PARTS) + len(found) :],
+    )
+
+
+def _name_causes(
+    windows: Windows,
+    axes: Sequence[Axis],
+    groups: Groups,
+    confirmed: Sequence[tuple[Candidate, SliceChange, Ends]],
+    support: int,
+) -> list[Cause]:
+    """Say what each slice adds that is confirmed, and what is new in it."""
+    causes = []
+    for number, (candidate, change, around) in enumerate(confirmed):
+        chosen = groups[0] == number, groups[1] == number
+        is_within = candidate.by == "within"
+        causes.append(
+            Cause(
+                change=change,
+                by=candidate.by,
+                contribution=contribution_of(change, candidate),
+                interval=around,
+                arrivals=find_arrivals(windows, axes, chosen, change, support) if is_within else (),
+            )
+        )
+    return causes
+
+
+def _choose_attributes(
+    windows: Windows, given: str | Sequence[str] | None
+) -> tuple[list[str], tuple[str, ...]]:
+    """Choose the attributes to search: those that both windows have."""
+    before, after = (window.attributes for window in windows)
+    if given is not None:
+        return list(dict.fromkeys([given] if isinstance(given, str) else given)), ()
+    names = [name for name in before if name in after]
+    return names, tuple(name for name in {**before, **after} if name not in names)
+
+
+def _choose_sign(windows: Windows, choices: TraceChoices) -> float:
+    """Choose the direction to search in."""
+    if choices.direction is not None:
+        return -1.0 if choices.direction == "fall" else 1.0
+    before, after = (sum_all(window.value) / len(window) for window in windows)
+    return 1.0 if after > before else -1.0
+
+
+def _name(candidate: Candidate, axes: Sequence[Axis]) -> Slice:
+    return tuple((axes[at].name, axes[at].texts[value]) for at, value in candidate.place)
+
+
+def _group(windows: Windows, axes: Sequence[Axis], found: Sequence[Candidate]) -> Groups:
+    """Give each query the first slice found that has it, or the group of all others."""
+    import numpy as np  # noqa: PLC0415 - loads with the first array
+
+    groups = [np.full(len(window), len(found), dtype=np.int32) for window in windows]
+    for number, candidate in reversed([*enumerate(found)]):
+        for at in range(2):
+            groups[at][find_queries([axis.codes[at] for axis in axes], candidate)] = number
+    return groups[0], groups[1]
+
+
+def _describe_search(
+    search: Found,
+    axes: Sequence[Axis],
+    left_out: tuple[str, ...],
+    clusters: ClusterBags,
+    choices: TraceChoices,
+) -> Search:
+    searched = [int(each.sum()) for each in clusters.is_searched]
+    others = [len(each) - number for each, number in zip(clusters.bags, searched, strict=True)]
+    return Search(
+        attributes=tuple(axis.name for axis in axes),
+        left_out=left_out,
+        folded={axis.name: (axis.folded, axis.folded_queries) for axis in axes if axis.folded},
+        looked_at=search.looked_at,
+        supported=search.supported,
+        support=choices.support,
+        searched=(searched[0], searched[1]),
+        unsearched=(others[0], others[1]),
+        found=len(search.found),
+    )

@@ -1,0 +1,367 @@
+"""What was planted is found, with its kind; where nothing was, nothing is confirmed."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+import rankscope as rs
+from rankscope.data.interval import Interval
+from rankscope.errors import EmptyError, PolicyError, UsageError
+from rankscope.stats.query_columns import QueryColumns, TextColumn, read_losses
+from rankscope.stats.trace import TraceChoices, trace
+
+from tests.trace.windows import GOOD, SWAPPED, draw_window, make_window
+
+if TYPE_CHECKING:
+    from rankscope.results.trace import Trace
+
+ROOT = Path(__file__).resolve().parents[2]
+QUICK = TraceChoices(interval=Interval(resamples=499))
+
+
+@pytest.fixture(scope="module")
+def swapped() -> Trace:
+    return trace(draw_window(1), draw_window(2, swapped=True))
+
+
+def test_the_lists_have_the_values_of_the_story() -> None:
+    assert (round(rs.ndcg(GOOD, 5), 5), round(rs.ndcg(SWAPPED, 5), 5)) == (0.99345, 0.64591)
+
+
+def test_the_planted_slice_is_found_with_its_kind_of_loss(swapped: Trace) -> None:
+    (cause,) = swapped.causes
+    assert cause.name == "device=tv, version=4"
+    assert cause.by == "within"
+    assert cause.change.main_loss(-1) == "ordering"
+    shares = sum(cause.change.shares) / 2
+    assert cause.contribution == pytest.approx(
+        shares * (rs.ndcg(SWAPPED) - rs.ndcg(GOOD)), abs=1e-12
+    )
+    assert cause.change.losses["ordering"] == pytest.approx(cause.contribution, abs=1e-12)
+    assert cause.contribution == pytest.approx(swapped.change, abs=0.004)
+    assert cause.interval is not None
+    assert cause.interval[0] < cause.contribution < cause.interval[1]
+    (found, *_) = swapped.found
+    assert found.name == cause.name
+    assert found.is_confirmed
+    assert swapped.ideal.verdict == "unchanged"
+
+
+def test_the_intervals_have_the_parts_in_them(swapped: Trace) -> None:
+    whole = swapped.decomposition
+    for part in ("change", "mix", "within"):
+        ends = swapped.intervals[part]
+        assert ends is not None
+        assert ends[0] <= getattr(whole, part) <= ends[1]
+    assert swapped.intervals["change"][1] < 0  # type: ignore[index]  # just seen
+
+
+def test_the_parts_of_a_trace_add_up(swapped: Trace) -> None:
+    whole = swapped.decomposition
+    for parts in (
+        [each.total for each in whole.slices],
+        [whole.mix, whole.within, whole.entered, whole.left],
+        [whole.mix, *whole.losses.values()],
+        *([row[at] for at in range(2, 6)] for row in swapped.attributes.rows()),
+    ):
+        assert abs(math.fsum(parts) - swapped.change) <= 1e-12
+    paired = swapped.paired
+    assert paired is not None
+    assert (
+        abs(math.fsum([paired.within, paired.mix, paired.entered, paired.left]) - swapped.change)
+        <= 1e-12
+    )
+
+
+def test_a_trace_reads_like_an_explanation(swapped: Trace) -> None:
+    text = str(swapped)
+    cause = swapped.causes[0]
+    before, after = swapped.decomposition.means
+    rest = swapped.change - cause.contribution
+    assert text.splitlines()[0] == (
+        f"nDCG@5 fell by {-swapped.change:.4f}, from {before:.4f} to {after:.4f}: "
+        f"{-cause.contribution:.4f} of it within device=tv, version=4 by ordering; "
+        f"{-rest:.4f} elsewhere"
+    )
+    assert "device=tv, version=4 is confirmed" in text
+    assert f"Looked at {swapped.search.looked_at} slices of device, version, country" in text
+
+
+def test_slices_of_one_attribute_and_of_pairs_are_looked_at(swapped: Trace) -> None:
+    single, pairs = 3 + 2 + 4, 3 * 2 + 3 * 4 + 2 * 4
+    assert swapped.search.looked_at == single + pairs
+    assert len(swapped.slices) == single + pairs
+    assert swapped.slices.column("slice")[0] in {"version=4", "device=tv", "device=tv, version=4"}
+    for before, after in (swapped.search.searched, swapped.search.unsearched):
+        assert min(before, after) > 1500
+    totals = zip(swapped.search.searched, swapped.search.unsearched, strict=True)
+    assert [sum(each) for each in totals] == [4000, 4000]
+
+
+def test_slices_say_what_they_add_over_all_queries(swapped: Trace) -> None:
+    rows = swapped.slices.to_dict()
+    whole = rows["device=tv, version=4"]
+    cause = swapped.causes[0].change
+    assert (whole["queries before"], whole["queries after"]) == cause.queries
+    assert whole["within"] == pytest.approx(cause.within, abs=1e-14)
+    assert whole["total"] == pytest.approx(cause.total, abs=1e-14)
+
+
+def test_a_mix_shift_is_found_as_mix() -> None:
+    def window(seed: int, shares: tuple[float, float, float]) -> QueryColumns:
+        random = np.random.default_rng(seed)
+        device = random.choice(["desktop", "phone", "tv"], 4000, p=shares)
+        value = random.beta(8, 2, 4000) * np.where(device == "tv", 0.5, 1)
+        country = random.choice(["at", "de"], 4000)
+        return make_window(value, device=device.tolist(), country=country.tolist())
+
+    found = trace(window(1, (0.3, 0.6, 0.1)), window(2, (0.2, 0.5, 0.3)), QUICK)
+    assert [(each.name, each.by) for each in found.causes] == [("device=tv", "mix")]
+    whole = found.decomposition
+    assert whole.mix == pytest.approx(found.change, abs=0.005)
+    assert abs(whole.within) < 0.005
+    assert "of it by the share of device=tv, from " in str(found)
+    assert found.ideal.verdict == "unchanged"
+
+
+def test_labels_that_came_are_found_as_another_ideal() -> None:
+    found = trace(draw_window(1), draw_window(2, ideal=12.0), QUICK)
+    assert found.change < -0.1
+    assert found.ideal.verdict == "ideal"
+    assert (found.ideal["ideal"].before, found.ideal["ideal"].after) == (10, 12)
+    assert found.ideal["ideal"].has_changed
+    assert not found.ideal["relevant"].has_changed
+    assert not found.ideal["gained"].has_changed
+    assert "look at the labels first" in str(found)
+    assert found.paired is not None
+    assert found.paired.other_ideal == found.paired.keys
+    # What is gained is drawn anew; the ideal makes the rest.
+    assert found.paired.by_ideal == pytest.approx(found.paired.change, abs=0.01)
+
+
+def test_queries_that_lost_their_labels_are_undefined() -> None:
+    random = np.random.default_rng(3)
+    value = random.beta(8, 2, 3000)
+    is_undefined = random.random(3000) < 0.2
+    after = make_window(
+        np.where(is_undefined, 0, value),
+        losses={"ordering": np.where(is_undefined, 0, 1 - value), "undefined": is_undefined * 1.0},
+        ideal=np.where(is_undefined, 0, 10.0),
+    )
+    found = trace(make_window(value), after, QUICK)
+    assert found.decomposition.losses["undefined"] == pytest.approx(-is_undefined.mean())
+    assert found.ideal["without relevant"].after == is_undefined.mean()
+    assert found.ideal.verdict == "both"
+
+
+@pytest.mark.parametrize("versions", [(0, 1), (0.5, 0.5)])
+def test_a_version_that_was_rolled_out_is_named(versions: tuple[float, float]) -> None:
+    found = trace(draw_window(1, versions=(1, 0)), draw_window(2, swapped=True, versions=versions))
+    cause = found.causes[0]
+    names = {cause.name, *(each.name for each in cause.arrivals)}
+    assert names in ({"device=tv", "version=4"}, {"device=tv, version=4"})
+    assert "version=4" in str(found).splitlines()[0]
+    for each in cause.arrivals:
+        assert each.mean == pytest.approx(rs.ndcg(SWAPPED))
+        assert each.share == pytest.approx(versions[1], abs=0.05)
+
+
+def test_a_slice_that_entered_is_found_by_its_share() -> None:
+    random = np.random.default_rng(4)
+    value = random.beta(8, 2, 3000)
+    is_new = random.random(3000) < 0.2
+    before = make_window(value, country=["de"] * 3000)
+    after = make_window(value * np.where(is_new, 0.5, 1), country=np.where(is_new, "it", "de"))
+    found = trace(before, after, QUICK)
+    assert [(each.name, each.by) for each in found.causes] == [("country=it", "mix")]
+    cause = found.causes[0]
+    assert cause.contribution == cause.change.entered == found.decomposition.entered
+    assert "by country=it, which entered with" in str(found)
+    left = trace(after, before, QUICK)
+    assert [each.name for each in left.causes] == ["country=it"]
+    assert left.decomposition.left == left.causes[0].contribution > 0
+    assert "rose" in str(left).splitlines()[0]
+    assert "by country=it, which left with" in str(left)
+
+
+def test_without_a_change_seldom_anything_is_confirmed() -> None:
+    """At 95 %, one side of an interval errs in 2.5 % of traces: in 60 of them 6 times at most."""
+    confirmed = [
+        bool(
+            trace(
+                draw_window(2 * seed, 1000),
+                draw_window(2 * seed + 1, 1000),
+                TraceChoices(interval=Interval(resamples=199, seed=seed)),
+            ).causes
+        )
+        for seed in range(60)
+    ]
+    # More than 6 have a probability below 0.001.
+    assert sum(confirmed) <= 6
+    assert not all(confirmed)
+
+
+def test_where_nothing_is_confirmed_it_says_so() -> None:
+    found = trace(draw_window(1), draw_window(2), QUICK)
+    assert found.causes == ()
+    assert len(found.found) > 0
+    assert "no slice stands out" in str(found).splitlines()[0]
+    assert "Found and not confirmed" in str(found)
+    assert [each.name for each in found.decomposition.slices] == ["all others"]
+    assert {*found.fallen.column("slice")} == {"all"}
+
+
+def test_the_order_of_queries_changes_nothing(swapped: Trace) -> None:
+    order = np.random.default_rng(5).permutation(4000)
+    other = trace(draw_window(1, order=order), draw_window(2, swapped=True, order=order[::-1]))
+    one, two = swapped.to_dict(), other.to_dict()
+    assert [*one] == [*two]
+    for made in (one, two):
+        for row in made["fallen"]:
+            del row["row"]
+    assert one == two
+
+
+def test_a_seed_gives_other_halves() -> None:
+    before, after = draw_window(1, 1000), draw_window(2, 1000)
+    found = [
+        trace(before, after, TraceChoices(interval=Interval(resamples=199, seed=seed)))
+        for seed in (0, 0, 1)
+    ]
+    assert found[0].to_dict() == found[1].to_dict()
+    assert found[0].search.searched != found[2].search.searched
+    assert found[0].intervals != found[2].intervals
+
+
+@pytest.mark.parametrize("threads", ["1", "2"])
+def test_threads_change_nothing(swapped: Trace, threads: str) -> None:
+    program = (
+        "import json\n"
+        "from rankscope.stats.trace import trace\n"
+        "from tests.trace.windows import draw_window\n"
+        "found = trace(draw_window(1), draw_window(2, swapped=True))\n"
+        "print(json.dumps(found.to_dict()))\n"
+    )
+    names = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
+    made = subprocess.run(
+        [sys.executable, "-c", program],
+        cwd=ROOT,
+        env=os.environ | dict.fromkeys(names, threads),
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout
+    assert json.loads(made) == json.loads(json.dumps(swapped.to_dict()))
+
+
+def test_one_query_is_traced_without_intervals() -> None:
+    found = trace(
+        make_window([1.0], key=["a"], device=["tv"]), make_window([0.5], key=["a"], device=["tv"])
+    )
+    assert found.change == -0.5
+    assert found.causes == found.found == ()
+    assert {*found.intervals.values()} == {None}
+    assert found.paired is not None
+    assert (found.paired.change, found.paired.interval) == (-0.5, None)
+    assert found.fallen.rows() == [("all", "a", 1, 1, 1.0, 0.5, -0.5, 0)]
+    assert "nDCG@5 fell by 0.5000, from 1.0000 to 0.5000" in str(found)
+
+
+def test_windows_without_attributes_are_traced() -> None:
+    found = trace(make_window([1.0, 0.5, 0.25]), make_window([0.5, 0.5, 0.5]), QUICK)
+    assert found.search.attributes == ()
+    assert len(found.slices) == len(found.attributes) == 0
+    assert "No attribute was searched." in str(found)
+
+
+def test_attributes_of_one_window_are_left_out() -> None:
+    before = make_window([1.0] * 3, device=["tv"] * 3, country=["de"] * 3)
+    after = make_window([0.5] * 3, country=["de"] * 3, app=["new"] * 3)
+    found = trace(before, after, QUICK)
+    assert found.search.attributes == ("country",)
+    assert found.search.left_out == ("device", "app")
+    assert "only one window has device, app" in str(found)
+
+
+def test_rare_values_are_searched_together() -> None:
+    texts = [f"country {number % 7}" for number in range(300)]
+    window = make_window([0.5] * 300, country=texts)
+    found = trace(window, window, TraceChoices(most_values=4, interval=Interval(resamples=199)))
+    assert found.search.folded == {"country": (3, 2 * (43 + 43 + 42))}
+    assert found.search.looked_at == 5
+    assert "nDCG@5 did not change" in str(found)
+
+
+def test_what_rose_is_searched_for_where_it_is_asked_for() -> None:
+    before, after = draw_window(1, swapped=True), draw_window(2)
+    rose = trace(before, after, QUICK)
+    assert [each.name for each in rose.causes] == ["device=tv, version=4"]
+    assert rose.causes[0].contribution > 0
+    fell = trace(before, after, TraceChoices(direction="fall", interval=Interval(resamples=499)))
+    assert fell.sign == -1
+    assert fell.causes == ()
+
+
+def test_windows_of_rankings_are_traced() -> None:
+    def window(lists: list[list[int]], first: int) -> QueryColumns:
+        rankings = rs.Rankings.from_lists(lists)
+        found = rankings.evaluate(["IDCG@5", "NumRel"])
+        number = range(first, first + len(lists))
+        return read_losses(
+            rankings.losses("nDCG@5"),
+            ideal=found.per_query("IDCG@5"),
+            relevant=found.per_query("NumRel"),
+            key=TextColumn.of(f"q{each}" for each in number),
+            attributes={"device": TextColumn.of("tv" if each % 3 else "pc" for each in number)},
+        )
+
+    other = [3, 0, 1]
+    before = window([GOOD if number % 3 else other for number in range(600)], 0)
+    after = window([SWAPPED if number % 3 else other for number in range(600)], 0)
+    found = trace(before, after, QUICK)
+    assert [each.name for each in found.causes] == ["device=tv"]
+    assert found.causes[0].contribution == pytest.approx(found.change, abs=1e-14)
+    assert found.causes[0].change.main_loss(-1) == "ordering"
+    assert found.change == pytest.approx(2 / 3 * (rs.ndcg(SWAPPED) - rs.ndcg(GOOD)), abs=1e-14)
+
+
+def test_a_window_without_queries_is_refused() -> None:
+    with pytest.raises(EmptyError) as caught:
+        make_window([])
+    assert caught.value.code == "empty_input"
+
+
+@pytest.mark.parametrize(
+    "choices",
+    [
+        {"most_values": 0},
+        {"most_values": 1001},
+        {"support": True},
+        {"most_found": 1.5},
+        {"direction": "down"},
+    ],
+)
+def test_choices_outside_their_range_are_refused(choices: dict[str, object]) -> None:
+    with pytest.raises(UsageError) as caught:
+        TraceChoices(**choices)
+    assert caught.value.code == "bad_parameter"
+
+
+def test_intervals_of_student_are_refused() -> None:
+    with pytest.raises(PolicyError) as caught:
+        TraceChoices(interval=Interval(method="t"))
+    assert caught.value.code == "interval_unavailable"
+
+
+def test_an_attribute_that_no_window_has_is_refused() -> None:
+    with pytest.raises(UsageError, match="expected an attribute") as caught:
+        trace(make_window([1.0]), make_window([1.0]), TraceChoices(attributes=("colour",)))
+    assert caught.value.code == "unknown_attribute"
