@@ -59,9 +59,9 @@ def connect_sqlite(path: Path, *, writes: bool, busy_seconds: float) -> Engine:
     def begin(connection: Connection) -> None:
         connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
 
-    @event.listens_for(engine, "handle_error")
-    def tell(context: ExceptionContext) -> None:
-        context.chained_exception = as_fault(context.original_exception, str(path))
+    @event.listens_for(engine, "handle_error", retval=True)
+    def tell(context: ExceptionContext) -> BaseException | None:
+        return as_fault(context.original_exception, str(path))
 
     return engine
 

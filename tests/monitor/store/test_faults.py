@@ -1,0 +1,404 @@
+"""Nothing that was acknowledged is lost, whatever happens; and what is lost is noticed."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import sqlite3
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import pytest
+from rankscope import FileError
+from rankscope.monitor.store import high_water
+from rankscope.monitor.store.filesystem import refuse_network
+from rankscope.monitor.store.sqlite import SQLiteStore, open_sqlite_reader
+
+from tests.monitor.store.logs import make_label, make_ranking
+from tests.monitor.store.read_back import read_back
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+ROOT = Path(__file__).resolve().parents[3]
+SENDER = Path(__file__).with_name("sender.py")
+STRACE = shutil.which("strace")
+
+
+def start(mode: str, folder: Path, *numbers: int, before: tuple[str, ...] = ()) -> list[list[str]]:
+    """Run a sender until it ends; what it said, by lines and words."""
+    paths = [str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])]
+    done = subprocess.run(
+        [*before, sys.executable, str(SENDER), mode, str(folder), *map(str, numbers)],
+        env=os.environ | {"PYTHONPATH": os.pathsep.join(paths)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert "Traceback" not in done.stderr, done.stderr
+    return [line.split() for line in done.stdout.splitlines()]
+
+
+def acknowledged(said: list[list[str]]) -> list[int]:
+    """What a sender was told is stored."""
+    return [int(number) for word, number in said if word == "acknowledged"]
+
+
+@pytest.fixture
+def left(tmp_path: Path) -> Path:
+    """A folder with a store of ten events, all of them in its log, which nobody has closed."""
+    folder = tmp_path / "left"
+    folder.mkdir()
+    assert acknowledged(start("leave", folder, 10)) == list(range(10))
+    assert (folder / "events.db-wal").stat().st_size > 0
+    return folder
+
+
+def test_killed_twenty_times_no_acknowledged_event_is_lost_and_none_is_there_twice(
+    tmp_path: Path,
+) -> None:
+    said = start("be_killed", tmp_path, 20, 5)
+    kept, sent = acknowledged(said), [int(number) for word, number in said if word == "sent"]
+    assert len(kept) >= 20
+    with SQLiteStore(tmp_path / "events.db") as store:
+        store.verify()
+        found = read_back(store, "music", 1000)
+        rankings = {number for first in kept for number in range(first, first + 10)}
+        for number in rankings:
+            ranking, label = make_ranking(number, 20), make_label(number, number)
+            assert store.find_ranking("music", ranking.ranking_id) == ranking
+            assert store.find_labels("music", ranking.ranking_id) == [label]
+        # What was sent and not acknowledged is there once, or not at all.
+        possible = {f"ranking-{number}" for first in sent for number in range(first, first + 10)}
+        assert found.keys() <= possible
+        assert store.counters("music") == {
+            "accepted": len(found) + sum(len(events) - 1 for events in found.values())
+        }
+        again = [make_ranking(number, 20) for number in rankings]
+        assert {outcome.status for outcome in store.append("music", again)} == {"duplicate"}
+
+
+def test_an_event_that_is_sent_again_after_the_answer_was_lost_is_there_once(
+    tmp_path: Path,
+) -> None:
+    assert acknowledged(start("die_before_the_answer", tmp_path)) == [1]
+    with SQLiteStore(tmp_path / "events.db") as store:
+        assert store.append("music", [make_ranking(2)])[0].status == "duplicate"
+        assert len(read_back(store, "music")) == 2
+
+
+def flip(path: Path, at: int) -> None:
+    """Change one byte of a file."""
+    content = bytearray(path.read_bytes())
+    content[at] ^= 0xFF
+    path.write_bytes(content)
+
+
+def cut(path: Path, at: int) -> None:
+    """Cut a file off."""
+    path.write_bytes(path.read_bytes()[:at])
+
+
+DAMAGES: dict[str, Callable[[Path], None]] = {
+    "a byte in the middle of the log": lambda folder: flip(
+        folder / "events.db-wal", (folder / "events.db-wal").stat().st_size // 2
+    ),
+    "the first byte of the log": lambda folder: flip(folder / "events.db-wal", 0),
+    "the log, cut in the middle": lambda folder: cut(
+        folder / "events.db-wal", (folder / "events.db-wal").stat().st_size // 2
+    ),
+    "the log, without its last byte": lambda folder: cut(folder / "events.db-wal", -1),
+    "the log, deleted": lambda folder: (folder / "events.db-wal").unlink(),
+    "the store, deleted": lambda folder: [
+        path.unlink() for path in folder.glob("events.db*") if "high" not in path.name
+    ].clear(),
+    "the mark, deleted": lambda folder: (folder / "events.db.high-water").unlink(),
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGES)
+def test_what_is_lost_is_noticed(left: Path, damage: str) -> None:
+    DAMAGES[damage](left)
+    for _ in range(2):  # opening it once does not hide it
+        with pytest.raises(FileError) as refused:
+            SQLiteStore(left / "events.db")
+        assert refused.value.code == "store_lost"
+        assert "accept_loss" in refused.value.hint
+    with SQLiteStore(left / "events.db", accept_loss=True) as store:
+        # No number is given to two events.
+        assert store.append("music", [make_ranking(100)])[0].seq == 11
+    with SQLiteStore(left / "events.db") as store:
+        assert store.last_seq == 11
+
+
+def test_a_loss_is_named(left: Path) -> None:
+    cut(left / "events.db-wal", -1)
+    with pytest.raises(FileError, match="up to number 10, which were acknowledged, found them up"):
+        SQLiteStore(left / "events.db")
+
+
+def test_only_what_was_not_acknowledged_may_be_torn(tmp_path: Path) -> None:
+    start("die_before_the_answer", tmp_path)
+    cut(tmp_path / "events.db-wal", -100)
+    with SQLiteStore(tmp_path / "events.db") as store:
+        assert read_back(store, "music").keys() == {"ranking-1"}
+
+
+def test_what_follows_the_log_does_no_harm(left: Path) -> None:
+    with (left / "events.db-wal").open("ab") as log:
+        log.write(os.urandom(5000))
+    with SQLiteStore(left / "events.db") as store:
+        assert len(read_back(store, "music")) == 10
+
+
+def test_a_flipped_byte_in_the_tables_is_noticed_when_it_is_read(tmp_path: Path) -> None:
+    path = tmp_path / "events.db"
+    with SQLiteStore(path) as store:
+        store.append("music", [make_ranking(number) for number in range(10)])
+    flip(path, path.read_bytes().index(b"document0300document0301") + 10)
+    with SQLiteStore(path) as store:
+        with pytest.raises(FileError) as damaged:
+            store.verify()
+        assert damaged.value.code == "store_damaged"
+        with pytest.raises(FileError, match="damaged"):
+            store.find_ranking("music", "ranking-3")
+        assert store.find_ranking("music", "ranking-4") == make_ranking(4)
+
+
+def test_a_store_whose_pages_are_damaged_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "events.db"
+    with SQLiteStore(path) as store:
+        store.append("music", [make_ranking(number) for number in range(1000)])
+    content = bytearray(path.read_bytes())
+    content[4096 * 20 : 4096 * 40] = bytes(4096 * 20)
+    path.write_bytes(content)
+    with pytest.raises(FileError) as refused:
+        SQLiteStore(path)
+    assert refused.value.code == "store_damaged"
+
+
+def test_either_copy_of_the_mark_is_enough(left: Path) -> None:
+    mark = left / "events.db.high-water"
+    flip(mark, 10)
+    flip(mark, 512 + 10)
+    with pytest.raises(FileError) as refused:
+        SQLiteStore(left / "events.db")
+    assert refused.value.code == "high_water"
+    flip(mark, 512 + 10)
+    SQLiteStore(left / "events.db").close()
+
+
+def test_a_full_disk_refuses_events_until_there_is_room(tmp_path: Path) -> None:
+    said = start("fill", tmp_path)
+    code, count = said[0]
+    assert code == "store_full"
+    assert int(count) > 0
+    assert said[1:] == [["store_full", count]] * 2 + [["stored", str(int(count) + 1)]]
+    with SQLiteStore(tmp_path / "events.db") as store:
+        store.verify()
+        assert len(read_back(store, "music", 1000)) == int(count) + 1
+
+
+@pytest.fixture
+def locked(tmp_path: Path) -> Iterator[tuple[SQLiteStore, sqlite3.Connection]]:
+    """A store, and a connection that is not its own and keeps it from writing."""
+    with SQLiteStore(tmp_path / "events.db", busy_seconds=0.05, queue_events=3) as store:
+        other = sqlite3.connect(store.path, isolation_level=None, check_same_thread=False)
+        other.execute("BEGIN IMMEDIATE")
+        yield store, other
+        other.close()
+
+
+def test_a_locked_store_says_so_and_loses_nothing(
+    locked: tuple[SQLiteStore, sqlite3.Connection],
+) -> None:
+    store, other = locked
+    with pytest.raises(FileError) as refused:
+        store.append("music", [make_ranking(1)])
+    assert refused.value.code == "store_busy"
+    assert read_back(store, "music") == {}
+    other.execute("ROLLBACK")
+    assert store.append("music", [make_ranking(1)])[0].status == "accepted"
+    assert store.last_seq == 1
+
+
+def test_no_more_events_wait_than_may(tmp_path: Path) -> None:
+    with SQLiteStore(tmp_path / "events.db", queue_events=3) as store:
+        entered, go_on = threading.Event(), threading.Event()
+        store.transact(lambda _: (entered.set(), go_on.wait()))
+        entered.wait()
+        waiting = [store.submit("music", [make_ranking(number)]) for number in range(3)]
+        with pytest.raises(FileError) as refused:
+            store.submit("music", [make_ranking(3)])
+        assert (refused.value.code, store.waiting) == ("store_overloaded", 3)
+        go_on.set()
+        assert [answer.result()[0].status for answer in waiting] == ["accepted"] * 3
+        assert store.append("music", [make_ranking(3)])[0].status == "accepted"
+
+
+def test_a_mark_that_cannot_be_synced_stops_the_store(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tried = []
+
+    def refuse(file: int) -> None:
+        tried.append(file)
+        raise OSError(5, "Input/output error")
+
+    with SQLiteStore(tmp_path / "events.db") as store:
+        store.append("music", [make_ranking(1)])
+        monkeypatch.setattr(high_water, "sync_data", refuse)
+        for number in range(2, 4):
+            with pytest.raises(FileError) as refused:
+                store.append("music", [make_ranking(number)])
+            assert refused.value.code == "store_failed"
+        assert store.failure is not None
+        assert len(tried) == 1
+        assert "ranking-1" in read_back(store, "music")
+        monkeypatch.undo()
+    with SQLiteStore(tmp_path / "events.db") as store:
+        assert store.append("music", [make_ranking(3)])[0].status == "accepted"
+
+
+@pytest.fixture(scope="module")
+def trace() -> Callable[..., tuple[str, ...]]:
+    """A command that traces system calls into a file, where that can be done."""
+    if STRACE is None:
+        pytest.skip("strace is not installed")
+    tried = subprocess.run([STRACE, "-f", "true"], capture_output=True, check=False)
+    if tried.returncode:
+        pytest.skip("processes may not be traced here")
+    return lambda file, *options: (STRACE, "-f", "-y", "-o", str(file), *options)
+
+
+def test_log_and_mark_are_synced_before_the_answer(
+    tmp_path: Path, trace: Callable[..., tuple[str, ...]]
+) -> None:
+    log = tmp_path / "trace"
+    calls = "trace=pwrite64,fdatasync,fsync,write"
+    assert acknowledged(start("leave", tmp_path, 3, before=trace(log, "-e", calls))) == [0, 1, 2]
+    kinds = {
+        "W": r"pwrite64\(\d+<[^>]*-wal>",
+        "w": r"(?:fdatasync|fsync)\(\d+<[^>]*-wal>",
+        "M": r"pwrite64\(\d+<[^>]*high-water>",
+        "m": r"(?:fdatasync|fsync)\(\d+<[^>]*high-water>",
+        "A": r'write\(1<[^>]*>, "acknowledged',
+    }
+    found = ""
+    for line in log.read_text(encoding="utf-8", errors="replace").splitlines():
+        found += next((kind for kind, pattern in kinds.items() if re.search(pattern, line)), "")
+    answers = found.split("A")
+    assert len(answers) == 4
+    assert all(re.search(r"W+w+Mm$", before) for before in answers[:3]), found
+
+
+def test_after_a_failed_sync_nothing_more_is_acknowledged(
+    tmp_path: Path, trace: Callable[..., tuple[str, ...]]
+) -> None:
+    SQLiteStore(tmp_path / "events.db").close()
+    # The fifth sync of the writing thread fails: opening has less of them.
+    inject = ("-e", "trace=fdatasync", "-e", "inject=fdatasync:error=EIO:when=5")
+    log = tmp_path / "trace"
+    said = start("fail", tmp_path, 6, before=trace(log, *inject))
+    count = sum(words[0] == "acknowledged" for words in said)
+    assert 0 < count < 6
+    assert said[1:-1] == [
+        *(["acknowledged", str(number)] for number in range(count)),
+        *(["store_failed", str(number)] for number in range(count, 6)),
+    ]
+    assert said[0] == ["opened"]
+    assert int(said[-1][1]) >= count
+    # It is not tried again: what the disk has is not known any more.
+    syncs = [line for line in log.read_text(encoding="utf-8").splitlines() if "sync(" in line]
+    assert "(INJECTED)" in syncs[-1]
+    with SQLiteStore(tmp_path / "events.db") as store:
+        kept = {f"ranking-{number}" for number in range(count)}
+        assert kept <= read_back(store, "music").keys()
+
+
+def test_one_process_writes_and_all_may_read(tmp_path: Path) -> None:
+    path = tmp_path / "events.db"
+    with SQLiteStore(path) as store:
+        store.append("music", [make_ranking(1)])
+        with pytest.raises(FileError, match=f"process {os.getpid()} writes") as refused:
+            SQLiteStore(path)
+        assert refused.value.code == "store_locked"
+        assert read_back(open_sqlite_reader(path), "music") == read_back(store, "music")
+        store.append("music", [make_ranking(2)])
+        assert len(read_back(open_sqlite_reader(path), "music")) == 2
+    with pytest.raises(FileError, match="found none"):
+        open_sqlite_reader(tmp_path / "other.db")
+    with pytest.raises(FileError, match="found none"):
+        SQLiteStore(tmp_path / "no folder" / "events.db")
+
+
+def test_a_child_neither_writes_nor_holds_the_lock(tmp_path: Path) -> None:
+    assert sorted(start("fork", tmp_path)) == [["opened"], ["store_closed"]]
+
+
+def test_a_copy_made_during_ingest_holds_the_first_of_the_events(tmp_path: Path) -> None:
+    with SQLiteStore(tmp_path / "events.db") as store:
+        sent = threading.Event()
+
+        def send() -> None:
+            for number in range(300):
+                store.append("music", [make_ranking(number)])
+                if number == 20:
+                    sent.set()
+
+        thread = threading.Thread(target=send)
+        thread.start()
+        sent.wait()
+        seq = store.backup(tmp_path / "copy.db")
+        thread.join()
+    assert 20 <= seq <= 300
+    with SQLiteStore(tmp_path / "copy.db") as copy:
+        assert copy.last_seq == seq
+        assert read_back(copy, "music", 100).keys() == {f"ranking-{n}" for n in range(seq)}
+
+
+def test_a_store_of_another_version_is_left_alone(tmp_path: Path) -> None:
+    path = tmp_path / "events.db"
+    SQLiteStore(path).close()
+    with sqlite3.connect(path) as connection:
+        connection.execute("UPDATE meta SET value = '2' WHERE name = 'schema_version'")
+    connection.close()
+    before = path.read_bytes()
+    with pytest.raises(FileError, match="version 1, found version 2") as refused:
+        SQLiteStore(path)
+    assert refused.value.code == "store_version"
+    assert path.read_bytes() == before
+
+
+def test_what_is_no_store_is_left_alone(tmp_path: Path) -> None:
+    text = tmp_path / "text.db"
+    text.write_text("not a database, and long enough to be seen as none. " * 50)
+    with pytest.raises(FileError) as refused:
+        SQLiteStore(text)
+    assert refused.value.code == "store_damaged"
+    other = tmp_path / "other.db"
+    with sqlite3.connect(other) as connection:
+        connection.execute("CREATE TABLE songs (name TEXT)")
+    connection.close()
+    with pytest.raises(FileError, match="found tables songs") as refused:
+        SQLiteStore(other)
+    assert refused.value.code == "store_version"
+
+
+def test_a_network_is_no_place_for_a_store(tmp_path: Path) -> None:
+    mounts = tmp_path / "mountinfo"
+    mounts.write_text(
+        "21 1 8:1 / / rw - ext4 /dev/sda rw\n"
+        "22 21 0:4 / /mnt/far\\040away rw - nfs4 server:/ rw\n"
+        "23 22 8:2 / /mnt/far\\040away/near rw - xfs /dev/sdb rw\n"
+    )
+    refuse_network(Path("/data/events.db"), mounts)
+    refuse_network(Path("/mnt/far away/near/events.db"), mounts)
+    refuse_network(Path("/data/events.db"), tmp_path / "none")
+    with pytest.raises(FileError, match="nfs4") as refused:
+        refuse_network(Path("/mnt/far away/events.db"), mounts)
+    assert refused.value.code == "store_network"
