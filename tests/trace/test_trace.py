@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 import rankscope as rs
 from rankscope.data.interval import Interval
-from rankscope.errors import EmptyError, PolicyError, UsageError
+from rankscope.errors import EmptyError, LimitError, PolicyError, UsageError
 from rankscope.stats.query_columns import QueryColumns, TextColumn, read_losses
 from rankscope.stats.trace import TraceChoices, trace
 
@@ -343,7 +343,7 @@ def test_a_window_without_queries_is_refused() -> None:
     "choices",
     [
         {"most_values": 0},
-        {"most_values": 1001},
+        {"most_values": 251},
         {"support": True},
         {"most_found": 1.5},
         {"direction": "down"},
@@ -359,6 +359,13 @@ def test_intervals_of_student_are_refused() -> None:
     with pytest.raises(PolicyError) as caught:
         TraceChoices(interval=Interval(method="t"))
     assert caught.value.code == "interval_unavailable"
+
+
+def test_more_attributes_than_can_be_searched_are_refused() -> None:
+    window = make_window([1.0], **{f"attribute {number}": ["a"] for number in range(21)})
+    with pytest.raises(LimitError, match="at most 20 attributes to search, found 21") as caught:
+        trace(window, window)
+    assert caught.value.code == "slices"
 
 
 def test_an_attribute_that_no_window_has_is_refused() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import zlib
+from operator import methodcaller
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -18,8 +19,8 @@ def number_texts(texts: Iterable[str]) -> NDArray[np.uint64]:
     """Give each text a number to scatter; equal texts have equal ones."""
     import numpy as np  # noqa: PLC0415 - loads with the first array
 
-    sums = [zlib.crc32(text.encode("utf-8", "surrogatepass")) for text in texts]
-    return np.array(sums, dtype=np.uint64)
+    written = map(methodcaller("encode", "utf-8", "surrogatepass"), texts)
+    return np.fromiter(map(zlib.crc32, written), dtype=np.uint64)
 
 
 def scatter(numbers: NDArray[np.uint64], seed: int) -> NDArray[np.uint64]:

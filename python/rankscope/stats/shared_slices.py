@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import chain, count
+
 from rankscope.errors import UsageError
 from rankscope.records import record
 from rankscope.stats.query_columns import MISSING, TextColumn
@@ -80,11 +82,10 @@ def join_texts(one: TextColumn, other: TextColumn) -> tuple[dict[str, int], list
     """
     import numpy as np  # noqa: PLC0415 - loads with the first array
 
-    places: dict[str, int] = {}
-    numbered = [
-        [places.setdefault(text, len(places)) for text in column.texts] for column in (one, other)
-    ]
-    return places, [np.array([*codes, len(places)], dtype=np.int32) for codes in numbered]
+    different = dict.fromkeys(chain(one.texts, other.texts))
+    places = dict(zip(different, count(), strict=False))
+    numbered = [[*map(places.__getitem__, column.texts), len(places)] for column in (one, other)]
+    return places, [np.array(codes, dtype=np.int32) for codes in numbered]
 
 
 def _fold(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from rankscope.data.interval import Interval
-from rankscope.errors import PolicyError, UsageError
+from rankscope.errors import LimitError, PolicyError, UsageError
 from rankscope.records import record
 from rankscope.results.decomposition import ALL, name_slice
 from rankscope.results.trace import Cause, Search, Trace
@@ -50,8 +50,9 @@ if TYPE_CHECKING:
     Numbers: TypeAlias = NDArray[np.float64]
 
 PARTS = ("change", "mix", "within", "entered", "left")
-MOST = {"most_values": 1000, "most_found": 20, "most_queries": 1000, "support": 2**31}
+MOST = {"most_values": 250, "most_found": 20, "most_queries": 1000, "support": 2**31}
 """The largest choices that can be made; the smallest are 1."""
+MOST_ATTRIBUTES = 20
 
 
 @record(frozen=True, slots=True, kw_only=True)
@@ -59,9 +60,10 @@ class TraceChoices:
     """How a change is traced.
 
     Args:
-        attributes: The attributes to search; all that both windows have, where none are given.
+        attributes: The attributes to search, 20 at most; all that both windows have, where none
+            are given.
         most_values: How many values of an attribute have slices of their own, the most frequent
-            first, from 1 to 1000; the others are `<other>`.
+            first, from 1 to 250; the others are `<other>`.
         support: How many queries a slice must have among the searched ones of a window for its
             mean to count.
         most_found: How many slices are found at most, from 1 to 20.
@@ -124,6 +126,7 @@ def trace(before: QueryColumns, after: QueryColumns, choices: TraceChoices | Non
 
     Raises:
         UsageError: The windows have different measures, or there is no such attribute.
+        LimitError: There are too many attributes to search them all.
 
     Examples:
         >>> import numpy as np
@@ -292,12 +295,20 @@ def _name_causes(
 def _choose_attributes(
     windows: Windows, given: str | Sequence[str] | None
 ) -> tuple[list[str], tuple[str, ...]]:
-    """Choose the attributes to search: those that both windows have."""
+    """Choose the attributes to search, where none are given those that both windows have."""
     before, after = (window.attributes for window in windows)
-    if given is not None:
-        return list(dict.fromkeys([given] if isinstance(given, str) else given)), ()
-    names = [name for name in before if name in after]
-    return names, tuple(name for name in {**before, **after} if name not in names)
+    if given is None:
+        names = [name for name in before if name in after]
+        left_out = [name for name in {**before, **after} if name not in names]
+    else:
+        names, left_out = list(dict.fromkeys([given] if isinstance(given, str) else given)), []
+    if len(names) > MOST_ATTRIBUTES:
+        raise LimitError(
+            f"expected at most {MOST_ATTRIBUTES} attributes to search, found {len(names)}",
+            hint="name those that matter: attributes=('device', 'version')",
+            code="slices",
+        )
+    return names, tuple(left_out)
 
 
 def _choose_sign(windows: Windows, choices: TraceChoices) -> float:

@@ -1,0 +1,190 @@
+"""Slices are counted right, halves are halves, and intervals are what they say."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from itertools import combinations
+
+import numpy as np
+import pytest
+from rankscope.data.interval import Interval
+from rankscope.stats.cluster_bags import MOST_BAGS, place_clusters
+from rankscope.stats.cluster_bootstrap import find_intervals
+from rankscope.stats.decomposition import decompose
+from rankscope.stats.query_columns import TextColumn
+from rankscope.stats.scatter import below, number_texts, scatter
+from rankscope.stats.trace import TraceChoices, trace
+
+from tests.trace.windows import draw_window, make_window
+
+NAMES = ("country", "device", "version")
+
+
+def test_every_slice_adds_what_a_decomposition_says() -> None:
+    windows = draw_window(1, 600), draw_window(2, 600, swapped=True)
+    found = trace(*windows, TraceChoices(support=1, interval=Interval(resamples=100)))
+    rows = {frozenset(name.split(", ")): row for name, row in found.slices.to_dict().items()}
+    expected = {
+        frozenset(each.name.split(", ")): each
+        for by in [*((name,) for name in NAMES), *combinations(NAMES, 2)]
+        for each in decompose(*windows, by).slices
+    }
+    assert rows.keys() == expected.keys()
+    for name, each in expected.items():
+        assert rows[name]["queries before"] == each.queries[0]
+        for part in ("total", "mix", "within", "entered", "left"):
+            assert rows[name][part] == pytest.approx(getattr(each, part), abs=1e-14)
+
+
+def test_slices_are_listed_by_what_they_add_within_them() -> None:
+    found = trace(draw_window(1, 600), draw_window(2, 600, swapped=True))
+    within = found.slices.column("within")
+    assert [*within] == sorted(within)
+
+
+@pytest.mark.parametrize("loss", ["retrieval", "truncation", "ordering"])
+def test_the_kind_of_a_loss_is_told(loss: str) -> None:
+    random = np.random.default_rng(1)
+    value = random.random(1000) / 5 + 0.7
+    device = np.where(np.arange(1000) % 4 == 0, "tv", "pc")
+    lost = np.where(device == "tv", 0.3, 0.0)
+    losses = {"ordering": 1 - value, loss: lost + (1 - value if loss == "ordering" else 0.0)}
+    found = trace(
+        make_window(value, device=device), make_window(value - lost, losses=losses, device=device)
+    )
+    (cause,) = found.causes
+    assert cause.change.main_loss(-1) == loss
+    assert cause.change.losses[loss] == pytest.approx(-0.3 / 4)
+    assert f"within device=tv by {loss}" in str(found)
+
+
+def test_a_slice_of_one_attribute_is_found_before_its_parts() -> None:
+    random = np.random.default_rng(2)
+    device = random.choice(["pc", "tv"], 4000)
+    country = random.choice(["at", "de", "fr"], 4000)
+    value = random.random(4000)
+    fallen = value * np.where(device == "tv", 0.5, 1)
+    found = trace(
+        make_window(value, device=device, country=country),
+        make_window(fallen[::-1], device=device[::-1], country=country[::-1]),
+    )
+    assert [each.name for each in found.causes] == ["device=tv"]
+
+
+def test_two_slices_are_told_apart_and_add_up() -> None:
+    random = np.random.default_rng(3)
+    device = random.choice(["pc", "phone", "tv"], 6000)
+    country = random.choice(["at", "de", "fr", "it", "us"], 6000)
+    value = random.random(6000) / 2 + 0.5
+    is_first = (device == "tv") & (country == "de")
+    is_second = country == "us"
+    fallen = value - 0.3 * is_first - 0.2 * is_second
+    found = trace(
+        make_window(value, device=device, country=country),
+        make_window(fallen, device=device, country=country),
+    )
+    assert [each.name for each in found.causes] == ["country=us", "device=tv, country=de"]
+    amounts = [-0.2 * is_second.mean(), -0.3 * is_first.mean()]
+    assert [each.contribution for each in found.causes] == pytest.approx(amounts)
+    assert found.change == pytest.approx(sum(amounts))
+
+
+def test_a_fall_everywhere_is_no_slice_s() -> None:
+    before, after = draw_window(1), draw_window(2)
+    lower = make_window(
+        after.value - 0.2,
+        key=[after.key.texts[code] for code in after.key.codes],
+        cluster=[after.clusters.texts[code] for code in after.clusters.codes],
+        **{
+            name: [column.texts[code] for code in column.codes]
+            for name, column in after.attributes.items()
+        },
+    )
+    found = trace(before, lower)
+    assert found.causes == ()
+    assert found.intervals["within"] is not None
+    assert found.intervals["within"][1] < -0.18
+
+
+def test_texts_are_scattered_evenly() -> None:
+    numbers = number_texts(f"user {number}" for number in range(100_000))
+    for seed in range(3):
+        counts = Counter(below(scatter(numbers, seed), 10).tolist())
+        # The standard deviation of each is 95.
+        assert all(abs(count - 10_000) < 500 for count in counts.values())
+    both = Counter(
+        zip(
+            (scatter(numbers, 1) & np.uint64(1)).tolist(),
+            (scatter(numbers, 2) & np.uint64(1)).tolist(),
+            strict=True,
+        )
+    )
+    assert all(abs(count - 25_000) < 700 for count in both.values())
+
+
+@pytest.mark.parametrize("count", [50, MOST_BAGS, 3 * MOST_BAGS])
+def test_a_cluster_is_in_one_half_and_one_bag_in_both_windows(count: int) -> None:
+    names = [f"user {number % count}" for number in range(2 * count)]
+    before, after = TextColumn.of(names), TextColumn.of([*names[::-1], "another", None])
+    placed = place_clusters(before, after, seed=1)
+    found: dict[str | None, set[tuple[bool, int]]] = {}
+    for column, halves, bags in zip((before, after), placed.is_searched, placed.bags, strict=True):
+        for code, half, bag in zip(column.codes, halves, bags, strict=True):
+            name = None if code < 0 else column.texts[code]
+            found.setdefault(name, set()).add((bool(half), int(bag)))
+    assert all(len(each) == 1 for each in found.values())
+    used = {bag for each in found.values() for _, bag in each}
+    assert max(used) < placed.count <= MOST_BAGS
+    if count + 2 <= MOST_BAGS:
+        assert len(used) == placed.count == count + 2
+    searched = sum(half for each in found.values() for half, _ in each)
+    assert abs(searched - len(found) / 2) < 4 * math.sqrt(len(found) / 4)
+
+
+def test_an_interval_is_that_of_scipy() -> None:
+    """BCa of a ratio, with draws of our own: the ends agree as far as draws do."""
+    random = np.random.default_rng(6)
+    scipy_stats = pytest.importorskip("scipy.stats", reason="SciPy is not installed")
+    pairs = np.column_stack([random.exponential(size=60), random.random(60) + 0.5])
+
+    def ratio(top: np.ndarray, bottom: np.ndarray, axis: int = -1) -> np.ndarray:
+        return top.sum(axis=axis) / bottom.sum(axis=axis)
+
+    theirs = scipy_stats.bootstrap(
+        (pairs[:, 0], pairs[:, 1]),
+        ratio,
+        paired=True,
+        vectorized=True,
+        n_resamples=20_000,
+        rng=np.random.default_rng(7),
+    ).confidence_interval
+    ours = find_intervals(
+        pairs,
+        lambda totals: totals[..., :1] / totals[..., 1:],
+        Interval(resamples=20_000),
+        [0.95],
+    )[0]
+    width = theirs.high - theirs.low
+    assert ours == pytest.approx((theirs.low, theirs.high), abs=0.03 * width)
+
+
+def test_an_interval_covers_as_often_as_it_says() -> None:
+    """Clusters of three queries in both windows: 95 % of 200 are 190."""
+    covered = 0
+    for seed in range(200):
+        random = np.random.default_rng(seed)
+        cluster = random.integers(0, 60, 360)
+        value = np.clip(
+            0.5 + random.normal(0, 0.15, 60)[cluster] + random.normal(0, 0.1, 360), 0, 1
+        )
+        names = [str(number) for number in cluster]
+        before = make_window(value[:180], cluster=names[:180])
+        after = make_window(value[180:], cluster=names[180:])
+        ends = trace(
+            before, after, TraceChoices(interval=Interval(resamples=199, seed=seed))
+        ).intervals["change"]
+        assert ends is not None
+        covered += ends[0] <= 0 <= ends[1]
+    # Fewer than 178 or more than 199 have a probability below 0.001.
+    assert 178 <= covered <= 199
