@@ -11,6 +11,7 @@ from rankscope.monitor.aliases import (
     ITEM_NAMES,
     LABEL_NAMES,
     RANKING_NAMES,
+    ROW_NAMES,
     Aliases,
 )
 from rankscope.monitor.events import ENVIRONMENTS, LABEL_KINDS, Label, Ranking
@@ -24,6 +25,7 @@ from rankscope.monitor.fields import (
 )
 from rankscope.monitor.limits import Limits
 from rankscope.monitor.read_items import read_items
+from rankscope.monitor.read_rows import group_rows, list_rows, see_ranking
 from rankscope.monitor.reading import Batch, Reading
 from rankscope.monitor.refusal import RefusedError, show
 from rankscope.monitor.times import format_time, read_time
@@ -74,6 +76,8 @@ class EventReader:
         self._columns = Aliases(COLUMN_NAMES, names)
         self._items = Aliases(ITEM_NAMES, names)
         self._labels = Aliases(LABEL_NAMES, names)
+        self._rows = Aliases(ROW_NAMES, names)
+        self._roles = Aliases({role: (role,) for role in COLUMN_NAMES})
 
     def read_rankings(self, objects: Iterable[object], *, now: int) -> Reading:
         """Read rankings.
@@ -100,10 +104,50 @@ class EventReader:
             batch.add(given, lambda given: (self._read_label(given, now, batch),))
         return batch.finish()
 
-    def _read_ranking(self, given: Mapping[str, Any], now: int, batch: Batch) -> tuple[Event, ...]:
+    def read_ranking_rows(
+        self, table: object, *, now: int, attributes: Sequence[str] = ()
+    ) -> Reading:
+        """Read rankings from a table with one document a row.
+
+        Args:
+            table: A data frame of pandas or Polars, an Arrow table, or a mapping of names to
+                columns. Rows of a ranking need not be together; without a column of ranks, they are
+                ranked by score.
+            now: The time, in microseconds since 1970 in UTC.
+            attributes: The columns of what belongs to the ranking, such as its country.
+
+        Returns:
+            An answer for each ranking, in the order of their first rows.
+
+        Raises:
+            FormatError: It is no table, or lacks a column.
+        """
+        batch = Batch()
+        for group in group_rows(table, self._rows, attributes):
+            batch.add(
+                group,
+                lambda given: self._read_ranking(see_ranking(given), now, batch, self._roles),
+            )
+        return batch.finish()
+
+    def read_label_rows(self, table: object, *, now: int) -> Reading:
+        """Read labels from a table with one label a row.
+
+        Args:
+            table: As in `read_ranking_rows`.
+            now: The time, in microseconds since 1970 in UTC.
+
+        Raises:
+            FormatError: It is no table.
+        """
+        return self.read_labels(list_rows(table), now=now)
+
+    def _read_ranking(
+        self, given: Mapping[str, Any], now: int, batch: Batch, aliases: Aliases | None = None
+    ) -> tuple[Event, ...]:
         limits = self._limits
-        has_items = any(name in given for name in RANKING_NAMES["items"])
-        fields = (self._rankings if has_items else self._columns).find(given)
+        has_items = aliases is None and any(name in given for name in RANKING_NAMES["items"])
+        fields = (aliases or (self._rankings if has_items else self._columns)).find(given)
         self._note_unknown(given, fields, batch)
         roles = fields.roles
         ranking_id = self._read_id(given, fields, "ranking_id")
