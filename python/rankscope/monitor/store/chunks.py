@@ -42,6 +42,7 @@ class LabelColumns:
         names: Which labels there are: each different list of labels once.
         codes: The place of its list among those.
         values: Grades, NaN where there is none.
+        event_ids: The offsets of what they are known by, and the ids, where they were asked for.
     """
 
     rankings: NDArray[np.int64]
@@ -51,6 +52,7 @@ class LabelColumns:
     names: tuple[tuple[str, ...], ...]
     codes: NDArray[np.int64]
     values: NDArray[np.float64]
+    event_ids: Texts | None = None
 
 
 @record(frozen=True, slots=True)
@@ -66,6 +68,7 @@ class Chunk:
         user_ids: Likewise, who saw them.
         items: Their documents.
         labels: Their labels.
+        event_ids: What they are known by, where that was asked for.
     """
 
     seqs: NDArray[np.int64]
@@ -76,3 +79,4 @@ class Chunk:
     user_ids: Texts
     items: ItemColumns
     labels: LabelColumns
+    event_ids: Texts | None = None

@@ -129,6 +129,12 @@ class GroupCommitter:
                 self._tidy()
             except FileError as error:
                 self._note(error)
+            except Exception as error:  # noqa: BLE001 - the thread has to go on, or say why not
+                self._failure = FileError(
+                    f"expected to tidy up, found {type(error).__name__}: {error}",
+                    hint="open the store again",
+                    code="store_failed",
+                )
 
     def _gather(self) -> list[Job]:
         """Wait for the jobs of the next group; there are none once this is closed."""

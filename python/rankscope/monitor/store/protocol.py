@@ -52,6 +52,19 @@ class Deleted:
 
 
 @record(frozen=True, slots=True)
+class Exported:
+    """What was written to files.
+
+    Args:
+        rankings: How many rankings.
+        labels: How many labels.
+    """
+
+    rankings: int
+    labels: int
+
+
+@record(frozen=True, slots=True)
 class Touched:
     """What changed since a number of the store.
 
@@ -111,7 +124,13 @@ class Store(Protocol):
         """Give what rankings have in common, by its number."""
 
     def read(
-        self, project: str, since: int | None = None, until: int | None = None, size: int = ...
+        self,
+        project: str,
+        since: int | None = None,
+        until: int | None = None,
+        size: int = ...,
+        *,
+        event_ids: bool = False,
     ) -> Iterator[Chunk]:
         """Read the rankings from one time to before another, with their labels, as columns.
 

@@ -60,8 +60,21 @@ class StoreReader:
         since: int | None = None,
         until: int | None = None,
         size: int = CHUNK,
+        *,
+        event_ids: bool = False,
     ) -> Iterator[Chunk]:
-        """Read the rankings from one time to before another, with their labels, as columns."""
+        """Read the rankings from one time to before another, with their labels, as columns.
+
+        Args:
+            project: The name of the project.
+            since: From which time on, in microseconds since 1970.
+            until: Up to before which time.
+            size: How many rankings a chunk has.
+            event_ids: Whether chunks have the ids of events.
+
+        Yields:
+            Rankings in the order of time, then of `ranking_id`; all of one moment.
+        """
         shown, told, said = schema.rankings, schema.labels, schema.events
         wanted = is_of(shown.c.project_id, project)
         if since is not None:
@@ -78,7 +91,9 @@ class StoreReader:
                 _utf8(shown.c.query_key),
                 _utf8(shown.c.user_id),
                 shown.c.packed,
+                *([_utf8(said.c.event_id)] if event_ids else []),
             )
+            .select_from(shown.join(said, said.c.seq == shown.c.seq) if event_ids else shown)
             .where(wanted)
             .order_by(*order)
         )
@@ -90,6 +105,7 @@ class StoreReader:
                 told.c.kind,
                 told.c.labels,
                 told.c.value,
+                *([_utf8(said.c.event_id)] if event_ids else []),
             )
             .join(
                 told,
@@ -203,7 +219,8 @@ class _Waiting:
 
 
 def _make_chunk(rows: Sequence[Any], waiting: _Waiting) -> Chunk:
-    seqs, times, contexts, ranking_ids, query_keys, user_ids, pieces = zip(*rows, strict=True)
+    columns = zip(*rows, strict=True)
+    seqs, times, contexts, ranking_ids, query_keys, user_ids, pieces, *event_ids = columns
     places = {seq: place for place, seq in enumerate(seqs)}
     return Chunk(
         _integers(seqs),
@@ -213,15 +230,16 @@ def _make_chunk(rows: Sequence[Any], waiting: _Waiting) -> Chunk:
         _texts(query_keys),
         _texts(user_ids),
         unpack_columns(pieces),
-        _make_labels(waiting.take(places)),
+        _make_labels(waiting.take(places), event_ids=bool(event_ids)),
+        _texts(event_ids[0]) if event_ids else None,
     )
 
 
-def _make_labels(rows: list[tuple[Any, ...]]) -> LabelColumns:
+def _make_labels(rows: list[tuple[Any, ...]], *, event_ids: bool) -> LabelColumns:
     import numpy as np  # noqa: PLC0415 - loads with the first array
 
-    columns = list(zip(*rows, strict=True)) or [()] * 6
-    places, doc_ids, times, kinds, said, values = columns
+    columns = list(zip(*rows, strict=True)) or [()] * (7 if event_ids else 6)
+    places, doc_ids, times, kinds, said, values, *known_by = columns
     different = {text: code for code, text in enumerate(dict.fromkeys(said))}
     return LabelColumns(
         _integers(places),
@@ -231,6 +249,7 @@ def _make_labels(rows: list[tuple[Any, ...]]) -> LabelColumns:
         tuple(tuple(json.loads(text)) for text in different),
         _integers([different[text] for text in said]),
         np.array(values, dtype=np.float64),
+        _texts(known_by[0]) if known_by else None,
     )
 
 

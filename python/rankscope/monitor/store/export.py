@@ -1,0 +1,204 @@
+"""Writes the events of a project as two files of Parquet: rankings and labels, one a row."""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from rankscope.adapters.arrow import load_arrow
+from rankscope.errors import FileError
+from rankscope.monitor.events import LABEL_KINDS
+from rankscope.monitor.store.protocol import Exported
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import os
+    from typing import Any, TypeAlias
+
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from rankscope.monitor.store.chunks import Chunk, Context
+    from rankscope.monitor.store.packing import Texts
+    from rankscope.monitor.store.reading import StoreReader
+
+    Foreign: TypeAlias = Any  # of PyArrow, which has no types
+
+FILES = ("rankings.parquet", "labels.parquet")
+
+
+def export_parquet(
+    store: StoreReader,
+    project: str,
+    folder: str | os.PathLike[str],
+    *,
+    since: int | None = None,
+    until: int | None = None,
+) -> Exported:
+    """Write the rankings of a project, and their labels, as Parquet.
+
+    The columns have the names of events, so that what is written can be read as events again:
+    documents are lists, times have their zone, and labels of rankings that are not there are left
+    out.
+
+    Args:
+        store: Where they are.
+        project: The name of the project.
+        folder: Where `rankings.parquet` and `labels.parquet` are to be; made if it is not there.
+        since: From which time on, in microseconds since 1970.
+        until: Up to before which time.
+
+    Returns:
+        How many were written.
+
+    Raises:
+        FormatError: PyArrow is not installed.
+        FileError: There are such files already, or they cannot be written.
+    """
+    parquet = load_arrow("pyarrow.parquet")
+    target = Path(folder)
+    try:
+        target.mkdir(parents=True, exist_ok=True)
+        _refuse_existing(target)
+        with TemporaryDirectory(prefix=".export-", dir=target) as part:
+            with ExitStack() as stack:
+                writers = [
+                    stack.enter_context(
+                        parquet.ParquetWriter(Path(part) / name, schema, compression="zstd")
+                    )
+                    for name, schema in zip(FILES, _schemas(), strict=True)
+                ]
+                exported = _write(store, project, writers, since, until)
+            for name in FILES:
+                (Path(part) / name).rename(target / name)
+    except FileError:
+        raise
+    except OSError as error:
+        raise FileError(
+            f"expected to write Parquet, found that it cannot be ({error})",
+            hint="is the disk full, or the place forbidden?",
+            code="io",
+            file=str(target),
+        ) from error
+    return exported
+
+
+def _write(
+    store: StoreReader,
+    project: str,
+    writers: list[Foreign],
+    since: int | None,
+    until: int | None,
+) -> Exported:
+    contexts = store.contexts(project)
+    rankings = labels = 0
+    for chunk in store.read(project, since, until, event_ids=True):
+        batches = _rankings_of(chunk, contexts), _labels_of(chunk)
+        for writer, batch in zip(writers, batches, strict=True):
+            writer.write_batch(batch)
+        rankings += len(chunk.seqs)
+        labels += len(chunk.labels.codes)
+    return Exported(rankings, labels)
+
+
+def _refuse_existing(folder: Path) -> None:
+    there = [name for name in FILES if (folder / name).exists()]
+    if there:
+        raise FileError(
+            f"expected a folder without {' and '.join(FILES)}, found {' and '.join(there)}",
+            hint="name another folder",
+            code="io",
+            file=str(folder),
+        )
+
+
+def _schemas() -> tuple[Foreign, Foreign]:
+    pa = load_arrow()
+    text, time = pa.large_string(), pa.timestamp("us", "UTC")
+    one = [("event_id", text), ("ranking_id", text), ("time", time)]
+    names = ("query_key", "user_id", "model", "version", "environment")
+    rankings = [
+        *one,
+        *((name, text) for name in names),
+        ("attributes", pa.map_(pa.string(), pa.string())),
+        ("doc_id", pa.large_list(text)),
+        ("rank", pa.large_list(pa.int64())),
+        ("score", pa.large_list(pa.float64())),
+        ("relevance", pa.large_list(pa.float64())),
+    ]
+    labels = [
+        *one,
+        ("doc_id", text),
+        ("kind", pa.string()),
+        ("labels", pa.list_(pa.string())),
+        ("value", pa.float64()),
+    ]
+    return pa.schema(rankings), pa.schema(labels)
+
+
+def _rankings_of(chunk: Chunk, contexts: dict[int, Context]) -> Foreign:
+    pa = load_arrow()
+    common = [contexts[number] for number in chunk.contexts.tolist()]
+    items = chunk.items
+    offsets = pa.array(items.offsets)
+    schema, _ = _schemas()
+    columns = [
+        _texts(chunk.event_ids),
+        _texts(chunk.ranking_ids),
+        _times(chunk.times),
+        _texts(chunk.query_keys),
+        _texts(chunk.user_ids),
+        pa.array([context.model for context in common], pa.large_string()),
+        pa.array([context.version for context in common], pa.large_string()),
+        pa.array([context.environment for context in common], pa.large_string()),
+        pa.array([context.attributes for context in common], schema.field("attributes").type),
+        *(
+            pa.LargeListArray.from_arrays(offsets, values)
+            for values in (
+                _texts(items.doc_ids),
+                pa.array(items.ranks),
+                _numbers(items.scores),
+                _numbers(items.relevance),
+            )
+        ),
+    ]
+    return pa.record_batch(columns, schema=schema)
+
+
+def _labels_of(chunk: Chunk) -> Foreign:
+    pa = load_arrow()
+    labels = chunk.labels
+    kinds = pa.array(LABEL_KINDS).take(pa.array(labels.kinds))
+    names = pa.array([list(one) for one in labels.names], pa.list_(pa.string()))
+    _, schema = _schemas()
+    columns = [
+        _texts(labels.event_ids),
+        _texts(chunk.ranking_ids).take(pa.array(labels.rankings)),
+        _times(labels.times),
+        _texts(labels.doc_ids),
+        kinds,
+        names.take(pa.array(labels.codes)),
+        _numbers(labels.values),
+    ]
+    return pa.record_batch(columns, schema=schema)
+
+
+def _texts(column: Texts | None) -> Foreign:
+    """Give a column of texts, without a copy."""
+    pa = load_arrow()
+    if column is None:
+        raise TypeError("the ids of events were not asked for")
+    starts, text = column
+    return pa.LargeStringArray.from_buffers(
+        len(starts) - 1, pa.py_buffer(starts), pa.py_buffer(text)
+    )
+
+
+def _times(column: NDArray[np.int64]) -> Foreign:
+    pa = load_arrow()
+    return pa.array(column).cast(pa.timestamp("us", "UTC"))
+
+
+def _numbers(column: NDArray[np.float64]) -> Foreign:
+    return load_arrow().array(column, from_pandas=True)

@@ -1,0 +1,91 @@
+"""What is written as Parquet can be read as the same events."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pyarrow.parquet as pq
+import pytest
+from rankscope import FileError
+from rankscope.monitor.events import Items, Label, Ranking
+from rankscope.monitor.limits import DAY
+from rankscope.monitor.read_events import EventReader
+from rankscope.monitor.store.export import export_parquet
+from rankscope.monitor.store.protocol import Exported
+from rankscope.monitor.store.sqlite import SQLiteStore
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from rankscope.monitor.events import Event
+
+EVENTS: list[Event] = [
+    Ranking(
+        "e1",
+        "r1",
+        DAY,
+        Items(("a", "日本"), (1, 4), (0.5, None), (None, 2.0)),
+        "=SUM(1)",
+        "u",
+        "m",
+        "4",
+        "training",
+        (("country", "de"), ("device", "tv")),
+    ),
+    Ranking("e2", "r2", DAY + 1, Items(("b",), (1,))),
+    Ranking("e3", "r3", DAY + 2, Items((), ())),
+    Label("l1", "r1", "a", DAY + 5, ("click", "buy")),
+    Label("l2", "r1", "a", DAY + 6, kind="retraction"),
+    Label("l3", "r2", "b", DAY + 7, value=3.0, kind="correction"),
+    Label("l4", "r2", "b", DAY + 8, value=0.1),
+    Label("l5", "r2", "b", DAY + 8, ("click",)),
+]
+
+
+def rows_of(path: Path) -> list[dict[str, Any]]:
+    """The rows of a file, without what is empty."""
+    rows = pq.read_table(path).to_pylist()
+    for row in rows:
+        if "attributes" in row:
+            row["attributes"] = dict(row["attributes"])
+        elif not row["labels"]:
+            del row["labels"]
+    return rows
+
+
+@pytest.mark.parametrize("size", [1, 100])
+def test_what_is_exported_is_read_as_the_same_events(
+    tmp_path: Path, size: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read = SQLiteStore.read
+    monkeypatch.setattr(
+        SQLiteStore, "read", lambda self, *given, **named: read(self, *given, size=size, **named)
+    )
+    with SQLiteStore(tmp_path / "events.db") as store:
+        store.append("music", EVENTS)
+        assert export_parquet(store, "music", tmp_path / "out") == Exported(3, 5)
+    reader = EventReader()
+    rankings = reader.read_rankings(rows_of(tmp_path / "out" / "rankings.parquet"), now=DAY)
+    labels = reader.read_labels(rows_of(tmp_path / "out" / "labels.parquet"), now=DAY)
+    assert [*rankings.events, *labels.events] == EVENTS
+    assert rankings.unknown == labels.unknown == {}
+
+
+def test_a_span_of_time_is_exported(tmp_path: Path) -> None:
+    with SQLiteStore(tmp_path / "events.db") as store:
+        store.append("music", EVENTS)
+        found = export_parquet(store, "music", tmp_path, since=DAY, until=DAY + 1)
+        assert found == Exported(1, 2)
+
+
+def test_what_is_there_is_not_overwritten(tmp_path: Path) -> None:
+    (tmp_path / "labels.parquet").write_text("mine")
+    with SQLiteStore(tmp_path / "events.db") as store, pytest.raises(FileError) as refused:
+        export_parquet(store, "music", tmp_path)
+    assert refused.value.code == "io"
+    assert (tmp_path / "labels.parquet").read_text() == "mine"
+    assert not list(tmp_path.glob(".export-*"))
+    (tmp_path / "file").write_text("")
+    with SQLiteStore(tmp_path / "events.db") as store, pytest.raises(FileError):
+        export_parquet(store, "music", tmp_path / "file")
