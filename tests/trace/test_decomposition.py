@@ -13,37 +13,10 @@ from rankscope.errors import UsageError
 from rankscope.results.decomposition import LOSSES, Decomposition
 from rankscope.stats.decomposition import decompose
 
-from tests.trace.windows import make_window
+from tests.trace.windows import WINDOWS, make_window
 
 if TYPE_CHECKING:
     from rankscope.stats.query_columns import QueryColumns
-
-TEXTS = st.sampled_from(["a", "b", "c", "d", None])
-SHARES = st.floats(0, 1)
-ROW = st.tuples(SHARES, SHARES, SHARES, SHARES, TEXTS, TEXTS)
-
-
-def read(rows: list[tuple[object, ...]]) -> QueryColumns:
-    """Rows of a value, how much of the rest each loss has, and two attributes."""
-    value = [row[0] for row in rows]
-    retrieval = [(1 - row[0]) * row[1] for row in rows]
-    truncation = [(1 - row[0] - lost) * row[2] for row, lost in zip(rows, retrieval, strict=True)]
-    rest = [1 - one - two - three for one, two, three in zip(value, retrieval, truncation)]  # noqa: B905 - alike
-    undefined = [lost if row[3] == 1 else 0.0 for lost, row in zip(rest, rows, strict=True)]
-    return make_window(
-        value,
-        losses={
-            "retrieval": retrieval,
-            "truncation": truncation,
-            "ordering": [lost - more for lost, more in zip(rest, undefined, strict=True)],
-            "undefined": undefined,
-        },
-        one=[row[4] for row in rows],
-        two=[row[5] for row in rows],
-    )
-
-
-WINDOWS = st.lists(ROW, min_size=1, max_size=40).map(read)
 
 
 def mean(values: list[float]) -> Fraction:
@@ -85,7 +58,9 @@ def test_parts_are_those_of_the_formula(before: QueryColumns, after: QueryColumn
     for each in found.slices:
         name = each.slice[0][1]
         at = [[number for number, text in enumerate(column) if text == name] for column in texts]
-        shares = [Fraction(len(chosen), len(column)) for chosen, column in zip(at, texts)]  # noqa: B905 - alike
+        shares = [
+            Fraction(len(chosen), len(column)) for chosen, column in zip(at, texts, strict=True)
+        ]
         means = [
             mean([float(window.value[number]) for number in chosen]) if chosen else Fraction(0)
             for window, chosen in zip(windows, at, strict=True)

@@ -107,6 +107,24 @@ def test_a_fall_everywhere_is_no_slice_s() -> None:
     assert found.intervals["within"][1] < -0.18
 
 
+@pytest.mark.parametrize(("users", "is_confirmed"), [(4, False), (200, True)])
+def test_few_users_confirm_nothing(users: int, is_confirmed: bool) -> None:
+    random = np.random.default_rng(4)
+    device = np.where(np.arange(2000) < 400, "tv", "pc")
+    number = np.where(device == "tv", np.arange(2000) % users, np.arange(2000))
+    names = [f"user {each}" for each in number]
+    value = random.random(2000) / 5 + 0.7
+    after = np.where(device == "tv", value - 0.3, value)
+    found = trace(
+        make_window(value, cluster=names, device=device),
+        make_window(after, cluster=names, device=device),
+    )
+    assert found.found[0].name == "device=tv"
+    assert found.found[0].is_confirmed is is_confirmed
+    assert found.found[0].unsearched_clusters < users
+    assert [each.name for each in found.causes] == ["device=tv"] * is_confirmed
+
+
 def test_texts_are_scattered_evenly() -> None:
     numbers = number_texts(f"user {number}" for number in range(100_000))
     for seed in range(3):

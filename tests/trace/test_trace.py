@@ -13,12 +13,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 import rankscope as rs
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from rankscope.data.interval import Interval
 from rankscope.errors import EmptyError, LimitError, PolicyError, UsageError
 from rankscope.stats.query_columns import QueryColumns, TextColumn, read_losses
 from rankscope.stats.trace import TraceChoices, trace
 
-from tests.trace.windows import GOOD, SWAPPED, draw_window, make_window
+from tests.trace.windows import GOOD, SWAPPED, WINDOWS, draw_window, make_window
 
 if TYPE_CHECKING:
     from rankscope.results.trace import Trace
@@ -79,6 +81,24 @@ def test_the_parts_of_a_trace_add_up(swapped: Trace) -> None:
         abs(math.fsum([paired.within, paired.mix, paired.entered, paired.left]) - swapped.change)
         <= 1e-12
     )
+
+
+@given(WINDOWS, WINDOWS, st.integers(0, 5))
+@settings(max_examples=50)
+def test_any_windows_are_traced_and_add_up(
+    before: QueryColumns, after: QueryColumns, seed: int
+) -> None:
+    interval = Interval(resamples=100, seed=seed)
+    found = trace(before, after, TraceChoices(support=1, interval=interval))
+    whole = found.decomposition
+    for parts in (
+        [each.total for each in whole.slices],
+        [whole.mix, *whole.losses.values()],
+        *(row[2:] for row in found.attributes.rows()),
+    ):
+        assert abs(math.fsum(parts) - found.change) <= 1e-12
+    assert json.loads(json.dumps(found.to_dict(), allow_nan=False))["sign"] == found.sign
+    assert str(found).startswith("nDCG@5 ")
 
 
 def test_a_trace_reads_like_an_explanation(swapped: Trace) -> None:

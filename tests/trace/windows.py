@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import rankscope as rs
+from hypothesis import strategies as st
 from rankscope.stats.query_columns import QueryColumns, TextColumn
 
 if TYPE_CHECKING:
@@ -93,3 +94,33 @@ def draw_window(
         version=version.tolist(),
         country=country.tolist(),
     )
+
+
+TEXTS = st.sampled_from(["a", "b", "c", "d", None])
+SHARES = st.floats(0, 1)
+ROW = st.tuples(SHARES, SHARES, SHARES, SHARES, TEXTS, TEXTS)
+
+
+def read_rows(rows: list[tuple[object, ...]]) -> QueryColumns:
+    """Rows of a value, how much of the rest each loss has, and two attributes."""
+    value = [row[0] for row in rows]
+    retrieval = [(1 - row[0]) * row[1] for row in rows]
+    truncation = [(1 - row[0] - lost) * row[2] for row, lost in zip(rows, retrieval, strict=True)]
+    parts = zip(value, retrieval, truncation, strict=True)
+    rest = [1 - one - two - three for one, two, three in parts]
+    undefined = [lost if row[3] == 1 else 0.0 for lost, row in zip(rest, rows, strict=True)]
+    return make_window(
+        value,
+        losses={
+            "retrieval": retrieval,
+            "truncation": truncation,
+            "ordering": [lost - more for lost, more in zip(rest, undefined, strict=True)],
+            "undefined": undefined,
+        },
+        one=[row[4] for row in rows],
+        two=[row[5] for row in rows],
+    )
+
+
+WINDOWS = st.lists(ROW, min_size=1, max_size=40).map(read_rows)
+"""Windows of any values and losses, with the attributes `one` and `two`."""

@@ -32,7 +32,9 @@ class FoundSlice:
         unsearched_interval: Around that.
         unsearched_excess: What it adds beyond the others, in the other half.
         unsearched_excess_interval: Around that, widened for the number of slices found.
-        is_confirmed: Whether that interval lies on the side that was searched for.
+        unsearched_clusters: How many clusters (or bags of them) of the other half it is in.
+        is_confirmed: Whether that interval lies on the side that was searched for, with 10 clusters
+            or more.
     """
 
     slice: tuple[tuple[str, str], ...]
@@ -42,6 +44,7 @@ class FoundSlice:
     unsearched_interval: Ends
     unsearched_excess: float
     unsearched_excess_interval: Ends
+    unsearched_clusters: int
     is_confirmed: bool
 
     @property

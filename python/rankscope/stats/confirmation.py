@@ -25,6 +25,10 @@ if TYPE_CHECKING:
     from rankscope.stats.slice_search import Candidate
 
 
+FEWEST_CLUSTERS = 10
+"""Draws of fewer clusters than this say too little of others."""
+
+
 def confirm(
     windows: tuple[QueryColumns, QueryColumns],
     groups: tuple[Codes, Codes],
@@ -37,7 +41,8 @@ def confirm(
     """Say of each slice that was found what the half that was not searched says of it.
 
     It is confirmed where what it adds beyond the others, as the search measured it, has an interval
-    on the side that was searched for, at a level that holds for all slices found together.
+    on the side that was searched for, at a level that holds for all slices found together, and
+    where enough clusters are in it.
 
     Args:
         windows: The queries.
@@ -69,6 +74,7 @@ def confirm(
         return np.stack(each, axis=-1)
 
     value = measure(totals.sum(axis=0)).tolist()
+    members = totals[:, 0].any(axis=1).sum(axis=0).tolist()
     # As many intervals decide at once; each errs so much less often (Bonferroni).
     levels = [interval.level] * many + [1 - (1 - interval.level) / many] * many
     ends = find_intervals(totals, measure, interval, levels)
@@ -81,7 +87,8 @@ def confirm(
             unsearched_interval=ends[at],
             unsearched_excess=value[many + at],
             unsearched_excess_interval=ends[many + at],
-            is_confirmed=_is_beyond(ends[many + at], sign),
+            unsearched_clusters=members[at],
+            is_confirmed=members[at] >= FEWEST_CLUSTERS and _is_beyond(ends[many + at], sign),
         )
         for at, (candidate, name) in enumerate(found)
     )
