@@ -13,6 +13,7 @@ from typing import Any, TypeAlias
 import pytest
 from rankscope import FileError
 from rankscope.monitor.events import Items, Label, Ranking
+from rankscope.monitor.keys import AuditEntry, authenticate, make_key
 from rankscope.monitor.store.protocol import Deleted
 from rankscope.records import replace
 
@@ -269,6 +270,34 @@ class StoreConformance:
                 )
             ).result()
             assert store.counters("music") == {"seen": 3}
+
+    def test_a_key_opens_its_project_until_it_is_revoked(self, opened: Open) -> None:
+        key, shown = make_key("music", ["read", "ingest"], name="search", now=7)
+        with opened() as store:
+            store.add_key(key, "root")
+            assert authenticate(store, shown.reveal()) == key
+        with opened() as store:
+            assert (store.keys("music"), store.keys("films")) == ([key], [])
+            assert not store.revoke_key("films", key.key_id, 8, "root")
+            assert authenticate(store, shown.reveal()) == key
+            assert store.revoke_key("music", key.key_id, 9, "root")
+            assert not store.revoke_key("music", key.key_id, 10, "root")
+            assert authenticate(store, shown.reveal()) is None
+            assert store.keys("music") == [replace(key, revoked=9)]
+            assert store.audit("music") == [
+                AuditEntry(7, "root", "key.create", key.key_id),
+                AuditEntry(9, "root", "key.revoke", key.key_id),
+            ]
+            assert (store.audit("films"), store.projects()) == ([], ["music"])
+
+    def test_a_secret_is_stored_nowhere(self, opened: Open, tmp_path: Path) -> None:
+        key, shown = make_key("music", ["admin"], name="x", now=7)
+        with opened() as store:
+            store.add_key(key, "root")
+        secret = shown.reveal().rpartition("_")[2]
+        kept = b"".join(path.read_bytes() for path in tmp_path.iterdir() if path.is_file())
+        assert key.key_id.encode() in kept
+        assert not any(form in kept for form in (secret.encode(), bytes.fromhex(secret)))
 
     def test_a_copy_holds_what_was_acknowledged(self, opened: Open, tmp_path: Path) -> None:
         with opened() as store:

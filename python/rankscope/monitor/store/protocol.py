@@ -16,7 +16,9 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from rankscope.errors import FileError
     from rankscope.monitor.events import Event, Label, Ranking
+    from rankscope.monitor.keys import ApiKey, AuditEntry
     from rankscope.monitor.store.chunks import Chunk, Context
     from rankscope.monitor.store.transaction import Transaction
 
@@ -114,6 +116,10 @@ class Store(Protocol):
     def last_seq(self) -> int:
         """The number of the last event that is acknowledged."""
 
+    @property
+    def failure(self) -> FileError | None:
+        """Why nothing more is written, if that is so."""
+
     def projects(self) -> list[str]:
         """Give the projects that have something stored, by name."""
 
@@ -146,6 +152,21 @@ class Store(Protocol):
 
     def count_pending(self, project: str) -> int:
         """Count the labels of rankings that are not there."""
+
+    def add_key(self, key: ApiKey, actor: str) -> None:
+        """Store a key, and who made it."""
+
+    def revoke_key(self, project: str, key_id: str, now: int, actor: str) -> bool:
+        """Let a key of a project open nothing any more, and say whether it opened something."""
+
+    def find_key(self, key_id: str) -> ApiKey | None:
+        """Find a key by its id, whichever project it opens."""
+
+    def keys(self, project: str) -> list[ApiKey]:
+        """List the keys of a project, those that were revoked among them, the oldest first."""
+
+    def audit(self, project: str) -> list[AuditEntry]:
+        """List what was changed in a project, the oldest first."""
 
     def touched(self, project: str, after: int) -> Touched:
         """Tell whose windows are to be computed again: what changed after a number."""

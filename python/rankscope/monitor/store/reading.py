@@ -7,7 +7,7 @@ import json
 from sqlalchemy import LargeBinary, cast, exists, func, select, union_all
 
 from rankscope.monitor.events import LABEL_KINDS, Label, Ranking
-from rankscope.monitor.store import schema
+from rankscope.monitor.store import keyring, schema
 from rankscope.monitor.store.chunks import Chunk, Context, LabelColumns
 from rankscope.monitor.store.packing import offsets_of, unpack, unpack_columns
 from rankscope.monitor.store.protocol import Touched
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from sqlalchemy import ColumnElement, Connection, Engine
 
+    from rankscope.monitor.keys import ApiKey, AuditEntry
     from rankscope.monitor.store.packing import Texts
 
 CHUNK = 20_000
@@ -178,6 +179,21 @@ class StoreReader:
         wanted = select(func.count()).where(is_of(told.c.project_id, project), is_pending())
         with self._engine.connect() as connection:
             return int(connection.execute(wanted).scalar_one())
+
+    def find_key(self, key_id: str) -> ApiKey | None:
+        """Find a key by its id, whichever project it opens."""
+        with self._engine.connect() as connection:
+            return keyring.find_key(connection, key_id)
+
+    def keys(self, project: str) -> list[ApiKey]:
+        """List the keys of a project, those that were revoked among them, the oldest first."""
+        with self._engine.connect() as connection:
+            return keyring.list_keys(connection, project)
+
+    def audit(self, project: str) -> list[AuditEntry]:
+        """List what was changed in a project, the oldest first."""
+        with self._engine.connect() as connection:
+            return keyring.list_audit(connection, project)
 
     def touched(self, project: str, after: int) -> Touched:
         """Tell whose windows are to be computed again: what changed after a number."""

@@ -104,3 +104,28 @@ counters = Table(
     Column("count", BigInteger, nullable=False),
 )
 """How often something was taken, or discarded, and why."""
+
+keys = Table(
+    "keys",
+    TABLES,
+    Column("key_id", Text, primary_key=True),
+    Column("project_id", Integer, ForeignKey("projects.project_id"), nullable=False),
+    Column("scopes", Text, nullable=False),
+    Column("name", Text, nullable=False),
+    Column("created", BigInteger, nullable=False),
+    Column("digest", LargeBinary(32), nullable=False),
+    Column("revoked", BigInteger),
+)
+"""Keys of the service; `scopes` are words, `digest` is of the secret, which is stored nowhere."""
+
+audit = Table(
+    "audit",
+    TABLES,
+    Column("audit_id", SEQ, primary_key=True),
+    Column("project_id", Integer, ForeignKey("projects.project_id"), nullable=False),
+    Column("time", BigInteger, nullable=False),
+    Column("actor", Text, nullable=False),
+    Column("action", Text, nullable=False),
+    Column("subject", Text, nullable=False),
+)
+"""Who changed what."""

@@ -14,6 +14,7 @@ from rankscope.monitor.store.connecting import connect_sqlite, driver_of, tellin
 from rankscope.monitor.store.faults import STOPS
 from rankscope.monitor.store.filesystem import refuse_network
 from rankscope.monitor.store.high_water import HighWater, Mark, sync_data, sync_folder
+from rankscope.monitor.store.keyring import insert_key, revoke_key
 from rankscope.monitor.store.lock import WriterLock
 from rankscope.monitor.store.opening import accept_loss, check_mark, check_tables, open_tables
 from rankscope.monitor.store.protocol import Deleted
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
     from typing import Any, Self, TypeVar
 
     from rankscope.monitor.events import Event
+    from rankscope.monitor.keys import ApiKey
     from rankscope.monitor.store.protocol import Outcome
 
     T = TypeVar("T")
@@ -235,6 +237,23 @@ class SQLiteStore(StoreReader):
             FileError: It cannot be taken now.
         """
         return self._committer.submit(work, size)
+
+    def add_key(self, key: ApiKey, actor: str) -> None:
+        """Store a key, and who made it.
+
+        Raises:
+            FileError: It is not stored, or not surely.
+        """
+        self.transact(partial(insert_key, key=key, actor=actor)).result()
+
+    def revoke_key(self, project: str, key_id: str, now: int, actor: str) -> bool:
+        """Let a key of a project open nothing any more, and say whether it opened something.
+
+        Raises:
+            FileError: That is not stored, or not surely.
+        """
+        work = partial(revoke_key, project=project, key_id=key_id, now=now, actor=actor)
+        return self.transact(work).result()
 
     def delete_before(self, project: str, time: int) -> Deleted:
         """Delete the rankings before a time, their labels, and labels before it without ranking.
