@@ -203,9 +203,10 @@ class EventReader:
         """Turn a list of objects, or of ids, into columns."""
         if not isinstance(items, list | tuple):
             raise RefusedError("items", "a list of documents", show(items), code="json_type")
-        if not any(isinstance(item, Mapping) for item in items):
+        kinds = set(map(type, items))
+        if not any(issubclass(kind, Mapping) for kind in kinds):
             return {"doc_id": items}
-        for at, item in enumerate(items):
+        for at, item in enumerate(items if kinds != {dict} else ()):
             if not isinstance(item, Mapping):
                 raise RefusedError(f"items[{at}]", "an object", show(item), code="json_type")
         keys = items[0].keys()

@@ -61,7 +61,7 @@ def read_items(
     if places and places[-1] != count:
         notes.append("rank_gaps")
     known = [score for score in columns[0] if score is not None]
-    if any(after > before for before, after in pairwise(known)):
+    if known != sorted(known, reverse=True):
         notes.append("rank_score_disagree")
     return Items(ids, places, *columns), notes
 
@@ -71,7 +71,8 @@ def _read_ids(doc_ids: Sequence[object], limits: Limits, notes: list[str]) -> tu
     is_text = set(map(type, doc_ids)) <= {str}
     joined = "".join(doc_ids) if is_text else "\0"  # type: ignore[arg-type]  # as was just seen
     is_plain = joined.isascii() and "\0" not in joined
-    if is_plain and all(0 < len(one) <= limits.id_bytes for one in doc_ids):  # type: ignore[arg-type]
+    sizes = list(map(len, doc_ids)) if is_plain else []  # type: ignore[arg-type]  # likewise
+    if is_plain and min(sizes, default=1) > 0 and max(sizes, default=1) <= limits.id_bytes:
         ids: tuple[str, ...] = tuple(doc_ids)  # type: ignore[arg-type]  # likewise
     else:
         ids = tuple(
