@@ -1,6 +1,7 @@
 """Intervals around whatever is made of sums over queries, by drawing clusters again.
 
-A statistic is a function of totals. The totals of each bag of clusters are rounded so that adding
+The core draws for one aggregate of one column; here many statistics are made of the same draws. A
+statistic is a function of totals. The totals of each bag of clusters are rounded so that adding
 up any draw of them is exact; so a seed gives the same interval with any number of threads, and in
 any order of the queries.
 """

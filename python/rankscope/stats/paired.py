@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from rankscope.results.decomposition import LOSSES
 from rankscope.results.trace import Paired
 from rankscope.stats.change_split import divide, split_change
 from rankscope.stats.cluster_bags import MOST_BAGS
 from rankscope.stats.cluster_bootstrap import find_intervals
 from rankscope.stats.exact_sums import sum_all, sum_groups, take_high_part
-from rankscope.stats.query_columns import LOSSES
 from rankscope.stats.scatter import below, number_texts, scatter
 
 TYPE_CHECKING = False

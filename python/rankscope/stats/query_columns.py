@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from rankscope.errors import EmptyError, FormatError
 from rankscope.records import record
+from rankscope.results.decomposition import LOSSES
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -22,8 +23,7 @@ ROUNDING = 1e-9
 MOST = 1e100
 """Numbers beyond it have no exact sums in double precision."""
 
-AMOUNTS = ("value", "retrieval", "truncation", "ordering", "undefined", "ideal", "relevant")
-LOSSES = ("retrieval", "truncation", "ordering", "undefined")
+AMOUNTS = ("value", *LOSSES, "ideal", "relevant")
 
 
 @record(frozen=True, slots=True)
