@@ -45,15 +45,6 @@ def open_tables(connection: Connection, path: Path) -> Mark:
         return made
     if schema.meta.name not in tables:
         raise _other_version(path, f"tables {', '.join(sorted(tables))[:100]}")
-    return check_tables(connection, path)
-
-
-def check_tables(connection: Connection, path: Path) -> Mark:
-    """Check the tables of a store.
-
-    Raises:
-        FileError: It is damaged, or of another version.
-    """
     found = list(connection.exec_driver_sql("PRAGMA quick_check(1)").scalars())
     if found != ["ok"]:
         raise FileError(
@@ -62,6 +53,15 @@ def check_tables(connection: Connection, path: Path) -> Mark:
             code="store_damaged",
             file=str(path),
         )
+    return read_facts(connection, path)
+
+
+def read_facts(connection: Connection, path: Path) -> Mark:
+    """Read which store it is, and the number of its last event.
+
+    Raises:
+        FileError: It is of another version.
+    """
     facts = dict(map(tuple, connection.execute(select(schema.meta))))
     version = facts.get("schema_version")
     if version != str(schema.VERSION):

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from rankscope.monitor.store.packing import Texts
 
 CHUNK = 20_000
+FIRST, LAST = -(2**63), 2**63 - 1
 
 
 class StoreReader:
@@ -78,10 +79,8 @@ class StoreReader:
         """
         shown, told, said = schema.rankings, schema.labels, schema.events
         wanted = is_of(shown.c.project_id, project)
-        if since is not None:
-            wanted &= shown.c.time >= since
-        if until is not None:
-            wanted &= shown.c.time < until
+        wanted &= shown.c.time >= (FIRST if since is None else since)
+        wanted &= shown.c.time <= (LAST if until is None else until - 1)
         order = (shown.c.time, shown.c.ranking_id)
         rankings = (
             select(
@@ -98,6 +97,7 @@ class StoreReader:
             .where(wanted)
             .order_by(*order)
         )
+        # Not the column itself, so that rankings come first, not all labels of the project.
         labels = (
             select(
                 shown.c.seq,
@@ -110,7 +110,7 @@ class StoreReader:
             )
             .join(
                 told,
-                (told.c.project_id == shown.c.project_id)
+                (told.c.project_id == shown.c.project_id + 0)
                 & (told.c.ranking_id == shown.c.ranking_id),
             )
             .join(said, said.c.seq == told.c.seq)
@@ -200,7 +200,10 @@ class StoreReader:
         import numpy as np  # noqa: PLC0415 - loads with the first array
 
         shown, told = schema.rankings, schema.labels
-        came = select(shown.c.time).where(is_of(shown.c.project_id, project), shown.c.seq > after)
+        # Not the column itself, so that no index of all events of the project is read for it.
+        came = select(shown.c.time).where(
+            is_of(shown.c.project_id + 0, project), shown.c.seq > after
+        )
         labelled = (
             select(shown.c.time)
             .join(
@@ -208,7 +211,7 @@ class StoreReader:
                 (told.c.project_id == shown.c.project_id)
                 & (told.c.ranking_id == shown.c.ranking_id),
             )
-            .where(is_of(told.c.project_id, project), told.c.seq > after)
+            .where(is_of(told.c.project_id + 0, project), told.c.seq > after)
         )
         with self._engine.connect() as connection:
             seq = read_last_seq(connection)

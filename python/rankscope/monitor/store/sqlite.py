@@ -16,7 +16,7 @@ from rankscope.monitor.store.filesystem import refuse_network
 from rankscope.monitor.store.high_water import HighWater, Mark, sync_data, sync_folder
 from rankscope.monitor.store.keyring import insert_key, revoke_key
 from rankscope.monitor.store.lock import WriterLock
-from rankscope.monitor.store.opening import accept_loss, check_mark, check_tables, open_tables
+from rankscope.monitor.store.opening import accept_loss, check_mark, open_tables, read_facts
 from rankscope.monitor.store.protocol import Deleted
 from rankscope.monitor.store.reading import StoreReader, read_last_seq
 from rankscope.monitor.store.retention import (
@@ -56,7 +56,7 @@ def open_sqlite_reader(path: str | os.PathLike[str]) -> StoreReader:
         raise _no_store(file)
     engine = connect_sqlite(file, writes=False, busy_seconds=BUSY_SECONDS)
     with engine.connect() as connection:
-        check_tables(connection, file)
+        read_facts(connection, file)
     return StoreReader(engine)
 
 

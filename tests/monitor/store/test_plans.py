@@ -1,0 +1,75 @@
+"""SQLite finds what is read by the right index: nothing grows with what is not asked for."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import pytest
+from rankscope.monitor.store.retention import delete_rankings
+from rankscope.monitor.store.sqlite import SQLiteStore
+from sqlalchemy import event
+
+from tests.monitor.store.logs import make_label, make_ranking
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+ASKED: dict[str, Callable[[SQLiteStore], object]] = {
+    "a window": lambda store: list(store.read("music", 10, 20)),
+    "a window with ids": lambda store: list(store.read("music", 10, 20, event_ids=True)),
+    "a ranking": lambda store: store.find_ranking("music", "ranking-1"),
+    "its labels": lambda store: store.find_labels("music", "ranking-1"),
+    "what was touched": lambda store: store.touched("music", 5),
+    "an open window": lambda store: list(store.read("music", 10)),
+    "all": lambda store: list(store.read("music")),
+    "old rankings": lambda store: store.transact(
+        lambda transaction: delete_rankings(transaction, "music", 3)
+    ).result(),
+    "a batch": lambda store: store.append("music", [make_ranking(500), make_label(500, 1)]),
+}
+
+
+@pytest.fixture
+def asked(tmp_path: Path) -> Iterator[Callable[[str], list[str]]]:
+    """Gives the plans of the statements by which something is asked of a store."""
+    with SQLiteStore(tmp_path / "events.db") as store:
+        store.append("music", [make_ranking(number) for number in range(50)])
+        store.append("music", [make_label(number, number) for number in range(50)])
+        statements: list[tuple[str, Any]] = []
+
+        def note(*given: Any) -> None:  # noqa: ANN401 - as the event has it
+            statements.append((given[2], given[3]))
+
+        engines = [store._engine, store._connection.engine]
+        for engine in engines:
+            event.listen(engine, "before_cursor_execute", note)
+
+        def plans(name: str) -> list[str]:
+            statements.clear()
+            ASKED[name](store)
+            for engine in engines:
+                event.remove(engine, "before_cursor_execute", note)
+            found = []
+            with store._engine.connect() as connection:
+                driver: Any = connection.connection.driver_connection
+                for text, parameters in statements:
+                    if text.startswith(("SELECT", "DELETE", "UPDATE")):
+                        one = parameters[0] if isinstance(parameters, list) else parameters
+                        rows = driver.execute(f"EXPLAIN QUERY PLAN {text}", one).fetchall()
+                        found.append(f"{text}\n" + "\n".join(row[3] for row in rows))
+            return found
+
+        yield plans
+
+
+@pytest.mark.parametrize("name", ASKED)
+def test_no_table_of_events_is_read_from_end_to_end(
+    asked: Callable[[str], list[str]], name: str
+) -> None:
+    whole = re.compile(r"^SCAN (rankings|labels|events)\b|\(project_id=\?\)$", re.MULTILINE)
+    plans = asked(name)
+    assert plans
+    assert [plan for plan in plans if whole.search(plan)] == []
