@@ -59,7 +59,7 @@ class Batch:
         self._pending: set[tuple[bool, str]] = set()
 
     def add(self, given: object, read: Read) -> None:
-        """Read one more object."""
+        """Read one more object; a `RefusedError` in its place is why there is none."""
         self._pending.clear()
         try:
             self._answers.append(read(_see_object(given)))
@@ -88,6 +88,8 @@ class Batch:
 
 
 def _see_object(given: object) -> Mapping[str, Any]:
+    if isinstance(given, RefusedError):  # whoever parsed it has refused it already
+        raise given
     if isinstance(given, Mapping) and all(type(name) is str for name in given):
         return given
     raise RefusedError("", "an object", show(given), code="json_type")

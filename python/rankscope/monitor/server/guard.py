@@ -1,0 +1,139 @@
+"""Around every request: its id, the names it may ask for, headers, one line of log, no insides."""
+
+from __future__ import annotations
+
+import secrets
+import time
+
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect
+
+from rankscope.errors import FileError
+from rankscope.monitor.server.journal import trace_places
+from rankscope.monitor.server.problems import RefusedRequestError, answer_problem, as_refusal
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+    from rankscope.monitor.server.journal import Journal
+    from rankscope.monitor.server.settings import Settings
+
+HEADERS = {
+    "content-security-policy": "default-src 'none'; base-uri 'none'; form-action 'none'; "
+    "frame-ancestors 'none'",
+    "x-content-type-options": "nosniff",
+    "referrer-policy": "no-referrer",
+    "cross-origin-opener-policy": "same-origin",
+    "cross-origin-resource-policy": "same-origin",
+    "cache-control": "no-store",
+}
+"""What every answer says, unless a page says otherwise."""
+
+METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
+GONE = 499
+SAID = {404: ("not_found", "there is nothing here"), 405: ("method", "expected another method")}
+
+
+class Guard:
+    """Guards an application.
+
+    Args:
+        app: The application.
+        settings: The names under which it is asked.
+        journal: Where it is written down.
+    """
+
+    def __init__(self, app: ASGIApp, settings: Settings, journal: Journal) -> None:
+        self._app = app
+        self._hosts = frozenset(settings.hosts)
+        self._journal = journal
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a request."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        request_id = secrets.token_hex(8)
+        scope["app"] = self._app  # then the router raises where it knows no route
+        state = scope.setdefault("state", {})
+        state["request_id"] = request_id
+        state["said"] = {}
+        since = time.monotonic()
+        status = 0
+
+        async def send_guarded(message: Message) -> None:
+            nonlocal status
+            if message["type"] == "http.response.start":
+                status = message["status"]
+                headers = MutableHeaders(scope=message)
+                headers["x-request-id"] = request_id
+                for name, value in HEADERS.items():
+                    headers.setdefault(name, value)
+            await send(message)
+
+        problem = None
+        said: dict[str, object] = {}
+        try:
+            if not self._is_known_host(scope):
+                raise RefusedRequestError(421, "expected another host", code="host")  # noqa: TRY301
+            await self._app(scope, receive, send_guarded)
+        except ClientDisconnect:
+            status = GONE
+        except Exception as error:
+            problem = _as_problem(error)
+            if problem.status == 500:
+                said = {"raised": type(error).__qualname__, "at": trace_places(error)}
+            if status:  # too late to say something else
+                raise
+            await answer_problem(problem, request_id)(scope, receive, send_guarded)
+        finally:
+            self._log(scope, status, time.monotonic() - since, problem, said)
+
+    def _is_known_host(self, scope: Scope) -> bool:
+        given = Headers(scope=scope).getlist("host")
+        if len(given) != 1:
+            return False
+        name, _, port = given[0].lower().rpartition(":")
+        return given[0].lower() in self._hosts or (
+            name in self._hosts and port.isascii() and port.isdigit()
+        )
+
+    def _log(
+        self,
+        scope: Scope,
+        status: int,
+        seconds: float,
+        problem: RefusedRequestError | None,
+        said: dict[str, object],
+    ) -> None:
+        state = scope["state"]
+        route = scope.get("route")
+        key = state.get("key")
+        fields: dict[str, object] = {
+            "request_id": state["request_id"],
+            "method": scope["method"] if scope["method"] in METHODS else "other",
+            # What was asked for is not written: somebody may have put a key there.
+            "route": getattr(route, "path", None),
+            "status": status,
+            "seconds": round(seconds, 6),
+        }
+        if key is not None:
+            fields |= {"project": key.project, "key_id": key.key_id}
+        if problem is not None:
+            fields["code"] = problem.code
+        self._journal.write("request", fields | state["said"] | said)
+
+
+def _as_problem(error: Exception) -> RefusedRequestError:
+    if isinstance(error, RefusedRequestError):
+        return error
+    if isinstance(error, FileError):
+        known = as_refusal(error)
+        if known is not None:
+            return known
+    if isinstance(error, HTTPException) and error.status_code in SAID:
+        code, message = SAID[error.status_code]
+        return RefusedRequestError(error.status_code, message, code=code, headers=error.headers)
+    return RefusedRequestError(500, "something went wrong here", code="internal")

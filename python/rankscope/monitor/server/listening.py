@@ -1,0 +1,80 @@
+"""Listens: on this machine only, unless there are keys."""
+
+from __future__ import annotations
+
+from ipaddress import ip_address
+
+from rankscope.errors import UsageError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import uvicorn
+    from starlette.types import ASGIApp
+
+    from rankscope.monitor.store.protocol import Store
+
+HEAD_BYTES = 16 << 10
+CONNECTIONS = 1000
+KEEP_ALIVE_SECONDS = 30
+CLOSING_SECONDS = 10
+
+
+def make_server(app: ASGIApp, store: Store, *, host: str, port: int) -> uvicorn.Server:
+    """Make what listens; its `run` returns when the process is asked to end, and all is answered.
+
+    Args:
+        app: The application.
+        store: Where keys are.
+        host: The address on which it listens.
+        port: The port; 0 for one that is free.
+
+    Raises:
+        UsageError: Others could reach it, and no key opens anything.
+    """
+    import uvicorn  # noqa: PLC0415 - nobody else needs it
+
+    if not is_loopback(host) and not has_keys(store):
+        raise UsageError(
+            f"expected keys before others can reach {host}, found none",
+            hint="make a key first, or listen on 127.0.0.1",
+            code="no_keys",
+        )
+    return uvicorn.Server(
+        uvicorn.Config(
+            app,
+            host=host,
+            port=port,
+            http="h11",
+            ws="none",
+            lifespan="off",
+            loop="asyncio",
+            log_config=None,
+            access_log=False,  # the application writes its own, with nothing that a client sent
+            server_header=False,
+            proxy_headers=False,
+            limit_concurrency=CONNECTIONS,
+            timeout_keep_alive=KEEP_ALIVE_SECONDS,
+            timeout_graceful_shutdown=CLOSING_SECONDS,
+            h11_max_incomplete_event_size=HEAD_BYTES,
+        )
+    )
+
+
+def is_loopback(host: str) -> bool:
+    """Whether only this machine reaches an address.
+
+    Examples:
+        >>> [is_loopback(host) for host in ("127.0.0.1", "::1", "localhost", "0.0.0.0", "")]
+        [True, True, True, False, False]
+    """
+    if host == "localhost":
+        return True
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def has_keys(store: Store) -> bool:
+    """Whether some key opens something."""
+    return any(key.revoked is None for project in store.projects() for key in store.keys(project))

@@ -1,0 +1,66 @@
+"""Requests that are refused: a status, a code for programs, and a message without our insides."""
+
+from __future__ import annotations
+
+from starlette.responses import JSONResponse
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from rankscope.errors import FileError
+
+
+class RefusedRequestError(Exception):
+    """A request that is not done.
+
+    Args:
+        status: Of HTTP.
+        message: What was expected and found.
+        code: A stable name for programs, such as `body_too_large`.
+        headers: What the answer says besides.
+    """
+
+    def __init__(
+        self, status: int, message: str, *, code: str, headers: Mapping[str, str] | None = None
+    ) -> None:
+        super().__init__(message)
+        self.status = status
+        self.message = message
+        self.code = code
+        self.headers = dict(headers or {})
+
+
+STORE_SAYS = {
+    "store_overloaded": (429, 1, "too many events wait to be stored"),
+    "store_busy": (503, 5, "the store is locked by another process"),
+    "store_full": (507, 30, "the disk is full"),
+    "store_failed": (503, 60, "the store takes nothing more"),
+    "store_damaged": (503, 60, "the store takes nothing more"),
+    "store_closed": (503, 5, "the service is closing"),
+}
+"""By code of a store: the status, after how many seconds to ask again, and what is told."""
+
+
+def as_refusal(error: FileError) -> RefusedRequestError | None:
+    """Give the answer to a request that the store did not take, `None` if that is our mistake."""
+    if error.code not in STORE_SAYS:
+        return None
+    status, seconds, message = STORE_SAYS[error.code]
+    return RefusedRequestError(
+        status, f"{message}: nothing was stored", code=error.code, headers=ask_again(seconds)
+    )
+
+
+def ask_again(seconds: int) -> dict[str, str]:
+    """Give the header that says when to ask again."""
+    return {"retry-after": str(seconds)}
+
+
+def answer_problem(problem: RefusedRequestError, request_id: str) -> JSONResponse:
+    """Make the answer to a request that was refused."""
+    body = {
+        "error": {"code": problem.code, "message": problem.message},
+        "request_id": request_id,
+    }
+    return JSONResponse(body, problem.status, problem.headers)

@@ -1,0 +1,47 @@
+"""How much the service takes, from whom, and how long it waits."""
+
+from __future__ import annotations
+
+from rankscope.monitor.limits import Limits
+from rankscope.records import record
+
+MIB = 1 << 20
+
+
+@record(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """How much the service takes, from whom, and how long it waits.
+
+    Args:
+        hosts: The names under which it is asked, without ports; others are refused, so that no
+            page of a browser reaches it under a name of its own.
+        body_bytes: Bytes of a body as it is sent.
+        plain_bytes: Bytes of a body once it is unpacked.
+        ratio: Bytes from one packed byte, beyond the first 1 MiB.
+        members: Members of gzip in a body.
+        held_bytes: Bytes of all bodies that are there at a time, as they were sent; beyond, senders
+            are asked to come back.
+        batch: Events in a request.
+        body_seconds: How long a body may take to come.
+        decoders: Threads that decode.
+        key_rate: Requests a second with one key, for long.
+        key_burst: Requests with one key at once.
+        failure_rate: Requests a second with no good key from one address that are told so.
+        failure_burst: Such requests at once.
+        events: How much one event may hold.
+    """
+
+    hosts: tuple[str, ...] = ("localhost", "127.0.0.1", "[::1]")
+    body_bytes: int = 16 * MIB
+    plain_bytes: int = 16 * MIB
+    ratio: int = 250
+    members: int = 100
+    held_bytes: int = 64 * MIB
+    batch: int = 10_000
+    body_seconds: float = 30.0
+    decoders: int = 2
+    key_rate: float = 1000.0
+    key_burst: int = 2000
+    failure_rate: float = 1.0
+    failure_burst: int = 60
+    events: Limits = Limits()

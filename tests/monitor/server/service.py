@@ -1,0 +1,122 @@
+"""A service in this process, without a socket."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from typing import Any
+
+import httpx
+from rankscope.monitor.keys import make_key
+from rankscope.monitor.server.app import make_app
+from rankscope.monitor.store.sqlite import SQLiteStore
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterable, Mapping, Sequence
+    from pathlib import Path
+
+    from rankscope.monitor.server.settings import Settings
+
+NOW = 1_795_284_000_000_000
+TIME = "2026-11-21T17:00:00Z"
+
+
+class Service:
+    """An application on a store of its own, and a key for ingest.
+
+    Attributes:
+        store: The store.
+        log: The lines of the log.
+        seconds: What its clock says.
+    """
+
+    def __init__(
+        self, folder: Path, settings: Settings | None = None, store: object = None
+    ) -> None:
+        self.store: Any = store or SQLiteStore(folder / "events.db")
+        self.log: list[str] = []
+        self.seconds = 0.0
+        self.app = make_app(
+            self.store,
+            settings,
+            write_log=self.log.append,
+            clock=lambda: self.seconds,
+            now=lambda: NOW,
+        )
+        self.key = self.make_key("music", "ingest")
+
+    def make_key(self, project: str, *scopes: str) -> str:
+        """Store a key, and give what is shown of it."""
+        key, shown = make_key(project, scopes, name="test", now=NOW)
+        self.store.add_key(key, "test")
+        return shown.reveal()
+
+    def ask(
+        self,
+        method: str,
+        path: str,
+        body: bytes | AsyncIterable[bytes] = b"",
+        *,
+        key: str | None = "",
+        headers: Mapping[str, str] | None = None,
+    ) -> httpx.Response:
+        """Send a request."""
+        return self.ask_all([(method, path, body, self.headers(key, headers))])[0]
+
+    def headers(self, key: str | None, headers: Mapping[str, str] | None = None) -> dict[str, str]:
+        """Give the headers of a request; of an empty key, those with the key of the service."""
+        made = {"content-type": "application/json"}
+        if key is not None:
+            made["authorization"] = f"Bearer {key or self.key}"
+        return made | dict(headers or {})
+
+    def ask_all(self, requests: Sequence[tuple[str, str, Any, dict[str, str]]]) -> list[Any]:
+        """Send requests at the same time."""
+
+        async def ask() -> list[Any]:
+            transport = httpx.ASGITransport(self.app, client=("10.1.2.3", 5))
+            async with httpx.AsyncClient(
+                transport=transport, base_url="http://localhost:8000"
+            ) as client:
+                return await asyncio.gather(
+                    *(
+                        client.request(method, path, content=body, headers=headers)
+                        for method, path, body, headers in requests
+                    )
+                )
+
+        return asyncio.run(ask())
+
+    def post(self, path: str, events: object, **said: Any) -> httpx.Response:  # noqa: ANN401 - as `ask` takes it
+        """Send events as JSON."""
+        return self.ask("POST", path, json.dumps(events).encode(), **said)
+
+    def last_line(self) -> dict[str, Any]:
+        """Read the last line of the log."""
+        line = json.loads(self.log[-1])
+        assert isinstance(line, dict)
+        return line
+
+
+def make_ranking(number: int, **fields: object) -> dict[str, Any]:
+    """A ranking of three documents."""
+    made = {
+        "event_id": f"e{number}",
+        "ranking_id": f"r{number}",
+        "time": TIME,
+        "items": [{"doc_id": name, "rank": rank} for rank, name in enumerate("abc", start=1)],
+    }
+    return made | fields
+
+
+def make_label(number: int, **fields: object) -> dict[str, Any]:
+    """A click on the first document of a ranking."""
+    made = {
+        "event_id": f"l{number}",
+        "ranking_id": f"r{number}",
+        "doc_id": "a",
+        "time": TIME,
+        "labels": ["click"],
+    }
+    return made | fields

@@ -1,0 +1,198 @@
+"""Events over HTTP: each is answered for, and stored once."""
+
+from __future__ import annotations
+
+import gzip
+import json
+
+import pytest
+from rankscope import FileError
+from rankscope.monitor.server.settings import Settings
+
+from tests.monitor.server.service import Service, make_label, make_ranking
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def statuses(service: Service, path: str, events: object) -> list[str]:
+    """What becomes of events."""
+    answer = service.post(path, events)
+    assert answer.status_code == 200
+    return [item["status"] for item in answer.json()["items"]]
+
+
+def test_what_is_accepted_is_in_the_store(service: Service) -> None:
+    answer = service.post("/v1/rankings", [make_ranking(1), make_ranking(2)])
+    assert answer.status_code == 200
+    told = answer.json()
+    assert told["items"] == [{"status": "accepted"}] * 2
+    assert (told["accepted"], told["duplicate"], told["conflict"], told["rejected"]) == (2, 0, 0, 0)
+    assert told["request_id"] == answer.headers["x-request-id"]
+    shown = service.store.find_ranking("music", "r1")
+    assert (shown.event_id, shown.items.doc_ids) == ("e1", ("a", "b", "c"))
+    assert statuses(service, "/v1/labels", make_label(1)) == ["accepted"]
+    assert [one.labels for one in service.store.find_labels("music", "r1")] == [("click",)]
+
+
+def test_lines_and_gzip_say_the_same(service: Service) -> None:
+    events = [make_ranking(number) for number in range(3)]
+    lines = "\r\n\n".join(map(json.dumps, events)).encode()
+    said = {"content-type": "Application/X-NDJSON; charset=UTF-8", "content-encoding": "gzip"}
+    packed = gzip.compress(lines[:100]) + gzip.compress(lines[100:])
+    answer = service.ask("POST", "/v1/rankings", packed, headers=said)
+    assert answer.json()["accepted"] == 3
+    assert statuses(service, "/v1/rankings", events) == ["duplicate"] * 3
+
+
+def test_a_batch_again_changes_nothing(service: Service) -> None:
+    events = [make_ranking(number) for number in range(100)]
+    assert statuses(service, "/v1/rankings", events) == ["accepted"] * 100
+    seq = service.store.last_seq
+    assert statuses(service, "/v1/rankings", events[::-1]) == ["duplicate"] * 100
+    assert service.store.last_seq == seq
+    assert service.store.counters("music") == {"accepted": 100, "duplicate": 100}
+
+
+def test_an_id_with_other_content_is_a_conflict_and_the_first_stays(service: Service) -> None:
+    other = make_ranking(1, user_id="u")
+    answer = service.post("/v1/rankings", [make_ranking(1), other, make_ranking(2)]).json()
+    assert [item["status"] for item in answer["items"]] == ["accepted", "conflict", "accepted"]
+    assert answer["items"][1]["code"] == "event_conflict"
+    assert service.store.find_ranking("music", "r1").user_id == ""
+    assert service.store.counters("music")["conflict"] == 1
+
+
+def test_a_bad_one_keeps_none_from_the_others(service: Service) -> None:
+    events = [make_ranking(number) for number in range(100)]
+    events[57]["items"][1]["rank"] = 1
+    answer = service.post("/v1/rankings", events).json()
+    assert (answer["accepted"], answer["rejected"]) == (99, 1)
+    refused = answer["items"][57]
+    assert (refused["status"], refused["code"]) == ("rejected", "duplicate_rank")
+    assert refused["message"].startswith("expected ")
+    assert service.store.counters("music") == {"accepted": 99, "duplicate_rank": 1}
+
+
+def test_rejections_alone_are_counted(service: Service) -> None:
+    answer = service.post("/v1/labels", [make_label(1, time="yesterday"), 5, None, []]).json()
+    assert [item["code"] for item in answer["items"]] == ["time_format", *["json_type"] * 3]
+    assert service.store.counters("music") == {"time_format": 1, "json_type": 3}
+
+
+def test_unknown_fields_are_counted_and_named(service: Service) -> None:
+    answer = service.post("/v1/rankings", make_ranking(1, project="films", colour="red"))
+    assert answer.json()["unknown_fields"] == {"project": 1, "colour": 1}
+    assert service.store.counters("music") == {"accepted": 1, "unknown_field": 2}
+    assert service.store.projects() == ["music"]
+
+
+def test_labels_logged_with_a_ranking_are_of_its_answer(service: Service) -> None:
+    events = [make_ranking(number) for number in range(3)]
+    events[1]["items"][0]["labels"] = ["click"]
+    assert statuses(service, "/v1/rankings", events) == ["accepted"] * 3
+    assert len(service.store.find_labels("music", "r1")) == 1
+    assert statuses(service, "/v1/rankings", events[1]) == ["duplicate"]
+    events[1]["items"][0]["labels"] = ["buy"]
+    assert statuses(service, "/v1/rankings", events[1]) == ["conflict"]
+
+
+@pytest.mark.parametrize(
+    ("line", "code"),
+    [
+        (b'{"a": 1, "a": 2}', "duplicate_key"),
+        (b'{"a": {"b": 1, "b": 1}}', "duplicate_key"),
+        (b'{"time": NaN}', "json_syntax"),
+        (b'{"x": [{"y": -Infinity}]}', "json_syntax"),
+        (b'{"x": ' + b"9" * 5000 + b"}", "integer_range"),
+        (b'{"a": 1,}', "json_syntax"),
+        (b"{'a': 1}", "json_syntax"),
+        (b'{"a": 1} // x', "json_syntax"),
+        (b'{"ranking_id": "r', "json_syntax"),
+        (b'{"ranking_id": "\xff"}', "not_utf8"),
+        (b"[" * 100_000, "depth"),
+        (b'{"ranking_id": "\\ud800"}', "surrogate"),
+        (b'{"ranking_id": 18446744073709551616}', "integer_range"),
+        (b'{"ranking_id": "r", "x": ' + b"[" * 40 + b"]" * 40 + b"}", "depth"),
+        (b"[{}]", "json_type"),
+        (b'"text"', "json_type"),
+    ],
+)
+def test_a_line_that_is_no_event_is_refused_alone(service: Service, line: bytes, code: str) -> None:
+    good = json.dumps(make_ranking(1)).encode()
+    said = {"content-type": "application/x-ndjson"}
+    body = b"\n".join([line, good, line])
+    answer = service.ask("POST", "/v1/rankings", body, headers=said)
+    told = answer.json()
+    assert answer.status_code == 200
+    assert [item["status"] for item in told["items"]] == ["rejected", "accepted", "rejected"]
+    assert told["items"][0]["code"] == told["items"][2]["code"] == code
+    assert service.store.counters("music") == {"accepted": 1, code: 2}
+
+
+@pytest.mark.parametrize(
+    "ids", [["<script>alert(1)</script>", "=HYPERLINK()"], ["{{7*7}}", "a\nb\x1b[2J", "\u2028"]]
+)
+def test_ids_are_stored_as_they_are(service: Service, ids: list[str]) -> None:
+    items = [{"doc_id": one, "rank": rank} for rank, one in enumerate(ids, start=1)]
+    attributes = {"__proto__": ids[0]}
+    ranking = make_ranking(1, items=items, attributes=attributes)
+    assert statuses(service, "/v1/rankings", ranking) == ["accepted"]
+    shown = service.store.find_ranking("music", "r1")
+    assert (shown.items.doc_ids, shown.attributes) == (tuple(ids), (("__proto__", ids[0]),))
+
+
+def test_labels_may_come_before_their_rankings(service: Service) -> None:
+    assert statuses(service, "/v1/labels", make_label(1)) == ["accepted"]
+    assert service.store.count_pending("music") == 1
+    assert statuses(service, "/v1/rankings", make_ranking(1)) == ["accepted"]
+    assert service.store.count_pending("music") == 0
+
+
+def test_many_at_the_same_time_are_stored_once(service: Service) -> None:
+    body = json.dumps([make_ranking(number) for number in range(50)]).encode()
+    requests = [("POST", "/v1/rankings", body, service.headers(""))] * 8
+    answers = [answer.json() for answer in service.ask_all(requests)]
+    assert sum(answer["accepted"] for answer in answers) == 50
+    assert sum(answer["duplicate"] for answer in answers) == 350
+
+
+class Refusing:
+    """A store that takes nothing."""
+
+    failure = None
+
+    def __init__(self, inner: object, code: str) -> None:
+        self._inner = inner
+        self._code = code
+
+    def __getattr__(self, name: str) -> object:
+        return getattr(self._inner, name)
+
+    def submit(self, *_: object) -> None:
+        raise FileError("expected room in /var/lib/x.db", code=self._code, file="/var/lib/x.db")
+
+
+@pytest.mark.parametrize(
+    ("code", "status"),
+    [
+        ("store_overloaded", 429),
+        ("store_busy", 503),
+        ("store_full", 507),
+        ("store_failed", 503),
+        ("store_closed", 503),
+        ("io", 500),
+    ],
+)
+def test_what_the_store_does_not_take_is_not_accepted(
+    service: Service, tmp_path: Path, code: str, status: int
+) -> None:
+    refusing = Service(tmp_path, Settings(), Refusing(service.store, code))
+    answer = refusing.post("/v1/rankings", make_ranking(1))
+    assert answer.status_code == status
+    assert ("retry-after" in answer.headers) == (status != 500)
+    assert answer.json()["error"]["code"] == (code if status != 500 else "internal")
+    assert "/var" not in answer.text
+    assert service.store.last_seq == 0
+    assert refusing.last_line()["status"] == status

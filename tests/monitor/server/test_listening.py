@@ -1,0 +1,153 @@
+"""The service on a socket: what only a server of HTTP meets."""
+
+from __future__ import annotations
+
+import json
+import signal
+import socket
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from rankscope import UsageError
+from rankscope.monitor.keys import make_key
+from rankscope.monitor.server.app import make_app
+from rankscope.monitor.server.listening import make_server
+from rankscope.monitor.store.sqlite import SQLiteStore
+
+from tests.monitor.server.service import make_ranking
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+LISTENER = Path(__file__).with_name("listener.py")
+
+
+class Listener:
+    """A service in a process of its own."""
+
+    def __init__(self, path: Path) -> None:
+        with SQLiteStore(path) as store:
+            key, self.shown = make_key("music", ["ingest"], name="test", now=0)
+            store.add_key(key, "test")
+        self.process = subprocess.Popen(
+            [sys.executable, str(LISTENER), str(path)],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        assert self.process.stdout is not None
+        self.port = int(self.process.stdout.readline())
+
+    def connect(self) -> socket.socket:
+        return socket.create_connection(("127.0.0.1", self.port), timeout=30)
+
+    def head(self, *more: str) -> bytes:
+        lines = [
+            "POST /v1/rankings HTTP/1.1",
+            "Host: localhost",
+            f"Authorization: Bearer {self.shown.reveal()}",
+            "Content-Type: application/json",
+            *more,
+        ]
+        return "\r\n".join([*lines, "", ""]).encode()
+
+    def ask(self, sent: bytes, *, ends: bool = True) -> str:
+        """Send bytes, and give all that comes until the connection is closed."""
+        with self.connect() as connection:
+            connection.sendall(sent)
+            if ends:
+                connection.shutdown(socket.SHUT_WR)
+            return b"".join(iter(lambda: connection.recv(65_536), b"")).decode()
+
+
+@pytest.fixture(scope="module")
+def listener(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Listener]:
+    made = Listener(tmp_path_factory.mktemp("listener") / "events.db")
+    yield made
+    made.process.kill()
+    made.process.communicate()
+
+
+def status_of(answer: str) -> str:
+    return answer.partition("\r\n")[0].split(" ")[1]
+
+
+def test_an_event_is_taken(listener: Listener) -> None:
+    body = json.dumps(make_ranking(1)).encode()
+    head = listener.head(f"Content-Length: {len(body)}", "Connection: close")
+    answer = listener.ask(head + body, ends=False)
+    assert status_of(answer) == "200"
+    assert '"accepted":1' in answer
+    assert "\r\nserver:" not in answer.lower()
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        ["Content-Length: 2", "Content-Length: 3"],
+        ["Content-Length: two"],
+        ["Content-Length: -2"],
+        ["Transfer-Encoding: gzip"],
+        ["Bad Name: x"],
+    ],
+)
+def test_what_is_no_http_is_refused(listener: Listener, lines: list[str]) -> None:
+    assert status_of(listener.ask(listener.head(*lines) + b"{}", ends=False)) == "400"
+
+
+def test_a_large_body_is_refused_before_it_is_sent(listener: Listener) -> None:
+    answer = listener.ask(listener.head("Content-Length: 999999999"), ends=False)
+    assert status_of(answer) == "413"
+    assert "connection: close" in answer.lower()
+
+
+def test_a_body_without_end_is_refused_while_it_comes(listener: Listener) -> None:
+    piece = b"100000\r\n" + b" " * (1 << 20) + b"\r\n"
+    with listener.connect() as connection:
+        connection.sendall(listener.head("Transfer-Encoding: chunked"))
+        try:
+            for _ in range(40):
+                connection.sendall(piece)
+        except OSError:
+            return  # it was closed
+        assert status_of(connection.recv(65_536).decode()) == "413"
+
+
+def test_whoever_hangs_up_has_stored_nothing(listener: Listener) -> None:
+    answer = listener.ask(listener.head("Content-Length: 1000") + b'{"ranking_id": "half"')
+    assert answer == ""
+    body = json.dumps(make_ranking(2, ranking_id="half")).encode()
+    head = listener.head(f"Content-Length: {len(body)}", "Connection: close")
+    assert '"accepted":1' in listener.ask(head + body, ends=False)
+
+
+def test_it_ends_when_it_is_asked_to(tmp_path: Path) -> None:
+    made = Listener(tmp_path / "events.db")
+    body = json.dumps(make_ranking(1)).encode()
+    head = made.head(f"Content-Length: {len(body)}", "Connection: close")
+    assert status_of(made.ask(head + body, ends=False)) == "200"
+    made.process.send_signal(signal.SIGTERM)
+    _, log = made.process.communicate(timeout=30)
+    lines = [json.loads(line) for line in log.splitlines()]
+    assert [line["status"] for line in lines] == [200]
+    assert made.shown.reveal() not in log
+    with SQLiteStore(tmp_path / "events.db") as store:
+        assert store.last_seq == 1
+
+
+def test_others_reach_it_only_where_keys_are_needed(tmp_path: Path) -> None:
+    with SQLiteStore(tmp_path / "events.db") as store:
+        app = make_app(store)
+        make_server(app, store, host="127.0.0.1", port=0)
+        with pytest.raises(UsageError, match="expected keys") as refused:
+            make_server(app, store, host="0.0.0.0", port=0)  # noqa: S104 - that is the question
+        assert refused.value.code == "no_keys"
+        key, _ = make_key("music", ["ingest"], name="test", now=0)
+        store.add_key(key, "test")
+        make_server(app, store, host="0.0.0.0", port=0)  # noqa: S104
+        store.revoke_key("music", key.key_id, 1, "test")
+        with pytest.raises(UsageError):
+            make_server(app, store, host="::", port=0)
