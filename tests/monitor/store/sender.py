@@ -17,7 +17,7 @@ import time
 from pathlib import Path
 
 from rankscope import FileError
-from rankscope.monitor.store import high_water, sqlite
+from rankscope.monitor.store import checkpointing, high_water
 from rankscope.monitor.store.sqlite import SQLiteStore
 
 from tests.monitor.store.logs import make_label, make_ranking
@@ -48,7 +48,7 @@ def be_killed(folder: Path, rounds: int, seed: int) -> None:
         child = os.fork()
         if child == 0:
             os.dup2(write, 1)
-            sqlite.CHECKPOINT_BYTES = 1 << 18  # so that some die while the log is copied
+            checkpointing.AFTER_BYTES = 1 << 18  # so that some die while the log is copied
             store = SQLiteStore(folder / "events.db")
             for thread in range(2):
                 first = (number * 2 + thread) * 1_000_000

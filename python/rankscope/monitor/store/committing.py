@@ -125,6 +125,8 @@ class GroupCommitter:
         while group := self._gather():
             running = [job for job in group if job.future.set_running_or_notify_cancel()]
             self._do(running)
+            if self._failure is not None:
+                continue
             try:
                 self._tidy()
             except FileError as error:

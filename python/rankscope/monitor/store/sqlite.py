@@ -9,6 +9,7 @@ from functools import partial
 from pathlib import Path
 
 from rankscope.errors import FileError
+from rankscope.monitor.store.checkpointing import Checkpointer
 from rankscope.monitor.store.committing import GroupCommitter
 from rankscope.monitor.store.connecting import connect_sqlite, driver_of, telling_faults
 from rankscope.monitor.store.faults import STOPS
@@ -41,7 +42,6 @@ if TYPE_CHECKING:
 
     T = TypeVar("T")
 
-CHECKPOINT_BYTES = 16 << 20
 BUSY_SECONDS = 5.0
 
 
@@ -104,7 +104,6 @@ class SQLiteStore(StoreReader):
     ) -> None:
         self._path = Path(path).absolute()
         self._known = Known()
-        self._next_checkpoint = CHECKPOINT_BYTES
         self._is_open = False
         if not self._path.parent.is_dir():
             raise _no_store(self._path)
@@ -119,9 +118,12 @@ class SQLiteStore(StoreReader):
             self._connection = stack.enter_context(engine.connect())
             self._mark = self._recover(accepts=accept_loss)
             self._high_water.start(self._mark)
+            self._checkpointer = stack.enter_context(
+                closing(Checkpointer(self._path, self._connection))
+            )
             self._committer = GroupCommitter(
                 self._commit,
-                self._checkpoint,
+                self._checkpointer.advance,
                 seconds=group_seconds,
                 events=group_events,
                 queue=queue_events,
@@ -183,8 +185,7 @@ class SQLiteStore(StoreReader):
     @property
     def log_bytes(self) -> int:
         """The size of the log."""
-        log = _beside(self._path, "-wal")
-        return log.stat().st_size if log.exists() else 0
+        return self._checkpointer.log_bytes
 
     def append(
         self,
@@ -357,25 +358,6 @@ class SQLiteStore(StoreReader):
         self._mark = mark
         transaction.keep()
         return answers
-
-    def _checkpoint(self) -> None:
-        """Copy the log to the tables once it is long; after the answers, for it takes a while.
-
-        SQLite would do so within a commit, and not tell when the disk fails.
-        """
-        size = self.log_bytes
-        if size < self._next_checkpoint:
-            return
-        driver = driver_of(self._connection)
-        with telling_faults(self._path):
-            wait = driver.execute("PRAGMA busy_timeout").fetchone()[0]
-            # Readers of an older moment keep the log from being cut; they are not waited for.
-            driver.execute("PRAGMA busy_timeout=0")
-            try:
-                driver.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
-            finally:
-                driver.execute(f"PRAGMA busy_timeout={wait}")
-        self._next_checkpoint = self.log_bytes + CHECKPOINT_BYTES
 
 
 def _beside(path: Path, ending: str) -> Path:
