@@ -129,6 +129,7 @@ def test_what_is_lost_is_noticed(left: Path, damage: str) -> None:
         assert refused.value.code == "store_lost"
         assert "accept_loss" in refused.value.hint
     with SQLiteStore(left / "events.db", accept_loss=True) as store:
+        assert store.lost_events() == 10 - len(read_back(store, "music"))
         # No number is given to two events.
         assert store.append("music", [make_ranking(100)])[0].seq == 11
     with SQLiteStore(left / "events.db") as store:

@@ -1,3 +1,44 @@
 """Stores of events: durable, each event once, read back as columns."""
 
 from __future__ import annotations
+
+from rankscope.errors import UsageError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from rankscope.monitor.store.protocol import Store
+
+SQLITE = "sqlite:///"
+
+
+def open_store(url: str, *, accept_loss: bool = False) -> Store:
+    """Open a store by its URL, to write to it.
+
+    Args:
+        url: `sqlite:///events.db` for a file here, `sqlite:////data/events.db` for one elsewhere.
+        accept_loss: Open it although events that it acknowledged are lost.
+
+    Raises:
+        UsageError: It is no URL of a store.
+        FileError: The store cannot be opened, or has lost what it acknowledged.
+
+    Examples:
+        >>> open_store("mysql://host/events")
+        Traceback (most recent call last):
+          ...
+        rankscope.errors.UsageError: expected the URL of a store, found 'mysql://host/events'
+        <BLANKLINE>
+        Hint: write sqlite:///events.db
+    """
+    if not url.startswith(SQLITE) or url == SQLITE:
+        scheme, mark, rest = url.partition("://")
+        # What stands before an @ may be a password.
+        shown = f"{scheme}{mark}{rest.rpartition('@')[2]}"
+        raise UsageError(
+            f"expected the URL of a store, found {shown[:100]!r}",
+            hint="write sqlite:///events.db",
+            code="store_url",
+        )
+    from rankscope.monitor.store.sqlite import SQLiteStore  # noqa: PLC0415 - loads SQLAlchemy
+
+    return SQLiteStore(url.removeprefix(SQLITE), accept_loss=accept_loss)

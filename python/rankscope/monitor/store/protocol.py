@@ -126,6 +126,9 @@ class Store(Protocol):
     def counters(self, project: str) -> dict[str, int]:
         """Give how often what was taken or discarded, by reason."""
 
+    def lost_events(self) -> int:
+        """Give how many events were acknowledged and are lost, as was accepted."""
+
     def contexts(self, project: str) -> dict[int, Context]:
         """Give what rankings have in common, by its number."""
 

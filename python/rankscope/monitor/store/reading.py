@@ -49,6 +49,11 @@ class StoreReader:
         with self._engine.connect() as connection:
             return dict(map(tuple, connection.execute(wanted.order_by(table.c.reason))))
 
+    def lost_events(self) -> int:
+        """Give how many events were acknowledged and are lost, as was accepted."""
+        with self._engine.connect() as connection:
+            return _read_count(connection, "lost_events")
+
     def contexts(self, project: str) -> dict[int, Context]:
         """Give what rankings have in common, by its number."""
         table = schema.contexts
@@ -310,6 +315,10 @@ def is_pending() -> ColumnElement[bool]:
 
 def read_last_seq(connection: Connection) -> int:
     """Read the number of the last event that was ever stored."""
+    return _read_count(connection, "last_seq")
+
+
+def _read_count(connection: Connection, name: str) -> int:
     table = schema.meta
-    wanted = select(table.c.value).where(table.c.name == "last_seq")
+    wanted = select(table.c.value).where(table.c.name == name)
     return int(connection.execute(wanted).scalar_one())
