@@ -10,6 +10,7 @@ from rankscope.monitor.server.problems import RefusedRequestError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from typing import Any, Never
 
 LONGEST_INTEGER = 20
@@ -102,12 +103,7 @@ class Parser:
 
     def _load(self, text: bytes) -> object:
         try:
-            return json.loads(
-                text.decode(),
-                parse_constant=self._refuse_constant,
-                parse_int=self._read_integer,
-                object_pairs_hook=self._see_pairs,
-            )
+            return self._decode(text.decode(), int)
         except UnicodeDecodeError:
             raise RefusedError("", "UTF-8", "other bytes", code="not_utf8") from None
         except RecursionError:
@@ -115,6 +111,16 @@ class Parser:
         except json.JSONDecodeError as error:
             found = f"{error.msg.lower()} at character {error.pos + 1}"
             raise RefusedError("", "JSON", found, code="json_syntax") from None
+        except ValueError:  # Python reads no integer of so many digits
+            return self._decode(text.decode(), self._read_integer)
+
+    def _decode(self, text: str, read_integer: Callable[[str], object]) -> object:
+        return json.loads(
+            text,
+            parse_constant=self._refuse_constant,
+            parse_int=read_integer,
+            object_pairs_hook=self._see_pairs,
+        )
 
     def _refuse_more(self) -> Never:
         raise RefusedRequestError(

@@ -1,0 +1,216 @@
+"""The client in the process that serves: never in its way, and nothing lost that need not be."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import logging
+import os
+import subprocess
+import sys
+import threading
+import time
+from types import MappingProxyType
+
+import numpy as np
+import pytest
+from rankscope import UsageError
+from rankscope.monitor import Client
+from rankscope.monitor.keys import Secret
+from rankscope.monitor.sending import Sizes
+from rankscope.monitor.store.sqlite import SQLiteStore
+from rankscope.monitor.transport import Answer, HTTPTransport
+
+from tests.monitor.server.service import make_label, make_ranking
+from tests.monitor.server.test_listening import Listener
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from pathlib import Path
+
+URL = "http://127.0.0.1:9"
+NOW = Sizes(linger_seconds=0.0)
+
+
+class Taking:
+    """Takes everything, once it is let to."""
+
+    def __init__(self, *, is_open: bool = True) -> None:
+        self.events: list[dict[str, object]] = []
+        self.asked = threading.Event()
+        self.open = threading.Event()
+        if is_open:
+            self.open.set()
+
+    def post(self, _path: str, body: bytes) -> Answer:
+        self.asked.set()
+        self.open.wait()
+        self.events += map(json.loads, gzip.decompress(body).split(b"\n"))
+        return Answer(200, {})
+
+
+def test_what_is_logged_is_sent() -> None:
+    taking = Taking()
+    with Client(URL, "rk_x", transport=taking) as client:
+        assert client.log_ranking(make_ranking(1))
+        assert client.log_label(MappingProxyType(make_label(1)))
+        assert client.flush()
+        assert client.counts().accepted == 2
+    assert taking.events == [make_ranking(1), make_label(1)]
+
+
+def test_what_comes_alone_is_sent_too() -> None:
+    taking = Taking()
+    client = Client(URL, "rk_x", sizes=NOW, transport=taking)
+    for number in range(3):
+        taking.asked.clear()
+        client.log_ranking(make_ranking(number))
+        assert taking.asked.wait(30)
+    client.close()
+
+
+def test_an_event_has_a_time_and_numbers_of_numpy() -> None:
+    taking = Taking()
+    before = time.time_ns() // 1_000_000
+    with Client(URL, "rk_x", transport=taking) as client:
+        client.log_label({"value": np.float32(0.5), "ranks": np.arange(2), "k": np.int64(3)})
+        client.log_label({"ts": 5})
+    first, second = taking.events
+    assert before <= first.pop("time") <= time.time_ns() // 1_000_000  # type: ignore[operator]
+    assert (first, second) == ({"value": 0.5, "ranks": [0, 1], "k": 3}, {"ts": 5})
+
+
+class Hostile:
+    def keys(self) -> object:
+        raise RuntimeError("no")
+
+
+@pytest.mark.parametrize(
+    "fields", [None, 5, {"a": float("nan")}, {"a": object()}, {"a": {1, 2}}, Hostile()]
+)
+def test_what_is_no_event_is_counted_and_raises_nothing(fields: object) -> None:
+    with Client(URL, "rk_x", transport=Taking()) as client:
+        assert client.log_ranking(fields) is False  # type: ignore[arg-type]
+        assert client.counts().invalid == 1
+
+
+def test_nobody_waits_for_a_service_that_hangs(caplog: pytest.LogCaptureFixture) -> None:
+    taking = Taking(is_open=False)
+    sizes = Sizes(linger_seconds=0.0, spool_bytes=5000)
+    client = Client(URL, "rk_x", sizes=sizes, transport=taking)
+    client.log_ranking(make_ranking(0))
+    assert taking.asked.wait(30)
+    for number in range(1, 100):
+        assert client.log_ranking(make_ranking(number))
+    counts = client.counts()
+    assert (counts.dropped + counts.waiting, counts.accepted) == (100, 0)
+    assert not client.flush(0.0)
+    with caplog.at_level(logging.WARNING, "rankscope.monitor"):
+        client.close(0.0)
+    assert caplog.messages == ["100 events were not sent"]
+    assert client.log_ranking(make_ranking(1)) is False
+    taking.open.set()
+
+
+def test_a_service_that_is_not_there_raises_nothing() -> None:
+    client = Client("http://127.0.0.1:1", "rk_x", sizes=NOW)
+    assert client.log_ranking(make_ranking(1))
+    assert not client.flush(0.05)
+    client.close(0.0)
+    assert client.counts().waiting == 1
+    assert client.counts().retries >= 1
+
+
+def test_many_threads_log_at_a_time() -> None:
+    taking = Taking()
+    client = Client(URL, "rk_x", sizes=Sizes(batch_events=7), transport=taking)
+
+    def log(thread: int) -> None:
+        for number in range(200):
+            client.log_label(make_label(1000 * thread + number))
+
+    threads = [threading.Thread(target=log, args=(thread,)) for thread in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    client.close(30.0)
+    assert len({event["event_id"] for event in taking.events}) == len(taking.events) == 800
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")  # a fork beside threads: as it happens
+def test_a_child_has_a_client_of_its_own() -> None:
+    taking = Taking(is_open=False)
+    client = Client(URL, "rk_x", sizes=NOW, transport=taking)
+    client.log_ranking(make_ranking(1))
+    assert taking.asked.wait(30)
+    with client._changed:  # as it is when another thread is logging
+        child = os.fork()
+        if child == 0:
+            taking.open.set()
+            assert client.counts().waiting == 0
+            client.log_ranking(make_ranking(2))
+            is_sent = client.flush(30.0)
+            sent = [event["event_id"] for event in taking.events]
+            os._exit(0 if is_sent and sent == ["e2"] else 1)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+    taking.open.set()
+    client.close(30.0)
+    assert [event["event_id"] for event in taking.events] == ["e1"]
+
+
+PROGRAM = """
+import sys
+from rankscope.monitor import Client
+client = Client(sys.argv[1], sys.argv[2])
+for number in range(1000):
+    client.log_label({"event_id": f"l{number}", "ranking_id": "r", "doc_id": "a", "labels": "x"})
+"""
+
+
+def test_a_process_that_ends_sends_what_waits(tmp_path: Path) -> None:
+    listener = Listener(tmp_path / "events.db")
+    try:
+        url = f"http://127.0.0.1:{listener.port}"
+        program = [sys.executable, "-c", PROGRAM, url, listener.shown.reveal()]
+        subprocess.run(program, check=True, timeout=50)
+        with Client(url, listener.shown.reveal()) as client:
+            client.log_label(make_label(0, ranking_id="other"))
+            client.log_label({"ranking_id": "r"})
+            client.log_ranking(make_ranking(5))
+            client.log_ranking(make_ranking(5))
+            assert client.flush(30.0)
+            counts = client.counts()
+        told = (counts.accepted, counts.duplicate, counts.conflict, counts.rejected)
+        assert told == (1, 1, 1, 1)
+        wrong = HTTPTransport(url, Secret("rk_x"), 30.0)
+        assert wrong.post("/v1/labels", gzip.compress(b"{}")) == Answer(401, {})
+    finally:
+        listener.process.kill()
+        listener.process.communicate()
+    with SQLiteStore(tmp_path / "events.db") as store:
+        assert store.counters("music")["accepted"] == 1001
+
+
+def test_a_process_ends_though_the_service_is_gone() -> None:
+    program = [sys.executable, "-c", PROGRAM, "http://127.0.0.1:1", "rk_x"]
+    ended = subprocess.run(program, check=True, timeout=50, capture_output=True, text=True)
+    assert ended.stderr == "1000 events were not sent\n"
+
+
+@pytest.mark.parametrize(
+    "url",
+    ["", "localhost:8000", "ftp://a", "http://", "http://u:p@a", "http://a:b", "http://a?k=1"],
+)
+def test_an_address_is_one(url: str) -> None:
+    with pytest.raises(UsageError) as refused:
+        Client(url, "rk_x")
+    assert refused.value.code == "service_address"
+
+
+@pytest.mark.parametrize("key", ["", "rk_\r\nX: 1", "rk_é"])
+def test_a_key_is_one(key: str) -> None:
+    with pytest.raises(UsageError) as refused:
+        Client(URL, key)
+    assert refused.value.code == "service_key"
