@@ -36,6 +36,7 @@ pub mod regrets;
 pub mod resample;
 pub mod run;
 pub mod shares;
+pub mod shown;
 pub mod sorter;
 pub mod source;
 pub mod split;

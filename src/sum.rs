@@ -11,6 +11,14 @@ const DIGITS: usize = 68;
 /// Each addition moves a digit by less than 2^32, so carries wait for 2^30 of them.
 const CARRY_AFTER: u32 = 1 << 30;
 
+/// A digit as bytes, and the bit beside the number of digits that says that a sum is negative.
+const DIGIT_BYTES: usize = 4;
+const SIGN: u8 = 1 << 7;
+
+/// What infinities and NaN are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NotFinite;
+
 /// A sum of doubles without rounding.
 ///
 /// ```
@@ -125,6 +133,59 @@ impl ExactSum {
         self.pending = 0;
     }
 
+    /// Appends the sum as bytes: the place of the lowest digit that is not 0, how many there are from
+    /// it on, with the sign as highest bit, and the digits, little-endian. Equal sums give equal
+    /// bytes.
+    ///
+    /// # Errors
+    /// Where something that was added is not finite.
+    pub fn pack(&self, out: &mut Vec<u8>) -> Result<(), NotFinite> {
+        if (self.nan, self.positive_infinity, self.negative_infinity) != (0, 0, 0) {
+            return Err(NotFinite);
+        }
+        let (negative, digits) = self.magnitude();
+        let first = digits.iter().position(|&digit| digit != 0).unwrap_or(0);
+        let end = digits.iter().rposition(|&digit| digit != 0).map_or(0, |top| top + 1);
+        let byte = |count: usize| u8::try_from(count).unwrap_or(u8::MAX);
+        out.push(byte(first));
+        out.push(byte(end - first) | if negative { SIGN } else { 0 });
+        for digit in &digits[first..end] {
+            out.extend_from_slice(&digit.to_le_bytes()[..DIGIT_BYTES]);
+        }
+        Ok(())
+    }
+
+    /// Takes a sum from the front of bytes; none where they are not what [`ExactSum::pack`] gives.
+    #[must_use]
+    pub fn unpack(bytes: &mut &[u8]) -> Option<Self> {
+        let (&[first, count], rest) = bytes.split_first_chunk()?;
+        let (negative, count) = (count & SIGN != 0, usize::from(count & !SIGN));
+        let (packed, rest) = rest.split_at_checked(count * DIGIT_BYTES)?;
+        let mut sum = Self::default();
+        let digits = sum.digits.get_mut(usize::from(first)..usize::from(first) + count)?;
+        for (digit, four) in digits.iter_mut().zip(packed.chunks_exact(DIGIT_BYTES)) {
+            let value = four.iter().rev().fold(0_i64, |value, &byte| value << 8 | i64::from(byte));
+            *digit = if negative { -value } else { value };
+        }
+        sum.pending = 1;
+        *bytes = rest;
+        Some(sum)
+    }
+
+    /// Whether the sum is below zero, and its digits without the sign.
+    fn magnitude(&self) -> (bool, [i64; DIGITS]) {
+        let mut sum = self.clone();
+        sum.carry();
+        let negative = sum.digits[DIGITS - 1] < 0;
+        if negative {
+            for digit in &mut sum.digits {
+                *digit = -*digit;
+            }
+            sum.carry();
+        }
+        (negative, sum.digits)
+    }
+
     /// The sum, rounded once to the nearest double, ties to even.
     #[must_use]
     pub fn value(&self) -> f64 {
@@ -137,16 +198,8 @@ impl ExactSum {
         if self.negative_infinity > 0 {
             return f64::NEG_INFINITY;
         }
-        let mut sum = self.clone();
-        sum.carry();
-        let negative = sum.digits[DIGITS - 1] < 0;
-        if negative {
-            for digit in &mut sum.digits {
-                *digit = -*digit;
-            }
-            sum.carry();
-        }
-        let magnitude = round(&sum.digits);
+        let (negative, digits) = self.magnitude();
+        let magnitude = round(&digits);
         if negative { -magnitude } else { magnitude }
     }
 }
@@ -227,6 +280,15 @@ mod tests {
         assert_eq!(sum(&[f64::MAX, f64::MAX, -f64::MAX]), f64::MAX);
     }
 
+    #[test]
+    fn what_is_not_finite_is_not_packed() {
+        for value in [f64::INFINITY, f64::NEG_INFINITY, f64::NAN] {
+            let sum: ExactSum = [value].into_iter().collect();
+            assert_eq!(sum.pack(&mut Vec::new()), Err(NotFinite));
+        }
+        assert!(ExactSum::unpack(&mut &[67, 2, 0, 0, 0, 0, 0, 0, 0, 0][..]).is_none());
+    }
+
     fn finite() -> impl Strategy<Value = f64> {
         any::<f64>().prop_filter("finite", |value| value.is_finite())
     }
@@ -260,6 +322,30 @@ mod tests {
                 one.subtract(value);
             }
             prop_assert_eq!(one.value().to_bits(), before.to_bits());
+        }
+
+        #[test]
+        fn packing_keeps_the_sum_and_is_of_the_sum_alone(
+            values in prop::collection::vec(finite(), 0..20), more in finite(),
+        ) {
+            let one: ExactSum = values.iter().copied().collect();
+            let mut other: ExactSum = values.iter().rev().chain([&more]).copied().collect();
+            other.subtract(more);
+            let (mut bytes, mut same) = (Vec::new(), Vec::new());
+            prop_assert_eq!(one.pack(&mut bytes), Ok(()));
+            prop_assert_eq!(other.pack(&mut same), Ok(()));
+            prop_assert_eq!(&bytes, &same);
+            bytes.push(7);
+            let mut rest = &bytes[..];
+            let back = ExactSum::unpack(&mut rest).expect("it was packed");
+            prop_assert_eq!(rest, &[7]);
+            prop_assert_eq!(back.value().to_bits(), one.value().to_bits());
+            let mut twice = one.clone();
+            twice.merge(&one);
+            let mut again = back.clone();
+            again.merge(&back);
+            prop_assert_eq!(again.value().to_bits(), twice.value().to_bits());
+            prop_assert!(ExactSum::unpack(&mut &same[..same.len() - 1]).is_none());
         }
 
         #[test]

@@ -24,10 +24,14 @@ __all__ = [
     "evaluate_path",
     "evaluate_run",
     "find_regrets",
+    "find_shown",
     "fsum",
     "interval_of_mean",
     "log2",
     "mean_of_rows",
+    "merge_sums",
+    "round_sums",
+    "sum_groups",
 ]
 
 __version__: str
@@ -219,6 +223,12 @@ def evaluate_path(
 ) -> Evaluation: ...
 def evaluate_run(judgments: Judgments, plan: Plan, run: Run, threads: int) -> Evaluation: ...
 def evaluate_dict(judgments: Judgments, plan: Plan, lists: object) -> Evaluation: ...
+def find_shown(
+    rankings: NDArray[np.int64],
+    told: tuple[NDArray[np.int64], NDArray[np.uint8]],
+    offsets: NDArray[np.int64],
+    shown: tuple[NDArray[np.int64], NDArray[np.uint8]],
+) -> Column: ...
 def fsum(values: list[float]) -> float: ...
 def interval_of_mean(
     values: list[float],
@@ -237,3 +247,8 @@ def mean_of_rows(
     is_reversed: bool,
     threads: int,
 ) -> float | None: ...
+def merge_sums(left: bytes, right: bytes, takes_away: bool) -> bytes: ...
+def round_sums(packed: bytes) -> list[float]: ...
+def sum_groups(
+    groups: NDArray[np.int64], columns: list[NDArray[np.float64]], count: int
+) -> list[bytes]: ...

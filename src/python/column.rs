@@ -31,6 +31,7 @@ pub struct Column(pub(super) Data);
 pub(super) enum Data {
     Values(Vec<f64>),
     Counts(Vec<u32>),
+    Places(Vec<i64>),
     OfRankings(Arc<rankings::Rankings>, fn(&rankings::Rankings) -> Raw),
 }
 
@@ -39,6 +40,7 @@ impl Column {
         match &self.0 {
             Data::Values(values) => Raw::of(values, "d"),
             Data::Counts(counts) => Raw::of(counts, "I"),
+            Data::Places(places) => Raw::of(places, "q"),
             Data::OfRankings(rankings, of) => of(rankings),
         }
     }
