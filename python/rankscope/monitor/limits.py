@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from rankscope.records import record
 
-MINUTE = 60_000_000
-DAY = 24 * 60 * MINUTE
+SECOND = 1_000_000
+MINUTE = 60 * SECOND
+HOUR = 60 * MINUTE
+DAY = 24 * HOUR
 
 
 @record(frozen=True, slots=True, kw_only=True)

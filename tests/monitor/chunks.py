@@ -1,0 +1,54 @@
+"""Chunks of rankings and labels, without a store."""
+
+from __future__ import annotations
+
+from itertools import groupby
+
+import numpy as np
+from rankscope.monitor.events import LABEL_KINDS, Label, Ranking
+from rankscope.monitor.store.chunks import Chunk, Context, LabelColumns
+from rankscope.monitor.store.packing import offsets_of, pack, unpack_columns
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from rankscope.monitor.store.packing import Texts
+
+
+def texts(values: list[str]) -> Texts:
+    """Texts end to end."""
+    encoded = [value.encode() for value in values]
+    sizes = np.array([len(one) for one in encoded], dtype=np.int64)
+    return offsets_of(sizes), np.frombuffer(b"".join(encoded), np.uint8)
+
+
+def integers(values: list[int]) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
+    """An array of whole numbers, which may be empty."""
+    return np.array(values, dtype=np.int64)
+
+
+def make_chunk(rankings: list[Ranking], *labels: Label) -> tuple[Chunk, dict[int, Context]]:
+    """A chunk as a store gives it, and the contexts of its rankings."""
+    places = {ranking.ranking_id: at for at, ranking in enumerate(rankings)}
+    told = sorted(labels, key=lambda one: (places[one.ranking_id], one.time, one.event_id.encode()))
+    names = [name for name, _ in groupby(sorted(one.labels for one in told))]
+    commons = [Context(one.model, one.version, one.environment, one.attributes) for one in rankings]
+    numbers = {common: number for number, common in enumerate(dict.fromkeys(commons))}
+    chunk = Chunk(
+        integers(list(range(len(rankings)))),
+        integers([one.time for one in rankings]),
+        integers([numbers[common] for common in commons]),
+        texts([one.ranking_id for one in rankings]),
+        texts([one.query_key for one in rankings]),
+        texts([one.user_id for one in rankings]),
+        unpack_columns([pack(one.items) for one in rankings]),
+        LabelColumns(
+            integers([places[one.ranking_id] for one in told]),
+            texts([one.doc_id for one in told]),
+            integers([one.time for one in told]),
+            np.array([LABEL_KINDS.index(one.kind) for one in told], dtype=np.int8),
+            tuple(names),
+            integers([names.index(one.labels) for one in told]),
+            np.array([np.nan if one.value is None else one.value for one in told], dtype=float),
+        ),
+    )
+    return chunk, {number: common for common, number in numbers.items()}

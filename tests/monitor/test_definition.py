@@ -1,0 +1,128 @@
+"""Definitions: one text and one digest for what is one, and refusals of what cannot be summed."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from typing import Any
+
+import pytest
+from rankscope import AP, ERR, GMAP, MeasureError, NumRet, Policy, UsageError, nDCG
+from rankscope.monitor.definition import Definition, check_comparable, define
+
+CLICKS: dict[str, Any] = {"positive": "click", "window": 3600}
+
+
+def test_the_digest_is_that_of_the_text() -> None:
+    definition = define(**CLICKS)
+    assert definition.hash == hashlib.sha256(definition.to_json().encode()).hexdigest()
+    assert json.loads(definition.to_json()) == definition.to_dict()
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        {"positive": {"click": 1.0}},
+        {"positive": ["click"]},
+        {"measures": ["nDCG@1", "nDCG@5", "ndcg_cut_10"]},
+        {"policy": "empty=skip"},
+        {"policy": Policy(ties="input", empty="skip")},
+        {"unlabelled": 0},
+    ],
+)
+def test_what_means_the_same_has_one_digest(said: dict[str, Any]) -> None:
+    assert define(**CLICKS | said).hash == define(**CLICKS).hash
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        {"positive": {"click": 2}},
+        {"positive": ["click", "buy"]},
+        {"measures": ["nDCG@1"]},
+        {"measures": [nDCG(gain="exp2") @ 1, nDCG @ 5, nDCG @ 10]},
+        {"policy": "empty=zero"},
+        {"unlabelled": None},
+        {"combine": "max"},
+        {"repeats": "once"},
+        {"window": 3601},
+        {"max_grade": 99},
+    ],
+)
+def test_whatever_changes_a_value_changes_the_digest_and_is_not_compared(
+    said: dict[str, Any],
+) -> None:
+    one, other = define(**CLICKS), define(**CLICKS | said)
+    assert one.hash != other.hash
+    assert Definition.from_json(other.to_json()) == other
+    with pytest.raises(UsageError) as refused:
+        check_comparable(one, other)
+    assert refused.value.code == "other_definition"
+
+
+def test_values_of_one_measure_compare_whatever_is_measured_beside_it() -> None:
+    few, many = define(**CLICKS, measures="nDCG@5"), define(**CLICKS)
+    check_comparable(few.only("nDCG@5"), many.only("nDCG@5"))
+    with pytest.raises(UsageError) as refused:
+        many.only("nDCG@7")
+    assert refused.value.code == "bad_definition"
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        {"measures": nDCG},
+        {"measures": nDCG @ 1001},
+        {"measures": AP},
+        {"measures": GMAP},
+        {"measures": NumRet},
+        {"measures": nDCG(judged_only=True) @ 10},
+        {"measures": nDCG(gain=[0, 1, 3]) @ 10},
+        {"measures": nDCG(gain=lambda grade: grade) @ 10},
+        {"measures": nDCG(discount=lambda rank: 1 / rank) @ 10},
+        {"measures": ERR @ 10},
+        {"window": 0},
+        {"window": 0.5},
+        {"window": True},
+        {"max_grade": 0},
+        {"max_grade": float("inf")},
+        {"max_grade": float("nan")},
+        {"policy": "empty=error"},
+        {"policy": "empty=nan"},
+        {"policy": "ties=average"},
+        {"policy": "unjudged=remove"},
+        {"policy": "unjudged=0.5"},
+        {"policy": "negative=error"},
+        {"policy": "missing_gain=0"},
+        {"policy": "aggregate=median"},
+    ],
+)
+def test_what_cannot_be_summed_over_events_to_come_is_refused(said: dict[str, Any]) -> None:
+    with pytest.raises(UsageError) as refused:
+        define(**CLICKS | said)
+    assert refused.value.code == "bad_definition"
+
+
+def test_a_table_of_discounts_reaches_the_cutoff() -> None:
+    short = nDCG(discount=[1, 0.5]) @ 3
+    with pytest.raises(MeasureError):
+        define(**CLICKS, measures=short)
+    assert define(**CLICKS, measures=nDCG(discount=[1, 0.5, 0.25]) @ 3).depth == 3
+
+
+def test_grades_up_to_that_of_the_measure_may_be_defined() -> None:
+    assert define(**CLICKS, measures=ERR @ 10, max_grade=4).depth == 10
+
+
+@pytest.mark.parametrize("text", ["", "[]", "{}", "null", '{"rule": 1}'])
+def test_what_is_no_definition_is_refused(text: str) -> None:
+    with pytest.raises(UsageError) as refused:
+        Definition.from_json(text)
+    assert refused.value.code == "bad_definition"
+
+
+def test_a_definition_of_another_rule_is_refused() -> None:
+    later = define(**CLICKS).to_dict() | {"rule": 2}
+    with pytest.raises(UsageError) as refused:
+        Definition.from_json(json.dumps(later))
+    assert refused.value.code == "other_definition"

@@ -1,0 +1,145 @@
+"""What labels make of documents, and when."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from rankscope import UsageError
+from rankscope.monitor.definition import define
+from rankscope.monitor.events import Items, Label, Ranking
+from rankscope.monitor.grading import Graded, grade_chunk
+from rankscope.monitor.limits import HOUR
+from rankscope.monitor.maturity import MaturityCurve, count_ages
+
+from tests.monitor.chunks import make_chunk
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from rankscope.monitor.events import LabelKind
+
+pytest.importorskip("sqlalchemy", reason="the store needs SQLAlchemy")
+
+RULE: dict[str, Any] = {"positive": {"click": 1, "buy": 5}, "window": 3600}
+SHOWN = Ranking("r", "r", 0, Items(("a", "b", "ab"), (1, 2, 3)))
+NAN = float("nan")
+
+
+def told(
+    kind: LabelKind, doc_id: str, time: int, *labels: str, value: float | None = None
+) -> Label:
+    """A label whose id is when it happened."""
+    return Label(f"{time:020}{kind}", "r", doc_id, time, labels, value, kind)
+
+
+def grade(*labels: Label, now: int | None = 2 * HOUR, **rule: Any) -> Graded:  # noqa: ANN401 - of `define`
+    """What is known of the documents of one ranking."""
+    return grade_chunk(make_chunk([SHOWN], *labels)[0], define(**RULE | rule), now)
+
+
+CLICK, BUY = told("label", "b", 1, "click"), told("label", "b", 2, "buy")
+GRADES: dict[str, tuple[list[Label], dict[str, Any], float]] = {
+    "labels add": ([CLICK, BUY], {}, 1 + 5),
+    "the most counts": ([CLICK, BUY], {"combine": "max"}, 5),
+    "a label adds each time": ([CLICK, told("label", "b", 3, "click")], {}, 2),
+    "or once": ([CLICK, told("label", "b", 3, "click")], {"repeats": "once"}, 1),
+    "others are worth nothing": ([told("label", "b", 1, "view")], {}, 0),
+    "no label is no relevance": ([], {}, 0),
+    "or not known": ([], {"unlabelled": None}, NAN),
+    "a correction takes the place": ([BUY, told("correction", "b", 3, "click")], {}, 1),
+    "and later labels add": ([told("correction", "b", 0, "click"), BUY], {}, 1 + 5),
+    "a retraction takes all away": ([CLICK, BUY, told("retraction", "b", 3)], {}, 0),
+    "but not what comes later": ([told("retraction", "b", 0), BUY], {}, 5),
+    "a grade that was sent": ([told("label", "b", 1, value=0.5)], {}, 0.5),
+    "grades add": ([told("label", "b", 1, value=2), told("label", "b", 2, value=3)], {}, 5),
+    "to labels": ([CLICK, told("label", "b", 2, value=3)], {}, 1 + 3),
+    "a grade below none": ([told("label", "b", 1, value=-3)], {"combine": "max"}, -3),
+    "the largest of both": ([BUY, told("label", "b", 3, value=3)], {"combine": "max"}, 5),
+    "time counts, not order": ([told("correction", "b", 9, "click"), BUY], {}, 1),
+    "before its ranking": ([told("label", "b", -7, "click")], {}, 1),
+    "to the last moment": ([told("label", "b", HOUR - 1, "click")], {}, 1),
+    "not after it": ([told("label", "b", HOUR, "click")], {}, 0),
+    "nor takes away after it": ([CLICK, told("retraction", "b", HOUR)], {}, 1),
+}
+
+
+@pytest.mark.parametrize(("labels", "rule", "wanted"), GRADES.values(), ids=GRADES)
+def test_the_grade_of_a_document(labels: list[Label], rule: dict[str, Any], wanted: float) -> None:
+    found = grade(*labels, **rule).relevance
+    rest = NAN if "unlabelled" in rule else 0.0
+    assert np.array_equal(found, [rest, wanted, rest], equal_nan=True)
+
+
+def test_a_document_is_pending_until_its_window_closes() -> None:
+    before, after = grade(CLICK, now=HOUR - 1), grade(CLICK, now=HOUR)
+    assert np.array_equal(before.relevance, [NAN, 1, NAN], equal_nan=True)
+    assert (before.is_mature.tolist(), before.pending.tolist()) == ([False], [2])
+    assert after.relevance.tolist() == [0, 1, 0]
+    assert (after.is_mature.tolist(), after.pending.tolist()) == ([True], [0])
+    assert before.is_labelled.tolist() == after.is_labelled.tolist() == [True]
+
+
+def test_what_happens_later_is_not_known_yet() -> None:
+    assert np.array_equal(grade(CLICK, BUY, now=1).relevance, [NAN, 1, NAN], equal_nan=True)
+
+
+def test_what_is_taken_back_is_pending_again() -> None:
+    graded = grade(CLICK, told("retraction", "b", 2), now=3)
+    assert graded.pending.tolist() == [3]
+    assert graded.is_labelled.tolist() == [False]
+
+
+def test_a_set_has_no_window() -> None:
+    late = told("label", "b", 99 * HOUR, "click")
+    graded = grade(late, now=None)
+    assert graded.relevance.tolist() == [0, 1, 0]
+    assert (graded.late, graded.is_mature.tolist()) == (0, [True])
+
+
+def test_a_label_takes_the_place_of_a_grade_that_was_logged() -> None:
+    items = Items(("a", "b", "c"), (1, 2, 3), (), (3.0, 2.0, None))
+    labels = [told("label", "a", 1, "click"), told("retraction", "b", 1)]
+    chunk, _ = make_chunk([Ranking("r", "r", 0, items)], *labels)
+    early, late = (grade_chunk(chunk, define(**RULE), now) for now in (0, 1))
+    assert np.array_equal(early.relevance, [3, 2, NAN], equal_nan=True)
+    assert np.array_equal(late.relevance, [1, NAN, NAN], equal_nan=True)
+
+
+def test_labels_that_do_not_count_are_counted() -> None:
+    unshown = [told("label", "B", 1, "click"), told("label", "a ", 1, "click")]
+    graded = grade(CLICK, *unshown, told("label", "b", HOUR, "buy"))
+    assert (graded.unshown, graded.late) == (2, 1)
+    assert graded.ages.tolist() == [1]
+
+
+def test_each_ranking_has_its_own_documents() -> None:
+    shown = [
+        Ranking("p", "p", 0, Items((), ())),
+        Ranking("q", "q", 0, Items(("a", "b"), (1, 2))),
+        Ranking("r", "r", 0, Items(("b", "é", "a"), (1, 2, 3))),
+    ]
+    labels = [Label("1", "r", "é", 1, ("buy",)), Label("2", "q", "b", 1, ("click",))]
+    graded = grade_chunk(make_chunk(shown, *labels)[0], define(**RULE), HOUR)
+    assert graded.relevance.tolist() == [0, 1, 0, 5, 0]
+    assert graded.is_labelled.tolist() == [False, True, True]
+
+
+def test_the_curve_of_maturity_counts_labels_of_mature_rankings() -> None:
+    shown = [Ranking(id_, id_, time, SHOWN.items) for id_, time in (("r", 0), ("s", 5 * HOUR))]
+    ages = (1, 2, 3, HOUR - 1)
+    labels = [Label(f"r{age}", "r", "a", age, ("click",)) for age in ages]
+    labels += [Label("s", "s", "a", 5 * HOUR, ("click",))]
+    graded = grade_chunk(make_chunk(shown, *labels)[0], define(**RULE), 5 * HOUR)
+    curve = count_ages(graded, (0, 2, 10))
+    assert curve.counts == (0, 2, 1, 1)
+    assert curve.shares == (0, 2 / 4, 3 / 4)
+    assert curve.merge(curve).counts == (0, 4, 2, 2)
+    assert MaturityCurve((1,), (0, 0)).shares == ()
+
+
+@pytest.mark.parametrize("ages", [(), (2, 1), (1, 1)])
+def test_ages_ascend(ages: tuple[int, ...]) -> None:
+    with pytest.raises(UsageError) as refused:
+        count_ages(grade(CLICK), ages)
+    assert refused.value.code == "bad_period"
