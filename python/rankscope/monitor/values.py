@@ -1,0 +1,245 @@
+"""Values of rankings, and what they lack, by one call of the engine a chunk."""
+
+from __future__ import annotations
+
+from rankscope.adapters.arrays import Groups
+from rankscope.api.rankings import rank_groups
+from rankscope.errors import MeasureError
+from rankscope.explain.ledger import Parts, take_settings
+from rankscope.measures import IDCG, nDCG
+from rankscope.monitor.store.packing import offsets_of
+from rankscope.records import record, replace
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from rankscope.measures import Measure
+    from rankscope.monitor.definition import Definition
+    from rankscope.monitor.grading import Graded
+    from rankscope.monitor.store.chunks import Chunk
+    from rankscope.monitor.store.packing import ItemColumns
+
+FILL = {"zero": 0.0, "one": 1.0}
+"""What a ranking without relevant documents is worth under a policy that counts it."""
+
+PARTS = ("truncation", "ordering", "undefined", "ideal")
+"""What there is of nDCG beside its value."""
+
+
+@record(frozen=True, slots=True, kw_only=True)
+class MeasureValues:
+    """The values of a measure, one a ranking; NaN where the mean leaves it out.
+
+    What a ranking could have shown and did not is not in its log: the ideal is the best order of
+    what was shown, and retrieval loss is not observable. Value, truncation, ordering and undefined
+    add up to 1.
+
+    Args:
+        measure: The measure.
+        value: Its values.
+        truncation: What is lost below the cutoff, for nDCG; otherwise `None`, as are the others.
+        ordering: What is lost by the order above it.
+        undefined: What is lost where there is no relevant document.
+        ideal: IDCG.
+    """
+
+    measure: Measure
+    value: NDArray[np.float64]
+    truncation: NDArray[np.float64] | None = None
+    ordering: NDArray[np.float64] | None = None
+    undefined: NDArray[np.float64] | None = None
+    ideal: NDArray[np.float64] | None = None
+
+    def columns(self) -> Iterator[tuple[str, NDArray[np.float64]]]:
+        """Give the columns that there are, by names such as `nDCG@10` and `nDCG@10 ordering`."""
+        yield self.measure.name, self.value
+        for part in PARTS:
+            column = getattr(self, part)
+            if column is not None:
+                yield f"{self.measure.name} {part}", column
+
+
+@record(frozen=True, slots=True, kw_only=True)
+class Values:
+    """The values of a chunk, and what they were made of, one a ranking.
+
+    Args:
+        measures: The values of each measure.
+        documents: How many documents were shown.
+        relevant: How many of them have a grade above 0.
+        unjudged: How many of them have no grade.
+        is_empty: Whether there is no relevant document.
+        is_missing: Whether no document was shown at all.
+        is_tied: Whether two documents next to each other have one score.
+        has_gaps: Whether the ranks that were logged are not 1, 2, 3, …
+        is_refused: Whether a grade is larger than the definition allows; there are no values then.
+    """
+
+    measures: tuple[MeasureValues, ...]
+    documents: NDArray[np.int64]
+    relevant: NDArray[np.int64]
+    unjudged: NDArray[np.int64]
+    is_empty: NDArray[np.bool_]
+    is_missing: NDArray[np.bool_]
+    is_tied: NDArray[np.bool_]
+    has_gaps: NDArray[np.bool_]
+    is_refused: NDArray[np.bool_]
+
+    def columns(self) -> dict[str, NDArray[np.float64]]:
+        """Give the columns of all measures by name."""
+        return dict(column for measured in self.measures for column in measured.columns())
+
+
+def name_columns(definition: Definition) -> tuple[str, ...]:
+    """Name the columns that values of a definition have, in their order."""
+    return tuple(
+        name
+        for measure in definition.measures
+        for name in (
+            measure.name,
+            *(f"{measure.name} {part}" for part in PARTS if _parts(measure)),
+        )
+    )
+
+
+def evaluate_chunk(
+    chunk: Chunk, graded: Graded, definition: Definition, threads: int | None = None
+) -> Values:
+    """Evaluate the rankings of a chunk by the grades that are known of them.
+
+    The rank of a document is the one that was logged: where ranks were not logged, such as those of
+    advertisements or of the page before, there are places without gain.
+
+    Args:
+        chunk: The rankings.
+        graded: What is known of their documents.
+        definition: What to measure.
+        threads: How many threads may work; all cores if left out.
+    """
+    import numpy as np  # noqa: PLC0415 - loads with the first array
+
+    items, relevance = chunk.items, graded.relevance
+    sizes = np.diff(items.offsets)
+    rankings = np.repeat(np.arange(len(sizes)), sizes)
+    is_refused = np.zeros(len(sizes), dtype=np.bool_)
+    is_refused[rankings[np.abs(relevance) > definition.max_grade]] = True
+    if is_refused.any():
+        relevance = np.where(is_refused[rankings], np.nan, relevance)
+    relevant = np.bincount(rankings[relevance > 0], minlength=len(sizes))
+    groups, has_gaps = _place(items, relevance, definition.depth)
+    asked = {measure: _parts(measure) for measure in definition.measures}
+    evaluation = rank_groups(groups, "input").evaluate(
+        [one for measure, parts in asked.items() for one in (measure, *parts)],
+        policy=replace(definition.policy, empty="skip"),
+        threads=threads,
+    )
+
+    def look_up(measure: Measure) -> NDArray[np.float64]:
+        values = evaluation.per_query(measure)
+        return np.where(is_refused, np.nan, values) if is_refused.any() else values
+
+    fill = FILL.get(definition.policy.empty)
+    return Values(
+        measures=tuple(
+            _fill(measure, tuple(map(look_up, (measure, *parts))), fill, is_refused)
+            for measure, parts in asked.items()
+        ),
+        documents=sizes,
+        relevant=relevant,
+        unjudged=graded.pending,
+        is_empty=(relevant == 0) & ~is_refused,
+        is_missing=sizes == 0,
+        is_tied=_find_ties(items, rankings),
+        has_gaps=has_gaps,
+        is_refused=is_refused,
+    )
+
+
+def _parts(measure: Measure) -> tuple[Measure, ...]:
+    """List what is measured beside nDCG: its losses that can be seen, and its ideal."""
+    if measure.row != nDCG.row:
+        return ()
+    try:
+        _, truncation, ordering = Parts.of(measure).losses
+    except MeasureError:
+        return ()
+    return truncation, ordering, take_settings(IDCG.row, measure)
+
+
+def _fill(
+    measure: Measure,
+    found: tuple[NDArray[np.float64], ...],
+    fill: float | None,
+    is_refused: NDArray[np.bool_],
+) -> MeasureValues:
+    """Say what rankings are worth for which a measure is undefined."""
+    import numpy as np  # noqa: PLC0415 - loads with the first array
+
+    value, *parts = found
+    is_undefined = np.isnan(value) & ~is_refused
+    filled = value if fill is None else np.where(is_undefined, fill, value)
+    if not parts:
+        return MeasureValues(measure=measure, value=filled)
+    truncation, ordering, ideal = parts
+    lost = np.where(is_refused, np.nan, 0.0)
+    if fill is None:
+        undefined = np.where(is_undefined, np.nan, lost)
+    else:
+        truncation, ordering = (np.where(is_undefined, 0.0, one) for one in (truncation, ordering))
+        undefined = np.where(is_undefined, 1.0 - fill, lost)
+    return MeasureValues(
+        measure=measure,
+        value=filled,
+        truncation=truncation,
+        ordering=ordering,
+        undefined=undefined,
+        ideal=ideal,
+    )
+
+
+def _place(
+    items: ItemColumns, relevance: NDArray[np.float64], depth: int
+) -> tuple[Groups, NDArray[np.bool_]]:
+    """Put each document at its rank, down to a depth; those below it follow in their order."""
+    import numpy as np  # noqa: PLC0415 - loads with the first array
+
+    sizes = np.diff(items.offsets)
+    rankings = np.repeat(np.arange(len(sizes)), sizes)
+    places = np.arange(1, len(rankings) + 1) - items.offsets[rankings]
+    has_gaps = np.zeros(len(sizes), dtype=np.bool_)
+    has_gaps[rankings[items.ranks != places]] = True
+    offsets = items.offsets
+    if has_gaps.any():
+        is_above = items.ranks <= depth
+        above = np.bincount(rankings[is_above], minlength=len(sizes))
+        places = np.where(is_above, items.ranks, depth + places - above[rankings])
+        last = np.zeros(len(sizes), dtype=np.int64)
+        np.maximum.at(last, rankings, places)
+        offsets = offsets_of(last)
+        placed = np.full(int(offsets[-1]), np.nan)
+        placed[offsets[rankings] + places - 1] = relevance
+        relevance = placed
+        rankings = np.repeat(np.arange(len(last)), last)
+        places = np.arange(1, len(rankings) + 1) - offsets[rankings]
+    groups = Groups(
+        offsets=offsets,
+        relevance=relevance,
+        scores=-places.astype(np.float64),
+        names=("relevance", "ranks"),
+        find=lambda row, _: (row,),
+    )
+    return groups, has_gaps
+
+
+def _find_ties(items: ItemColumns, rankings: NDArray[np.int64]) -> NDArray[np.bool_]:
+    import numpy as np  # noqa: PLC0415 - loads with the first array
+
+    is_tied = np.zeros(len(items.offsets) - 1, dtype=np.bool_)
+    # NaN, which is no score, equals nothing.
+    same = (items.scores[1:] == items.scores[:-1]) & (rankings[1:] == rankings[:-1])
+    is_tied[rankings[1:][same]] = True
+    return is_tied
