@@ -1,0 +1,257 @@
+"""Windows are a function of the events: in any order, sent again, late or corrected."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import pytest
+from hypothesis import settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, rule
+
+pytest.importorskip("sqlalchemy", reason="the store needs SQLAlchemy")
+
+from rankscope import UsageError, _core
+from rankscope.monitor.definition import Definition, define
+from rankscope.monitor.events import LABEL_KINDS, Items, Label, Ranking
+from rankscope.monitor.limits import DAY, HOUR, SECOND
+from rankscope.monitor.slicing import Slicing, choose_slices
+from rankscope.monitor.store.sqlite import SQLiteStore
+from rankscope.monitor.windows import COUNTS, Windows, sum_windows
+
+from tests.monitor import plain
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from rankscope.monitor.events import LabelKind
+
+MUSIC = define(
+    measures=["nDCG@1", "nDCG(dcg='exp-log2')@3", "P@2", "RR@3"],
+    positive={"click": 1, "buy": 5, "return": -2},
+    window=2 * 3600,
+    max_grade=50,
+)
+DEFINITIONS = (
+    MUSIC,
+    define(measures="nDCG@3", positive="click", window=3600, combine="max", policy="empty=zero"),
+    define(measures="nDCG@2", positive="buy", window=1, unlabelled=None, policy="empty=one"),
+)
+ATTRIBUTES = ["country", "device"]
+MOST = 2
+TIMES = st.integers(0, 5 * HOUR // SECOND).map(lambda seconds: seconds * SECOND)
+
+
+def sum_store(
+    store: SQLiteStore, definition: Definition, now: int | None, size: int = 20_000
+) -> Windows:
+    """The windows of all events of a store."""
+    contexts = store.contexts("music")
+    slicing = choose_slices(store.read("music"), contexts, ATTRIBUTES, most=MOST)
+    chunks = store.read("music", size=size)
+    return sum_windows(chunks, contexts, definition, slicing, now=now, threads=1)
+
+
+def spell_out(windows: Windows) -> dict[Any, Any]:
+    """Windows as the plain model says them."""
+    found = {}
+    for key, cell in windows.cells.items():
+        sums = zip(cell.defined, _core.round_sums(cell.sums), strict=True)
+        counts = dict(zip(COUNTS, cell.counts, strict=True))
+        found[key] = (counts, dict(zip(windows.columns, sums, strict=True)))
+    return found
+
+
+class Events(RuleBasedStateMachine):
+    """Events come as they like; windows are what the plain model says of the set of them."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.folder = TemporaryDirectory()
+        self.store = SQLiteStore(Path(self.folder.name) / "events.db", group_seconds=0)
+        self.rankings: dict[str, Ranking] = {}
+        self.labels: dict[str, Label] = {}
+        self.waiting: list[Ranking | Label] = []
+
+    @rule(
+        number=st.integers(0, 9),
+        time=TIMES,
+        ranks=st.sampled_from([(1, 2, 3, 4), (), (2, 3), (1, 4, 5), (9,), (1, 2)]),
+        scored=st.sampled_from([(), (3.0, 3.0, 1.0, 0.5), (4.0, 3.0, 2.0, None)]),
+        logged=st.sampled_from([(), (1.0, None, 0.0, 2.0)]),
+        version=st.sampled_from("34"),
+        environment=st.sampled_from(["production", "validation"]),
+        device=st.sampled_from(["", "tv", "phone", "car"]),
+        country=st.sampled_from(["", "de"]),
+    )
+    def show(self, number: int, time: int, ranks: tuple[int, ...], **given: Any) -> None:  # noqa: ANN401 - of several kinds
+        """A ranking comes, unless there is one of its number, whose content stays."""
+        count = len(ranks)
+        items = Items(
+            tuple("abcd"[:count]), ranks, given["scored"][:count], given["logged"][:count]
+        )
+        attributes = [(name, given[name]) for name in ATTRIBUTES if given[name]]
+        ranking = Ranking(
+            f"r{number}",
+            f"r{number}",
+            time,
+            items,
+            version=given["version"],
+            model="m",
+            environment=given["environment"],
+            attributes=tuple(attributes),
+        )
+        self.waiting.append(ranking)
+        self.rankings.setdefault(ranking.event_id, ranking)
+
+    @rule(
+        number=st.integers(0, 40),
+        of=st.integers(0, 9),
+        doc_id=st.sampled_from("abcdx"),
+        time=TIMES,
+        said=st.sampled_from([("click",), ("click", "buy"), ("return",), ("view",)])
+        | st.sampled_from([0.0, 0.25, 3.0, 60.0]),
+        kind=st.sampled_from(LABEL_KINDS),
+    )
+    def tell(
+        self,
+        *,
+        number: int,
+        of: int,
+        doc_id: str,
+        time: int,
+        said: tuple[str, ...] | float,
+        kind: LabelKind,
+    ) -> None:
+        """A label comes, perhaps before its ranking."""
+        is_retraction = kind == "retraction"
+        label = Label(
+            f"l{number}",
+            f"r{of}",
+            doc_id,
+            time,
+            said if isinstance(said, tuple) and not is_retraction else (),
+            said if isinstance(said, float) and not is_retraction else None,
+            kind,
+        )
+        self.waiting.append(label)
+        self.labels.setdefault(label.event_id, label)
+
+    @rule(seed=st.integers(0, 2**32))
+    def send_again(self, seed: int) -> None:
+        """All that came comes again, in another order."""
+        events = [*self.rankings.values(), *self.labels.values()]
+        random.Random(seed).shuffle(events)
+        self.waiting += events
+
+    @rule(
+        definition=st.sampled_from(DEFINITIONS),
+        now=st.none() | TIMES | st.just(10 * HOUR),
+        seed=st.integers(0, 2**32),
+        size=st.integers(1, 4),
+        at=TIMES,
+    )
+    def look(self, definition: Definition, now: int | None, seed: int, size: int, at: int) -> None:
+        """Windows are those of the plain model, of any order, and of two halves together."""
+        self.store.append("music", self.waiting)
+        self.waiting = []
+        windows = sum_store(self.store, definition, now)
+        rankings, labels = list(self.rankings.values()), list(self.labels.values())
+        wanted = plain.windows(rankings, labels, (definition, now), (ATTRIBUTES, MOST), HOUR)
+        assert spell_out(windows) == wanted
+        events = [*rankings, *labels]
+        random.Random(seed).shuffle(events)
+        with TemporaryDirectory() as folder, SQLiteStore(f"{folder}/other.db") as other:
+            other.append("music", events)
+            assert sum_store(other, definition, now, size) == windows
+        contexts = self.store.contexts("music")
+        before, after = (
+            sum_windows(chunks, contexts, definition, windows.slicing, now=now, threads=1)
+            for chunks in (self.store.read("music", until=at), self.store.read("music", since=at))
+        )
+        assert before.merge(after) == after.merge(before) == windows
+        assert windows.subtract(after) == before
+
+    def teardown(self) -> None:
+        self.store.close()
+        self.folder.cleanup()
+
+
+TestEvents = Events.TestCase
+TestEvents.settings = settings(max_examples=20, stateful_step_count=20, deadline=None)
+
+
+def make_windows(times: list[int], definition: Definition = MUSIC, **choices: Any) -> Windows:  # noqa: ANN401 - as above
+    """Windows of rankings at some times, whose best document is second."""
+    with TemporaryDirectory() as folder, SQLiteStore(f"{folder}/events.db") as store:
+        shown = [
+            Ranking(f"r{at}", f"r{at}", time, Items(("a", "b"), (1, 2), (), (0.0, 1.0)))
+            for at, time in enumerate(times)
+        ]
+        store.append("music", shown)
+        contexts = store.contexts("music")
+        chunks = store.read("music")
+        return sum_windows(chunks, contexts, definition, Slicing(), **{"now": None} | choices)
+
+
+def test_days_are_their_hours() -> None:
+    times = [0, HOUR, 5 * HOUR, DAY - 1, DAY, 3 * DAY + 7, -1]
+    assert make_windows(times).widen(DAY) == make_windows(times, length=DAY)
+
+
+def test_windows_begin_at_multiples_of_their_length_before_1970_too() -> None:
+    starts = make_windows([-1, 0, HOUR - 1, HOUR]).select()
+    assert {start: cell.tally("rankings") for start, cell in starts.items()} == {
+        -HOUR: 1,
+        0: 2,
+        HOUR: 1,
+    }
+
+
+def test_a_mean_is_of_all_versions_mature_or_not_unless_said() -> None:
+    windows = make_windows([0, HOUR], now=HOUR + 7200 * SECOND - 1)
+    means = {start: cell.means()[0] for start, cell in windows.select().items()}
+    assert means == {0: 0.0, HOUR: 0.0}
+    assert list(windows.select(mature=True)) == [0]
+    assert windows.select(version="other") == {}
+
+
+def test_windows_of_other_definitions_slices_or_lengths_are_not_added() -> None:
+    hours = make_windows([0])
+    others = [
+        make_windows([0], DEFINITIONS[1]),
+        make_windows([0], length=DAY),
+    ]
+    for other in others:
+        with pytest.raises(UsageError) as refused:
+            hours.merge(other)
+        assert refused.value.code == "other_definition"
+
+
+def test_rankings_that_are_not_there_are_not_taken_away() -> None:
+    with pytest.raises(UsageError) as refused:
+        make_windows([0]).subtract(make_windows([0, HOUR]))
+    assert refused.value.code == "bad_period"
+
+
+@pytest.mark.parametrize("length", [0, -1])
+def test_windows_have_a_length(length: int) -> None:
+    with pytest.raises(UsageError) as refused:
+        make_windows([0], length=length)
+    assert refused.value.code == "bad_period"
+
+
+@pytest.mark.parametrize("length", [0, HOUR + 1, HOUR // 2])
+def test_hours_make_multiples_of_hours_only(length: int) -> None:
+    with pytest.raises(UsageError) as refused:
+        make_windows([0]).widen(length)
+    assert refused.value.code == "bad_period"
+
+
+def test_sums_that_are_no_sums_are_refused() -> None:
+    with pytest.raises(ValueError, match="packed sums"):
+        _core.round_sums(b"\x00\x05")
+    with pytest.raises(ValueError, match="as many"):
+        _core.merge_sums(b"", b"\x00\x00", False)
