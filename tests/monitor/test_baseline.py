@@ -1,0 +1,152 @@
+"""Baselines: means with intervals over users, of a set, a period or the version before."""
+
+from __future__ import annotations
+
+import math
+import statistics
+
+import pytest
+
+pytest.importorskip("sqlalchemy", reason="the store needs SQLAlchemy")
+
+from rankscope import EmptyError, Interval, UsageError
+from rankscope.monitor.baseline import (
+    find_previous,
+    measure_period,
+    measure_previous,
+    measure_set,
+)
+from rankscope.monitor.definition import define
+from rankscope.monitor.events import Items, Label, Ranking
+from rankscope.monitor.limits import HOUR
+from rankscope.monitor.store.sqlite import SQLiteStore
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from rankscope.monitor.events import Environment
+
+CLICKS = define(measures=["RR@3", "nDCG@3"], positive="click", window=3600)
+NOW = 10 * HOUR
+
+
+def show(
+    name: str, time: int, version: str, rank: int, *, environment: Environment = "production"
+) -> list[Ranking | Label]:
+    """A ranking that one user saw, and a click at some rank; without any for rank 0."""
+    items = Items(("a", "b", "c"), (1, 2, 3))
+    user = name[0]
+    shown = Ranking(
+        name,
+        name,
+        time,
+        items,
+        user_id=user,
+        model="m",
+        version=version,
+        environment=environment,
+    )
+    click = Label(f"{name} click", name, " abc"[rank], time + 1, ("click",))
+    return [shown, click] if rank else [shown]
+
+
+EVENTS = [
+    *show("u1", 0, "1", 1),
+    *show("u2", HOUR, "2", 1),
+    *show("v1", HOUR, "2", 2),
+    *show("v2", 2 * HOUR, "2", 3),
+    *show("w1", 3 * HOUR, "2", 0),
+    *show("w2", 4 * HOUR, "3", 1),
+    *show("x1", NOW - 1, "2", 1),
+    *show("x2", 5 * HOUR, "2", 1, environment="validation"),
+    *show("y1", 99 * HOUR, "2", 2, environment="validation"),
+]
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[SQLiteStore]:
+    """A store with all events."""
+    with SQLiteStore(tmp_path / "events.db") as opened:
+        opened.append("music", EVENTS)
+        yield opened
+
+
+def test_a_set_counts_as_it_is(store: SQLiteStore) -> None:
+    baseline = measure_set(store, "music", CLICKS)
+    assert (baseline.kind, baseline.of, baseline.rankings) == ("set", "validation", 2)
+    assert baseline.means["RR@3"].value == (1 / 1 + 1 / 2) / 2
+
+
+def test_a_period_has_its_mature_rankings(store: SQLiteStore) -> None:
+    baseline = measure_period(store, "music", CLICKS, since=HOUR, until=NOW, now=NOW, version="2")
+    assert baseline.of == "1970-01-01T01:00:00.000000Z to 1970-01-01T10:00:00.000000Z 2"
+    mean = baseline.means["RR@3"]
+    # What has no relevant document is not in the mean, but among the rankings.
+    assert (baseline.rankings, mean.rankings, mean.clusters) == (4, 3, 2)
+    assert mean.value == math.fsum([1, 1 / 2, 1 / 3]) / 3
+    assert baseline.means["nDCG@3"].value == pytest.approx(
+        statistics.mean([1, 1 / math.log2(3), 1 / 2]), abs=1e-15
+    )
+    assert mean.lower < mean.value < mean.upper
+
+
+def test_the_order_of_events_does_not_matter(store: SQLiteStore, tmp_path: Path) -> None:
+    interval = Interval(method="bca", resamples=200, seed=3)
+    baselines = [
+        measure_previous(store, "music", CLICKS, model="m", version="3", now=NOW, interval=interval)
+    ]
+    with SQLiteStore(tmp_path / "other.db") as other:
+        other.append("music", EVENTS[::-1])
+        baselines.append(
+            measure_previous(
+                other, "music", CLICKS, model="m", version="3", now=NOW, interval=interval
+            )
+        )
+    assert baselines[0] == baselines[1]
+    assert (baselines[0].kind, baselines[0].of) == ("version", "m 2")
+
+
+@pytest.mark.parametrize(
+    ("version", "previous"), [("1", None), ("2", "1"), ("3", "2"), ("4", None)]
+)
+def test_the_version_before_is_that_shown_last_before(
+    store: SQLiteStore, version: str, previous: str | None
+) -> None:
+    contexts = store.contexts("music")
+    found = find_previous(store.read("music", size=2), contexts, model="m", version=version)
+    assert found == previous
+
+
+def test_rankings_count_from_when_it_is_said(store: SQLiteStore) -> None:
+    baseline = measure_previous(
+        store, "music", CLICKS, model="m", version="3", now=NOW, since=2 * HOUR
+    )
+    assert baseline.means["RR@3"].value == 1 / 3
+
+
+def test_nothing_is_no_baseline(store: SQLiteStore) -> None:
+    tries = [
+        lambda: measure_set(store, "music", CLICKS, environment="training"),
+        lambda: measure_set(store, "music", CLICKS, model="other"),
+        lambda: measure_period(store, "music", CLICKS, since=0, until=HOUR, now=HOUR - 1),
+        lambda: measure_previous(store, "music", CLICKS, model="m", version="1", now=NOW),
+        lambda: measure_previous(
+            store, "music", CLICKS, model="m", version="3", now=NOW, since=NOW
+        ),
+    ]
+    for measure in tries:
+        with pytest.raises(EmptyError) as refused:
+            measure()
+        assert refused.value.code == "no_baseline"
+
+
+def test_values_of_another_definition_are_not_held_against_it(store: SQLiteStore) -> None:
+    baseline = measure_set(store, "music", CLICKS)
+    alone = define(measures="RR@3", positive="click", window=3600)
+    assert baseline.find("RR@3", alone) == baseline.means["RR@3"]
+    other = define(measures="RR@3", positive="click", window=7200)
+    with pytest.raises(UsageError) as refused:
+        baseline.find("RR@3", other)
+    assert refused.value.code == "other_definition"
