@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
+import random
 import signal
 import socket
 import subprocess
 import sys
+import threading
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 from rankscope import UsageError
 from rankscope.monitor.keys import make_key
 from rankscope.monitor.server.app import make_app
+from rankscope.monitor.server.head_deadline import HeadDeadline
 from rankscope.monitor.server.listening import make_server
 from rankscope.monitor.store.sqlite import SQLiteStore
 
@@ -136,6 +141,78 @@ def test_it_ends_when_it_is_asked_to(tmp_path: Path) -> None:
     assert made.shown.reveal() not in log
     with SQLiteStore(tmp_path / "events.db") as store:
         assert store.last_seq == 1
+
+
+@pytest.mark.parametrize("sent", [b"", b"GET /healthz HTTP/1.1\r\nHost: local", b"POST"])
+def test_a_head_that_does_not_come_is_not_waited_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, sent: bytes
+) -> None:
+    monkeypatch.setattr(HeadDeadline, "seconds", 0.2)
+
+    async def ask(port: int) -> list[bytes]:
+        reader, writer = await asyncio.open_connection("127.0.0.1", port)
+        whole = b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n"
+        writer.write(whole)
+        head = await reader.readuntil(b"\r\n\r\n")
+        told = [head.split(b" ")[1], await reader.readexactly(len(b'{"status":"ok"}'))]
+        writer.write(sent)
+        with suppress(ConnectionResetError):  # it is closed, and more came
+            told.append(await reader.read())
+        writer.close()
+        return [said for said in told if said]
+
+    async def serve() -> list[bytes]:
+        with socket.create_server(("127.0.0.1", 0)) as listening:
+            server = make_server(make_app(store), store, host="127.0.0.1", port=0)
+            serving = asyncio.ensure_future(server.serve([listening]))
+            told = await ask(listening.getsockname()[1])
+            server.should_exit = True
+            await serving
+            return told
+
+    with SQLiteStore(tmp_path / "events.db") as store:
+        assert asyncio.run(serve()) == [b"200", b'{"status":"ok"}']
+
+
+def test_whoever_is_killed_has_kept_what_it_acknowledged(tmp_path: Path) -> None:
+    path = tmp_path / "events.db"
+    acknowledged: list[int] = []
+    sent = 0
+    for number in range(3):
+        made = Listener(path)
+        enough = threading.Event()
+
+        def send(made: Listener, first: int, enough: threading.Event) -> None:
+            for at in range(first, first + 500, 5):
+                body = json.dumps([make_ranking(one) for one in range(at, at + 5)]).encode()
+                head = made.head(f"Content-Length: {len(body)}", "Connection: close")
+                try:
+                    answer = made.ask(head + body, ends=False)
+                except OSError:
+                    return
+                if '"accepted":5' in answer:
+                    acknowledged.extend(range(at, at + 5))
+                if at >= first + 5 * random.Random(first).randrange(4):
+                    enough.set()
+
+        threads = [
+            threading.Thread(target=send, args=(made, sent + 500 * thread, enough))
+            for thread in range(3)
+        ]
+        sent += 1500
+        for thread in threads:
+            thread.start()
+        assert enough.wait(30), number
+        made.process.kill()
+        made.process.communicate()
+        for thread in threads:
+            thread.join()
+    assert acknowledged
+    with SQLiteStore(path) as store:
+        kept = [seq for chunk in store.read("music") for seq in chunk.seqs]
+        assert len(kept) == len(set(kept)) >= len(acknowledged)
+        for number in acknowledged:
+            assert store.find_ranking("music", f"r{number}") is not None
 
 
 def test_others_reach_it_only_where_keys_are_needed(tmp_path: Path) -> None:

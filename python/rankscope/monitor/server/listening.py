@@ -33,6 +33,8 @@ def make_server(app: ASGIApp, store: Store, *, host: str, port: int) -> uvicorn.
     """
     import uvicorn  # noqa: PLC0415 - nobody else needs it
 
+    from rankscope.monitor.server.head_deadline import HeadDeadline  # noqa: PLC0415 - likewise
+
     if not is_loopback(host) and not has_keys(store):
         raise UsageError(
             f"expected keys before others can reach {host}, found none",
@@ -44,7 +46,7 @@ def make_server(app: ASGIApp, store: Store, *, host: str, port: int) -> uvicorn.
             app,
             host=host,
             port=port,
-            http="h11",
+            http=HeadDeadline,
             ws="none",
             lifespan="off",
             loop="asyncio",

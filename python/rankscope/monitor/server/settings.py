@@ -32,8 +32,8 @@ class Settings:
     """
 
     hosts: tuple[str, ...] = ("localhost", "127.0.0.1", "[::1]")
-    body_bytes: int = 16 * MIB
-    plain_bytes: int = 16 * MIB
+    body_bytes: int = 8 * MIB
+    plain_bytes: int = 8 * MIB
     ratio: int = 250
     members: int = 100
     held_bytes: int = 64 * MIB
