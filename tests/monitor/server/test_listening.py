@@ -136,6 +136,7 @@ def test_it_ends_when_it_is_asked_to(tmp_path: Path) -> None:
     assert status_of(made.ask(head + body, ends=False)) == "200"
     made.process.send_signal(signal.SIGTERM)
     _, log = made.process.communicate(timeout=30)
+    assert made.process.returncode == 0
     lines = [json.loads(line) for line in log.splitlines()]
     assert [line["status"] for line in lines] == [200]
     assert made.shown.reveal() not in log

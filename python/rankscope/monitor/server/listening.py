@@ -33,6 +33,7 @@ def make_server(app: ASGIApp, store: Store, *, host: str, port: int) -> uvicorn.
     """
     import uvicorn  # noqa: PLC0415 - nobody else needs it
 
+    from rankscope.monitor.server.ending import EndingServer  # noqa: PLC0415 - likewise
     from rankscope.monitor.server.head_deadline import HeadDeadline  # noqa: PLC0415 - likewise
 
     if not is_loopback(host) and not has_keys(store):
@@ -41,7 +42,7 @@ def make_server(app: ASGIApp, store: Store, *, host: str, port: int) -> uvicorn.
             hint="make a key first, or listen on 127.0.0.1",
             code="no_keys",
         )
-    return uvicorn.Server(
+    return EndingServer(
         uvicorn.Config(
             app,
             host=host,
