@@ -7,6 +7,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import settings
 from hypothesis import strategies as st
@@ -23,6 +24,7 @@ from rankscope.monitor.store.sqlite import SQLiteStore
 from rankscope.monitor.windows import COUNTS, Windows, sum_windows
 
 from tests.monitor import plain
+from tests.monitor.chunks import integers, texts
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -255,3 +257,23 @@ def test_sums_that_are_no_sums_are_refused() -> None:
         _core.round_sums(b"\x00\x05")
     with pytest.raises(ValueError, match="as many"):
         _core.merge_sums(b"", b"\x00\x00", False)
+
+
+def test_labels_and_documents_that_do_not_fit_are_refused() -> None:
+    one, two = integers([0]), integers([0, 1])
+    shown, told = texts(["a"]), texts(["b"])
+    assert memoryview(_core.find_shown(one, told, two, shown)).nbytes == 8
+    for rankings, offsets in [(two, two), (integers([7]), two), (one, integers([0, 2]))]:
+        with pytest.raises(ValueError, match="do not fit"):
+            _core.find_shown(rankings, told, offsets, shown)
+
+
+def test_groups_are_below_their_count() -> None:
+    values = np.array([1.0, np.nan, 0.5])
+    (sums,) = _core.sum_groups(integers([0, 0, -1]), [values, -values], 1)
+    assert _core.round_sums(sums) == [1, -1]
+    for groups, count in [([0, 0, 1], 1), ([0, 0], 1)]:
+        with pytest.raises(ValueError, match="group"):
+            _core.sum_groups(integers(groups), [values], count)
+    with pytest.raises(ValueError, match="finite"):
+        _core.sum_groups(integers([0]), [np.array([np.inf])], 1)
