@@ -114,9 +114,7 @@ def test_the_order_of_events_does_not_matter(store: SQLiteStore, tmp_path: Path)
 def test_the_version_before_is_that_shown_last_before(
     store: SQLiteStore, version: str, previous: str | None
 ) -> None:
-    contexts = store.contexts("music")
-    found = find_previous(store.read("music", size=2), contexts, model="m", version=version)
-    assert found == previous
+    assert find_previous(store.versions("music"), model="m", version=version) == previous
 
 
 def test_rankings_count_from_when_it_is_said(store: SQLiteStore) -> None:

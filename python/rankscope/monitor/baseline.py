@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from rankscope.monitor.definition import Definition
     from rankscope.monitor.store.chunks import Chunk, Context
-    from rankscope.monitor.store.protocol import Store
+    from rankscope.monitor.store.protocol import Store, Version
     from rankscope.stats.means import Mean
 
     Kind: TypeAlias = Literal["set", "period", "version"]
@@ -162,7 +162,7 @@ def measure_previous(
         EmptyError: There is no version before, or it has no mature ranking.
     """
     contexts = store.contexts(project)
-    found = find_previous(store.read(project), contexts, model=model, version=version)
+    found = find_previous(store.versions(project), model=model, version=version)
     if found is None:
         raise _empty(f"a version of {model} before {version}")
     wanted = _find_contexts(contexts, "production", model, found)
@@ -171,29 +171,22 @@ def measure_previous(
     return sample.average("version", _name("", model, found), interval)
 
 
-def find_previous(
-    chunks: Iterable[Chunk], contexts: Mapping[int, Context], *, model: str, version: str
-) -> str | None:
+def find_previous(versions: Iterable[Version], *, model: str, version: str) -> str | None:
     """Find the version that was first shown last before another was; of two at once, by name.
 
     Args:
-        chunks: The rankings.
-        contexts: What they have in common.
+        versions: The versions that were shown, whichever models they are of.
         model: The model.
         version: The version whose predecessor is wanted.
 
     Returns:
         The version; `None` where there is none before, or the other was not shown.
     """
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
-    first: dict[str, int] = {}
-    for chunk in chunks:
-        for number in np.unique(chunk.contexts).tolist():
-            context = contexts[number]
-            if context.environment == "production" and context.model == model:
-                time = int(chunk.times[chunk.contexts == number].min())
-                first[context.version] = min(first.get(context.version, time), time)
+    first = {
+        one.version: one.first
+        for one in versions
+        if (one.environment, one.model) == ("production", model)
+    }
     if version not in first:
         return None
     here = (first[version], version)

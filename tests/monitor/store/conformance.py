@@ -14,7 +14,7 @@ import pytest
 from rankscope import FileError
 from rankscope.monitor.events import Items, Label, Ranking
 from rankscope.monitor.keys import AuditEntry, authenticate, make_key
-from rankscope.monitor.store.protocol import Deleted
+from rankscope.monitor.store.protocol import Deleted, Version
 from rankscope.records import replace
 
 from tests.monitor.store.logs import make_label, make_ranking
@@ -24,7 +24,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from rankscope.monitor.events import Event
+    from rankscope.monitor.events import Environment, Event
     from rankscope.monitor.store.protocol import Store
 
 Open: TypeAlias = Callable[[], Any]
@@ -145,6 +145,38 @@ class StoreConformance:
             assert read_back(store, "other") == {}
             assert store.delete_before("music", 100) == Deleted(1, 0)
             assert read_back(store, "films").keys() == {"ranking-1"}
+
+    def test_versions_are_those_that_have_rankings(self, opened: Open) -> None:
+        def show(number: int, version: str, environment: Environment = "production") -> Ranking:
+            attributes = (("device", str(number % 3)),)
+            return replace(
+                make_ranking(number),
+                model="m",
+                version=version,
+                environment=environment,
+                attributes=attributes,
+            )
+
+        with opened() as store:
+            assert store.versions("music") == []
+            statuses(store, show(7, "4"), show(5, "3"), show(6, "3"))
+            statuses(store, show(2, "3"), show(3, "4", "training"), show(2, "3"), make_label(9, 1))
+            statuses(store, show(1, "9"), project="films")
+            assert store.versions("music") == [
+                Version("m", "3", "production", 2, 6, 3),
+                Version("m", "4", "training", 3, 3, 1),
+                Version("m", "4", "production", 7, 7, 1),
+            ]
+            store.delete_before("music", 6)
+        with opened() as store:
+            statuses(store, show(10, "4"))
+            assert store.versions("music") == [
+                Version("m", "3", "production", 6, 6, 1),
+                Version("m", "4", "production", 7, 10, 2),
+            ]
+            store.delete_before("music", 100)
+            assert store.versions("music") == []
+            assert store.versions("films") == [Version("m", "9", "production", 1, 1, 1)]
 
     def test_labels_wait_for_their_ranking(self, opened: Open) -> None:
         with opened() as store:

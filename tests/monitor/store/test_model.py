@@ -10,7 +10,7 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 from rankscope.monitor.events import Label, Ranking
-from rankscope.monitor.store.protocol import Deleted
+from rankscope.monitor.store.protocol import Deleted, Version
 from rankscope.monitor.store.sqlite import SQLiteStore
 from rankscope.records import replace
 
@@ -19,7 +19,7 @@ from tests.monitor.store.read_back import read_back
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from rankscope.monitor.events import Event
+    from rankscope.monitor.events import Environment, Event
 
 PROJECT = "music"
 
@@ -99,11 +99,21 @@ class Model(RuleBasedStateMachine):
         self.counts["deleted_rankings"] += deleted.rankings
         self.counts["deleted_labels"] += deleted.labels
 
+    def versions(self) -> list[Version]:
+        """The versions of all rankings, in order."""
+        times: dict[tuple[str, str, Environment], list[int]] = {}
+        for one in self.rankings():
+            key = one.model, one.version, one.environment
+            times.setdefault(key, []).append(one.time)
+        found = [Version(*key, min(at), max(at), len(at)) for key, at in times.items()]
+        return sorted(found, key=lambda one: (one.model, one.first, one.version, one.environment))
+
     @invariant()
     def holds_what_it_should(self) -> None:
         if not hasattr(self, "store"):
             return
         assert Counter(self.store.counters(PROJECT)) == self.counts
+        assert self.store.versions(PROJECT) == self.versions()
         assert read_back(self.store, PROJECT) == {
             ranking.ranking_id: [
                 replace(event, event_id="") for event in (ranking, *self.labels(ranking.ranking_id))

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from rankscope.errors import FileError
-    from rankscope.monitor.events import Event, Label, Ranking
+    from rankscope.monitor.events import Environment, Event, Label, Ranking
     from rankscope.monitor.keys import ApiKey, AuditEntry
     from rankscope.monitor.store.chunks import Chunk, Context
     from rankscope.monitor.store.transaction import Transaction
@@ -79,6 +79,27 @@ class Touched:
     times: NDArray[np.int64]
 
 
+@record(frozen=True, slots=True)
+class Version:
+    """A version of a model that has rankings.
+
+    Args:
+        model: The model; empty where unknown.
+        version: Its version; empty where unknown.
+        environment: Where it ranked.
+        first: The time of its first ranking that is stored, in microseconds since 1970.
+        last: That of its last.
+        rankings: How many there are.
+    """
+
+    model: str
+    version: str
+    environment: Environment
+    first: int
+    last: int
+    rankings: int
+
+
 class Store(Protocol):
     """Events, durable and each one once, by project.
 
@@ -131,6 +152,12 @@ class Store(Protocol):
 
     def contexts(self, project: str) -> dict[int, Context]:
         """Give what rankings have in common, by its number."""
+
+    def versions(self, project: str) -> list[Version]:
+        """List the versions that have rankings, by model, and those of one in the order of time.
+
+        What was deleted does not count. No ranking is read for it.
+        """
 
     def read(
         self,

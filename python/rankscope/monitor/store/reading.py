@@ -11,6 +11,7 @@ from rankscope.monitor.store import keyring, schema
 from rankscope.monitor.store.chunks import Chunk, Context, LabelColumns
 from rankscope.monitor.store.packing import offsets_of, unpack, unpack_columns
 from rankscope.monitor.store.protocol import Touched
+from rankscope.monitor.store.version_counts import list_versions
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 
     from rankscope.monitor.keys import ApiKey, AuditEntry
     from rankscope.monitor.store.packing import Texts
+    from rankscope.monitor.store.protocol import Version
 
 CHUNK = 20_000
 FIRST, LAST = -(2**63), 2**63 - 1
@@ -60,6 +62,11 @@ class StoreReader:
         with self._engine.connect() as connection:
             rows = connection.execute(select(table).where(is_of(table.c.project_id, project)))
             return {row.context_id: _context_of(row) for row in rows}
+
+    def versions(self, project: str) -> list[Version]:
+        """List the versions that have rankings, by model, and those of one in the order of time."""
+        with self._engine.connect() as connection:
+            return list_versions(connection, project)
 
     def read(
         self,

@@ -7,6 +7,7 @@ from sqlalchemy import delete, select
 from rankscope.monitor.store import schema
 from rankscope.monitor.store.protocol import Deleted
 from rankscope.monitor.store.reading import is_of, is_pending
+from rankscope.monitor.store.version_counts import discount_deleted, find_contexts
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -31,7 +32,9 @@ def delete_rankings(transaction: Transaction, project: str, time: int) -> Delete
     while ranked and (labelled := _choose(connection, told, theirs)):
         _delete(connection, told, labelled)
         labels += len(labelled)
+    gone = find_contexts(connection, ranked)
     _delete(connection, shown, ranked)
+    discount_deleted(connection, gone)
     return _count(transaction, project, Deleted(len(ranked), labels))
 
 

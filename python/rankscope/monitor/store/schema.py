@@ -61,9 +61,15 @@ contexts = Table(
     Column("version", Text, nullable=False),
     Column("environment", Text, nullable=False),
     Column("attributes", Text, nullable=False),
+    Column("rankings", BigInteger, nullable=False),
+    Column("first", BigInteger),
+    Column("last", BigInteger),
     UniqueConstraint("project_id", "digest"),
 )
-"""What many rankings have in common; `attributes` is an object of JSON."""
+"""What many rankings have in common; `attributes` is an object of JSON.
+
+How many rankings there are, and the times of the first and the last, are kept here for versions.
+"""
 
 rankings = Table(
     "rankings",
@@ -78,6 +84,7 @@ rankings = Table(
     Column("packed", LargeBinary, nullable=False),
     UniqueConstraint("project_id", "ranking_id"),
     Index("rankings_by_time", "project_id", "time"),
+    Index("rankings_by_context", "context_id", "time"),
 )
 """One row a ranking, its documents packed."""
 

@@ -9,6 +9,7 @@ from hashlib import blake2b
 from sqlalchemy import insert, select, update
 
 from rankscope.monitor.store.schema import contexts, counters, meta, projects
+from rankscope.monitor.store.version_counts import Shown, count_shown
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -34,12 +35,14 @@ class Transaction:
         connection: The connection, within the transaction.
         seq: The number of the last event so far.
         counts: By project and reason, what is to be added to the counters.
+        shown: By context, the rankings that are new.
     """
 
     def __init__(self, connection: Connection, seq: int, known: Known) -> None:
         self.connection = connection
         self.seq = seq
         self.counts: Counter[tuple[int, str]] = Counter()
+        self.shown: dict[int, Shown] = {}
         self._known = known
         self._new = Known()
 
@@ -61,7 +64,7 @@ class Transaction:
         return known
 
     def context(self, project_id: int, ranking: Ranking) -> int:
-        """Give the number of what a ranking has in common with others."""
+        """Give the number of what a new ranking has in common with others, and count it there."""
         said = (ranking.model, ranking.version, ranking.environment, ranking.attributes)
         key = (project_id, *said)
         known = self._known.contexts.get(key) or self._new.contexts.get(key)
@@ -79,17 +82,22 @@ class Transaction:
                     "version": ranking.version,
                     "environment": ranking.environment,
                     "attributes": json.dumps(dict(ranking.attributes)),
+                    "rankings": 0,
                 }
                 made = insert(contexts).values(row).returning(contexts.c.context_id)
                 known = int(self.connection.execute(made).scalar_one())
             self._new.contexts[key] = known
+        before = self.shown.get(known)
+        at = ranking.time
+        self.shown[known] = Shown(1, at, at) if before is None else before.add(at)
         return known
 
     def finish(self, before: int) -> None:
-        """Write the counters, and the last number if it moved."""
+        """Write what was counted, and the last number if it moved."""
         if self.seq != before:
             moved = update(meta).where(meta.c.name == "last_seq").values(value=str(self.seq))
             self.connection.execute(moved)
+        count_shown(self.connection, self.shown)
         for (project_id, reason), count in self.counts.items():
             row = (counters.c.project_id == project_id) & (counters.c.reason == reason)
             added = update(counters).where(row).values(count=counters.c.count + count)
