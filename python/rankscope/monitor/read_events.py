@@ -79,6 +79,27 @@ class EventReader:
         self._rows = Aliases(ROW_NAMES, names)
         self._roles = Aliases({role: (role,) for role in COLUMN_NAMES})
 
+    @property
+    def limits(self) -> Limits:
+        """How much an event may hold."""
+        return self._limits
+
+    def find_roles(
+        self, names: Sequence[str], kind: str, attributes: Sequence[str] = ()
+    ) -> Mapping[str, str]:
+        """Find the columns of a table with a document or a label a row, by role.
+
+        Args:
+            names: Its columns.
+            kind: `rankings` or `labels`.
+            attributes: Those of what belongs to the ranking.
+
+        Raises:
+            RefusedError: Two of them hold the same.
+        """
+        aliases = self._labels if kind == "labels" else self._rows
+        return aliases.find([name for name in names if name not in attributes]).roles
+
     def read_rankings(self, objects: Iterable[object], *, now: int) -> Reading:
         """Read rankings.
 

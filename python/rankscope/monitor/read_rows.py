@@ -32,7 +32,7 @@ def list_rows(table: object) -> list[dict[str, Any]]:
         FormatError: It is no table.
     """
     source = open_table(table)
-    columns = [_list_values(source.columns[name], name) for name in source.names]
+    columns = [list_values(source.columns[name], name) for name in source.names]
     return [
         {
             name: value
@@ -70,10 +70,10 @@ def group_rows(
                 hint=f"name it: names={{{needed[0]!r}: …}}",
                 code="columns",
             )
-    columns = {role: _list_values(source.columns[name], name) for role, name in roles.items()}
+    columns = {role: list_values(source.columns[name], name) for role, name in roles.items()}
     if "relevance" in columns:
         columns["relevance"] = [None if _is_nan(one) else one for one in columns["relevance"]]
-    facts = {name: _list_values(source.find(name, "attributes"), name) for name in attributes}
+    facts = {name: list_values(source.find(name, "attributes"), name) for name in attributes}
     places: dict[object, list[int]] = {}
     for at, ranking_id in enumerate(columns["ranking_id"]):
         places.setdefault(ranking_id, []).append(at)
@@ -131,11 +131,11 @@ def _agree(values: Sequence[object], name: str) -> object:
     return first
 
 
-def _list_values(column: object, name: str) -> list[Any]:
+def list_values(column: object, name: str) -> list[Any]:
     """Give the values of a column as Python has them, null as `None`."""
     import numpy as np  # noqa: PLC0415 - loads with the first array
 
-    values = open_column(column, name, lambda found: _no_column(name, found))
+    values = open_column(column, name, lambda found: no_column(name, found))
     if isinstance(values, list):
         return [None if is_null(value) else value for value in values]
     if isinstance(values, np.ndarray):
@@ -152,7 +152,8 @@ def _is_nan(value: object) -> bool:
     return isinstance(value, float) and math.isnan(value)
 
 
-def _no_column(name: str, found: str) -> FormatError:
+def no_column(name: str, found: str) -> FormatError:
+    """Say that something is no column."""
     return FormatError(
         f"expected a column of values in {name}, found {found}",
         hint="convert the column first",

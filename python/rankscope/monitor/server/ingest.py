@@ -8,6 +8,7 @@ from collections import Counter
 from anyio import to_thread
 from starlette.responses import JSONResponse
 
+from rankscope.monitor.outcomes import STATUSES, count_rejections, tell_statuses
 from rankscope.monitor.read_events import EventReader
 from rankscope.monitor.refusal import Rejection
 from rankscope.monitor.server.bodies import (
@@ -23,7 +24,7 @@ from rankscope.monitor.server.parse_objects import Parser
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Sequence
     from concurrent.futures import Future
     from typing import Any
 
@@ -34,9 +35,6 @@ if TYPE_CHECKING:
     from rankscope.monitor.server.authenticating import Gate
     from rankscope.monitor.server.settings import Settings
     from rankscope.monitor.store.protocol import Outcome, Store
-
-STATUSES = ("accepted", "duplicate", "conflict", "rejected")
-"""What becomes of an object; a `duplicate` is one whose events all are."""
 
 CONFLICT = {
     "code": "event_conflict",
@@ -107,10 +105,7 @@ class Ingest:
         plain = gunzip(body, settings) if is_packed else body
         objects = Parser(settings.batch).parse(plain, is_lines=form in LINES)
         reading = read(objects, now=self._now())
-        counts = Counter(rejection.code for rejection in reading.rejections)
-        if reading.unknown:
-            counts["unknown_field"] += sum(reading.unknown.values())
-        return reading, self._store.submit(project, reading.events, counts)
+        return reading, self._store.submit(project, reading.events, count_rejections(reading))
 
 
 def answer_events(reading: Reading, outcomes: Sequence[Outcome]) -> dict[str, Any]:
@@ -124,8 +119,8 @@ def answer_events(reading: Reading, outcomes: Sequence[Outcome]) -> dict[str, An
         How many of its objects were `accepted`, a `duplicate`, a `conflict` and `rejected`, and
         `items`: the same of each, in order, with the reason.
     """
-    told = iter(outcomes)
-    items = [_answer_one(answer, told) for answer in reading.answers]
+    statuses = tell_statuses(reading, outcomes)
+    items = list(map(_answer_one, reading.answers, statuses))
     counts = Counter(item["status"] for item in items)
     return {status: counts[status] for status in STATUSES} | {
         "notes": reading.notes,
@@ -134,14 +129,10 @@ def answer_events(reading: Reading, outcomes: Sequence[Outcome]) -> dict[str, An
     }
 
 
-def _answer_one(answer: Sequence[object] | Rejection, told: Iterator[Outcome]) -> dict[str, str]:
+def _answer_one(answer: object, status: str) -> dict[str, str]:
     if isinstance(answer, Rejection):
         message = f"expected {answer.expected}, found {answer.found}"
-        said = {"status": "rejected", "code": answer.code, "message": message}
+        said = {"status": status, "code": answer.code, "message": message}
         more = {"field": answer.where, "hint": answer.hint}
         return said | {name: text for name, text in more.items() if text}
-    # A ranking comes with the labels that were logged with it.
-    statuses = {next(told).status for _ in answer}
-    if "conflict" in statuses:
-        return {"status": "conflict"} | CONFLICT
-    return {"status": "accepted" if "accepted" in statuses else "duplicate"}
+    return {"status": status} | (CONFLICT if status == "conflict" else {})

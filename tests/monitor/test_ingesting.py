@@ -1,0 +1,476 @@
+"""Files and frames become the same events, whatever their format; mistakes have their places."""
+
+from __future__ import annotations
+
+import bz2
+import csv
+import gzip
+import io
+import json
+import random
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from pyarrow import feather, parquet
+from rankscope import FileError, InputError, LimitError, RankscopeError, UsageError
+from rankscope.monitor import event_files, event_rows
+from rankscope.monitor.event_files import EventFile
+from rankscope.monitor.events import Label, Ranking
+from rankscope.monitor.ingesting import Ingestion, StoreSink
+from rankscope.monitor.outcomes import tell_statuses
+from rankscope.monitor.store.protocol import Outcome
+from rankscope.monitor.store.sqlite import SQLiteStore
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from pathlib import Path
+
+    from rankscope.monitor.ingesting import Kind
+    from rankscope.monitor.reading import Reading
+
+NOW = 1_795_284_000_000_000
+MOMENT = datetime(2026, 11, 21, 18, tzinfo=UTC)
+TIME = "2026-11-21T18:00:00Z"
+SHOWN: list[dict[str, Any]] = [
+    {
+        "ranking_id": ranking_id,
+        "time": TIME,
+        "items": [
+            {"doc_id": doc_id, "rank": rank, "score": 1 / rank}
+            for rank, doc_id in enumerate(ids, 1)
+        ],
+        "version": "4",
+        "attributes": {"country": country},
+    }
+    for ranking_id, ids, country in (
+        ("007", ["b", "NA", "9007199254740993"], "de"),
+        ("null", ["1.0", "é"], "NA"),
+        ("3", ["=1+1"], "01"),
+    )
+]
+ROWS: list[dict[str, Any]] = [
+    {
+        "ranking_id": one["ranking_id"],
+        "time": one["time"],
+        "version": one["version"],
+        "country": one["attributes"]["country"],
+        **item,
+    }
+    for one in SHOWN
+    for item in one["items"]
+]
+
+
+class Listing:
+    """A sink that lists what it takes."""
+
+    def __init__(self) -> None:
+        self.events: list[Ranking | Label] = []
+        self.most = 0
+
+    def take(self, reading: Reading) -> list[str]:
+        self.events += reading.events
+        self.most = max(self.most, len(reading.events))
+        return tell_statuses(reading, [Outcome("accepted", 1)] * len(reading.events))
+
+
+def ingestion(
+    kind: Kind = "rankings", *attributes: str, is_strict: bool = True
+) -> tuple[Ingestion, Listing]:
+    sink = Listing()
+    made = Ingestion(
+        sink,
+        kind,
+        now=lambda: NOW,
+        attributes=attributes,
+        is_strict=is_strict,
+    )
+    return made, sink
+
+
+def table_of(rows: Sequence[dict[str, Any]]) -> pa.Table:
+    return pa.Table.from_pylist(list(rows))
+
+
+def text_of(rows: Sequence[dict[str, Any]], delimiter: str) -> bytes:
+    stream = io.StringIO()
+    writer = csv.DictWriter(stream, list(rows[0]), delimiter=delimiter)
+    writer.writeheader()
+    writer.writerows(rows)
+    return stream.getvalue().encode()
+
+
+def lines_of(objects: Sequence[object]) -> bytes:
+    return b"".join(json.dumps(one).encode() + b"\n" for one in objects)
+
+
+def lists_of(shown: Sequence[dict[str, Any]]) -> pa.Table:
+    """Whole rankings a row, as the export has them."""
+    names = ("doc_id", "rank", "score")
+    rows = [
+        {name: one[name] for name in ("ranking_id", "time", "version")}
+        | {name: [item[name] for item in one["items"]] for name in names}
+        | {"attributes": list(one["attributes"].items())}
+        for one in shown
+    ]
+    table = pa.Table.from_pylist(rows)
+    kind = pa.map_(pa.string(), pa.string())
+    attributes = pa.array([row["attributes"] for row in rows], kind)
+    return table.set_column(table.schema.get_field_index("attributes"), "attributes", attributes)
+
+
+def write_parquet(table: pa.Table) -> bytes:
+    sink = io.BytesIO()
+    parquet.write_table(table, sink, row_group_size=2)
+    return sink.getvalue()
+
+
+def write_feather(table: pa.Table) -> bytes:
+    sink = io.BytesIO()
+    feather.write_feather(table, sink)
+    return sink.getvalue()
+
+
+def write_dictionary(rows: Sequence[dict[str, Any]]) -> bytes:
+    return write_parquet(
+        pa.table({name: column.dictionary_encode() for name, column in columns_of(rows).items()})
+    )
+
+
+def columns_of(rows: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    table = table_of(rows)
+    return dict(zip(table.column_names, table.columns, strict=True))
+
+
+FILES: dict[str, Callable[[], bytes]] = {
+    "a.jsonl": lambda: lines_of(SHOWN),
+    "A.NDJSON": lambda: lines_of(SHOWN).rstrip(b"\n"),
+    "bom.jsonl": lambda: b"\xef\xbb\xbf" + lines_of(SHOWN).replace(b"\n", b"\r\n\n"),
+    "a.jsonl.gz": lambda: gzip.compress(lines_of(SHOWN[:1])) + gzip.compress(lines_of(SHOWN[1:])),
+    "a.jsonl.bz2": lambda: bz2.compress(lines_of(SHOWN)),
+    "a.json": lambda: json.dumps(SHOWN, indent=1).encode(),
+    "a.csv": lambda: text_of(ROWS, ","),
+    "a.csv.gz": lambda: gzip.compress(text_of(ROWS, ",")),
+    "a.tsv": lambda: text_of(ROWS, "\t"),
+    "a.parquet": lambda: write_parquet(table_of(ROWS)),
+    "dictionary.parquet": lambda: write_dictionary(ROWS),
+    "lists.parquet": lambda: write_parquet(lists_of(SHOWN)),
+    "a.arrow": lambda: write_feather(table_of(ROWS)),
+    "lists.feather": lambda: write_feather(lists_of(SHOWN)),
+}
+
+
+def expected() -> list[Ranking | Label]:
+    made, sink = ingestion()
+    made.take_objects(SHOWN)
+    assert made.ingested.accepted == len(SHOWN)
+    return sink.events
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_every_format_gives_the_same_events(name: str, tmp_path: Path) -> None:
+    path = tmp_path / name
+    path.write_bytes(FILES[name]())
+    made, sink = ingestion("rankings", "country", is_strict=False)
+    made.take_file(EventFile(str(path)))
+    assert sink.events == expected()
+    assert made.ingested.accepted == len(SHOWN)
+    assert made.ingested.unknown == {}
+
+
+@pytest.mark.parametrize("library", ["dict", "pandas", "polars", "arrow", "lists", "objects"])
+def test_frames_give_the_same_events(library: str) -> None:
+    make = {
+        "dict": lambda: {name: [row[name] for row in ROWS] for name in ROWS[0]},
+        "pandas": lambda: pd.DataFrame(ROWS),
+        "polars": lambda: pl.DataFrame(ROWS),
+        "arrow": lambda: table_of(ROWS),
+        "lists": lambda: lists_of(SHOWN),
+        "objects": lambda: pd.DataFrame(ROWS).astype(object),
+    }
+    made, sink = ingestion("rankings", "country", is_strict=library != "lists")
+    made.take_table(make[library]())
+    assert sorted(sink.events, key=lambda event: event.ranking_id) == sorted(
+        expected(), key=lambda event: event.ranking_id
+    )
+
+
+def test_columns_of_several_types_are_read_one_by_one() -> None:
+    rows = {"ranking_id": ["a", 1], "doc_id": ["x", 2], "rank": [1, 1.0], "time": [MOMENT, TIME]}
+    made, sink = ingestion()
+    made.take_table(rows)
+    assert [event.ranking_id for event in sink.events] == ["a", "1"]
+
+
+@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("name", ["rows.csv", "rows.parquet", "frame"])
+def test_rows_of_a_ranking_may_be_anywhere(
+    name: str, seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(event_rows, "ROWS_AT_ONCE", 3)
+    rows = random.Random(seed).sample(ROWS, len(ROWS))
+    made, sink = ingestion("rankings", "country")
+    if name == "frame":
+        made.take_table(table_of(rows))
+    else:
+        path = tmp_path / name
+        path.write_bytes(
+            text_of(rows, ",") if name == "rows.csv" else write_parquet(table_of(rows))
+        )
+        made.take_file(EventFile(str(path)))
+    assert {event.ranking_id: event for event in sink.events} == {
+        event.ranking_id: event for event in expected()
+    }
+    assert len(sink.events) == len(SHOWN)
+
+
+def test_rows_that_are_together_are_not_sorted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(event_rows, "ROWS_AT_ONCE", 2)
+    monkeypatch.setattr(event_rows, "MOST_SORTED", 0)
+    path = tmp_path / "rows.csv"
+    path.write_bytes(text_of(ROWS, ","))
+    made, sink = ingestion("rankings", "country")
+    made.take_file(EventFile(str(path)))
+    assert sink.events == expected()
+    path.write_bytes(text_of([*ROWS[1:], ROWS[0]], ","))
+    with pytest.raises(LimitError) as refused:
+        made.take_file(EventFile(str(path)))
+    assert (refused.value.code, refused.value.file) == ("query_returns", str(path))
+    assert len(sink.events) == len(SHOWN)
+
+
+def test_a_ranking_that_is_too_long_is_refused_however_it_is_cut(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(event_rows, "ROWS_AT_ONCE", 300)
+    rows = [{**ROWS[0], "doc_id": f"d{at}", "rank": at + 1} for at in range(2500)]
+    path = tmp_path / "rows.csv"
+    path.write_bytes(text_of([*rows, ROWS[-1]], ","))
+    made, sink = ingestion("rankings", "country")
+    made.take_file(EventFile(str(path)))
+    assert [event.ranking_id for event in sink.events] == [ROWS[-1]["ranking_id"]]
+    (refused,) = made.ingested.refused
+    assert (refused.place, refused.code) == (2, "max_group")
+
+
+def test_labels_are_read_from_lines_and_rows(tmp_path: Path) -> None:
+    rows: list[dict[str, Any]] = [
+        {"ranking_id": "007", "doc_id": "b", "time": TIME, "labels": "click", "value": None},
+        {"ranking_id": "007", "doc_id": "NA", "time": TIME, "labels": None, "value": 2.5},
+    ]
+    objects = [{name: value for name, value in row.items() if value is not None} for row in rows]
+    listed = []
+    for name, text in (
+        ("a.jsonl", lines_of(objects)),
+        ("a.csv", text_of(rows, ",")),
+        ("a.parquet", write_parquet(table_of(rows))),
+    ):
+        path = tmp_path / name
+        path.write_bytes(text)
+        made, sink = ingestion("labels")
+        made.take_file(EventFile(str(path)))
+        listed.append(sink.events)
+    made, sink = ingestion("labels")
+    made.take_table(pd.DataFrame(rows))
+    assert listed == [sink.events] * 3
+    assert [(event.labels, event.value) for event in sink.events if isinstance(event, Label)] == [
+        (("click",), None), ((), 2.5)
+    ]  # fmt: skip
+
+
+LINES: list[tuple[bytes, str]] = [
+    (b"{", "json_syntax"),
+    (b"[1]", "json_type"),
+    (b"null", "json_type"),
+    (b"\xff\xfe", "not_utf8"),
+    (b"\0", "json_syntax"),
+    (b'{"ranking_id": "a", "ranking_id": "b"}', "duplicate_key"),
+    (b'{"ranking_id": NaN}', "json_syntax"),
+    (b'{"ranking_id": ' + b"9" * 10_000 + b"}", "integer_range"),
+    (b"[" * 100_000, "depth"),
+    (b'{"ranking_id": "\\ud800", "time": 0}', "surrogate"),
+    (b'{"ranking_id": "a\\u0000", "time": 0}', "nul_byte"),
+    (b'{"ranking_id": "a"}', "missing_field"),
+    (b'{"ranking_id": "a", "qid": "b"}', "ambiguous_field"),
+    (b'{"ranking_id": "a", "time": "yesterday"}', "time_format"),
+    (b'{"ranking_id": "a", "time": 1795284}', "too_old"),
+]
+
+
+@pytest.mark.parametrize(("line", "code"), LINES)
+def test_a_line_that_is_wrong_does_not_stop_the_others(
+    line: bytes, code: str, tmp_path: Path
+) -> None:
+    path = tmp_path / "a.jsonl"
+    good = lines_of(SHOWN)
+    path.write_bytes(good + b"\n" + line + b"\n" + good)
+    made, sink = ingestion()
+    made.take_file(EventFile(str(path)))
+    assert sink.events == [*expected(), *expected()]
+    (refused,) = made.ingested.refused
+    assert (refused.file, refused.place, refused.code) == (str(path), len(SHOWN) + 2, code)
+    assert made.ingested.reasons == {code: 1}
+    assert str(refused).isprintable()
+
+
+def test_a_line_without_end_is_skipped_in_little_memory(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(event_files, "PIECE", 100)
+    monkeypatch.setattr(event_files, "LONGEST_LINE", 1000)
+    path = tmp_path / "a.jsonl"
+    for length in (999, 1000, 1001, 5000):
+        path.write_bytes(lines_of(SHOWN) + b"x" * length + b"\n" + lines_of(SHOWN))
+        made, sink = ingestion()
+        made.take_file(EventFile(str(path)))
+        assert len(sink.events) == 2 * len(SHOWN)
+        (refused,) = made.ingested.refused
+        code = "json_syntax" if length <= 1000 else "line_length"
+        assert (refused.place, refused.code) == (len(SHOWN) + 1, code)
+
+
+@pytest.mark.parametrize(
+    ("column", "cell", "code"),
+    [
+        ("rank", "1,5", "bad_rank"),
+        ("rank", "first", "bad_rank"),
+        ("rank", "0.5", "bad_rank"),
+        ("score", "nan", "score_not_number"),
+        ("score", "1e999", "score_not_number"),
+        ("score", "0x10", "score_not_number"),
+        ("time", "2026-11-21 18:00:00", "time_zone"),
+        ("time", "2026-02-30T00:00:00Z", "time_format"),
+        ("ranking_id", "", "missing_field"),
+        ("doc_id", "", "id_type"),
+        ("doc_id", "x" * 600, "id_length"),
+    ],
+)
+def test_a_cell_that_is_wrong_does_not_stop_the_others(
+    column: str, cell: str, code: str, tmp_path: Path
+) -> None:
+    path = tmp_path / "a.csv"
+    rows = [*ROWS[:-1], ROWS[-1] | {column: cell}]
+    path.write_bytes(text_of(rows, ","))
+    made, sink = ingestion("rankings", "country")
+    made.take_file(EventFile(str(path)))
+    assert sink.events == expected()[:-1]
+    (refused,) = made.ingested.refused
+    assert (refused.place, refused.code) == (len(rows) + 1, code)
+
+
+def test_places_are_lines_also_after_fields_of_several_lines(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    rows = [ROWS[0] | {"note": "one\ntwo\nthree"}, ROWS[-1] | {"note": "", "rank": "x"}]
+    path.write_bytes(text_of(rows, ",").replace(b"\r\n", b"\n"))
+    made, _ = ingestion("rankings", "country")
+    made.take_file(EventFile(str(path)))
+    (refused,) = made.ingested.refused
+    assert refused.place == 5
+    assert made.ingested.unknown == {"note": 1}
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "code"),
+    [
+        ("a.csv", b"", "empty_input"),
+        ("a.csv", b"ranking_id,doc_id\na,b\n", "columns"),
+        ("a.csv", b"ranking_id,ranking_id\na,b\n", "columns"),
+        ("a.csv", b"qid,ranking_id,doc_id,rank,time\n1,1,1,1,0\n", "ambiguous_field"),
+        ("a.csv", b'ranking_id,doc_id,rank,time\n"a,b,1,0\n', "unterminated_quote"),
+        ("a.csv", b"ranking_id,doc_id,rank,time\na,b,1\n", "field_count"),
+        ("a.csv", b"ranking_id,doc_id,rank,time\na\0,b,1,0\n", "nul_byte"),
+        ("a.csv", b"ranking_id,doc_id,rank,time\n\xff,b,1,0\n", "encoding"),
+        ("a.csv", b"ranking_id;doc_id;rank;time\na;b;1;0\n", "columns"),
+        ("a.json", b" \n", "empty_input"),
+        ("a.json", b"{} {}", "json_syntax"),
+        ("a.json", b"[" * 100_000, "depth"),
+        ("a.parquet", b"PAR1 and no more", "parquet_invalid"),
+        ("a.arrow", b"ARROW1 and no more", "arrow_invalid"),
+        ("a.jsonl", b"PAR1", "not_text"),
+        ("a.jsonl.gz", gzip.compress(b"{}\n" * 1000)[:-9], "compressed_truncated"),
+    ],
+)
+def test_a_file_that_cannot_be_read_is_named(
+    name: str, text: bytes, code: str, tmp_path: Path
+) -> None:
+    path = tmp_path / name
+    path.write_bytes(text)
+    made, sink = ingestion()
+    with pytest.raises(InputError) as refused:
+        made.take_file(EventFile(str(path)))
+    assert (refused.value.code, refused.value.file) == (code, str(path))
+    assert sink.events == []
+
+
+def test_a_json_text_that_is_too_large_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(event_files, "LONGEST_JSON", 100)
+    path = tmp_path / "a.json"
+    path.write_bytes(json.dumps(SHOWN).encode())
+    made, _ = ingestion()
+    with pytest.raises(LimitError):
+        made.take_file(EventFile(str(path)))
+
+
+@pytest.mark.parametrize(
+    ("given", "kind"),
+    [
+        (EventFile("a.xlsx"), UsageError),
+        (EventFile("a.parquet.gz"), UsageError),
+        (EventFile("-"), UsageError),
+        (EventFile("none.csv"), FileError),
+        (EventFile("none.jsonl"), FileError),
+        (EventFile("a\0.jsonl"), FileError),
+        (EventFile("none.csv", "xlsx"), UsageError),  # type: ignore[arg-type]
+    ],
+)
+def test_a_path_that_is_none_is_refused(given: EventFile, kind: type[RankscopeError]) -> None:
+    made, _ = ingestion()
+    with pytest.raises(kind):
+        made.take_file(given)
+
+
+def test_a_store_takes_each_event_once_and_counts_what_it_did_not(tmp_path: Path) -> None:
+    path = tmp_path / "a.jsonl"
+    other = SHOWN[0] | {"version": "5"}
+    path.write_bytes(lines_of([*SHOWN, SHOWN[1], other, {"colour": 1}]))
+    with SQLiteStore(tmp_path / "events.db") as store:
+        for seen in (False, True):
+            made = Ingestion(StoreSink(store, "music"), "rankings", now=lambda: NOW)
+            made.take_file(EventFile(str(path)))
+            ingested = made.ingested
+            assert (
+                ingested.accepted,
+                ingested.duplicate,
+                ingested.conflict,
+                ingested.rejected,
+            ) == ((0, len(SHOWN) + 1, 1, 1) if seen else (len(SHOWN), 1, 1, 1))
+            places = {refused.code: refused.place for refused in ingested.refused}
+            assert places == {"event_conflict": 5, "missing_field": 6}
+        counted = store.counters("music")
+    assert counted["accepted"] == len(SHOWN)
+    assert counted["duplicate"] == len(SHOWN) + 2
+    assert (counted["conflict"], counted["missing_field"]) == (2, 2)
+
+
+def test_what_is_shown_of_refusals_is_bounded() -> None:
+    made, _ = ingestion()
+    made.take_objects([{}] * 3000)
+    assert made.ingested.rejected == 3000
+    assert [refused.place for refused in made.ingested.refused] == list(range(1, 21))
+
+
+def test_batches_are_bounded(tmp_path: Path) -> None:
+    path = tmp_path / "a.jsonl"
+    path.write_bytes(lines_of(SHOWN) * 1000)
+    made, sink = ingestion()
+    made.take_file(EventFile(str(path)))
+    assert made.ingested.accepted == 3000
+    assert sink.most <= event_files.AT_ONCE
