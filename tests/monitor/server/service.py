@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from typing import Any
+from urllib.parse import urlencode
 
 import httpx
 from rankscope.monitor.keys import make_key
@@ -32,7 +33,12 @@ class Service:
     """
 
     def __init__(
-        self, folder: Path, settings: Settings | None = None, store: object = None
+        self,
+        folder: Path,
+        settings: Settings | None = None,
+        store: object = None,
+        *,
+        has_key: bool = True,
     ) -> None:
         self.store: Any = store or SQLiteStore(folder / "events.db")
         self.log: list[str] = []
@@ -44,7 +50,7 @@ class Service:
             clock=lambda: self.seconds,
             now=lambda: NOW,
         )
-        self.key = self.make_key("music", "ingest")
+        self.key = self.make_key("music", "ingest") if has_key else ""
 
     def make_key(self, project: str, *scopes: str) -> str:
         """Store a key, and give what is shown of it."""
@@ -71,17 +77,21 @@ class Service:
             made["authorization"] = f"Bearer {key or self.key}"
         return made | dict(headers or {})
 
-    def ask_all(self, requests: Sequence[tuple[str, str, Any, dict[str, str]]]) -> list[Any]:
-        """Send requests at the same time."""
+    def ask_all(
+        self,
+        requests: Sequence[tuple[str, str, Any, dict[str, str]]],
+        client: str = "10.1.2.3",
+    ) -> list[Any]:
+        """Send requests at the same time, from one address."""
 
         async def ask() -> list[Any]:
-            transport = httpx.ASGITransport(self.app, client=("10.1.2.3", 5))
+            transport = httpx.ASGITransport(self.app, client=(client, 5))
             async with httpx.AsyncClient(
                 transport=transport, base_url="http://localhost:8000"
-            ) as client:
+            ) as asking:
                 return await asyncio.gather(
                     *(
-                        client.request(method, path, content=body, headers=headers)
+                        asking.request(method, path, content=body, headers=headers)
                         for method, path, body, headers in requests
                     )
                 )
@@ -92,11 +102,56 @@ class Service:
         """Send events as JSON."""
         return self.ask("POST", path, json.dumps(events).encode(), **said)
 
+    def browser(self, client: str = "127.0.0.1") -> Browser:
+        """Give a browser at an address."""
+        return Browser(self, client)
+
     def last_line(self) -> dict[str, Any]:
         """Read the last line of the log."""
         line = json.loads(self.log[-1])
         assert isinstance(line, dict)
         return line
+
+
+class Browser:
+    """What a browser says and keeps.
+
+    Attributes:
+        cookies: What it keeps, by name.
+    """
+
+    def __init__(self, service: Service, client: str) -> None:
+        self._service = service
+        self._client = client
+        self.cookies: dict[str, str] = {}
+
+    def get(self, path: str, **headers: str) -> httpx.Response:
+        """Load a page that somebody typed the address of."""
+        return self._ask("GET", path, b"", {"sec-fetch-site": "none"} | headers)
+
+    def send(self, path: str, fields: Mapping[str, str], **headers: str) -> httpx.Response:
+        """Send a form of a page of the service."""
+        said = {
+            "content-type": "application/x-www-form-urlencoded",
+            "sec-fetch-site": "same-origin",
+            "origin": "null",
+        }
+        return self._ask("POST", path, urlencode(fields).encode(), said | headers)
+
+    def sign_in(self, key: str, wanted: str = "/") -> httpx.Response:
+        """Sign in with a key."""
+        return self.send("/sign-in", {"key": key, "next": wanted})
+
+    def _ask(self, method: str, path: str, body: bytes, headers: dict[str, str]) -> httpx.Response:
+        said = {name.replace("_", "-"): value for name, value in headers.items()}
+        if self.cookies:
+            said["cookie"] = "; ".join(f"{name}={value}" for name, value in self.cookies.items())
+        [answer] = self._service.ask_all([(method, path, body, said)], self._client)
+        for line in answer.headers.get_list("set-cookie"):
+            name, _, value = line.partition(";")[0].partition("=")
+            self.cookies[name] = value.strip('"')
+        assert isinstance(answer, httpx.Response)
+        return answer
 
 
 def make_ranking(number: int, **fields: object) -> dict[str, Any]:

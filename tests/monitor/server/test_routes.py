@@ -3,69 +3,97 @@
 from __future__ import annotations
 
 import json
+import re
+from typing import Any
 
 import pytest
 from rankscope.monitor.server.app import Service as Application
-from rankscope.monitor.server.guard import HEADERS
+from rankscope.monitor.server.guard import HEADERS, PAGE_POLICY
 from rankscope.monitor.server.settings import Settings
+from rankscope.monitor.server.static import KEPT
 
 from tests.monitor.server.service import NOW, Service, make_label, make_ranking
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from rankscope.monitor.server.endpoint import Endpoint
+
 METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "CONNECT", "BREW")
-OPEN = {("GET", "/healthz"), ("GET", "/readyz")}
+OPEN = {("GET", "/healthz"), ("GET", "/readyz"), ("GET", "/sign-in"), ("POST", "/sign-in")}
+FORM = {"content-type": "application/x-www-form-urlencoded", "sec-fetch-site": "same-origin"}
 
 
-def endpoints(service: Service) -> dict[tuple[str, str], str | None]:
-    """The scopes that routes need, by method and path."""
-    made = Application(service.store, Settings(), lambda: 0.0, lambda: NOW)
-    return {(one.method, one.path): one.scope for one in made.endpoints}
+def list_endpoints(service: Service) -> tuple[Endpoint, ...]:
+    """The table of routes."""
+    return Application(service.store, Settings(), lambda: 0.0, lambda: NOW).endpoints
 
 
-def test_nothing_but_health_is_open(service: Service) -> None:
-    found = endpoints(service)
-    assert {route for route, scope in found.items() if scope is None} == OPEN
-    for method, path in found.keys() - OPEN:
-        assert service.ask(method, path, b"{}", key=None).status_code == 401
+def path_of(endpoint: Endpoint) -> str:
+    """An address of a route."""
+    return re.sub(r"{\w+(:path)?}", "r1", endpoint.path)
+
+
+def ask(service: Service, endpoint: Endpoint, key: str | None, body: bytes = b"{}") -> Any:  # noqa: ANN401 - as `ask` gives it
+    """Ask at an endpoint, as what it is for would."""
+    headers = FORM if endpoint.kind == "form" else {}
+    return service.ask(endpoint.method, path_of(endpoint), body, key=key, headers=headers)
+
+
+def test_nothing_is_open_but_health_and_how_to_sign_in(service: Service) -> None:
+    for endpoint in list_endpoints(service):
+        if endpoint.scope is None:
+            is_file = endpoint.method == "GET" and endpoint.kind == "file"
+            assert is_file or (endpoint.method, endpoint.path) in OPEN
+            continue
+        for key in (None, "rk_x", f"rk_{'0' * 16}_{'0' * 64}"):
+            answer = ask(service, endpoint, key)
+            if key is None and endpoint.kind in {"page", "form"}:
+                assert answer.status_code == 303
+                assert answer.headers["location"].startswith("/sign-in?next=%2F")
+            else:
+                assert answer.status_code == 401
+                assert answer.headers["www-authenticate"] == "Bearer"
 
 
 def test_a_key_does_what_it_is_for_and_nothing_else(service: Service) -> None:
-    for (method, path), scope in endpoints(service).items():
-        for other in {"ingest", "read", "admin"} - {scope} if scope else ():
-            answer = service.ask(method, path, b"{}", key=service.make_key("music", other))
-            assert (answer.status_code, answer.json()["error"]["code"]) == (403, "forbidden")
+    keys = {scope: service.make_key("music", scope) for scope in ("ingest", "read", "admin")}
+    for endpoint in list_endpoints(service):
+        for scope, key in keys.items():
+            if endpoint.scope not in {None, scope}:
+                answer = ask(service, endpoint, key)
+                assert answer.status_code == 403
+                assert service.last_line()["code"] == "forbidden"
     assert service.store.counters("music") == {}
 
 
 def test_other_methods_are_refused(service: Service) -> None:
-    found = endpoints(service)
-    for path in sorted({path for _, path in found}):
-        allowed = {method for method, at in found if at == path}
-        allowed |= {"HEAD"} if "GET" in allowed else set()
+    allowed: dict[str, set[str]] = {}
+    for endpoint in list_endpoints(service):
+        allowed.setdefault(path_of(endpoint), set()).add(endpoint.method)
+    for path, named in allowed.items():
+        methods = named | ({"HEAD"} if "GET" in named else set())
         for method in METHODS:
             override = {"x-http-method-override": "POST"}
             answer = service.ask(method, path, headers=override)
-            if method in allowed:
+            if method in methods:
                 assert answer.status_code != 405
             else:
                 assert answer.status_code == 405
-                assert set(answer.headers["allow"].split(", ")) == allowed
+                assert set(answer.headers["allow"].split(", ")) == methods
     assert service.store.counters("music") == {}
 
 
-def test_a_key_opens_its_own_project_whatever_is_asked(service: Service) -> None:
+def test_events_are_of_the_project_of_the_key_whatever_is_asked(service: Service) -> None:
     films = service.make_key("films", "ingest")
     service.post("/v1/rankings", make_ranking(1), key=films)
     service.post("/v1/labels", make_label(1), key=films)
     before = service.store.counters("films")
     said = {"x-project": "films", "x-project-id": "1"}
-    for (method, path), scope in endpoints(service).items():
-        for made in (make_ranking(1), make_label(1)):
-            body = json.dumps(made | {"project": "films", "project_id": 1}).encode()
-            answer = service.ask(method, path, body, headers=said)
-            assert answer.status_code == 200
-            if scope:
-                # It is not known to be there already: that is another project.
-                assert answer.json()["duplicate"] == answer.json()["conflict"] == 0
+    for path, made in (("/v1/rankings", make_ranking(1)), ("/v1/labels", make_label(1))):
+        body = json.dumps(made | {"project": "films", "project_id": 1}).encode()
+        answer = service.ask("POST", path, body, headers=said)
+        # It is not known to be there already: that is another project.
+        assert (answer.status_code, answer.json()["accepted"]) == (200, 1)
     assert service.store.counters("films") == before
     assert service.store.counters("music")["accepted"] == 2
 
@@ -98,12 +126,17 @@ def test_there_is_nothing_elsewhere(service: Service, path: str) -> None:
 
 
 def test_every_answer_has_the_headers(service: Service) -> None:
-    asked = [*endpoints(service), ("GET", "/nothing"), ("PUT", "/v1/labels")]
-    for method, path in asked:
+    asked = [(one.method, path_of(one)) for one in list_endpoints(service)]
+    for method, path in [*asked, ("GET", "/nothing"), ("PUT", "/v1/labels")]:
         for key in ("", None):
             for host in ("localhost", "evil.example"):
                 answer = service.ask(method, path, b"", key=key, headers={"host": host})
-                assert HEADERS.items() <= dict(answer.headers).items()
+                said = dict(HEADERS)
+                if answer.headers.get("content-type", "").startswith("text/html"):
+                    said["content-security-policy"] = PAGE_POLICY
+                if answer.is_success and path.startswith("/static/"):
+                    said["cache-control"] = KEPT
+                assert said.items() <= dict(answer.headers).items()
                 assert len(answer.headers["x-request-id"]) == 16
                 assert "server" not in answer.headers
                 assert service.last_line()["request_id"] == answer.headers["x-request-id"]
@@ -127,7 +160,7 @@ def test_every_answer_has_the_headers(service: Service) -> None:
     ],
 )
 def test_it_is_asked_under_its_own_names(service: Service, host: str, status: int) -> None:
-    for method, path in OPEN:
+    for method, path in (("GET", "/healthz"), ("GET", "/readyz")):
         assert service.ask(method, path, headers={"host": host}).status_code == status
 
 

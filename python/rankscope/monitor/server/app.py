@@ -10,39 +10,26 @@ from starlette.routing import Route, Router
 
 from rankscope.errors import FileError
 from rankscope.monitor.server.authenticating import Gate
+from rankscope.monitor.server.bodies import Held
+from rankscope.monitor.server.door import Door
+from rankscope.monitor.server.endpoint import Endpoint
 from rankscope.monitor.server.guard import Guard
 from rankscope.monitor.server.ingest import Ingest
 from rankscope.monitor.server.journal import Journal, write_stderr
+from rankscope.monitor.server.problems import show_problem
 from rankscope.monitor.server.settings import Settings
-from rankscope.records import record
+from rankscope.monitor.server.sign_in import SignIn, show_plainly
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
+    from collections.abc import Awaitable, Callable, Iterable, Iterator
 
     from starlette.requests import Request
     from starlette.responses import Response
     from starlette.types import ASGIApp
 
-    from rankscope.monitor.keys import Scope
+    from rankscope.monitor.server.endpoint import Asked
     from rankscope.monitor.store.protocol import Store
-
-
-@record(frozen=True, slots=True)
-class Endpoint:
-    """A route.
-
-    Args:
-        method: Of HTTP.
-        path: Of the address.
-        scope: What a key needs to be let in, or `None` where none is needed.
-        answer: Answers a request.
-    """
-
-    method: str
-    path: str
-    scope: Scope | None
-    answer: Callable[[Request], Awaitable[Response]]
 
 
 class Service:
@@ -63,26 +50,31 @@ class Service:
         now: Callable[[], int],
     ) -> None:
         self._store = store
-        self._readers = CapacityLimiter(settings.decoders)
-        gate = Gate(store, settings, clock, self._readers)
-        ingest = Ingest(store, gate, settings, now, CapacityLimiter(settings.decoders))
+        self._keys = CapacityLimiter(settings.decoders)
+        held = Held(settings.held_bytes)
+        gate = Gate(store, settings, clock, self._keys)
+        self.door = Door(gate, settings, held, show_problem)
+        ingest = Ingest(store, settings, held, now, CapacityLimiter(settings.decoders))
         self.endpoints = (
-            Endpoint("POST", "/v1/rankings", "ingest", ingest.post_rankings),
-            Endpoint("POST", "/v1/labels", "ingest", ingest.post_labels),
-            Endpoint("GET", "/healthz", None, self.tell_health),
-            Endpoint("GET", "/readyz", None, self.tell_readiness),
+            Endpoint(
+                "POST", "/v1/rankings", "ingest", ingest.post_rankings, summary="Log rankings."
+            ),
+            Endpoint("POST", "/v1/labels", "ingest", ingest.post_labels, summary="Log labels."),
+            Endpoint("GET", "/healthz", None, self.tell_health, summary="Whether it lives."),
+            Endpoint("GET", "/readyz", None, self.tell_readiness, summary="Whether it is ready."),
+            *SignIn(gate, show_plainly).endpoints,
         )
 
-    async def tell_health(self, _request: Request) -> Response:
+    async def tell_health(self, _asked: Asked) -> Response:
         """Say whether the process is to be kept."""
         if self._store.failure is not None:
             return JSONResponse({"status": "failed"}, 503)
         return JSONResponse({"status": "ok"})
 
-    async def tell_readiness(self, _request: Request) -> Response:
+    async def tell_readiness(self, _asked: Asked) -> Response:
         """Say whether requests are to be sent here."""
         is_ready = self._store.failure is None and await to_thread.run_sync(
-            self._can_read, limiter=self._readers
+            self._can_read, limiter=self._keys
         )
         return JSONResponse(
             {"status": "ready"} if is_ready else {"status": "not ready"}, 200 if is_ready else 503
@@ -120,9 +112,25 @@ def make_app(
     """
     settings = settings or Settings()
     service = Service(store, settings, clock, now)
-    routes = [
-        Route(endpoint.path, endpoint.answer, methods=[endpoint.method])
-        for endpoint in service.endpoints
-    ]
+    routes = list(_make_routes(service.endpoints, service.door))
     # A router alone: the guard answers for what goes wrong, and nothing else does.
     return Guard(Router(routes, redirect_slashes=False), settings, Journal(write_log, now))
+
+
+def _make_routes(endpoints: Iterable[Endpoint], door: Door) -> Iterator[Route]:
+    """Make a route a path, so that what is said of other methods names all that there are."""
+    paths: dict[str, dict[str, Callable[[Request], Awaitable[Response]]]] = {}
+    for endpoint in endpoints:
+        paths.setdefault(endpoint.path, {})[endpoint.method] = door.answering(endpoint)
+    for path, answers in paths.items():
+        yield Route(path, _choose(answers), methods=list(answers))
+
+
+def _choose(
+    answers: dict[str, Callable[[Request], Awaitable[Response]]],
+) -> Callable[[Request], Awaitable[Response]]:
+    async def answer(request: Request) -> Response:
+        method = "GET" if request.method == "HEAD" else request.method
+        return await answers[method](request)
+
+    return answer

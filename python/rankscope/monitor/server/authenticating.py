@@ -1,12 +1,19 @@
-"""Who asks: the key in the header, what it may do, and how often."""
+"""Who asks: the key in the header or the session in the cookie, what it may do, and how often."""
 
 from __future__ import annotations
+
+from urllib.parse import quote, urlencode
 
 from anyio import to_thread
 
 from rankscope.monitor.keys import authenticate
+from rankscope.monitor.server.open_mode import OpenMode
+from rankscope.monitor.server.origin import is_own_machine, refuse_other_origins
 from rankscope.monitor.server.problems import RefusedRequestError, ask_again
 from rankscope.monitor.server.rates import Rates
+from rankscope.monitor.server.sessions import SECONDS, Sessions
+from rankscope.monitor.server.visitor import visitor_of
+from rankscope.records import replace
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -14,18 +21,22 @@ if TYPE_CHECKING:
 
     from anyio import CapacityLimiter
     from starlette.requests import Request
+    from starlette.responses import Response
 
-    from rankscope.monitor.keys import ApiKey, KeyFinder, Scope
+    from rankscope.monitor.keys import ApiKey, Scope
     from rankscope.monitor.server.settings import Settings
+    from rankscope.monitor.server.visitor import Visitor
+    from rankscope.monitor.store.protocol import Store
 
 LONGEST = 200
+COOKIE = "rankscope-session"
 
 
 class Gate:
     """Lets requests in.
 
     Args:
-        finder: Where keys are.
+        store: Where keys are.
         settings: How often one may ask.
         clock: Seconds that only grow.
         threads: How many look for keys at a time.
@@ -33,18 +44,20 @@ class Gate:
 
     def __init__(
         self,
-        finder: KeyFinder,
+        store: Store,
         settings: Settings,
         clock: Callable[[], float],
         threads: CapacityLimiter,
     ) -> None:
-        self._finder = finder
+        self._store = store
         self._threads = threads
+        self._sessions = Sessions(clock)
+        self._open = OpenMode(store, settings.open_project, threads)
         self._keys = Rates(settings.key_rate, settings.key_burst, clock)
         self._failures = Rates(settings.failure_rate, settings.failure_burst, clock)
 
-    async def enter(self, request: Request, scope: Scope) -> ApiKey:
-        """Give the key of a request.
+    async def enter(self, request: Request, scope: Scope) -> Visitor:
+        """Give who asks, by the key in the header.
 
         A good key is let in however many bad ones came from its address.
 
@@ -52,38 +65,125 @@ class Gate:
             RefusedRequestError: There is no key that opens something, it may not do this, or it
                 asks too often. Which of the reasons a key opens nothing is not told.
         """
-        if request.scope["query_string"]:
-            raise RefusedRequestError(
-                400,
-                "expected no query, for keys belong in the header authorization",
-                code="query_string",
-            )
-        presented = _read_bearer(request)
+        visitor = None
+        if "authorization" not in request.headers:
+            visitor = await self._open.find_visitor(request)
+            if visitor is not None:
+                refuse_other_origins(request)
+        if visitor is None:
+            visitor = visitor_of(await self.find_key(request, _read_bearer(request)))
+        return self._admit(request, visitor, scope)
+
+    async def enter_page(self, request: Request, scope: Scope, *, sends: bool = True) -> Visitor:
+        """Give who asks, by the key in the header or else by the session of a browser.
+
+        Args:
+            request: The request.
+            scope: What the key has to be for.
+            sends: Whether somebody who is not known is sent to where one signs in.
+
+        Raises:
+            RefusedRequestError: As `enter` does, or because somebody is sent there.
+        """
+        if "authorization" in request.headers:
+            return await self.enter(request, scope)
+        visitor = await self.find_visitor(request)
+        if visitor is not None:
+            return self._admit(request, visitor, scope)
+        if sends:
+            raise send_to_sign_in(request)
+        return await self.enter(request, scope)
+
+    async def find_visitor(self, request: Request) -> Visitor | None:
+        """Give who is signed in, or needs not be."""
+        kept = request.cookies.get(_cookie_of(request), "")
+        session = self._sessions.find(kept) if kept else None
+        if session is None:
+            return await self._open.find_visitor(request)
+        # Looked up each time, so that a key that was revoked ends its sessions at once.
+        key = await to_thread.run_sync(self._store.find_key, session.key_id, limiter=self._threads)
+        if key is None or key.revoked is not None:
+            self._sessions.end(kept)
+            return None
+        visitor = visitor_of(key)
+        # Whoever may change what is shown may see it.
+        scopes = visitor.scopes if "read" in visitor.scopes else ("read", *visitor.scopes)
+        return replace(visitor, scopes=scopes, csrf=session.csrf)
+
+    async def find_key(self, request: Request, presented: str) -> ApiKey:
+        """Give the key that was presented.
+
+        Raises:
+            RefusedRequestError: It opens nothing, or too many of those came from there.
+        """
         key = None
-        if presented:
+        if presented and len(presented) <= LONGEST:
             # Looked up each time, so that a key that was revoked opens nothing at once.
             key = await to_thread.run_sync(
-                authenticate, self._finder, presented, limiter=self._threads
+                authenticate, self._store, presented, limiter=self._threads
             )
         if key is None:
-            self._refuse(request)
+            address = request.client.host if request.client else ""
+            _refuse_often(self._failures.take(address))
             raise RefusedRequestError(
                 401,
                 "expected a key in the header authorization: Bearer rk_...",
                 code="unauthorized",
                 headers={"www-authenticate": "Bearer"},
             )
-        request.state.key = key
-        if scope not in key.scopes:
+        return key
+
+    def sign_in(self, request: Request, key: ApiKey, response: Response) -> None:
+        """Begin a session, and let the answer hand it to the browser."""
+        self.forget(request)
+        name = _cookie_of(request)
+        response.set_cookie(
+            name,
+            self._sessions.begin(key.key_id),
+            max_age=SECONDS,
+            secure=name != COOKIE,
+            httponly=True,
+            samesite="lax",
+        )
+
+    def sign_out(self, request: Request, response: Response) -> None:
+        """End the session of a browser."""
+        self.forget(request)
+        name = _cookie_of(request)
+        response.delete_cookie(name, secure=name != COOKIE, httponly=True, samesite="lax")
+
+    def forget(self, request: Request) -> None:
+        """End the session of a browser, without telling it."""
+        self._sessions.end(request.cookies.get(_cookie_of(request), ""))
+
+    def _admit(self, request: Request, visitor: Visitor, scope: Scope) -> Visitor:
+        request.state.visitor = visitor
+        if scope not in visitor.scopes:
             raise RefusedRequestError(
                 403, f"expected a key with the scope {scope}", code="forbidden"
             )
-        _refuse_often(self._keys.take(key.key_id))
-        return key
+        _refuse_often(self._keys.take(visitor.actor))
+        return visitor
 
-    def _refuse(self, request: Request) -> None:
-        address = request.client.host if request.client else ""
-        _refuse_often(self._failures.take(address))
+
+def send_to_sign_in(request: Request) -> RefusedRequestError:
+    """Give the answer that sends a browser to where one signs in, and from there back."""
+    path = request.url.path if request.method in {"GET", "HEAD"} else "/"
+    query = request.scope["query_string"].decode("latin-1")
+    wanted = f"{quote(path)}?{query}" if query and path != "/" else quote(path)
+    return RefusedRequestError(
+        303,
+        "expected somebody who is signed in",
+        code="sign_in",
+        headers={"location": f"/sign-in?{urlencode({'next': wanted})}"},
+    )
+
+
+def _cookie_of(request: Request) -> str:
+    # Only this machine may ask by plain HTTP; a browser elsewhere keeps the other name only where
+    # it came by HTTPS, and no other host can set it.
+    is_plain = request.url.scheme == "http" and is_own_machine(request)
+    return COOKIE if is_plain else f"__Host-{COOKIE}"
 
 
 def _refuse_often(seconds: int) -> None:
@@ -96,4 +196,4 @@ def _refuse_often(seconds: int) -> None:
 def _read_bearer(request: Request) -> str:
     given = request.headers.getlist("authorization")
     kind, _, presented = (given[0] if len(given) == 1 else "").partition(" ")
-    return presented if kind.lower() == "bearer" and len(presented) <= LONGEST else ""
+    return presented if kind.lower() == "bearer" else ""

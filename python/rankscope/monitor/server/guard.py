@@ -29,7 +29,13 @@ HEADERS = {
     "cross-origin-resource-policy": "same-origin",
     "cache-control": "no-store",
 }
-"""What every answer says, unless a page says otherwise."""
+"""What every answer says; pages have a policy of their own, and files may be kept."""
+
+PAGE_POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
+    "connect-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
+)
+"""What pages may load and do: what is ours, and nothing that is written into them."""
 
 METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
 GONE = 499
@@ -67,10 +73,7 @@ class Guard:
             nonlocal status
             if message["type"] == "http.response.start":
                 status = message["status"]
-                headers = MutableHeaders(scope=message)
-                headers["x-request-id"] = request_id
-                for name, value in HEADERS.items():
-                    headers.setdefault(name, value)
+                _add_headers(MutableHeaders(scope=message), request_id)
             await send(message)
 
         problem = None
@@ -87,7 +90,8 @@ class Guard:
                 said = {"raised": type(error).__qualname__, "at": trace_places(error)}
             if status:  # too late to say something else
                 raise
-            await answer_problem(problem, request_id)(scope, receive, send_guarded)
+            show = state.get("show_problem", answer_problem)
+            await show(problem, request_id)(scope, receive, send_guarded)
         finally:
             self._log(scope, status, time.monotonic() - since, problem, said)
 
@@ -110,7 +114,7 @@ class Guard:
     ) -> None:
         state = scope["state"]
         route = scope.get("route")
-        key = state.get("key")
+        visitor = state.get("visitor")
         fields: dict[str, object] = {
             "request_id": state["request_id"],
             "method": scope["method"] if scope["method"] in METHODS else "other",
@@ -119,11 +123,19 @@ class Guard:
             "status": status,
             "seconds": round(seconds, 6),
         }
-        if key is not None:
-            fields |= {"project": key.project, "key_id": key.key_id}
+        if visitor is not None:
+            fields |= {"project": visitor.project, "key_id": visitor.actor}
         if problem is not None:
             fields["code"] = problem.code
         self._journal.write("request", fields | state["said"] | said)
+
+
+def _add_headers(headers: MutableHeaders, request_id: str) -> None:
+    headers["x-request-id"] = request_id
+    if headers.get("content-type", "").startswith("text/html"):
+        headers["content-security-policy"] = PAGE_POLICY
+    for name, value in HEADERS.items():
+        headers.setdefault(name, value)
 
 
 def _as_problem(error: Exception) -> RefusedRequestError:

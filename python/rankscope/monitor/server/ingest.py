@@ -13,7 +13,6 @@ from rankscope.monitor.read_events import EventReader
 from rankscope.monitor.refusal import Rejection
 from rankscope.monitor.server.bodies import (
     LINES,
-    Held,
     check_length,
     find_encoding,
     read_form,
@@ -29,10 +28,10 @@ if TYPE_CHECKING:
     from typing import Any
 
     from anyio import CapacityLimiter
-    from starlette.requests import Request
 
     from rankscope.monitor.reading import Reading
-    from rankscope.monitor.server.authenticating import Gate
+    from rankscope.monitor.server.bodies import Held
+    from rankscope.monitor.server.endpoint import Asked
     from rankscope.monitor.server.settings import Settings
     from rankscope.monitor.store.protocol import Outcome, Store
 
@@ -47,8 +46,8 @@ class Ingest:
 
     Args:
         store: Where they are stored.
-        gate: Lets requests in.
         settings: How much is taken.
+        held: Counts the bytes of bodies.
         now: Gives the time, in microseconds since 1970 in UTC.
         threads: How many decode at a time.
     """
@@ -56,36 +55,41 @@ class Ingest:
     def __init__(
         self,
         store: Store,
-        gate: Gate,
         settings: Settings,
+        held: Held,
         now: Callable[[], int],
         threads: CapacityLimiter,
     ) -> None:
         self._store = store
-        self._gate = gate
         self._settings = settings
         self._now = now
         self._threads = threads
-        self._held = Held(settings.held_bytes)
+        self._held = held
         self._reader = EventReader(limits=settings.events)
 
-    async def post_rankings(self, request: Request) -> JSONResponse:
+    async def post_rankings(self, asked: Asked) -> JSONResponse:
         """Take rankings."""
-        return await self._take(request, self._reader.read_rankings)
+        return await self._take(asked, self._reader.read_rankings)
 
-    async def post_labels(self, request: Request) -> JSONResponse:
+    async def post_labels(self, asked: Asked) -> JSONResponse:
         """Take labels."""
-        return await self._take(request, self._reader.read_labels)
+        return await self._take(asked, self._reader.read_labels)
 
-    async def _take(self, request: Request, read: Callable[..., Reading]) -> JSONResponse:
-        key = await self._gate.enter(request, "ingest")
+    async def _take(self, asked: Asked, read: Callable[..., Reading]) -> JSONResponse:
+        request = asked.request
         form = read_form(request)
         check_length(request, self._settings)
         with self._held.hold() as hold:
             body = await receive_body(request, self._settings, hold)
             is_packed = find_encoding(request) == "gzip"
             reading, stored = await to_thread.run_sync(
-                self._decode, key.project, body, form, is_packed, read, limiter=self._threads
+                self._decode,
+                asked.visitor.project,
+                body,
+                form,
+                is_packed,
+                read,
+                limiter=self._threads,
             )
             outcomes = await asyncio.wrap_future(stored)
         answer = answer_events(reading, outcomes)

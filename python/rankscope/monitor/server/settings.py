@@ -15,7 +15,10 @@ class Settings:
     Args:
         hosts: The names under which it is asked, without ports; others are refused, so that no
             page of a browser reaches it under a name of its own.
+        open_project: The project that this machine may use without a key as long as there never
+            was one, or `None`; only for a service that others do not reach.
         body_bytes: Bytes of a body as it is sent.
+        small_bytes: Bytes of a form, or of a body that is no batch of events.
         plain_bytes: Bytes of a body once it is unpacked.
         ratio: Bytes from one packed byte, beyond the first 1 MiB.
         members: Members of gzip in a body.
@@ -32,7 +35,9 @@ class Settings:
     """
 
     hosts: tuple[str, ...] = ("localhost", "127.0.0.1", "[::1]")
+    open_project: str | None = None
     body_bytes: int = 8 * MIB
+    small_bytes: int = MIB // 4
     plain_bytes: int = 8 * MIB
     ratio: int = 250
     members: int = 100

@@ -1,0 +1,112 @@
+"""Around every endpoint: who asks, and what is asked, before it answers."""
+
+from __future__ import annotations
+
+from rankscope.monitor.fields import read_id
+from rankscope.monitor.refusal import RefusedError
+from rankscope.monitor.server.bodies import check_length, read_form, receive_body
+from rankscope.monitor.server.endpoint import Asked
+from rankscope.monitor.server.forms import check_form_type, check_token, parse_form
+from rankscope.monitor.server.origin import demand_own_page
+from rankscope.monitor.server.parameter import read_parameters, refuse_secrets
+from rankscope.monitor.server.parse_objects import Parser
+from rankscope.monitor.server.problems import RefusedRequestError
+from rankscope.monitor.server.visitor import NOBODY
+from rankscope.records import replace
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Mapping
+    from typing import Any
+
+    from starlette.requests import Request
+    from starlette.responses import Response
+
+    from rankscope.monitor.server.authenticating import Gate
+    from rankscope.monitor.server.bodies import Held
+    from rankscope.monitor.server.endpoint import Endpoint
+    from rankscope.monitor.server.settings import Settings
+    from rankscope.monitor.server.visitor import Visitor
+
+
+class Door:
+    """Lets what may be asked through to endpoints.
+
+    Args:
+        gate: Knows who asks.
+        settings: How large a form, or an object, may be.
+        held: Counts the bytes of bodies.
+        show_problem: Makes the page that says why a request is refused.
+    """
+
+    def __init__(
+        self,
+        gate: Gate,
+        settings: Settings,
+        held: Held,
+        show_problem: Callable[[RefusedRequestError, str], Response],
+    ) -> None:
+        self._gate = gate
+        self._settings = settings
+        self._small = replace(settings, body_bytes=settings.small_bytes)
+        self._held = held
+        self._show_problem = show_problem
+
+    def answering(self, endpoint: Endpoint) -> Callable[[Request], Awaitable[Response]]:
+        """Give what answers requests for an endpoint."""
+
+        async def answer(request: Request) -> Response:
+            if endpoint.kind in {"page", "form"}:
+                request.state.show_problem = self._show_problem
+            return await endpoint.answer(await self._read(endpoint, request))
+
+        return answer
+
+    async def _read(self, endpoint: Endpoint, request: Request) -> Asked:
+        refuse_secrets(request, endpoint.parameters)
+        if endpoint.kind == "form":
+            demand_own_page(request)
+        visitor = await self._enter(endpoint, request)
+        self._check_ids(request)
+        query = read_parameters(request, endpoint.parameters)
+        form: Mapping[str, tuple[str, ...]] = {}
+        body: Mapping[str, Any] = {}
+        if endpoint.kind == "form":
+            check_form_type(request)
+            form = parse_form(await self._receive(request))
+            if endpoint.scope is not None:
+                check_token(form, visitor)
+        elif endpoint.body is not None:
+            body = await self._receive_object(request)
+        return Asked(request, visitor, query, form, body)
+
+    async def _enter(self, endpoint: Endpoint, request: Request) -> Visitor:
+        if endpoint.scope is None:
+            return NOBODY
+        if endpoint.kind == "api":
+            return await self._gate.enter(request, endpoint.scope)
+        return await self._gate.enter_page(request, endpoint.scope, sends=endpoint.kind != "twin")
+
+    def _check_ids(self, request: Request) -> None:
+        try:
+            for name, value in request.path_params.items():
+                read_id(value, name, self._settings.events.id_bytes)
+        except RefusedError:  # nothing is stored under such an id
+            raise RefusedRequestError(404, "there is nothing here", code="not_found") from None
+
+    async def _receive_object(self, request: Request) -> Mapping[str, Any]:
+        if read_form(request) != "application/json" or "content-encoding" in request.headers:
+            raise RefusedRequestError(
+                415, "expected a body of application/json, as it is", code="content_type"
+            )
+        [value] = Parser(1).parse(await self._receive(request), is_lines=False) or [None]
+        if isinstance(value, RefusedError):
+            raise RefusedRequestError(422, value.message, code=value.code)
+        if not isinstance(value, dict):
+            raise RefusedRequestError(422, "expected an object of JSON", code="json_type")
+        return value
+
+    async def _receive(self, request: Request) -> bytes:
+        check_length(request, self._small)
+        with self._held.hold() as hold:
+            return await receive_body(request, self._small, hold)

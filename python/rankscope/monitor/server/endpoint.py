@@ -1,0 +1,85 @@
+"""A route: who may ask what there, and what answers. All routes are rows of this kind."""
+
+from __future__ import annotations
+
+from rankscope.records import record
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Mapping
+    from typing import Any, Literal, TypeAlias
+
+    from starlette.requests import Request
+    from starlette.responses import Response
+
+    from rankscope.monitor.keys import Scope
+    from rankscope.monitor.server.parameter import Parameter
+    from rankscope.monitor.server.visitor import Visitor
+
+    Kind: TypeAlias = Literal["api", "page", "twin", "form", "file"]
+    Schema: TypeAlias = Mapping[str, Any]
+
+
+@record(frozen=True, slots=True)
+class Asked:
+    """What is asked at an endpoint, once it is known that it may be.
+
+    Args:
+        request: The request.
+        visitor: Who asks.
+        query: The parameters that were given, by name, as they were read.
+        form: The fields of a form, by name, each as often as it was given.
+        body: The object of JSON that was sent, where the endpoint takes one.
+    """
+
+    request: Request
+    visitor: Visitor
+    query: Mapping[str, Any]
+    form: Mapping[str, tuple[str, ...]]
+    body: Mapping[str, Any]
+
+    def field(self, name: str) -> str:
+        """Give a field of a form that has one value, empty text if it was not given."""
+        return self.form.get(name, ("",))[0]
+
+    def part(self, name: str) -> str:
+        """Give what stands in the path for a name in braces."""
+        return str(self.request.path_params[name])
+
+
+@record(frozen=True, slots=True)
+class Endpoint:
+    """A route.
+
+    | kind | is | key | without it | answers |
+    |---|---|---|---|---|
+    | `api` | for programs | in the header | 401 | JSON |
+    | `page` | for people | session, or in the header | to the sign-in | HTML |
+    | `twin` | a page for programs | session, or in the header | 401 | JSON |
+    | `form` | what a page sends | session, and its token | to the sign-in | HTML, or to a page |
+    | `file` | what pages load | none | | its own type |
+
+    Args:
+        method: Of HTTP.
+        path: Of the address; a name in braces stands for an id, `{name:path}` for one that may
+            have slashes.
+        scope: What a key needs to be let in, or `None` where none is needed.
+        answer: Answers what is asked.
+        kind: Whom it is for.
+        summary: What it does, in a line.
+        parameters: What a query may say; all else is refused.
+        body: The schema of the object of JSON that it takes, or `None`.
+        result: The schema of what it answers, or `None` if that is not JSON.
+        status: What an answer has, if all is well.
+    """
+
+    method: str
+    path: str
+    scope: Scope | None
+    answer: Callable[[Asked], Awaitable[Response]]
+    kind: Kind = "api"
+    summary: str = ""
+    parameters: tuple[Parameter, ...] = ()
+    body: Schema | None = None
+    result: Schema | None = None
+    status: int = 200

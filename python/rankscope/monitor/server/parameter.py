@@ -1,0 +1,96 @@
+"""What the query of an address may say."""
+
+from __future__ import annotations
+
+import re
+
+from rankscope.errors import RankscopeError
+from rankscope.monitor.server.forms import parse_pairs
+from rankscope.monitor.server.problems import RefusedRequestError
+from rankscope.records import record
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+    from typing import Any
+
+    from starlette.requests import Request
+
+KEY = re.compile("rk_[0-9a-f]{16}_", re.IGNORECASE)
+SECRETS = frozenset({"key", "api_key", "apikey", "token", "access_token", "authorization"})
+LONGEST = 2048
+
+
+@record(frozen=True, slots=True)
+class Parameter:
+    """A parameter.
+
+    Args:
+        name: What it is called.
+        summary: What it says, in a line.
+        read: Makes a value of its text, or raises a `RankscopeError`.
+        schema: What its text may be, as JSON Schema says it.
+        is_needed: Whether it has to be given.
+        is_many: Whether it may be given more than once; its value is a tuple then.
+    """
+
+    name: str
+    summary: str
+    read: Callable[[str], Any] = str
+    schema: Mapping[str, Any] = {"type": "string"}
+    is_needed: bool = False
+    is_many: bool = False
+
+
+def refuse_secrets(request: Request, parameters: Sequence[Parameter]) -> None:
+    """Refuse addresses that may carry a key, for addresses are kept in many places.
+
+    Raises:
+        RefusedRequestError: There is a key, or a query where none is expected.
+    """
+    text = request.scope["query_string"].decode("latin-1")
+    if not text:
+        return
+    names = {part.partition("=")[0].lower() for part in text.split("&")}
+    if not parameters or names & SECRETS or KEY.search(text):
+        raise RefusedRequestError(
+            400,
+            "expected no key in the query, nor what is not known there: keys belong in the "
+            "header authorization",
+            code="query_string",
+        )
+
+
+def read_parameters(request: Request, parameters: Sequence[Parameter]) -> dict[str, Any]:
+    """Read the query of an address.
+
+    Raises:
+        RefusedRequestError: It says something else, something twice, or too much.
+    """
+    text = request.scope["query_string"].decode("latin-1")
+    given = dict(parse_pairs(text))
+    read: dict[str, Any] = {}
+    for parameter in parameters:
+        values = given.pop(parameter.name, ())
+        if any(len(value) > LONGEST for value in values):
+            raise _refused(f"{parameter.name} of at most {LONGEST} characters", "parameter")
+        if len(values) > 1 and not parameter.is_many:
+            raise _refused(f"{parameter.name} once", "parameter")
+        if values:
+            try:
+                made = tuple(parameter.read(value) for value in values)
+            except RankscopeError as error:
+                raise RefusedRequestError(
+                    422, f"{parameter.name}: {error.message}", code=error.code
+                ) from None
+            read[parameter.name] = made if parameter.is_many else made[0]
+        elif parameter.is_needed:
+            raise _refused(f"the parameter {parameter.name}", "parameter")
+    if given:
+        known = ", ".join(parameter.name for parameter in parameters)
+        raise _refused(f"no other parameters than {known}", "parameter")
+    return read
+
+
+def _refused(expected: str, code: str) -> RefusedRequestError:
+    return RefusedRequestError(422, f"expected {expected}", code=code)

@@ -1,0 +1,110 @@
+"""A new service on one machine needs no key, until there is one."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from rankscope.monitor.server.settings import Settings
+
+from tests.monitor.server.service import NOW, Service, make_ranking
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+
+@pytest.fixture
+def opened(tmp_path: Path) -> Iterator[Service]:
+    made = Service(tmp_path, Settings(open_project="default"), has_key=False)
+    yield made
+    made.store.close()
+
+
+def log(service: Service, client: str = "127.0.0.1", **headers: str) -> int:
+    """Log a ranking without a key, and give the status."""
+    said = {"content-type": "application/json"}
+    said |= {name.replace("_", "-"): value for name, value in headers.items()}
+    body = json.dumps(make_ranking(1)).encode()
+    [answer] = service.ask_all([("POST", "/v1/rankings", body, said)], client)
+    return int(answer.status_code)
+
+
+def test_this_machine_needs_no_key(opened: Service) -> None:
+    assert log(opened) == 200
+    assert opened.store.counters("default") == {"accepted": 1}
+    line = opened.last_line()
+    assert (line["project"], line["key_id"]) == ("default", "local")
+    assert opened.browser().get("/sign-in?next=/quality").headers["location"] == "/quality"
+
+
+def test_it_is_closed_unless_it_was_opened(tmp_path: Path) -> None:
+    service = Service(tmp_path, has_key=False)
+    assert log(service) == 401
+    service.store.close()
+
+
+@pytest.mark.parametrize(
+    ("client", "headers"),
+    [
+        ("10.1.2.3", {}),
+        ("", {}),
+        ("127.0.0.1", {"x_forwarded_for": "192.0.2.1"}),
+        ("127.0.0.1", {"forwarded": "for=192.0.2.1"}),
+        ("127.0.0.1", {"authorization": "Bearer rk_x"}),
+        ("127.0.0.1", {"authorization": ""}),
+    ],
+)
+def test_others_need_one(opened: Service, client: str, headers: dict[str, str]) -> None:
+    assert log(opened, client, **headers) == 401
+
+
+def test_a_name_that_others_know_needs_one(tmp_path: Path) -> None:
+    settings = Settings(open_project="default", hosts=("localhost", "rank.example"))
+    service = Service(tmp_path, settings, has_key=False)
+    assert log(service, host="rank.example") == 401
+    assert log(service, host="localhost") == 200
+    service.store.close()
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {"sec_fetch_site": "cross-site"},
+        {"sec_fetch_site": "same-site"},
+        {"origin": "http://evil.example"},
+        {"origin": "http://localhost:9000"},
+        {"origin": "null"},
+    ],
+)
+def test_pages_of_others_get_nothing(opened: Service, headers: dict[str, str]) -> None:
+    assert log(opened, **headers) == 403
+    assert opened.store.counters("default") == {}
+
+
+@pytest.mark.parametrize("kind", ["text/plain", "application/x-www-form-urlencoded", ""])
+def test_what_a_page_can_send_without_asking_is_not_taken(opened: Service, kind: str) -> None:
+    assert log(opened, content_type=kind) == 415
+
+
+def test_the_first_key_closes_it_for_good(opened: Service) -> None:
+    assert log(opened) == 200
+    key = opened.make_key("music", "read")
+    assert log(opened) == 401
+    opened.store.revoke_key("music", key.split("_")[1], NOW, "test")
+    assert log(opened) == 401
+
+
+def test_a_key_that_was_revoked_before_keeps_it_closed(tmp_path: Path) -> None:
+    service = Service(tmp_path, Settings(open_project="default"))
+    service.store.revoke_key("music", service.key.split("_")[1], NOW, "test")
+    assert log(service) == 401
+    service.store.close()
+
+
+def test_forms_need_the_token_of_the_process(opened: Service) -> None:
+    browser = opened.browser()
+    for fields in ({}, {"csrf": "0" * 64}):
+        assert browser.send("/sign-out", fields).status_code == 403
+        assert opened.last_line()["code"] == "csrf"

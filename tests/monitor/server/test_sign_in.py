@@ -1,0 +1,237 @@
+"""People sign in with a key: sessions, their cookies, and the forms of pages."""
+
+from __future__ import annotations
+
+import re
+from urllib.parse import urlencode
+
+import pytest
+from rankscope.monitor.server.settings import Settings
+
+from tests.monitor.server.service import NOW, Browser, Service
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from pathlib import Path
+
+HOURS = 3600.0
+
+
+def is_in(browser: Browser) -> bool:
+    """Whether a browser is signed in: it is sent on from where one signs in."""
+    return browser.get("/sign-in").status_code == 303
+
+
+def test_a_key_for_reading_signs_in_and_opens_pages(service: Service) -> None:
+    browser = service.browser()
+    assert not is_in(browser)
+    answer = browser.sign_in(service.make_key("music", "read"), "/trace?measure=nDCG%405")
+    assert answer.status_code == 303
+    assert answer.headers["location"] == "/trace?measure=nDCG%405"
+    assert is_in(browser)
+
+
+@pytest.mark.parametrize(
+    ("client", "name", "is_secure"),
+    [
+        ("127.0.0.1", "rankscope-session", False),
+        ("::1", "rankscope-session", False),
+        ("10.1.2.3", "__Host-rankscope-session", True),
+        ("", "__Host-rankscope-session", True),
+    ],
+)
+def test_only_this_machine_gets_a_cookie_that_plain_http_carries(
+    service: Service, client: str, name: str, *, is_secure: bool
+) -> None:
+    answer = service.browser(client).sign_in(service.make_key("music", "read"))
+    [cookie] = answer.headers.get_list("set-cookie")
+    kept, *said = cookie.split("; ")
+    assert re.fullmatch(rf"{name}=[0-9a-f]{{64}}", kept)
+    expected = {"HttpOnly", "SameSite=lax", "Path=/", f"Max-Age={12 * 3600}"}
+    assert set(said) == expected | ({"Secure"} if is_secure else set())
+
+
+def test_a_proxy_on_this_machine_gets_the_secure_cookie(service: Service) -> None:
+    fields = {"key": service.make_key("music", "read")}
+    answer = service.browser().send("/sign-in", fields, x_forwarded_for="192.0.2.1")
+    assert answer.headers["set-cookie"].startswith("__Host-")
+
+
+def test_a_key_for_events_signs_nobody_in(service: Service) -> None:
+    browser = service.browser()
+    answer = browser.sign_in(service.make_key("music", "ingest"))
+    assert (answer.status_code, browser.cookies) == (403, {})
+    assert "scope read or admin" in answer.text
+
+
+def test_a_key_that_opens_nothing_is_told_alike_and_not_shown(service: Service) -> None:
+    revoked = service.make_key("music", "read")
+    service.store.revoke_key("music", revoked.split("_")[1], NOW, "test")
+    told = set()
+    for key in ("", "a", revoked, revoked[:-1], "<b>", "a" * 5000):
+        answer = service.browser().sign_in(key)
+        assert answer.status_code == 401
+        assert "set-cookie" not in answer.headers
+        told.add(answer.text)
+    assert len(told) == 1
+
+
+def test_too_many_bad_keys_from_an_address_come_back_later(tmp_path: Path) -> None:
+    service = Service(tmp_path, Settings(failure_rate=1, failure_burst=3))
+    answers = [service.browser().sign_in("a") for _ in range(5)]
+    assert [answer.status_code for answer in answers] == [401, 401, 401, 429, 429]
+    assert answers[-1].headers["retry-after"] == "1"
+    assert service.browser().sign_in(service.make_key("music", "read")).status_code == 303
+    service.store.close()
+
+
+def test_a_session_ends_after_twelve_hours(service: Service) -> None:
+    browser = service.browser()
+    browser.sign_in(service.make_key("music", "read"))
+    service.seconds = 12 * HOURS - 1
+    assert is_in(browser)
+    service.seconds = 12 * HOURS
+    assert not is_in(browser)
+
+
+def test_a_key_that_is_revoked_ends_its_sessions(service: Service) -> None:
+    key, other = service.make_key("music", "read"), service.make_key("music", "read")
+    browsers = [service.browser() for _ in range(3)]
+    for browser, used in zip(browsers, (key, key, other), strict=True):
+        browser.sign_in(used)
+    service.store.revoke_key("music", key.split("_")[1], NOW, "test")
+    assert [is_in(browser) for browser in browsers] == [False, False, True]
+
+
+def test_who_signs_in_again_has_left_the_session_before(service: Service) -> None:
+    browser = service.browser()
+    key = service.make_key("music", "read")
+    browser.sign_in(key)
+    before = dict(browser.cookies)
+    browser.sign_in(key)
+    assert browser.cookies != before
+    browser.cookies = before
+    assert not is_in(browser)
+
+
+def test_sessions_are_of_random_ids_and_no_others(service: Service) -> None:
+    browser = service.browser()
+    browser.sign_in(service.make_key("music", "read"))
+    [name] = browser.cookies
+    for kept in ("", "0" * 64, browser.cookies[name][:-1], browser.cookies[name] + "0", "\ufffd"):
+        other = service.browser()
+        other.cookies[name] = kept.encode("ascii", "replace").decode()
+        assert not is_in(other)
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        {"sec_fetch_site": "cross-site"},
+        {"sec_fetch_site": "same-site"},
+        {"sec_fetch_site": "none"},
+    ],
+)
+def test_a_form_of_another_page_is_refused(service: Service, said: dict[str, str]) -> None:
+    browser = service.browser()
+    answer = browser.send("/sign-in", {"key": service.make_key("music", "read")}, **said)
+    assert (answer.status_code, service.last_line()["code"]) == (403, "origin")
+    assert browser.cookies == {}
+
+
+@pytest.mark.parametrize(
+    ("origin", "status"),
+    [
+        ("http://localhost:8000", 303),
+        ("https://localhost:8000", 303),
+        ("http://localhost:9000", 403),
+        ("http://localhost", 403),
+        ("http://localhost:8000.evil.example", 403),
+        ("http://evil.example", 403),
+        ("null", 403),
+        ("", 403),
+        ("http://[", 403),
+        (None, 403),
+    ],
+)
+def test_a_browser_without_fetch_metadata_is_known_by_its_origin(
+    service: Service, origin: str | None, status: int
+) -> None:
+    key = service.make_key("music", "read")
+    headers = {"content-type": "application/x-www-form-urlencoded"}
+    headers |= {} if origin is None else {"origin": origin}
+    [answer] = service.ask_all([("POST", "/sign-in", f"key={key}".encode(), headers)])
+    assert answer.status_code == status
+
+
+@pytest.mark.parametrize(
+    ("body", "kind", "status"),
+    [
+        (b"key=%ff", "application/x-www-form-urlencoded", 400),
+        (b"key=\xff", "application/x-www-form-urlencoded", 400),
+        (b"a=1&" * 501, "application/x-www-form-urlencoded", 400),
+        (b"key=" + b"a" * (1 << 19), "application/x-www-form-urlencoded", 413),
+        (b"{}", "application/json", 415),
+        (b"", "", 415),
+        (b"", "multipart/form-data; boundary=a", 415),
+        (b"", "text/plain", 415),
+    ],
+)
+def test_what_is_no_form_is_refused(service: Service, body: bytes, kind: str, status: int) -> None:
+    said = {"sec-fetch-site": "same-origin", "content-type": kind}
+    [answer] = service.ask_all([("POST", "/sign-in", body, said)])
+    assert answer.status_code == status
+    assert answer.headers["content-type"].startswith("text/html")
+
+
+def test_a_form_without_the_token_of_the_session_is_refused(service: Service) -> None:
+    browser = service.browser()
+    browser.sign_in(service.make_key("music", "read"))
+    for fields in ({}, {"csrf": ""}, {"csrf": "0" * 64}, {"csrf": "\u00e4"}):
+        answer = browser.send("/sign-out", fields)
+        assert (answer.status_code, service.last_line()["code"]) == (403, "csrf")
+    assert is_in(browser)
+
+
+def test_a_key_in_the_header_sends_no_forms(service: Service) -> None:
+    key = service.make_key("music", "read")
+    answer = service.browser().send("/sign-out", {"csrf": ""}, authorization=f"Bearer {key}")
+    assert (answer.status_code, service.last_line()["code"]) == (403, "csrf")
+
+
+@pytest.mark.parametrize(
+    "wanted",
+    [
+        "https://evil.example/",
+        "//evil.example",
+        "/\\evil.example",
+        "\\\\evil.example",
+        "javascript:alert(1)",
+        "/a\r\nset-cookie: a=b",
+        "/" + "a" * 5000,
+        "",
+    ],
+)
+def test_nobody_is_sent_elsewhere(service: Service, wanted: str) -> None:
+    browser = service.browser()
+    assert browser.sign_in(service.make_key("music", "read"), wanted).headers["location"] == "/"
+    if len(wanted) < 2048:
+        answer = browser.get(f"/sign-in?{urlencode({'next': wanted})}")
+        assert answer.headers["location"] == "/"
+
+
+def test_what_is_wanted_is_shown_as_text(service: Service) -> None:
+    answer = service.browser().get("/sign-in?next=/%22%3E%3Cscript%3E")
+    assert answer.status_code == 200
+    assert "<script" not in answer.text
+
+
+def test_no_secret_is_logged(service: Service) -> None:
+    key = service.make_key("music", "read")
+    browser = service.browser()
+    browser.sign_in(key)
+    browser.sign_in(key[:-1])
+    browser.get("/sign-in")
+    browser.get(f"/sign-in?next={key}")
+    secret = [key, key.split("_")[2], *browser.cookies.values()]
+    assert not [line for line in service.log for text in secret if text in line]
