@@ -102,6 +102,13 @@ class Service:
         """Send events as JSON."""
         return self.ask("POST", path, json.dumps(events).encode(), **said)
 
+    def counters(self, project: str = "music") -> dict[str, int]:
+        """Give the counters of a project, once all that was submitted is stored."""
+        self.store.transact(lambda _: None).result()
+        counted = self.store.counters(project)
+        assert isinstance(counted, dict)
+        return counted
+
     def browser(self, client: str = "127.0.0.1") -> Browser:
         """Give a browser at an address."""
         return Browser(self, client)

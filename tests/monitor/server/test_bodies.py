@@ -26,7 +26,7 @@ def refuse(service: Service, body: object, **headers: str) -> tuple[int, str]:
     """The status and code of a request that is refused, after which nothing is stored."""
     said = {name.replace("_", "-"): value for name, value in headers.items()}
     answer = service.ask("POST", "/v1/rankings", body, headers=said)  # type: ignore[arg-type]
-    assert service.store.counters("music") == {}
+    assert service.store.last_seq == 0
     assert service.last_line()["status"] == answer.status_code
     code = answer.json()["error"]["code"]
     assert service.last_line()["code"] == code

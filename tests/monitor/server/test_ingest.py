@@ -196,3 +196,48 @@ def test_what_the_store_does_not_take_is_not_accepted(
     assert "/var" not in answer.text
     assert service.store.last_seq == 0
     assert refusing.last_line()["status"] == status
+
+
+def test_requests_that_are_refused_are_counted_by_reason(tmp_path: Path) -> None:
+    service = Service(tmp_path, Settings(key_burst=6, batch=2))
+    for body, headers in [
+        (b"{", {}),
+        (b"", {}),
+        (b"{}", {"content-type": "text/plain"}),
+        (b"{}", {"content-encoding": "br"}),
+        (b"[{}, {}, {}]", {}),
+        (b"[{}]", {"content-length": "99999999"}),
+        (b"[{}]", {}),
+    ]:
+        service.ask("POST", "/v1/rankings", body, headers=headers)
+    # Nobody who has no key for it writes into the store.
+    service.post("/v1/rankings", {}, key=None)
+    service.post("/v1/rankings", {}, key=service.make_key("music", "read"))
+    assert service.counters() == {
+        "request:batch_too_large": 1,
+        "request:body_too_large": 1,
+        "request:content_encoding": 1,
+        "request:content_type": 1,
+        "request:empty_body": 1,
+        "request:json_syntax": 1,
+        "request:rate_limit": 1,
+    }
+    service.store.close()
+
+
+def test_what_the_store_cannot_count_now_it_counts_later(service: Service, tmp_path: Path) -> None:
+    class Overloaded(Refusing):
+        is_over = False
+
+        def submit(self, *given: object) -> object:
+            if self.is_over:
+                return self._inner.submit(*given)  # type: ignore[attr-defined]
+            return super().submit()
+
+    store = Overloaded(service.store, "store_overloaded")
+    refusing = Service(tmp_path, Settings(), store)
+    for number in (1, 2):
+        assert refusing.post("/v1/rankings", make_ranking(number)).status_code == 429
+    store.is_over = True
+    assert refusing.ask("POST", "/v1/rankings", b"{").status_code == 400
+    assert refusing.counters() == {"request:json_syntax": 1, "request:store_overloaded": 2}

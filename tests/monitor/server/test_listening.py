@@ -17,7 +17,7 @@ import pytest
 from rankscope import UsageError
 from rankscope.monitor.keys import make_key
 from rankscope.monitor.server.app import make_app
-from rankscope.monitor.server.head_deadline import HeadDeadline
+from rankscope.monitor.server.connections import BoundedProtocol
 from rankscope.monitor.server.listening import make_server
 from rankscope.monitor.store.sqlite import SQLiteStore
 
@@ -148,7 +148,7 @@ def test_it_ends_when_it_is_asked_to(tmp_path: Path) -> None:
 def test_a_head_that_does_not_come_is_not_waited_for(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, sent: bytes
 ) -> None:
-    monkeypatch.setattr(HeadDeadline, "seconds", 0.2)
+    monkeypatch.setattr(BoundedProtocol, "seconds", 0.2)
 
     async def ask(port: int) -> list[bytes]:
         reader, writer = await asyncio.open_connection("127.0.0.1", port)
@@ -173,6 +173,36 @@ def test_a_head_that_does_not_come_is_not_waited_for(
 
     with SQLiteStore(tmp_path / "events.db") as store:
         assert asyncio.run(serve()) == [b"200", b'{"status":"ok"}']
+
+
+def test_a_connection_too_many_is_told_when_to_come_back(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(BoundedProtocol, "most", 2)
+
+    async def ask(port: int) -> list[str]:
+        opened = [await asyncio.open_connection("127.0.0.1", port) for _ in range(3)]
+        told = []
+        for reader, writer in opened[::-1]:
+            writer.write(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n")
+            told.append((await reader.readuntil(b"\r\n\r\n")).decode().lower())
+            writer.close()
+        return told
+
+    async def serve() -> list[str]:
+        with socket.create_server(("127.0.0.1", 0)) as listening:
+            server = make_server(make_app(store), store, host="127.0.0.1", port=0)
+            serving = asyncio.ensure_future(server.serve([listening]))
+            told = await ask(listening.getsockname()[1])
+            server.should_exit = True
+            await serving
+            return told
+
+    with SQLiteStore(tmp_path / "events.db") as store:
+        too_many, *others = asyncio.run(serve())
+    assert [status_of(head) for head in (too_many, *others)] == ["503", "200", "200"]
+    assert "\r\nretry-after: 1\r\n" in too_many
+    assert "\r\nconnection: close\r\n" in too_many
 
 
 def test_whoever_is_killed_has_kept_what_it_acknowledged(tmp_path: Path) -> None:

@@ -17,6 +17,7 @@ from rankscope.monitor.server.guard import Guard
 from rankscope.monitor.server.ingest import Ingest
 from rankscope.monitor.server.journal import Journal, write_stderr
 from rankscope.monitor.server.problems import show_problem
+from rankscope.monitor.server.refusals import Refusals
 from rankscope.monitor.server.settings import Settings
 from rankscope.monitor.server.sign_in import SignIn, show_plainly
 
@@ -53,7 +54,7 @@ class Service:
         self._keys = CapacityLimiter(settings.decoders)
         held = Held(settings.held_bytes)
         gate = Gate(store, settings, clock, self._keys)
-        self.door = Door(gate, settings, held, show_problem)
+        self.door = Door(gate, settings, held, Refusals(store), show_problem)
         ingest = Ingest(store, settings, held, now, CapacityLimiter(settings.decoders))
         self.endpoints = (
             Endpoint(

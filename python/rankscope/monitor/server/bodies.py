@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from contextlib import contextmanager
 
-from rankscope.monitor.server.problems import RefusedRequestError, ask_again
+from rankscope.monitor.server.problems import CLOSE, RefusedRequestError, ask_again
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 
 LINES = frozenset({"application/x-ndjson", "application/ndjson", "application/jsonl"})
 FORMS = LINES | {"application/json"}
-CLOSE = {"connection": "close"}
 
 
 class Held:

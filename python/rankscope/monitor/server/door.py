@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from rankscope.errors import FileError
 from rankscope.monitor.fields import read_id
 from rankscope.monitor.refusal import RefusedError
 from rankscope.monitor.server.bodies import check_length, read_form, receive_body
@@ -10,7 +11,7 @@ from rankscope.monitor.server.forms import check_form_type, check_token, parse_f
 from rankscope.monitor.server.origin import demand_own_page
 from rankscope.monitor.server.parameter import read_parameters, refuse_secrets
 from rankscope.monitor.server.parse_objects import Parser
-from rankscope.monitor.server.problems import RefusedRequestError
+from rankscope.monitor.server.problems import RefusedRequestError, as_refusal
 from rankscope.monitor.server.visitor import NOBODY
 from rankscope.records import replace
 
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from rankscope.monitor.server.authenticating import Gate
     from rankscope.monitor.server.bodies import Held
     from rankscope.monitor.server.endpoint import Endpoint
+    from rankscope.monitor.server.refusals import Refusals
     from rankscope.monitor.server.settings import Settings
     from rankscope.monitor.server.visitor import Visitor
 
@@ -36,6 +38,7 @@ class Door:
         gate: Knows who asks.
         settings: How large a form, or an object, may be.
         held: Counts the bytes of bodies.
+        refusals: Counts what is not taken of those who may send events.
         show_problem: Makes the page that says why a request is refused.
     """
 
@@ -44,12 +47,14 @@ class Door:
         gate: Gate,
         settings: Settings,
         held: Held,
+        refusals: Refusals,
         show_problem: Callable[[RefusedRequestError, str], Response],
     ) -> None:
         self._gate = gate
         self._settings = settings
         self._small = replace(settings, body_bytes=settings.small_bytes)
         self._held = held
+        self._refusals = refusals
         self._show_problem = show_problem
 
     def answering(self, endpoint: Endpoint) -> Callable[[Request], Awaitable[Response]]:
@@ -58,7 +63,11 @@ class Door:
         async def answer(request: Request) -> Response:
             if endpoint.kind in {"page", "form"}:
                 request.state.show_problem = self._show_problem
-            return await endpoint.answer(await self._read(endpoint, request))
+            try:
+                return await endpoint.answer(await self._read(endpoint, request))
+            except (RefusedRequestError, FileError) as error:
+                self._count(endpoint, request, error)
+                raise
 
         return answer
 
@@ -79,6 +88,13 @@ class Door:
         elif endpoint.body is not None:
             body = await self._receive_object(request)
         return Asked(request, visitor, query, form, body)
+
+    def _count(self, endpoint: Endpoint, request: Request, error: Exception) -> None:
+        visitor = getattr(request.state, "visitor", NOBODY)
+        problem = as_refusal(error) if isinstance(error, FileError) else error
+        is_sender = endpoint.scope == "ingest" and "ingest" in visitor.scopes
+        if is_sender and isinstance(problem, RefusedRequestError):
+            self._refusals.count(visitor.project, problem.code)
 
     async def _enter(self, endpoint: Endpoint, request: Request) -> Visitor:
         if endpoint.scope is None:

@@ -11,7 +11,13 @@ from starlette.requests import ClientDisconnect
 
 from rankscope.errors import FileError
 from rankscope.monitor.server.journal import trace_places
-from rankscope.monitor.server.problems import RefusedRequestError, answer_problem, as_refusal
+from rankscope.monitor.server.problems import (
+    CLOSE,
+    RefusedRequestError,
+    answer_problem,
+    as_refusal,
+    ask_again,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -79,8 +85,7 @@ class Guard:
         problem = None
         said: dict[str, object] = {}
         try:
-            if not self._is_known_host(scope):
-                raise RefusedRequestError(421, "expected another host", code="host")  # noqa: TRY301
+            self._check(scope)
             await self._app(scope, receive, send_guarded)
         except ClientDisconnect:
             status = GONE
@@ -94,6 +99,14 @@ class Guard:
             await show(problem, request_id)(scope, receive, send_guarded)
         finally:
             self._log(scope, status, time.monotonic() - since, problem, said)
+
+    def _check(self, scope: Scope) -> None:
+        if scope["state"].get("is_too_many"):
+            raise RefusedRequestError(
+                503, "expected fewer connections", code="busy", headers=ask_again(1) | CLOSE
+            )
+        if not self._is_known_host(scope):
+            raise RefusedRequestError(421, "expected another host", code="host")
 
     def _is_known_host(self, scope: Scope) -> bool:
         given = Headers(scope=scope).getlist("host")

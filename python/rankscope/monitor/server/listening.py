@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from rankscope.monitor.store.protocol import Store
 
 HEAD_BYTES = 16 << 10
-CONNECTIONS = 1000
 KEEP_ALIVE_SECONDS = 30
 CLOSING_SECONDS = 10
 
@@ -34,7 +33,7 @@ def make_server(app: ASGIApp, store: Store, *, host: str, port: int) -> uvicorn.
     import uvicorn  # noqa: PLC0415 - nobody else needs it
 
     from rankscope.monitor.server.ending import EndingServer  # noqa: PLC0415 - likewise
-    from rankscope.monitor.server.head_deadline import HeadDeadline  # noqa: PLC0415 - likewise
+    from rankscope.monitor.server.connections import BoundedProtocol  # noqa: PLC0415 - likewise
 
     if not is_loopback(host) and not has_keys(store):
         raise UsageError(
@@ -47,7 +46,7 @@ def make_server(app: ASGIApp, store: Store, *, host: str, port: int) -> uvicorn.
             app,
             host=host,
             port=port,
-            http=HeadDeadline,
+            http=BoundedProtocol,
             ws="none",
             lifespan="off",
             loop="asyncio",
@@ -55,7 +54,6 @@ def make_server(app: ASGIApp, store: Store, *, host: str, port: int) -> uvicorn.
             access_log=False,  # the application writes its own, with nothing that a client sent
             server_header=False,
             proxy_headers=False,
-            limit_concurrency=CONNECTIONS,
             timeout_keep_alive=KEEP_ALIVE_SECONDS,
             timeout_graceful_shutdown=CLOSING_SECONDS,
             h11_max_incomplete_event_size=HEAD_BYTES,

@@ -33,6 +33,9 @@ class RefusedRequestError(Exception):
         self.headers = dict(headers or {})
 
 
+CLOSE = {"connection": "close"}
+"""The header of an answer after which nothing more is read."""
+
 STORE_SAYS = {
     "store_overloaded": (429, 1, "too many events wait to be stored"),
     "store_busy": (503, 5, "the store is locked by another process"),

@@ -1,4 +1,7 @@
-"""Closes connections on which no request begins: a head byte by byte would hold them for ever."""
+"""Bounds connections: how many there are, and how long one may be there without a request.
+
+A head that comes byte by byte would hold a connection for ever.
+"""
 
 from __future__ import annotations
 
@@ -9,18 +12,21 @@ if TYPE_CHECKING:
     import asyncio
 
 
-class HeadDeadline(H11Protocol):
+class BoundedProtocol(H11Protocol):
     """HTTP whose requests have to begin in time, from the start or from the answer before.
 
     The body of a request has a limit of its own.
     """
 
     seconds = 30.0
+    most = 1000
     _timer: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        """Begin to wait."""
+        """Begin to wait; what is asked on a connection too many is told to come back."""
         super().connection_made(transport)
+        if len(self.connections) > self.most:
+            self.app_state = self.app_state | {"is_too_many": True}
         self._watch()
 
     def data_received(self, data: bytes) -> None:
