@@ -1,0 +1,68 @@
+"""Makes the story from a seed."""
+
+from __future__ import annotations
+
+from random import Random
+
+from rankscope.errors import UsageError
+from rankscope.monitor.limits import DAY, HOUR
+from rankscope.monitor.story.feedback import grade_tracks
+from rankscope.monitor.story.searches import Listeners
+from rankscope.monitor.story.sending import send
+from rankscope.monitor.story.story import Story
+from rankscope.monitor.story.wording import write_judged
+
+WELL = 21
+"""Days of production before the day of the release."""
+
+AFTER = 4
+"""Days from that day on: what listeners do in it counts for two more, and one goes by."""
+
+RELEASED = 9 * HOUR
+"""The time of day of the release."""
+
+VALIDATED = 7
+"""Days from which the validation set is."""
+
+
+def make_story(seed: int = 6, *, end: int, daily: int = 600) -> Story:
+    """Make a story; equal arguments make equal stories.
+
+    Args:
+        seed: Where chance begins.
+        end: When it ends, in microseconds since 1970 in UTC: a midnight.
+        daily: About how many searches a day.
+
+    Raises:
+        UsageError: The end is no midnight, or there are no searches.
+    """
+    if end % DAY or daily < 1:
+        raise UsageError(
+            f"expected an end at midnight, and searches, found {end} and {daily}",
+            hint="leave out what was made before the midnight of today",
+            code="bad_parameter",
+        )
+    chance = Random(seed)  # noqa: S311 - nothing is secret here
+    listeners = Listeners(chance)
+    start = end - (WELL + AFTER) * DAY
+    release = end - AFTER * DAY + RELEASED
+    before = start - VALIDATED * DAY
+    validation = tuple(
+        write_judged(search, dict(grade_tracks(search, chance)))
+        for search in listeners.search(before, VALIDATED, daily // 2, None)
+    )
+    deliveries = [
+        delivery
+        for search in listeners.search(start, WELL + AFTER, daily, release)
+        for delivery in send(search, chance)
+        if delivery.arrives < end
+    ]
+    deliveries.sort(key=lambda each: each.arrives)
+    return Story(
+        seed=seed,
+        start=start,
+        release=release,
+        end=end,
+        validation=validation,
+        deliveries=tuple(deliveries),
+    )

@@ -1,0 +1,241 @@
+"""The story: what is planted in it is there, and measuring finds what the reference says."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter, defaultdict
+from typing import TYPE_CHECKING
+
+import pytest
+import rankscope as rs
+from rankscope.errors import UsageError
+from rankscope.monitor.limits import DAY, HOUR
+from rankscope.monitor.read_events import EventReader
+from rankscope.monitor.refusal import Rejection
+from rankscope.monitor.story import Story, make_story
+from rankscope.monitor.story.expected import TAKEN, Judged, judge, mean, split
+from rankscope.monitor.story.feedback import DEEDS
+from rankscope.monitor.story.story import (
+    ATTRIBUTES,
+    DEVICE,
+    EXAMPLE,
+    EXAMPLE_GRADES,
+    POSITIVE,
+    WINDOW,
+    define_story,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from pathlib import Path
+    from typing import Any
+
+    from rankscope.monitor.windows import Cell
+
+END = 20_778 * DAY
+MEASURES = ("nDCG@1", "nDCG@5", "nDCG@10")
+
+
+@pytest.fixture(scope="module")
+def story() -> Story:
+    """A story of few searches."""
+    return make_story(3, end=END, daily=120)
+
+
+@pytest.fixture(scope="module")
+def searches(story: Story) -> list[Judged]:
+    """Its searches, judged at its end."""
+    return judge(story)
+
+
+def pick(
+    searches: Iterable[Judged], version: str, *, on_device: bool | None = None
+) -> list[Judged]:
+    """The final searches of production that a version ranked."""
+    return [
+        each
+        for each in searches
+        if each.environment == "production"
+        and each.is_final
+        and each.version == version
+        and on_device in {None, each.attributes["device"] == DEVICE}
+    ]
+
+
+def test_equal_seeds_make_equal_stories(story: Story) -> None:
+    assert make_story(3, end=END, daily=120) == story
+    assert make_story(5, end=END, daily=120) != story
+
+
+def test_another_end_moves_all_times_and_changes_nothing_else(story: Story) -> None:
+    later = make_story(3, end=END + 3 * DAY, daily=120)
+    moved = [each.arrives + 3 * DAY for each in story.deliveries]
+    assert [each.arrives for each in later.deliveries] == moved
+    for mine, theirs in zip(judge(later), judge(story), strict=True):
+        assert mine.time == theirs.time + 3 * DAY
+        assert mine.grades == theirs.grades
+
+
+@pytest.mark.parametrize(("end", "daily"), [(END + HOUR, 60), (END, 0)])
+def test_a_story_that_cannot_be_is_refused(end: int, daily: int) -> None:
+    with pytest.raises(UsageError, match="expected an end at midnight"):
+        make_story(end=end, daily=daily)
+
+
+def test_events_come_in_the_order_of_their_arrival_before_the_end(story: Story) -> None:
+    times = [each.arrives for each in story.deliveries]
+    assert times == sorted(times)
+    assert story.start <= times[0] < times[-1] < story.end
+    assert list(story.between(story.start, story.end)) == list(story.deliveries)
+
+
+def test_deeds_are_worth_their_grade() -> None:
+    worth = [sum(POSITIVE[label] for label in deeds) for deeds in DEEDS]
+    assert worth == list(range(len(DEEDS)))
+
+
+def test_the_example_has_its_grades_each_time_and_the_release_turns_them_round(
+    searches: list[Judged],
+) -> None:
+    first, *middle, last = EXAMPLE_GRADES
+    swapped = (last, *middle, first)
+    for version, grades in (("3", EXAMPLE_GRADES), ("4", swapped)):
+        found = [each for each in pick(searches, version) if each.query == EXAMPLE]
+        assert found
+        assert {each.grades for each in found} == {grades}
+        assert {each.attributes["device"] for each in found} == {DEVICE}
+        for each in found:
+            assert each.value("nDCG@5") == rs.ndcg(list(grades), 5)
+    before, after = (rs.ndcg(list(grades), 5) for grades in (EXAMPLE_GRADES, swapped))
+    assert (f"{before:.5f}", f"{after:.5f}") == ("0.99345", "0.64591")
+
+
+def test_the_release_harms_one_device_by_the_order_of_its_lists(searches: list[Judged]) -> None:
+    before, after = pick(searches, "3"), pick(searches, "4")
+    parts = split(before, after, "nDCG@5", lambda each: each.attributes["device"])
+    change = mean(after, "nDCG@5") - mean(before, "nDCG@5")
+    assert math.fsum(part.mix + part.within for part in parts.values()) == pytest.approx(
+        change, abs=1e-12
+    )
+    harmed = parts[DEVICE]
+    assert harmed.losses["truncation"] == 0
+    assert harmed.losses["ordering"] == pytest.approx(harmed.within, abs=1e-12)
+    assert min(parts, key=lambda name: parts[name].within) == DEVICE
+    assert harmed.means[1] < harmed.means[0] - 0.1
+
+
+def test_production_is_as_good_as_validation_before_the_release(searches: list[Judged]) -> None:
+    judged = [each for each in searches if each.environment == "validation"]
+    assert mean(judged, "nDCG@5") == pytest.approx(mean(pick(searches, "3"), "nDCG@5"), abs=0.02)
+
+
+def test_what_is_read_is_what_was_meant_and_what_is_refused_was_meant_to_be(story: Story) -> None:
+    reader = EventReader()
+    found: Counter[str] = Counter()
+    for each in story.deliveries:
+        read = reader.read_rankings if each.route == "rankings" else reader.read_labels
+        (answer,) = read([each.event], now=each.arrives).answers
+        code = answer.code if isinstance(answer, Rejection) else ""
+        assert code == each.code
+        found[each.fault] += 1
+    assert not reader.read_rankings(story.validation, now=story.start).rejections
+    assert min(found[fault] for fault in ("duplicate", "conflict", "late", "orphan")) > 0
+    assert min(found[fault] for fault in ("rejected", "unshown")) > 0
+    assert found[""] > 0.9 * len(story.deliveries)
+
+
+def test_an_id_is_used_again_by_duplicates_and_conflicts_alone(story: Story) -> None:
+    known: dict[tuple[str, str], Any] = {}
+    for each in story.deliveries:
+        event_id = each.event.get("event_id") or each.event["prediction_id"]
+        key = each.route, event_id
+        if each.fault in TAKEN:
+            assert key not in known
+            known[key] = each.event
+        elif each.fault != "rejected":
+            assert (known[key] == each.event) == (each.fault == "duplicate")
+
+
+def test_windows_are_those_of_the_reference(
+    story: Story, searches: list[Judged], tmp_path: Path
+) -> None:
+    """From the events as they arrive to the cells of windows."""
+    pytest.importorskip("sqlalchemy", reason="the store needs SQLAlchemy")
+    from rankscope.monitor.slicing import choose_slices  # noqa: PLC0415
+    from rankscope.monitor.store.sqlite import SQLiteStore  # noqa: PLC0415
+    from rankscope.monitor.windows import sum_windows  # noqa: PLC0415
+
+    reader = EventReader()
+    with SQLiteStore(tmp_path / "story.db") as store:
+        events = list(reader.read_rankings(story.validation, now=story.start).events)
+        for each in story.deliveries:
+            read = reader.read_rankings if each.route == "rankings" else reader.read_labels
+            events += read([each.event], now=each.arrives).events
+        for at in range(0, len(events), 10_000):
+            store.append("music", events[at : at + 10_000])
+        contexts = store.contexts("music")
+        slicing = choose_slices(store.read("music"), contexts, ATTRIBUTES)
+        windows = sum_windows(
+            store.read("music"), contexts, define_story(), slicing, now=END, length=DAY
+        )
+    production = [each for each in searches if each.environment == "production"]
+    for where in ((), (("device", DEVICE),), (("country", "de"), ("query_type", "mood"))):
+        members = defaultdict(list)
+        for each in production:
+            if all(each.attributes.get(name) == value for name, value in where):
+                members[each.time // DAY * DAY].append(each)
+        cells = windows.select(slice=where)
+        assert cells.keys() == members.keys()
+        for start, cell in cells.items():
+            check(cell, members[start], windows.columns)
+    late = sum(each.fault == "late" for each in story.deliveries)
+    shown = {(each.name, track) for each in production for track in each.tracks}
+    assert windows.late == late - count_orphans(story, shown)
+
+
+def count_orphans(story: Story, shown: set[tuple[str, str]]) -> int:
+    """Late deeds whose search has not arrived before the end."""
+    late = [each.event for each in story.deliveries if each.fault == "late"]
+    names = [
+        (
+            event.get("ranking_id") or event["search_group_id"],
+            event.get("doc_id") or event["item_id"],
+        )
+        for event in late
+    ]
+    return sum(name not in shown for name in names)
+
+
+def check(cell: Cell, members: list[Judged], columns: tuple[str, ...]) -> None:
+    """A cell holds what its searches come to."""
+    assert cell.tally("rankings") == len(members)
+    assert cell.tally("documents") == sum(len(each.grades) for each in members)
+    assert cell.tally("unjudged") == sum(each.grades.count(None) for each in members)
+    assert cell.tally("missing") == sum(not each.tracks for each in members)
+    found = dict(zip(columns, cell.means(), strict=True))
+    for measure in MEASURES:
+        expected = mean(members, measure)
+        assert found[measure] == expected or math.isnan(expected)
+        k = measure.partition("@")[2]
+        for loss in ("truncation", "ordering"):
+            assert found[f"{measure} {loss}"] == mean(members, f"{loss}@{k}") or math.isnan(
+                expected
+            )
+
+
+def test_labels_count_until_the_window_of_their_search_closes(story: Story) -> None:
+    """Judged earlier, what is final is the same, and nothing is known that has not arrived."""
+    now = story.release + DAY
+    then = {each.name: each for each in judge(story, now)}
+    behind = {
+        each.event.get("ranking_id") or each.event.get("search_group_id")
+        for each in story.deliveries
+        if each.arrives >= now
+    }
+    last = {each.name: each for each in judge(story)}
+    assert then.keys() <= last.keys()
+    for name, each in then.items():
+        if each.environment == "production":
+            assert each.is_final == (each.time + WINDOW <= now)
+        if each.is_final and name not in behind:
+            assert each.grades == last[name].grades
