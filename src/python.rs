@@ -30,7 +30,7 @@ use self::audits::{audit_ties, bound, bound_difference, find_regrets};
 use self::cells::Numbers;
 use self::choices::choose;
 use self::column::Column;
-use self::evaluation::{Evaluation, interval_of_mean};
+use self::evaluation::{Evaluation, interval_of_mean, t_quantile};
 use self::matrix::mean_of_rows;
 use self::objects::{Number, each_row, entries, read_id, read_number, read_query, with_list};
 use self::rankings::Rankings;
@@ -56,7 +56,7 @@ mod _core {
     use super::{
         Column, Evaluation, Judgments, Plan, Rankings, Run, TableStream, audit_ties, bound,
         bound_difference, evaluate_dict, evaluate_path, evaluate_run, find_regrets, find_shown,
-        fsum, interval_of_mean, log2, mean_of_rows, merge_sums, round_sums, sum_groups,
+        fsum, interval_of_mean, log2, mean_of_rows, merge_sums, round_sums, sum_groups, t_quantile,
     };
 
     #[pymodule_init]

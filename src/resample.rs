@@ -67,9 +67,15 @@ fn student(parts: &[Part], mean: f64, level: Level) -> (f64, f64) {
     let total: f64 = parts.iter().map(|part| part.weight).sum();
     let squares: f64 = parts.iter().map(|part| (part.weight * (part.value - mean)).powi(2)).sum();
     let error = (squares * count / (count - 1.0)).sqrt() / total;
-    let quantile = StudentsT::new(0.0, 1.0, count - 1.0)
-        .map_or(f64::NAN, |student| student.inverse_cdf(f64::midpoint(1.0, level.0)));
+    let quantile = t_quantile(level, count - 1.0);
     (mean - quantile * error, mean + quantile * error)
+}
+
+/// How many standard errors wide half of Student's interval is; NaN without degrees of freedom.
+#[must_use]
+pub fn t_quantile(level: Level, degrees: f64) -> f64 {
+    StudentsT::new(0.0, 1.0, degrees)
+        .map_or(f64::NAN, |student| student.inverse_cdf(f64::midpoint(1.0, level.0)))
 }
 
 /// The aggregates of queries drawn with replacement, in any order.

@@ -12,7 +12,7 @@ use super::watch::Watch;
 use super::{NoteRows, Plan, to_python};
 use crate::aggregate::{Aggregate, Part};
 use crate::evaluate;
-use crate::resample::{Level, Method, interval};
+use crate::resample::{self, Level, Method, interval};
 
 /// The values of all measures.
 #[pyclass(frozen, module = "rankscope._core")]
@@ -150,6 +150,13 @@ pub(super) fn interval_of_mean(
     let parts: Vec<Part> = values.into_iter().zip(weights).map(part).collect();
     Watch::new(None)
         .run(py, |watch| interval(Aggregate::Mean, &parts, Level(level), method, threads, watch))
+}
+
+/// How many standard errors wide half of Student's interval is.
+#[pyfunction]
+
+pub(super) fn t_quantile(level: f64, degrees: f64) -> f64 {
+    resample::t_quantile(Level(level), degrees)
 }
 
 fn read_method(name: &str, resamples: usize, seed: u64) -> PyResult<Method> {

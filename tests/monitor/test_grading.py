@@ -94,7 +94,7 @@ def test_a_set_has_no_window() -> None:
     late = told("label", "b", 99 * HOUR, "click")
     graded = grade(late, now=None)
     assert graded.relevance.tolist() == [0, 1, 0]
-    assert (graded.late, graded.is_mature.tolist()) == (0, [True])
+    assert (graded.late.tolist(), graded.is_mature.tolist()) == ([0], [True])
 
 
 def test_a_label_takes_the_place_of_a_grade_that_was_logged() -> None:
@@ -109,7 +109,7 @@ def test_a_label_takes_the_place_of_a_grade_that_was_logged() -> None:
 def test_labels_that_do_not_count_are_counted() -> None:
     unshown = [told("label", "B", 1, "click"), told("label", "a ", 1, "click")]
     graded = grade(CLICK, *unshown, told("label", "b", HOUR, "buy"))
-    assert (graded.unshown, graded.late) == (2, 1)
+    assert (graded.unshown.tolist(), graded.late.tolist()) == ([2], [1])
     assert graded.ages.tolist() == [1]
 
 

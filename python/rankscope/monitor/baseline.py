@@ -2,32 +2,36 @@
 
 from __future__ import annotations
 
-from rankscope import engine
+import math
+from types import MappingProxyType
+
+from rankscope import _core, engine
 from rankscope.data.interval import Interval
 from rankscope.errors import EmptyError
+from rankscope.monitor.clusters import name_clusters
 from rankscope.monitor.definition import check_comparable
-from rankscope.monitor.grading import grade_chunk
+from rankscope.monitor.evaluating import evaluate_chunks
 from rankscope.monitor.times import format_time
-from rankscope.monitor.values import evaluate_chunk
 from rankscope.records import record
-from rankscope.stats.means import estimate_mean
+from rankscope.stats.means import Mean, estimate_mean
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
-    from typing import Literal, TypeAlias
+    from collections.abc import Iterable, Mapping
+    from typing import Any, Literal, TypeAlias
 
     import numpy as np
     from numpy.typing import NDArray
 
     from rankscope.monitor.definition import Definition
+    from rankscope.monitor.slicing import Slice, Slicing
     from rankscope.monitor.store.chunks import Chunk, Context
     from rankscope.monitor.store.protocol import Store, Version
-    from rankscope.stats.means import Mean
 
     Kind: TypeAlias = Literal["set", "period", "version"]
 
 INTERVAL = Interval(method="t")
+MEAN_FIELDS = ("value", "lower", "upper", "level", "clusters", "rankings")
 
 
 @record(frozen=True, slots=True)
@@ -41,6 +45,7 @@ class Baseline:
         means: By measure, the mean over rankings, with an interval over users, or over queries
             where users are unknown.
         rankings: How many rankings it has, those without relevant documents among them.
+        slices: By slice, the mean of each measure in it; NaN where there is none.
     """
 
     kind: Kind
@@ -48,6 +53,38 @@ class Baseline:
     definition: Definition
     means: Mapping[str, Mean]
     rankings: int
+    slices: Mapping[Slice, tuple[float, ...]] = MappingProxyType({})
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give all of it but the definition as numbers and texts."""
+        return {
+            "kind": self.kind,
+            "of": self.of,
+            "rankings": self.rankings,
+            "means": {
+                name: [_or_none(getattr(mean, field)) for field in MEAN_FIELDS]
+                for name, mean in self.means.items()
+            },
+            "slices": [
+                [[list(pair) for pair in place], [_or_none(mean) for mean in means]]
+                for place, means in self.slices.items()
+            ],
+        }
+
+    @classmethod
+    def from_dict(cls, stored: Mapping[str, Any], definition: Definition) -> Baseline:
+        """Read what `to_dict` gave of a baseline by a definition."""
+        return cls(
+            stored["kind"],
+            stored["of"],
+            definition,
+            {name: _read_mean(*fields) for name, fields in stored["means"].items()},
+            stored["rankings"],
+            {
+                tuple((name, value) for name, value in place): tuple(map(_or_nan, means))
+                for place, means in stored["slices"]
+            },
+        )
 
     def find(self, measure: str, definition: Definition) -> Mean:
         """Give the mean that values of a measure may be held against.
@@ -86,8 +123,8 @@ def measure_set(
         EmptyError: There is no such ranking.
     """
     contexts = store.contexts(project)
-    wanted = _find_contexts(contexts, environment, model, version)
-    sample = _Sample(definition, wanted, None, threads)
+    wanted = find_contexts(contexts, environment, model, version)
+    sample = Sample(definition, wanted, None, threads)
     sample.take(store.read(project))
     name = _name(environment, model, version)
     return sample.average("set", name, interval)
@@ -124,8 +161,8 @@ def measure_period(
         EmptyError: There is no such ranking.
     """
     contexts = store.contexts(project)
-    wanted = _find_contexts(contexts, "production", model, version)
-    sample = _Sample(definition, wanted, now, threads)
+    wanted = find_contexts(contexts, "production", model, version)
+    sample = Sample(definition, wanted, now, threads)
     sample.take(store.read(project, since, until))
     name = _name(f"{format_time(since)} to {format_time(until)}", model, version)
     return sample.average("period", name, interval)
@@ -165,8 +202,8 @@ def measure_previous(
     found = find_previous(store.versions(project), model=model, version=version)
     if found is None:
         raise _empty(f"a version of {model} before {version}")
-    wanted = _find_contexts(contexts, "production", model, found)
-    sample = _Sample(definition, wanted, now, threads)
+    wanted = find_contexts(contexts, "production", model, found)
+    sample = Sample(definition, wanted, now, threads)
     sample.take(store.read(project, since))
     return sample.average("version", _name("", model, found), interval)
 
@@ -194,41 +231,47 @@ def find_previous(versions: Iterable[Version], *, model: str, version: str) -> s
     return max(before)[1] if before else None
 
 
-class _Sample:
+class Sample:
     """Values of some rankings, and whose they are.
 
     Args:
         definition: What to measure.
-        contexts: The contexts of the rankings.
+        contexts: What the rankings that are wanted have in common, by number.
         now: As of when; without it, as of a set that was uploaded.
         threads: How many threads may work.
     """
 
     def __init__(
-        self, definition: Definition, contexts: list[int], now: int | None, threads: int | None
+        self,
+        definition: Definition,
+        contexts: Mapping[int, Context],
+        now: int | None,
+        threads: int | None,
     ) -> None:
         self._definition = definition
         self._contexts = contexts
         self._now = now
         self._threads = threads
         self._values: list[list[NDArray[np.float64]]] = []
+        self._numbers: list[NDArray[np.int64]] = []
         self._clusters: list[bytes] = []
 
     def take(self, chunks: Iterable[Chunk]) -> None:
         """Take the rankings of chunks."""
         import numpy as np  # noqa: PLC0415 - loads with the first array
 
-        for chunk in chunks:
-            is_wanted = np.isin(chunk.contexts, self._contexts)
-            if not is_wanted.any():
-                continue
-            graded = grade_chunk(chunk, self._definition, self._now)
-            values = evaluate_chunk(chunk, graded, self._definition, self._threads)
-            kept = np.flatnonzero(is_wanted & graded.is_mature)
-            self._values.append([measured.value[kept] for measured in values.measures])
-            self._clusters.extend(_name_clusters(chunk, kept.tolist()))
+        wanted = np.array(sorted(self._contexts), dtype=np.int64)
+        chosen = (chunk for chunk in chunks if np.isin(chunk.contexts, wanted).any())
+        for each in evaluate_chunks(chosen, self._definition, now=self._now, threads=self._threads):
+            chunk = each.chunk
+            kept = np.flatnonzero(np.isin(chunk.contexts, wanted) & each.graded.is_mature)
+            self._values.append([measured.value[kept] for measured in each.values.measures])
+            self._numbers.append(chunk.contexts[kept])
+            self._clusters.extend(name_clusters(chunk, kept.tolist()))
 
-    def average(self, kind: Kind, of: str, interval: Interval) -> Baseline:
+    def average(
+        self, kind: Kind, of: str, interval: Interval, slicing: Slicing | None = None
+    ) -> Baseline:
         """Average what was taken.
 
         Raises:
@@ -241,43 +284,70 @@ class _Sample:
         # Numbered in the order of their names, so that no order of events matters.
         numbers = {name: number for number, name in enumerate(sorted(set(self._clusters)))}
         clusters = np.array([numbers[name] for name in self._clusters], dtype=np.int64)
-        columns = map(np.concatenate, zip(*self._values, strict=True))
+        columns = [np.concatenate(column) for column in zip(*self._values, strict=True)]
         threads = engine.count_threads(self._threads)
         means = {
             measure.name: estimate_mean(values, clusters, interval, threads)
             for measure, values in zip(self._definition.measures, columns, strict=True)
         }
-        return Baseline(kind, of, self._definition, means, len(clusters))
+        slices = {} if slicing is None else self._average_slices(columns, slicing)
+        return Baseline(kind, of, self._definition, means, len(clusters), slices)
+
+    def _average_slices(
+        self, columns: list[NDArray[np.float64]], slicing: Slicing
+    ) -> dict[Slice, tuple[float, ...]]:
+        """Average the rankings of each slice."""
+        import numpy as np  # noqa: PLC0415 - loads with the first array
+
+        numbers, at = np.unique(np.concatenate(self._numbers), return_inverse=True)
+        found = [self._contexts[number] for number in numbers.tolist()]
+        averaged: dict[Slice, tuple[float, ...]] = {}
+        for attributes in slicing.dimensions()[1:]:
+            named = [slicing.place(found, name) for name in attributes]
+            places = [
+                tuple(zip(attributes, values, strict=True)) for values in zip(*named, strict=True)
+            ]
+            codes = {place: code for code, place in enumerate(dict.fromkeys(places))}
+            groups = np.array([codes[place] for place in places], dtype=np.int64)[at]
+            counts = [np.bincount(groups, ~np.isnan(one), len(codes)).tolist() for one in columns]
+            packed = _core.sum_groups(groups, columns, len(codes))
+            for (place, code), sums in zip(codes.items(), packed, strict=True):
+                totals = _core.round_sums(sums)
+                averaged[place] = tuple(
+                    total / count[code] if count[code] else math.nan
+                    for total, count in zip(totals, counts, strict=True)
+                )
+        return averaged
 
 
-def _name_clusters(chunk: Chunk, places: list[int]) -> Iterator[bytes]:
-    """Name whose ranking each is: the user, else the query, else nobody's but its own."""
-    columns = [
-        (kind, offsets.tolist(), text.tobytes())
-        for kind, (offsets, text) in (
-            (b"u", chunk.user_ids),
-            (b"q", chunk.query_keys),
-            (b"r", chunk.ranking_ids),
-        )
-    ]
-    for place in places:
-        for kind, offsets, text in columns:
-            start, end = offsets[place], offsets[place + 1]
-            if start < end:
-                yield kind + text[start:end]
-                break
-
-
-def _find_contexts(
+def find_contexts(
     contexts: Mapping[int, Context], environment: str, model: str | None, version: str | None
-) -> list[int]:
-    return [
-        number
+) -> dict[int, Context]:
+    """Find what is common to rankings of an environment, a model and a version."""
+    return {
+        number: context
         for number, context in contexts.items()
         if context.environment == environment
         and (model is None or context.model == model)
         and (version is None or context.version == version)
-    ]
+    }
+
+
+def _read_mean(
+    value: float | None,
+    lower: float | None,
+    upper: float | None,
+    *others: Any,  # noqa: ANN401 - what JSON held
+) -> Mean:
+    return Mean(_or_nan(value), _or_nan(lower), _or_nan(upper), *others)
+
+
+def _or_none(number: float) -> float | None:
+    return None if math.isnan(number) else number
+
+
+def _or_nan(number: float | None) -> float:
+    return math.nan if number is None else number
 
 
 def _name(what: str, model: str | None, version: str | None) -> str:

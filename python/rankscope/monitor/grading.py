@@ -34,8 +34,8 @@ class Graded:
         pending: How many documents of each ranking have no grade yet.
         ages: Of each label that counts, how long after its ranking it was, in microseconds.
         aged: The place of its ranking.
-        late: How many labels came after the window was closed.
-        unshown: How many labels are of documents that their ranking did not show.
+        late: How many labels of each ranking came after its window was closed.
+        unshown: How many labels of each ranking are of documents that it did not show.
     """
 
     relevance: NDArray[np.float64]
@@ -44,8 +44,8 @@ class Graded:
     pending: NDArray[np.int64]
     ages: NDArray[np.int64]
     aged: NDArray[np.int64]
-    late: int
-    unshown: int
+    late: NDArray[np.int64]
+    unshown: NDArray[np.int64]
 
 
 def grade_chunk(chunk: Chunk, definition: Definition, now: int | None = None) -> Graded:
@@ -74,11 +74,11 @@ def grade_chunk(chunk: Chunk, definition: Definition, now: int | None = None) ->
     rows = np.frombuffer(memoryview(found), dtype=np.int64)
     counts = rows >= 0
     is_mature = np.ones(count, dtype=np.bool_)
-    late = 0
+    is_late = np.zeros(len(ages), dtype=np.bool_)
     if now is not None:
         window = definition.window * SECOND
         is_mature = chunk.times + window <= now
-        late = int(np.count_nonzero(counts & (ages >= window)))
+        is_late = counts & (ages >= window)
         counts &= (ages < window) & (labels.times <= now)
     kept = np.flatnonzero(counts)
     # By document, and those of one document in the order in which they count.
@@ -99,8 +99,8 @@ def grade_chunk(chunk: Chunk, definition: Definition, now: int | None = None) ->
         pending=_count_in(np.isnan(relevance), items.offsets),
         ages=ages[effective],
         aged=labels.rankings[effective],
-        late=late,
-        unshown=int(np.count_nonzero(rows < 0)),
+        late=np.bincount(labels.rankings[is_late], minlength=count),
+        unshown=np.bincount(labels.rankings[rows < 0], minlength=count),
     )
 
 

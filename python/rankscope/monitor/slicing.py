@@ -99,3 +99,31 @@ def choose_slices(
         values.append((name, tuple(sorted(value for value, _ in ordered[:most]))))
         folded.append((name, len(ordered[most:])))
     return Slicing(tuple(values), chosen, tuple(folded))
+
+
+def extend_slicing(slicing: Slicing, contexts: Mapping[int, Context], most: int) -> Slicing:
+    """Give values that are new a slice of their own, as long as there is room.
+
+    What has a slice keeps it, so that windows that were summed before stay right. Values beyond are
+    counted, and are `<other>`.
+
+    Args:
+        slicing: The slices there are.
+        contexts: What rankings have in common, by number, in the order in which it came.
+        most: How many values of an attribute have a slice of their own.
+
+    Examples:
+        >>> from rankscope.monitor.store.chunks import Context
+        >>> said = [(("device", name),) for name in ("tv", "phone", "car")]
+        >>> contexts = {at: Context("m", "4", "production", one) for at, one in enumerate(said)}
+        >>> extend_slicing(Slicing((("device", ("tv",)),)), contexts, most=2)
+        Slicing(values=(('device', ('phone', 'tv')),), pairs=(), folded=(('device', 1),))
+    """
+    values, folded = [], []
+    for name, kept in slicing.values:
+        found = (dict(contexts[number].attributes).get(name) for number in sorted(contexts))
+        seen = dict.fromkeys([*kept, *(value for value in found if value is not None)])
+        room = max(most, len(kept))
+        values.append((name, tuple(sorted([*seen][:room]))))
+        folded.append((name, len([*seen][room:])))
+    return Slicing(tuple(values), slicing.pairs, tuple(folded))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import time
 from datetime import UTC, datetime, timedelta
 
 from rankscope.monitor.refusal import RefusedError, show
@@ -16,6 +17,11 @@ LONGEST = 64
 FAR = 10**15
 YEARS = range(-62_135_596_800_000_000, 253_402_300_800_000_000)
 """The microseconds of the years 1 to 9999."""
+
+
+def read_clock() -> int:
+    """Give the time, in microseconds since 1970 in UTC."""
+    return time.time_ns() // 1000
 
 
 def read_time(value: object, where: str) -> tuple[int, bool]:
@@ -36,19 +42,19 @@ def read_time(value: object, where: str) -> tuple[int, bool]:
         >>> read_time("1970-01-01T01:00:00.000001+01:00", "time"), read_time(1500, "time")
         ((1, False), (1500000, False))
     """
-    time, is_leap = None, False
+    found, is_leap = None, False
     if isinstance(value, str):
-        time, is_leap = _read_text(value, where)
+        found, is_leap = _read_text(value, where)
     elif isinstance(value, datetime):
         if value.tzinfo is None:
             raise _no_zone(where, str(value))
-        time = (value - EPOCH) // MICROSECOND
+        found = (value - EPOCH) // MICROSECOND
     # NaN and infinity are not below anything.
     elif isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < FAR:
-        time = round(value * 1000)
-    if time is None or time not in YEARS:
+        found = round(value * 1000)
+    if found is None or found not in YEARS:
         raise _no_time(where, value)
-    return time, is_leap
+    return found, is_leap
 
 
 def _read_text(text: str, where: str) -> tuple[int | None, bool]:
@@ -66,14 +72,14 @@ def _read_text(text: str, where: str) -> tuple[int | None, bool]:
         return None, False
 
 
-def format_time(time: int) -> str:
+def format_time(moment: int) -> str:
     """Write microseconds since 1970 as people read them.
 
     Examples:
         >>> format_time(1_500_000)
         '1970-01-01T00:00:01.500000Z'
     """
-    return f"{EPOCH + timedelta(microseconds=time):%Y-%m-%dT%H:%M:%S.%f}Z"
+    return f"{EPOCH + timedelta(microseconds=moment):%Y-%m-%dT%H:%M:%S.%f}Z"
 
 
 def _no_time(where: str, value: object) -> RefusedError:

@@ -12,9 +12,10 @@ from typing import NamedTuple
 from rankscope import _core
 from rankscope.errors import UsageError
 from rankscope.monitor.definition import check_comparable
-from rankscope.monitor.grading import grade_chunk
+from rankscope.monitor.evaluating import evaluate_chunks
 from rankscope.monitor.limits import HOUR
-from rankscope.monitor.values import evaluate_chunk, name_columns
+from rankscope.monitor.slicing import Slicing
+from rankscope.monitor.values import name_columns
 from rankscope.records import record, replace
 
 TYPE_CHECKING = False
@@ -26,8 +27,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from rankscope.monitor.definition import Definition
+    from rankscope.monitor.evaluating import Evaluated
     from rankscope.monitor.events import Environment
-    from rankscope.monitor.slicing import Slice, Slicing
+    from rankscope.monitor.slicing import Slice
     from rankscope.monitor.store.chunks import Chunk, Context
 
     # Things, each once, and for each ranking the place of what it has.
@@ -269,11 +271,31 @@ def sum_windows(
             hint="HOUR is 3_600_000_000",
             code="bad_period",
         )
+    evaluated = evaluate_chunks(chunks, definition, now=now, threads=threads)
+    return sum_evaluated(evaluated, contexts, definition, slicing, length=length)
+
+
+def sum_evaluated(
+    evaluated: Iterable[Evaluated],
+    contexts: Mapping[int, Context],
+    definition: Definition,
+    slicing: Slicing,
+    *,
+    length: int = HOUR,
+) -> Windows:
+    """Sum the values that rankings have.
+
+    Args:
+        evaluated: The rankings with their values.
+        contexts: What they have in common.
+        definition: What was measured.
+        slicing: The slices.
+        length: How long windows are, in microseconds, 1 or more.
+    """
     cells: dict[Key, Cell] = {}
     late = unshown = 0
-    for chunk in chunks:
-        graded = grade_chunk(chunk, definition, now)
-        values = evaluate_chunk(chunk, graded, definition, threads)
+    for each in evaluated:
+        chunk, graded, values = each.chunk, each.graded, each.values
         counted = (
             graded.is_labelled,
             values.is_empty,
@@ -291,8 +313,16 @@ def sum_windows(
             keys, groups = parts.group(attributes)
             for key, cell in zip(keys, _sum(groups, len(keys), counted, columns), strict=True):
                 _add(cells, key, cell)
-        late, unshown = late + graded.late, unshown + graded.unshown
+        late, unshown = late + int(graded.late.sum()), unshown + int(graded.unshown.sum())
     return Windows(definition, slicing, length, cells, late, unshown)
+
+
+def group_rankings(
+    evaluated: Evaluated, contexts: Mapping[int, Context], length: int = HOUR
+) -> tuple[list[Key], NDArray[np.int64]]:
+    """Give the cells of all rankings of a chunk, without slices, and for each ranking its cell."""
+    is_mature = evaluated.graded.is_mature
+    return _Parts.of(evaluated.chunk, is_mature, contexts, Slicing(), length).group(())
 
 
 @record(frozen=True, slots=True)

@@ -15,6 +15,7 @@ from rankscope import FileError
 from rankscope.monitor.events import Items, Label, Ranking
 from rankscope.monitor.keys import AuditEntry, authenticate, make_key
 from rankscope.monitor.store.protocol import Deleted, Version
+from rankscope.monitor.store.window_table import CellRow, HourRow, Progress
 from rankscope.records import replace
 
 from tests.monitor.store.logs import make_label, make_ranking
@@ -378,3 +379,44 @@ class StoreConformance:
             store.append("music", [make_ranking(2)])
         assert refused.value.code == "store_closed"
         store.close()
+
+    def test_the_last_configuration_holds(self, opened: Open) -> None:
+        with opened() as store:
+            assert store.configuration("music") is None
+            store.configure("music", "{1}", 5, "me")
+            store.configure("music", "{2}", 6, "you")
+            store.configure("films", "{3}", 7, "me")
+        with opened() as store:
+            assert store.configuration("music") == "{2}"
+            assert store.audit("music") == [
+                AuditEntry(5, "me", "configuration.set", "music"),
+                AuditEntry(6, "you", "configuration.set", "music"),
+            ]
+
+    def test_windows_take_the_place_of_those_of_the_same_hours(self, opened: Open) -> None:
+        one, other = bytes(16), bytes([1] * 16)
+        cell = CellRow(0, "[]", "production", "m", "3", False, b"1", b"2", b"3", b"")
+        mature = replace(cell, is_mature=True)
+        tv = replace(mature, slice='[["device", "tv"]]', spread=b"4")
+        hours = [HourRow(0, b"5", 6, 7), HourRow(9, b"", 0, 0)]
+        done = Progress(8, 9, "{}", "")
+        with opened() as store:
+            assert store.progress("music", one) is None
+            store.put_windows("music", one, [cell, replace(cell, start=9)], hours, done)
+            store.put_windows("music", other, [cell], hours[:1], done)
+            store.put_windows("films", one, [cell], hours[:1], done)
+            assert store.find_open_hours("music", one, "[]", 9) == [0]
+            assert store.find_open_hours("music", one, "[]", 10) == [0, 9]
+            store.put_windows("music", one, [tv, mature], hours[:1], replace(done, seq=10))
+        with opened() as store:
+            assert store.cells("music", one) == [tv, mature, replace(cell, start=9)]
+            assert store.cells("music", one, 0, 9, slice="[]") == [mature]
+            assert store.hours("music", one) == hours
+            assert store.hours("music", one, 1) == hours[1:]
+            assert store.find_open_hours("music", one, "[]", 10) == [9]
+            assert store.progress("music", one) == replace(done, seq=10)
+            store.drop_windows("music", keep=one)
+            assert (store.cells("music", other), store.hours("music", other)) == ([], [])
+            assert store.progress("music", other) is None
+            assert store.cells("films", one) == [cell]
+            assert len(store.cells("music", one)) == 3

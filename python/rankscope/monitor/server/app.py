@@ -20,6 +20,7 @@ from rankscope.monitor.server.problems import show_problem
 from rankscope.monitor.server.refusals import Refusals
 from rankscope.monitor.server.settings import Settings
 from rankscope.monitor.server.sign_in import SignIn, show_plainly
+from rankscope.monitor.times import read_clock
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -87,11 +88,6 @@ class Service:
         except FileError:
             return False
         return True
-
-
-def read_clock() -> int:
-    """Give the time, in microseconds since 1970 in UTC."""
-    return time.time_ns() // 1000
 
 
 def make_app(

@@ -7,6 +7,7 @@ from rankscope.errors import UsageError
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from rankscope.monitor.store.protocol import Store
+    from rankscope.monitor.store.reading import StoreReader
 
 SQLITE = "sqlite:///"
 
@@ -30,6 +31,29 @@ def open_store(url: str, *, accept_loss: bool = False) -> Store:
         <BLANKLINE>
         Hint: write sqlite:///events.db
     """
+    path = _read_path(url)
+    from rankscope.monitor.store.sqlite import SQLiteStore  # noqa: PLC0415 - loads SQLAlchemy
+
+    return SQLiteStore(path, accept_loss=accept_loss)
+
+
+def open_reader(url: str) -> StoreReader:
+    """Open a store by its URL, to read it, whoever writes to it.
+
+    Args:
+        url: As for `open_store`.
+
+    Raises:
+        UsageError: It is no URL of a store.
+        FileError: There is none, or it is of another version.
+    """
+    path = _read_path(url)
+    from rankscope.monitor.store.sqlite import open_sqlite_reader  # noqa: PLC0415 - likewise
+
+    return open_sqlite_reader(path)
+
+
+def _read_path(url: str) -> str:
     if not url.startswith(SQLITE) or url == SQLITE:
         scheme, mark, rest = url.partition("://")
         # What stands before an @ may be a password.
@@ -39,6 +63,4 @@ def open_store(url: str, *, accept_loss: bool = False) -> Store:
             hint="write sqlite:///events.db",
             code="store_url",
         )
-    from rankscope.monitor.store.sqlite import SQLiteStore  # noqa: PLC0415 - loads SQLAlchemy
-
-    return SQLiteStore(url.removeprefix(SQLITE), accept_loss=accept_loss)
+    return url.removeprefix(SQLITE)

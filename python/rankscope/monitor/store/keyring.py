@@ -30,7 +30,7 @@ def insert_key(transaction: Transaction, key: ApiKey, actor: str) -> None:
     }
     transaction.connection.execute(insert(schema.keys), row)
     entry = AuditEntry(key.created, actor, "key.create", key.key_id)
-    _write_audit(transaction.connection, project_id, entry)
+    write_audit(transaction.connection, project_id, entry)
 
 
 def revoke_key(transaction: Transaction, project: str, key_id: str, now: int, actor: str) -> bool:
@@ -44,7 +44,7 @@ def revoke_key(transaction: Transaction, project: str, key_id: str, now: int, ac
     changed = transaction.connection.execute(update(table).where(wanted).values(revoked=now))
     if project_id is None or changed.rowcount == 0:
         return False
-    _write_audit(transaction.connection, project_id, AuditEntry(now, actor, "key.revoke", key_id))
+    write_audit(transaction.connection, project_id, AuditEntry(now, actor, "key.revoke", key_id))
     return True
 
 
@@ -85,7 +85,8 @@ def _key_of(row: Any) -> ApiKey:  # noqa: ANN401 - a row has the fields that wer
     return ApiKey(row.key_id, row.project, scopes, row.name, row.created, row.digest, row.revoked)
 
 
-def _write_audit(connection: Connection, project_id: int, entry: AuditEntry) -> None:
+def write_audit(connection: Connection, project_id: int, entry: AuditEntry) -> None:
+    """Write down what was changed, and by whom."""
     row = {
         "project_id": project_id,
         "time": entry.time,

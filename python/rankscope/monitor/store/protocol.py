@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from rankscope.monitor.keys import ApiKey, AuditEntry
     from rankscope.monitor.store.chunks import Chunk, Context
     from rankscope.monitor.store.transaction import Transaction
+    from rankscope.monitor.store.window_table import CellRow, HourRow, Progress
 
     Status: TypeAlias = Literal["accepted", "duplicate", "conflict"]
     T = TypeVar("T")
@@ -197,6 +198,59 @@ class Store(Protocol):
 
     def audit(self, project: str) -> list[AuditEntry]:
         """List what was changed in a project, the oldest first."""
+
+    def configuration(self, project: str) -> str | None:
+        """Give how a project is measured, as it was said last."""
+
+    def configure(self, project: str, text: str, now: int, actor: str) -> None:
+        """Store how a project is measured from now on; what was said before stays."""
+
+    def progress(self, project: str, digest: bytes) -> Progress | None:
+        """Tell how far the windows of a configuration are up to date."""
+
+    def cells(
+        self,
+        project: str,
+        digest: bytes,
+        since: int | None = None,
+        until: int | None = None,
+        *,
+        slice: str | None = None,  # noqa: A002 - the word for it
+    ) -> list[CellRow]:
+        """Give the cells of the hours from one time to before another, of one slice or of all.
+
+        They come in the order of their keys.
+        """
+
+    def hours(
+        self, project: str, digest: bytes, since: int | None = None, until: int | None = None
+    ) -> list[HourRow]:
+        """Give what is known besides cells of the hours from one time to before another."""
+
+    def find_open_hours(
+        self,
+        project: str,
+        digest: bytes,
+        slice: str,  # noqa: A002 - the word for it
+        until: int,
+    ) -> list[int]:
+        """Find the hours before a time with a cell of a slice that is not mature."""
+
+    def put_windows(
+        self,
+        project: str,
+        digest: bytes,
+        cells: Sequence[CellRow],
+        hours: Sequence[HourRow],
+        progress: Progress,
+    ) -> None:
+        """Put the windows of hours in the place of those that there were, and say how far that is.
+
+        All that was there of these hours is gone, and all of it is done or nothing.
+        """
+
+    def drop_windows(self, project: str, keep: bytes) -> None:
+        """Delete the windows of all configurations but one."""
 
     def touched(self, project: str, after: int) -> Touched:
         """Tell whose windows are to be computed again: what changed after a number."""

@@ -7,7 +7,7 @@ import json
 from sqlalchemy import LargeBinary, cast, exists, func, select, union_all
 
 from rankscope.monitor.events import LABEL_KINDS, Label, Ranking
-from rankscope.monitor.store import keyring, schema
+from rankscope.monitor.store import keyring, schema, window_table
 from rankscope.monitor.store.chunks import Chunk, Context, LabelColumns
 from rankscope.monitor.store.packing import offsets_of, unpack, unpack_columns
 from rankscope.monitor.store.protocol import Touched
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from rankscope.monitor.keys import ApiKey, AuditEntry
     from rankscope.monitor.store.packing import Texts
     from rankscope.monitor.store.protocol import Version
+    from rankscope.monitor.store.window_table import CellRow, HourRow, Progress
 
 CHUNK = 20_000
 FIRST, LAST = -(2**63), 2**63 - 1
@@ -37,6 +38,16 @@ class StoreReader:
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
+
+    def close(self) -> None:
+        """Let go."""
+        self._engine.dispose()
+
+    @property
+    def last_seq(self) -> int:
+        """The number of the last event that was stored."""
+        with self._engine.connect() as connection:
+            return read_last_seq(connection)
 
     def projects(self) -> list[str]:
         """Give the projects that have something stored, by name."""
@@ -229,6 +240,55 @@ class StoreReader:
             seq = read_last_seq(connection)
             times = connection.execute(union_all(came, labelled)).scalars().all()
         return Touched(seq, np.unique(np.array(times, dtype=np.int64)))
+
+    def configuration(self, project: str) -> str | None:
+        """Give how a project is measured, as it was said last."""
+        with self._engine.connect() as connection:
+            return window_table.read_configuration(connection, project)
+
+    def progress(self, project: str, digest: bytes) -> Progress | None:
+        """Tell how far the windows of a configuration are up to date."""
+        with self._engine.connect() as connection:
+            return window_table.read_progress(connection, project, digest)
+
+    def cells(
+        self,
+        project: str,
+        digest: bytes,
+        since: int | None = None,
+        until: int | None = None,
+        *,
+        slice: str | None = None,  # noqa: A002 - the word for it
+    ) -> list[CellRow]:
+        """Give the cells of the hours from one time to before another, of one slice or of all."""
+        with self._engine.connect() as connection:
+            return window_table.read_cells(
+                connection,
+                project,
+                digest,
+                since=FIRST if since is None else since,
+                until=LAST if until is None else until,
+                slice=slice,
+            )
+
+    def hours(
+        self, project: str, digest: bytes, since: int | None = None, until: int | None = None
+    ) -> list[HourRow]:
+        """Give what is known besides cells of the hours from one time to before another."""
+        ends = FIRST if since is None else since, LAST if until is None else until
+        with self._engine.connect() as connection:
+            return window_table.read_hours(connection, project, digest, *ends)
+
+    def find_open_hours(
+        self,
+        project: str,
+        digest: bytes,
+        slice: str,  # noqa: A002 - the word for it
+        until: int,
+    ) -> list[int]:
+        """Find the hours before a time with a cell of a slice that is not mature."""
+        with self._engine.connect() as connection:
+            return window_table.find_open_hours(connection, project, digest, slice, until)
 
 
 class _Waiting:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from sqlalchemy import (
     BigInteger,
+    Boolean,
     Column,
     Float,
     ForeignKey,
@@ -136,3 +137,57 @@ audit = Table(
     Column("subject", Text, nullable=False),
 )
 """Who changed what."""
+
+configurations = Table(
+    "configurations",
+    TABLES,
+    Column("configuration_id", SEQ, primary_key=True),
+    Column("project_id", Integer, ForeignKey("projects.project_id"), nullable=False),
+    Column("time", BigInteger, nullable=False),
+    Column("actor", Text, nullable=False),
+    Column("text", Text, nullable=False),
+)
+"""How projects are measured, as JSON; of those of a project the last one holds."""
+
+progress = Table(
+    "progress",
+    TABLES,
+    Column("project_id", Integer, ForeignKey("projects.project_id"), primary_key=True),
+    Column("digest", LargeBinary(16), primary_key=True),
+    Column("seq", BigInteger, nullable=False),
+    Column("as_of", BigInteger, nullable=False),
+    Column("slicing", Text, nullable=False),
+    Column("baseline", Text, nullable=False),
+)
+"""How far the windows of a project are up to date; `digest` is that of its configuration."""
+
+hours = Table(
+    "hours",
+    TABLES,
+    Column("project_id", Integer, ForeignKey("projects.project_id"), primary_key=True),
+    Column("digest", LargeBinary(16), primary_key=True),
+    Column("start", BigInteger, primary_key=True),
+    Column("ages", LargeBinary, nullable=False),
+    Column("late", BigInteger, nullable=False),
+    Column("unshown", BigInteger, nullable=False),
+)
+"""One row an hour that has rankings."""
+
+cells = Table(
+    "cells",
+    TABLES,
+    Column("project_id", Integer, ForeignKey("projects.project_id"), primary_key=True),
+    Column("digest", LargeBinary(16), primary_key=True),
+    Column("start", BigInteger, primary_key=True),
+    Column("slice", Text, primary_key=True),
+    Column("environment", Text, primary_key=True),
+    Column("model", Text, primary_key=True),
+    Column("version", Text, primary_key=True),
+    Column("is_mature", Boolean, primary_key=True),
+    Column("counts", LargeBinary, nullable=False),
+    Column("defined", LargeBinary, nullable=False),
+    Column("sums", LargeBinary, nullable=False),
+    Column("spread", LargeBinary, nullable=False),
+    Index("cells_by_slice", "project_id", "digest", "slice", "start"),
+)
+"""One row a cell of the windows of an hour."""

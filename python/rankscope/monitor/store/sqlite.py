@@ -27,6 +27,7 @@ from rankscope.monitor.store.retention import (
     find_pending,
 )
 from rankscope.monitor.store.transaction import Known, Transaction
+from rankscope.monitor.store.window_table import drop_windows, insert_configuration, put_windows
 from rankscope.monitor.store.writing import prepare, store_events
 
 TYPE_CHECKING = False
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
     from rankscope.monitor.events import Event
     from rankscope.monitor.keys import ApiKey
     from rankscope.monitor.store.protocol import Outcome
+    from rankscope.monitor.store.window_table import CellRow, HourRow, Progress
 
     T = TypeVar("T")
 
@@ -255,6 +257,48 @@ class SQLiteStore(StoreReader):
         """
         work = partial(revoke_key, project=project, key_id=key_id, now=now, actor=actor)
         return self.transact(work).result()
+
+    def configure(self, project: str, text: str, now: int, actor: str) -> None:
+        """Store how a project is measured from now on; what was said before stays.
+
+        Raises:
+            FileError: It is not stored, or not surely.
+        """
+        self.transact(
+            partial(insert_configuration, project=project, text=text, now=now, actor=actor)
+        ).result()
+
+    def put_windows(
+        self,
+        project: str,
+        digest: bytes,
+        cells: Sequence[CellRow],
+        hours: Sequence[HourRow],
+        progress: Progress,
+    ) -> None:
+        """Put the windows of hours in the place of those that there were, and say how far that is.
+
+        Raises:
+            FileError: They are not stored, or not surely.
+        """
+        self.transact(
+            partial(
+                put_windows,
+                project=project,
+                digest=digest,
+                cells=cells,
+                hours=hours,
+                progress=progress,
+            )
+        ).result()
+
+    def drop_windows(self, project: str, keep: bytes) -> None:
+        """Delete the windows of all configurations but one.
+
+        Raises:
+            FileError: That is not done, or not surely.
+        """
+        self.transact(partial(drop_windows, project=project, keep=keep)).result()
 
     def delete_before(self, project: str, time: int) -> Deleted:
         """Delete the rankings before a time, their labels, and labels before it without ranking.

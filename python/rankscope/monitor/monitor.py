@@ -1,0 +1,302 @@
+"""The monitor of a project: one object for what people, pages and commands ask."""
+
+from __future__ import annotations
+
+import math
+from functools import cached_property
+from typing import cast
+
+from rankscope.errors import UsageError
+from rankscope.monitor.configuration import Configuration
+from rankscope.monitor.find_baseline import read_baseline
+from rankscope.monitor.limits import HOUR
+from rankscope.monitor.quality import look_at_data
+from rankscope.monitor.refreshing import refresh
+from rankscope.monitor.series import make_series
+from rankscope.monitor.slices import tabulate_slices
+from rankscope.monitor.store import SQLITE, open_store
+from rankscope.monitor.stored_windows import name_place, unpack_cell
+from rankscope.monitor.times import read_clock
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from types import TracebackType
+    from typing import Self
+
+    from rankscope.monitor.baseline import Baseline
+    from rankscope.monitor.quality import Quality
+    from rankscope.monitor.refreshing import Refreshed
+    from rankscope.monitor.series import Every, Series
+    from rankscope.monitor.slicing import Slice
+    from rankscope.monitor.store.protocol import Deleted, Store, Version
+    from rankscope.results import Table
+
+
+class Monitor:
+    """The monitor of a project.
+
+    Args:
+        store: Where its events are; whoever opened it closes it.
+        project: The name of the project.
+        now: Gives the time, in microseconds since 1970 in UTC.
+        threads: How many threads may work; all cores if left out.
+        writes: Whether the store can be written.
+
+    Examples:
+        >>> from tempfile import TemporaryDirectory
+        >>> from rankscope.monitor.definition import define
+        >>> from rankscope.monitor.events import Items, Label, Ranking
+        >>> music = Configuration(definition=define(positive="click", window=3600), baseline=None)
+        >>> shown = Ranking("e1", "r1", 0, Items(("a", "b"), (1, 2)))
+        >>> with (
+        ...     TemporaryDirectory() as folder,
+        ...     Monitor.open(f"{folder}/events.db", now=lambda: 3 * HOUR) as monitor,
+        ... ):
+        ...     monitor.configure(music)
+        ...     _ = monitor.store.append("default", [shown, Label("e2", "r1", "b", 5, ("click",))])
+        ...     monitor.evaluate().rankings
+        ...     series = monitor.series("nDCG@5")
+        ...     series.values, series.is_final
+        1
+        ((0.6309297535714575,), (True,))
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        project: str = "default",
+        *,
+        now: Callable[[], int] = read_clock,
+        threads: int | None = None,
+        writes: bool = True,
+    ) -> None:
+        self.store = store
+        self.project = project
+        self.now = now
+        self._threads = threads
+        self._writes = writes
+
+    @classmethod
+    def open(
+        cls,
+        url: str,
+        project: str = "default",
+        *,
+        writes: bool = True,
+        now: Callable[[], int] = read_clock,
+        threads: int | None = None,
+    ) -> Self:
+        """Open a store and a project in it.
+
+        Args:
+            url: `sqlite:///events.db`, or the path of the file.
+            project: The name of the project.
+            writes: Whether to write to it, which one process at a time can; reading is free.
+            now: Gives the time, in microseconds since 1970 in UTC.
+            threads: How many threads may work; all cores if left out.
+
+        Raises:
+            UsageError: It is no URL of a store.
+            FileError: The store cannot be opened, another process writes to it, or it has lost what
+                it acknowledged.
+        """
+        if "://" not in url:
+            url = SQLITE + url
+        if writes:
+            store = open_store(url)
+        else:
+            from rankscope.monitor.store import open_reader  # noqa: PLC0415 - loads SQLAlchemy
+
+            store = cast("Store", open_reader(url))
+        return cls(store, project, now=now, threads=threads, writes=writes)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        _kind: type[BaseException] | None,
+        _error: BaseException | None,
+        _trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the store."""
+        self.store.close()
+
+    @property
+    def is_configured(self) -> bool:
+        """Whether it was said how the project is measured."""
+        return self.store.configuration(self.project) is not None
+
+    @cached_property
+    def configuration(self) -> Configuration:
+        """How the project is measured.
+
+        Raises:
+            UsageError: It was not said yet.
+        """
+        text = self.store.configuration(self.project)
+        if text is None:
+            raise UsageError(
+                f"expected project {self.project!r} to be configured, found nothing about it",
+                hint="say what labels are worth: rankscope monitor configure STORE --positive "
+                "click=1 --window 24h",
+                code="not_configured",
+            )
+        return Configuration.from_json(text)
+
+    @property
+    def measures(self) -> tuple[str, ...]:
+        """The names of the measures."""
+        return tuple(measure.name for measure in self.configuration.definition.measures)
+
+    def configure(self, configuration: Configuration, *, actor: str = "local") -> None:
+        """Say how the project is measured from now on.
+
+        Values of another definition are not shown beside the new ones: the windows are made again
+        from the events when `evaluate` is called next.
+
+        Args:
+            configuration: How it is measured.
+            actor: Who says so, for the audit.
+
+        Raises:
+            FileError: It is not stored.
+        """
+        self._refuse_reading()
+        self.store.configure(self.project, configuration.to_json(), self.now(), actor)
+        self.__dict__.pop("configuration", None)
+
+    def evaluate(self) -> Refreshed:
+        """Bring windows, baseline and alerts up to date.
+
+        Raises:
+            UsageError: The project is not configured.
+            FileError: The store cannot be written.
+        """
+        self._refuse_reading()
+        return refresh(
+            self.store,
+            self.project,
+            self.configuration,
+            now=self.now(),
+            threads=self._threads,
+        )
+
+    def versions(self) -> tuple[Version, ...]:
+        """List the versions in production, in the order in which they were first shown."""
+        shown = [
+            one for one in self.store.versions(self.project) if one.environment == "production"
+        ]
+        return tuple(sorted(shown, key=lambda one: (one.first, one.model, one.version)))
+
+    def series(
+        self,
+        measure: str,
+        *,
+        every: Every = "hour",
+        since: int | None = None,
+        until: int | None = None,
+        model: str | None = None,
+        version: str | None = None,
+        slice: Slice = (),  # noqa: A002 - the word for it
+    ) -> Series:
+        """Give the values of a measure over time.
+
+        Args:
+            measure: One of the measures.
+            every: How long windows are.
+            since: From which hour on, in microseconds since 1970 in UTC.
+            until: Up to before which time.
+            model: The model that ranked; all together if left out.
+            version: Its version; likewise.
+            slice: Names of attributes and values, as they are configured.
+
+        Raises:
+            UsageError: There is no such measure.
+        """
+        rows = self.store.cells(
+            self.project, self.configuration.digest, since, until, slice=name_place(slice)
+        )
+        return make_series(
+            map(unpack_cell, rows),
+            self.configuration.definition,
+            measure,
+            every=every,
+            model=model,
+            version=version,
+            slice=slice,
+        )
+
+    def slices(
+        self,
+        measure: str,
+        *,
+        since: int | None = None,
+        until: int | None = None,
+        model: str | None = None,
+        version: str | None = None,
+    ) -> Table:
+        """Tabulate the slices of a span of time: values, and what the baseline has.
+
+        Args:
+            measure: One of the measures.
+            since: From which hour on, in microseconds since 1970 in UTC.
+            until: Up to before which time.
+            model: The model that ranked; all together if left out.
+            version: Its version; likewise.
+
+        Returns:
+            One row a slice of one or two attributes, with `slice`, `value`, `rankings`, `labelled`,
+            `empty`, `baseline` and `difference`; the lowest differences first.
+
+        Raises:
+            UsageError: There is no such measure.
+        """
+        rows = self.store.cells(self.project, self.configuration.digest, since, until)
+        return tabulate_slices(
+            map(unpack_cell, rows),
+            self.configuration.definition,
+            measure,
+            self.baseline(),
+            model=model,
+            version=version,
+        )
+
+    def baseline(self) -> Baseline | None:
+        """Give what values are held against, as it was when `evaluate` was last called."""
+        progress = self.store.progress(self.project, self.configuration.digest)
+        text = "" if progress is None else progress.baseline
+        return read_baseline(text, self.configuration.definition)
+
+    def quality(self, since: int | None = None, until: int | None = None) -> Quality:
+        """Look at the data: what was discarded, what is late, what is open.
+
+        Args:
+            since: From which hour on windows count, in microseconds since 1970 in UTC.
+            until: Up to before which time.
+        """
+        return look_at_data(self.store, self.project, self.configuration, since, until)
+
+    def delete_before(self, time: int) -> Deleted:
+        """Delete the events of the hours before a time; their windows stay.
+
+        Args:
+            time: In microseconds since 1970 in UTC.
+
+        Raises:
+            FileError: It cannot be done, or not all of it.
+        """
+        self._refuse_reading()
+        return self.store.delete_before(self.project, math.floor(time / HOUR) * HOUR)
+
+    def _refuse_reading(self) -> None:
+        if not self._writes:
+            raise UsageError(
+                "expected a monitor that writes, found one that only reads",
+                hint="open it with writes=True, where no other process writes",
+                code="read_only",
+            )

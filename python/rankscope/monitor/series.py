@@ -1,0 +1,176 @@
+"""Values over time: windows by hour or day, each mean with its interval and its denominators."""
+
+from __future__ import annotations
+
+import math
+
+from rankscope.errors import UsageError
+from rankscope.monitor.limits import DAY, HOUR
+from rankscope.monitor.times import format_time
+from rankscope.monitor.values import name_columns
+from rankscope.records import record
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from typing import Any, Literal, TypeAlias
+
+    from rankscope.monitor.definition import Definition
+    from rankscope.monitor.slicing import Slice
+    from rankscope.monitor.spread import Spread
+    from rankscope.monitor.stored_windows import StoredCell
+    from rankscope.monitor.windows import Cell
+
+    Every: TypeAlias = Literal["hour", "day"]
+
+LENGTHS = {"hour": HOUR, "day": DAY}
+LEVEL = 0.95
+COUNTED = ("rankings", "labelled", "empty", "missing", "tied", "gaps", "documents", "unjudged")
+SUMMED = ("values", "lower", "upper", "is_final", "defined", *COUNTED)
+
+
+@record(frozen=True, slots=True)
+class Series:
+    """The values of a measure over time, one a window that has rankings.
+
+    Args:
+        measure: The measure.
+        every: How long windows are.
+        model: The model that ranked; all together where it is `None`.
+        version: Its version; likewise.
+        slice: Names of attributes and values; empty for all rankings.
+        level: The probability with which intervals cover.
+        starts: When windows begin, in microseconds since 1970 in UTC, ascending.
+        values: Their means; NaN where no ranking has a value.
+        lower: The lower ends of the intervals, over users, or over queries where users are
+            unknown; a user counts once an hour. NaN where there are fewer than two.
+        upper: The upper ends.
+        defined: How many rankings have a value: what means are divided by.
+        rankings: How many rankings there are.
+        labelled: How many of them have a label or a logged grade.
+        empty: How many have no relevant document.
+        missing: How many showed nothing.
+        tied: How many have documents with one score next to each other.
+        gaps: How many were logged at other ranks than 1, 2, 3, …
+        documents: How many documents were shown.
+        unjudged: How many of them are pending.
+        is_final: Whether all attribution windows are closed.
+    """
+
+    measure: str
+    every: Every
+    model: str | None
+    version: str | None
+    slice: Slice
+    level: float
+    starts: tuple[int, ...]
+    values: tuple[float, ...]
+    lower: tuple[float, ...]
+    upper: tuple[float, ...]
+    defined: tuple[int, ...]
+    rankings: tuple[int, ...]
+    labelled: tuple[int, ...]
+    empty: tuple[int, ...]
+    missing: tuple[int, ...]
+    tied: tuple[int, ...]
+    gaps: tuple[int, ...]
+    documents: tuple[int, ...]
+    unjudged: tuple[int, ...]
+    is_final: tuple[bool, ...]
+
+    def __len__(self) -> int:
+        return len(self.starts)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give what JSON can hold; values that are none are `None`."""
+        said: dict[str, Any] = {
+            "measure": self.measure,
+            "every": self.every,
+            "model": self.model,
+            "version": self.version,
+            "slice": [list(pair) for pair in self.slice],
+            "level": self.level,
+            "starts": [format_time(start) for start in self.starts],
+        }
+        for name in ("values", "lower", "upper"):
+            said[name] = [None if math.isnan(one) else one for one in getattr(self, name)]
+        for name in ("defined", *COUNTED, "is_final"):
+            said[name] = list(getattr(self, name))
+        return said
+
+
+def make_series(
+    cells: Iterable[StoredCell],
+    definition: Definition,
+    measure: str,
+    *,
+    every: Every = "hour",
+    model: str | None = None,
+    version: str | None = None,
+    slice: Slice = (),  # noqa: A002 - the word for it
+) -> Series:
+    """Make a series of the cells of one slice in production.
+
+    Args:
+        cells: The cells of hours.
+        definition: What their values are values of.
+        measure: One of its measures.
+        every: How long windows are.
+        model: The model that ranked; all together if left out.
+        version: Its version; likewise.
+        slice: The slice that the cells are of.
+
+    Raises:
+        UsageError: There is no such measure, or windows are of neither length.
+    """
+    if every not in LENGTHS:
+        raise UsageError(
+            f"expected every='hour' or 'day', found {every!r}",
+            hint="windows of an hour are kept; days are 24 of them",
+            code="bad_period",
+        )
+    name = definition.only(measure).measures[0].name
+    length = LENGTHS[every]
+    buckets: dict[int, list[StoredCell]] = {}
+    for one in cells:
+        key = one.key
+        if (
+            key.environment == "production"
+            and model in {None, key.model}
+            and version in {None, key.version}
+        ):
+            buckets.setdefault(key.start - key.start % length, []).append(one)
+    at = name_columns(definition).index(name)
+    number = [each.name for each in definition.measures].index(name)
+    rows = [_sum_bucket(buckets[start], at, number) for start in sorted(buckets)]
+    columns = {name: tuple(row[place] for row in rows) for place, name in enumerate(SUMMED)}
+    return Series(
+        measure=name,
+        every=every,
+        model=model,
+        version=version,
+        slice=slice,
+        level=LEVEL,
+        starts=tuple(sorted(buckets)),
+        **columns,
+    )
+
+
+def _sum_bucket(cells: list[StoredCell], at: int, measure: int) -> tuple[Any, ...]:
+    """Sum the cells of a window: its value, interval, whether it is final, and counts."""
+    total, spread = add_cells(cells)
+    value, count = total.means()[at], total.defined[at]
+    lower = upper = math.nan
+    if spread is not None and count:
+        lower, upper = spread.interval(measure, mean=value, count=count, level=LEVEL)
+    is_final = all(one.key.is_mature for one in cells)
+    return value, lower, upper, is_final, count, *map(total.tally, COUNTED)
+
+
+def add_cells(cells: list[StoredCell]) -> tuple[Cell, Spread | None]:
+    """Add up cells, and how much their clusters differ where that was kept of all."""
+    total, spread = cells[0].cell, cells[0].spread
+    for one in cells[1:]:
+        total = total.merge(one.cell)
+        spread = None if spread is None or one.spread is None else spread.merge(one.spread)
+    return total, spread

@@ -1,0 +1,231 @@
+"""Windows as a store keeps them: by hour and cell, in pieces of bytes that it does not read."""
+
+from __future__ import annotations
+
+from sqlalchemy import delete, insert, select, update
+
+from rankscope.monitor.keys import AuditEntry
+from rankscope.monitor.store import schema
+from rankscope.monitor.store.keyring import write_audit
+from rankscope.records import record
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from sqlalchemy import ColumnElement, Connection, Table
+
+    from rankscope.monitor.store.transaction import Transaction
+
+AT_ONCE = 500
+
+
+@record(frozen=True, slots=True)
+class CellRow:
+    """A cell of a window.
+
+    Args:
+        start: When its hour begins, in microseconds since 1970 in UTC.
+        slice: Attributes and values, as JSON.
+        environment: Where rankings were made.
+        model: What ranked.
+        version: Its version.
+        is_mature: Whether attribution windows are closed.
+        counts: What is counted.
+        defined: How many values are in each sum.
+        sums: The exact sums.
+        spread: How much clusters differ; empty where that is not kept.
+    """
+
+    start: int
+    slice: str
+    environment: str
+    model: str
+    version: str
+    is_mature: bool
+    counts: bytes
+    defined: bytes
+    sums: bytes
+    spread: bytes
+
+
+@record(frozen=True, slots=True)
+class HourRow:
+    """What is known of an hour besides its cells.
+
+    Args:
+        start: When it begins, in microseconds since 1970 in UTC.
+        ages: How many labels came by which age.
+        late: How many labels came after the window of their ranking was closed.
+        unshown: How many labels are of documents that were not shown.
+    """
+
+    start: int
+    ages: bytes
+    late: int
+    unshown: int
+
+
+@record(frozen=True, slots=True)
+class Progress:
+    """How far windows are up to date.
+
+    Args:
+        seq: All events up to this number are in them.
+        as_of: The moment as of which they are, in microseconds since 1970 in UTC.
+        slicing: Which values have slices of their own, as JSON.
+        baseline: What values are held against, as JSON; empty where there is nothing.
+    """
+
+    seq: int
+    as_of: int
+    slicing: str
+    baseline: str
+
+
+def read_configuration(connection: Connection, project: str) -> str | None:
+    """Read how a project is measured, as it was said last."""
+    table, of = schema.configurations, schema.projects
+    wanted = (
+        select(table.c.text)
+        .join(of, of.c.project_id == table.c.project_id)
+        .where(of.c.name == project)
+        .order_by(table.c.configuration_id.desc())
+        .limit(1)
+    )
+    return connection.execute(wanted).scalar_one_or_none()
+
+
+def insert_configuration(
+    transaction: Transaction, project: str, text: str, now: int, actor: str
+) -> None:
+    """Store how a project is measured from now on; what was said before stays."""
+    project_id = transaction.project(project)
+    row = {"project_id": project_id, "time": now, "actor": actor, "text": text}
+    transaction.connection.execute(insert(schema.configurations), row)
+    entry = AuditEntry(now, actor, "configuration.set", project)
+    write_audit(transaction.connection, project_id, entry)
+
+
+def read_progress(connection: Connection, project: str, digest: bytes) -> Progress | None:
+    """Read how far windows are up to date; nothing where there are none."""
+    table = schema.progress
+    row = connection.execute(
+        select(table.c.seq, table.c.as_of, table.c.slicing, table.c.baseline).where(
+            *_of(table, project, digest)
+        )
+    ).one_or_none()
+    return None if row is None else Progress(*row)
+
+
+def read_cells(
+    connection: Connection,
+    project: str,
+    digest: bytes,
+    *,
+    since: int,
+    until: int,
+    slice: str | None,  # noqa: A002 - the word for it
+) -> list[CellRow]:
+    """Read the cells of the hours from one time to before another, of one slice or of all."""
+    table = schema.cells
+    columns = [table.c[name] for name in CELL_COLUMNS]
+    wanted = select(*columns).where(
+        *_of(table, project, digest), table.c.start >= since, table.c.start < until
+    )
+    if slice is not None:
+        wanted = wanted.where(table.c.slice == slice)
+    order = [table.c[name] for name in KEY_COLUMNS]
+    return [CellRow(*row) for row in connection.execute(wanted.order_by(*order))]
+
+
+def read_hours(
+    connection: Connection, project: str, digest: bytes, since: int, until: int
+) -> list[HourRow]:
+    """Read what is known of the hours from one time to before another."""
+    table = schema.hours
+    wanted = (
+        select(table.c.start, table.c.ages, table.c.late, table.c.unshown)
+        .where(*_of(table, project, digest), table.c.start >= since, table.c.start < until)
+        .order_by(table.c.start)
+    )
+    return [HourRow(*row) for row in connection.execute(wanted)]
+
+
+def find_open_hours(
+    connection: Connection,
+    project: str,
+    digest: bytes,
+    slice: str,  # noqa: A002 - the word for it
+    until: int,
+) -> list[int]:
+    """Find the hours before a time that have a cell whose attribution windows were open."""
+    table = schema.cells
+    wanted = (
+        select(table.c.start)
+        .distinct()
+        .where(
+            *_of(table, project, digest),
+            table.c.slice == slice,
+            table.c.start < until,
+            table.c.is_mature.is_(False),
+        )
+        .order_by(table.c.start)
+    )
+    return list(connection.execute(wanted).scalars())
+
+
+def put_windows(
+    transaction: Transaction,
+    project: str,
+    digest: bytes,
+    *,
+    cells: Sequence[CellRow],
+    hours: Sequence[HourRow],
+    progress: Progress,
+) -> None:
+    """Put the windows of hours in the place of those that there were, and say how far that is."""
+    connection = transaction.connection
+    key = {"project_id": transaction.project(project), "digest": digest}
+    starts = [hour.start for hour in hours]
+    for table in (schema.cells, schema.hours):
+        for at in range(0, len(starts), AT_ONCE):
+            old = table.c.start.in_(starts[at : at + AT_ONCE])
+            connection.execute(delete(table).where(*_where(table, key), old))
+    for table, names, rows in (
+        (schema.cells, CELL_COLUMNS, cells),
+        (schema.hours, HOUR_COLUMNS, hours),
+    ):
+        if rows:
+            connection.execute(
+                insert(table), [key | {name: getattr(row, name) for name in names} for row in rows]
+            )
+    table = schema.progress
+    values = {name: getattr(progress, name) for name in PROGRESS_COLUMNS}
+    changed = update(table).where(*_where(table, key)).values(values)
+    if connection.execute(changed).rowcount == 0:
+        connection.execute(insert(table), key | values)
+
+
+def drop_windows(transaction: Transaction, project: str, keep: bytes) -> None:
+    """Delete the windows of all definitions but one."""
+    project_id = transaction.project(project)
+    for table in (schema.cells, schema.hours, schema.progress):
+        others = (table.c.project_id == project_id) & (table.c.digest != keep)
+        transaction.connection.execute(delete(table).where(others))
+
+
+KEY_COLUMNS = ("start", "slice", "environment", "model", "version", "is_mature")
+CELL_COLUMNS = (*KEY_COLUMNS, "counts", "defined", "sums", "spread")
+HOUR_COLUMNS = ("start", "ages", "late", "unshown")
+PROGRESS_COLUMNS = ("seq", "as_of", "slicing", "baseline")
+
+
+def _of(table: Table, project: str, digest: bytes) -> list[ColumnElement[bool]]:
+    of = schema.projects
+    number = select(of.c.project_id).where(of.c.name == project).scalar_subquery()
+    return [table.c.project_id == number, table.c.digest == digest]
+
+
+def _where(table: Table, key: dict[str, object]) -> list[ColumnElement[bool]]:
+    return [table.c[name] == value for name, value in key.items()]

@@ -1,0 +1,100 @@
+"""Windows as pieces of bytes that a store keeps, and back."""
+
+from __future__ import annotations
+
+import json
+import struct
+
+from rankscope.monitor.spread import Spread
+from rankscope.monitor.store.window_table import CellRow, HourRow
+from rankscope.monitor.windows import COUNTS, Cell, Key
+from rankscope.records import record
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Any
+
+    from rankscope.monitor.maturity import MaturityCurve
+    from rankscope.monitor.slicing import Slice
+
+MOMENTS = 4
+
+
+@record(frozen=True, slots=True)
+class StoredCell:
+    """A cell as it comes back.
+
+    Args:
+        key: Whose sums it has.
+        cell: Counts and exact sums.
+        spread: How much clusters differ, or `None` where that was not kept.
+    """
+
+    key: Key
+    cell: Cell
+    spread: Spread | None
+
+
+def pack_cell(key: Key, cell: Cell, spread: Spread | None) -> CellRow:
+    """Pack a cell."""
+    moments = () if spread is None else [one for each in spread.moments for one in each]
+    return CellRow(
+        key.start,
+        name_place(key.slice),
+        key.environment,
+        key.model,
+        key.version,
+        key.is_mature,
+        _pack("q", cell.counts),
+        _pack("q", cell.defined),
+        cell.sums,
+        _pack("d", moments),
+    )
+
+
+def unpack_cell(row: CellRow) -> StoredCell:
+    """Unpack a cell."""
+    place = tuple((name, value) for name, value in json.loads(row.slice))
+    # What was stored is what `Key` has.
+    environment: Any = row.environment
+    key = Key(row.start, environment, row.model, row.version, place, row.is_mature)
+    moments = _unpack("d", row.spread)
+    return StoredCell(
+        key,
+        Cell(_unpack("q", row.counts), _unpack("q", row.defined), row.sums),
+        Spread(tuple(zip(*[iter(moments)] * MOMENTS, strict=True))) if moments else None,
+    )
+
+
+def pack_hour(start: int, curve: MaturityCurve, late: int, unshown: int) -> HourRow:
+    """Pack what is known of an hour besides its cells."""
+    return HourRow(start, _pack("q", curve.counts), late, unshown)
+
+
+def unpack_ages(row: HourRow) -> tuple[int, ...]:
+    """Unpack how many labels came by which age."""
+    return _unpack("q", row.ages)
+
+
+def name_place(place: Slice) -> str:
+    """Write a slice in the one way in which equal slices are equal texts.
+
+    Examples:
+        >>> name_place((("device", "tv"),))
+        '[["device", "tv"]]'
+    """
+    return json.dumps(place)
+
+
+def count_of(row: CellRow, name: str) -> int:
+    """Read one of the counts of a packed cell."""
+    return int(_unpack("q", row.counts)[COUNTS.index(name)])
+
+
+def _pack(kind: str, numbers: Sequence[float]) -> bytes:
+    return struct.pack(f"<{len(numbers)}{kind}", *numbers)
+
+
+def _unpack(kind: str, packed: bytes) -> tuple[Any, ...]:
+    return struct.unpack(f"<{len(packed) // 8}{kind}", packed)

@@ -1,0 +1,243 @@
+"""Stored windows are those of the events, whenever they were brought up to date."""
+
+from __future__ import annotations
+
+import random
+
+import numpy as np
+import pytest
+
+pytest.importorskip("sqlalchemy", reason="the store needs SQLAlchemy")
+
+from rankscope.monitor.baseline import INTERVAL, measure_period, measure_set
+from rankscope.monitor.configuration import BaselineChoice, Configuration
+from rankscope.monitor.definition import define
+from rankscope.monitor.events import Items, Label, Ranking
+from rankscope.monitor.limits import DAY, HOUR, MINUTE
+from rankscope.monitor.monitor import Monitor
+from rankscope.monitor.slicing import choose_slices
+from rankscope.monitor.stored_windows import unpack_ages, unpack_cell
+from rankscope.monitor.windows import sum_windows
+from rankscope.records import replace
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from rankscope.monitor.events import Event
+    from rankscope.monitor.series import Series
+
+CLICKS = define(
+    measures=["nDCG@3", "RR@3"], positive={"click": 1, "buy": 3}, window=2 * 3600 + 1800
+)
+MUSIC = Configuration(definition=CLICKS, attributes=("device", "country"))
+NOW = 40 * HOUR
+
+
+def make_events(seed: int, count: int = 120) -> list[Event]:
+    """Rankings of a day and a half, and labels up to hours later."""
+    generator = random.Random(seed)
+    events: list[Event] = []
+    for number in range(count):
+        time = generator.randrange(36 * 60) * MINUTE
+        attributes = {"device": generator.choice(["tv", "phone"]), "country": "de"}
+        if generator.random() < 0.3:
+            del attributes["country"]
+        shown = Ranking(
+            f"e{number}",
+            f"r{number}",
+            time,
+            Items(("a", "b", "c"), (1, 2, 3)),
+            user_id=generator.choice(["u", "v", "w", ""]),
+            query_key=generator.choice(["jazz", "rock"]),
+            model="m",
+            version="3" if time < 20 * HOUR else "4",
+            environment="validation" if generator.random() < 0.2 else "production",
+            attributes=tuple(sorted(attributes.items())),
+        )
+        events.append(shown)
+        for place in range(generator.randrange(3)):
+            later = time + generator.randrange(4 * 60) * MINUTE
+            label = generator.choice(["click", "buy", "seen"])
+            events.append(
+                Label(f"l{number} {place}", f"r{number}", generator.choice("abcd"), later, (label,))
+            )
+    return events
+
+
+def open_monitor(folder: Path, name: str, times: list[int]) -> Monitor:
+    """A monitor whose clock is the last of some times."""
+    monitor = Monitor.open(f"{folder}/{name}.db", now=lambda: times[-1], threads=1)
+    monitor.configure(MUSIC)
+    return monitor
+
+
+def spell_out(monitor: Monitor) -> object:
+    """All that is stored of windows."""
+    digest = MUSIC.digest
+    return (
+        monitor.store.cells("default", digest),
+        monitor.store.hours("default", digest),
+        monitor.baseline(),
+    )
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_windows_do_not_depend_on_when_they_were_refreshed(tmp_path: Path, seed: int) -> None:
+    generator = random.Random(seed)
+    events = make_events(seed)
+    times = [NOW]
+    with (
+        open_monitor(tmp_path, "once", times) as once,
+        open_monitor(tmp_path, "often", times) as often,
+    ):
+        once.store.append("default", events)
+        once.evaluate()
+        shuffled = generator.sample(events, len(events))
+        for start in range(0, len(shuffled), 40):
+            # The clock may be behind the events, and is set back now and then.
+            times.append(generator.randrange(NOW))
+            often.store.append("default", shuffled[start : start + 40] + shuffled[:10])
+            often.evaluate()
+        times.append(NOW)
+        assert often.evaluate().as_of == NOW
+        # Values that came first have slices in either store: there is room for all.
+        assert spell_out(often) == spell_out(once)
+
+
+def test_stored_cells_are_the_windows_of_the_events(tmp_path: Path) -> None:
+    with open_monitor(tmp_path, "x", [NOW]) as monitor:
+        monitor.store.append("default", make_events(7))
+        monitor.evaluate()
+        contexts = monitor.store.contexts("default")
+        slicing = choose_slices(monitor.store.read("default"), contexts, MUSIC.attributes)
+        chunks = monitor.store.read("default")
+        windows = sum_windows(chunks, contexts, CLICKS, slicing, now=NOW, threads=1)
+        stored = [unpack_cell(row) for row in monitor.store.cells("default", MUSIC.digest)]
+        hours = monitor.store.hours("default", MUSIC.digest)
+    closed = {key: cell for key, cell in windows.cells.items() if key.start + 4 * HOUR <= NOW}
+    assert {one.key: one.cell for one in stored if one.key in closed} == closed
+    assert sum(hour.late for hour in hours) == windows.late > 0
+    assert sum(hour.unshown for hour in hours) == windows.unshown > 0
+    assert {sum(unpack_ages(hour)) for hour in hours} != {0}
+
+
+def test_an_hour_is_final_once_its_last_attribution_window_is_closed(tmp_path: Path) -> None:
+    times = [0]
+    with open_monitor(tmp_path, "x", times) as monitor:
+        shown = [
+            Ranking(f"e{at}", f"r{at}", at * MINUTE, Items(("a", "b"), (1, 2))) for at in (0, 59)
+        ]
+        monitor.store.append("default", shown)
+
+        def look(now: int) -> Series:
+            times.append(now)
+            monitor.evaluate()
+            return monitor.series("nDCG@3")
+
+        window = CLICKS.window * 1_000_000
+        assert look(window + HOUR - 1).is_final == (False,)
+        assert look(window + HOUR).is_final == (True,)
+        # What is not labelled by then is not relevant.
+        assert look(window + HOUR).empty == (2,)
+
+
+@pytest.mark.parametrize("measure", ["nDCG@3", "RR@3"])
+def test_intervals_are_cluster_robust(tmp_path: Path, measure: str) -> None:
+    generator = random.Random(3)
+    events: list[Event] = []
+    for number in range(60):
+        items = Items(("a", "b", "c"), (1, 2, 3))
+        user = f"u{generator.randrange(9)}"
+        events += [
+            Ranking(f"e{number}", f"r{number}", number * MINUTE, items, user_id=user),
+            Label(f"l{number}", f"r{number}", generator.choice("abc"), number * MINUTE, ("click",)),
+        ]
+    with open_monitor(tmp_path, "x", [NOW]) as monitor:
+        monitor.store.append("default", events)
+        monitor.evaluate()
+        series = monitor.series(measure)
+        baseline = measure_period(
+            monitor.store, "default", CLICKS, since=0, until=HOUR, now=NOW, threads=1
+        ).means[measure]
+    assert series.values == (baseline.value,)
+    assert np.allclose((*series.lower, *series.upper), (baseline.lower, baseline.upper), atol=1e-12)
+
+
+def test_days_are_the_hours_together(tmp_path: Path) -> None:
+    with open_monitor(tmp_path, "x", [NOW]) as monitor:
+        monitor.store.append("default", make_events(1))
+        monitor.evaluate()
+        hours = monitor.series("nDCG@3", version="3")
+        days = monitor.series("nDCG@3", every="day", version="3")
+    assert days.starts == (0,)
+    assert days.rankings == (sum(hours.rankings),)
+    mean = sum(
+        value * count for value, count in zip(hours.values, hours.defined, strict=True) if count
+    ) / sum(hours.defined)
+    assert days.values[0] == pytest.approx(mean, rel=1e-15)
+
+
+def test_a_set_is_measured_with_its_slices(tmp_path: Path) -> None:
+    with open_monitor(tmp_path, "x", [NOW]) as monitor:
+        events = make_events(5)
+        monitor.store.append("default", events)
+        monitor.evaluate()
+        found = monitor.baseline()
+        assert found is not None
+        expected = measure_set(monitor.store, "default", CLICKS, interval=INTERVAL, threads=1)
+        assert replace(found, slices={}) == expected
+        tv = found.slices[("device", "tv"),]
+        table = monitor.slices("nDCG@3").to_dict()
+        assert table["device=tv"]["baseline"] == tv[0]
+        # A label of the set changes it, and another does not.
+        validation = next(
+            one for one in events if isinstance(one, Ranking) and one.environment == "validation"
+        )
+        later = Label("new", validation.ranking_id, "a", validation.time + DAY, ("buy",))
+        monitor.store.append("default", [later])
+        monitor.evaluate()
+        assert monitor.baseline() == replace(
+            measure_set(monitor.store, "default", CLICKS, interval=INTERVAL, threads=1),
+            slices=monitor.baseline().slices,  # type: ignore[union-attr]
+        )
+
+
+def test_the_version_before_the_newest_is_held_against(tmp_path: Path) -> None:
+    chosen = replace(MUSIC, baseline=BaselineChoice(kind="version"))
+    with Monitor.open(f"{tmp_path}/x.db", now=lambda: NOW, threads=1) as monitor:
+        monitor.configure(chosen)
+        monitor.store.append("default", make_events(2))
+        monitor.evaluate()
+        found = monitor.baseline()
+        assert [one.version for one in monitor.versions()] == ["3", "4"]
+        expected = measure_period(
+            monitor.store,
+            "default",
+            CLICKS,
+            since=0,
+            until=NOW,
+            now=NOW,
+            model="m",
+            version="3",
+            threads=1,
+        )
+    assert found is not None
+    assert (found.kind, found.of) == ("version", "m 3")
+    assert found.means == expected.means
+
+
+def test_another_definition_begins_anew(tmp_path: Path) -> None:
+    with open_monitor(tmp_path, "x", [NOW]) as monitor:
+        monitor.store.append("default", make_events(2))
+        monitor.evaluate()
+        before = MUSIC.digest
+        changed = replace(MUSIC, definition=replace(CLICKS, window=1800))
+        monitor.configure(changed, actor="me")
+        assert len(monitor.series("nDCG@3")) == 0
+        assert monitor.evaluate().hours > 30
+        assert len(monitor.series("nDCG@3")) > 30
+        assert monitor.store.cells("default", before) == []
+        assert [entry.action for entry in monitor.store.audit("default")] == [
+            "configuration.set"
+        ] * 2
