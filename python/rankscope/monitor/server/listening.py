@@ -32,8 +32,8 @@ def make_server(app: ASGIApp, store: Store, *, host: str, port: int) -> uvicorn.
     """
     import uvicorn  # noqa: PLC0415 - nobody else needs it
 
-    from rankscope.monitor.server.ending import EndingServer  # noqa: PLC0415 - likewise
     from rankscope.monitor.server.connections import BoundedProtocol  # noqa: PLC0415 - likewise
+    from rankscope.monitor.server.ending import EndingServer  # noqa: PLC0415 - likewise
 
     if not is_loopback(host) and not has_keys(store):
         raise UsageError(
