@@ -77,6 +77,7 @@ def spell_out(monitor: Monitor) -> object:
     digest = MUSIC.digest
     return (
         monitor.store.cells("default", digest),
+        monitor.store.cells("default", digest, length=DAY),
         monitor.store.hours("default", digest),
         monitor.baseline(),
     )

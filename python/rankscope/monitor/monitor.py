@@ -12,7 +12,7 @@ from rankscope.monitor.find_baseline import read_baseline
 from rankscope.monitor.limits import HOUR
 from rankscope.monitor.quality import look_at_data
 from rankscope.monitor.refreshing import refresh
-from rankscope.monitor.series import make_series
+from rankscope.monitor.series import make_series, read_length
 from rankscope.monitor.slices import tabulate_slices
 from rankscope.monitor.store import SQLITE, open_store
 from rankscope.monitor.stored_windows import name_place, unpack_cell
@@ -209,8 +209,8 @@ class Monitor:
         Args:
             measure: One of the measures.
             every: How long windows are.
-            since: From which hour on, in microseconds since 1970 in UTC.
-            until: Up to before which time.
+            since: The windows that begin from then on, in microseconds since 1970 in UTC.
+            until: Up to before which time they begin.
             model: The model that ranked; all together if left out.
             version: Its version; likewise.
             slice: Names of attributes and values, as they are configured.
@@ -219,7 +219,12 @@ class Monitor:
             UsageError: There is no such measure.
         """
         rows = self.store.cells(
-            self.project, self.configuration.digest, since, until, slice=name_place(slice)
+            self.project,
+            self.configuration.digest,
+            since,
+            until,
+            length=read_length(every),
+            slice=name_place(slice),
         )
         return make_series(
             map(unpack_cell, rows),
@@ -235,6 +240,7 @@ class Monitor:
         self,
         measure: str,
         *,
+        every: Every = "day",
         since: int | None = None,
         until: int | None = None,
         model: str | None = None,
@@ -244,8 +250,9 @@ class Monitor:
 
         Args:
             measure: One of the measures.
-            since: From which hour on, in microseconds since 1970 in UTC.
-            until: Up to before which time.
+            every: How long the windows are that are added up.
+            since: The windows that begin from then on, in microseconds since 1970 in UTC.
+            until: Up to before which time they begin.
             model: The model that ranked; all together if left out.
             version: Its version; likewise.
 
@@ -256,7 +263,9 @@ class Monitor:
         Raises:
             UsageError: There is no such measure.
         """
-        rows = self.store.cells(self.project, self.configuration.digest, since, until)
+        rows = self.store.cells(
+            self.project, self.configuration.digest, since, until, length=read_length(every)
+        )
         return tabulate_slices(
             map(unpack_cell, rows),
             self.configuration.definition,

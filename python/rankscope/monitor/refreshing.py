@@ -11,12 +11,18 @@ import json
 
 from rankscope.monitor.evaluating import evaluate_chunks
 from rankscope.monitor.find_baseline import find_baseline
-from rankscope.monitor.limits import HOUR, MINUTE, SECOND
+from rankscope.monitor.limits import DAY, HOUR, MINUTE, SECOND
 from rankscope.monitor.maturity import MaturityCurve
 from rankscope.monitor.slicing import Slicing, extend_slicing
 from rankscope.monitor.spread import SpreadSums
 from rankscope.monitor.store.window_table import Progress
-from rankscope.monitor.stored_windows import name_place, pack_cell, pack_hour
+from rankscope.monitor.stored_windows import (
+    add_cells,
+    name_place,
+    pack_cell,
+    pack_hour,
+    unpack_cell,
+)
 from rankscope.monitor.windows import group_rankings, sum_evaluated
 from rankscope.records import record
 
@@ -32,6 +38,8 @@ if TYPE_CHECKING:
     from rankscope.monitor.store.chunks import Context
     from rankscope.monitor.store.protocol import Store
     from rankscope.monitor.store.window_table import CellRow, HourRow
+    from rankscope.monitor.stored_windows import StoredCell
+    from rankscope.monitor.windows import Key
 
 AGES = tuple(
     minutes * MINUTE
@@ -106,7 +114,7 @@ def refresh(
     slicing = extend_slicing(_start_slicing(before, configuration), contexts, configuration.most)
     closed = now - configuration.definition.window * SECOND - HOUR
     starts = {time - time % HOUR for time in touched.times.tolist()}
-    starts.update(store.find_open_hours(project, digest, ALL, closed + 1))
+    starts.update(store.find_open(project, digest, length=HOUR, until=closed + 1, slice=ALL))
     so_far = Progress(
         0 if before is None else before.seq,
         now,
@@ -127,8 +135,21 @@ def refresh(
         )
         batch = _Batch(hours)
         cells = batch.sum_up(evaluated, contexts, configuration, slicing)
-        store.put_windows(project, digest, cells, batch.pack(), so_far)
+        store.put_windows(
+            project,
+            digest,
+            replaced={HOUR: hours},
+            cells=cells,
+            hours=batch.pack(),
+            progress=so_far,
+        )
         rankings += batch.rankings
+    for day in sorted({start - start % DAY for start in starts}):
+        rows = store.cells(project, digest, day, day + DAY)
+        days = list(_add_hours(day, rows))
+        store.put_windows(
+            project, digest, replaced={DAY: [day]}, cells=days, hours=[], progress=so_far
+        )
     baseline = find_baseline(
         store,
         project,
@@ -140,7 +161,7 @@ def refresh(
         threads=threads,
     )
     done = Progress(touched.seq, now, so_far.slicing, baseline)
-    store.put_windows(project, digest, [], [], done)
+    store.put_windows(project, digest, replaced={}, cells=[], hours=[], progress=done)
     if before is None:
         store.drop_windows(project, digest)
     return Refreshed(len(starts), rankings, touched.seq, now)
@@ -186,6 +207,15 @@ def _batch(starts: Sequence[int], closed: int) -> Iterator[list[int]]:
         yield batch
 
 
+def _add_hours(day: int, rows: Iterable[CellRow]) -> Iterator[CellRow]:
+    """Add up the hours of a day, cell by cell."""
+    found: dict[Key, list[StoredCell]] = {}
+    for one in map(unpack_cell, rows):
+        found.setdefault(one.key._replace(start=day), []).append(one)
+    for key, members in found.items():
+        yield pack_cell(DAY, key, *add_cells(members))
+
+
 class _Batch:
     """Hours that are summed together.
 
@@ -220,7 +250,7 @@ class _Batch:
 
         windows = sum_evaluated(watch(), contexts, configuration.definition, slicing)
         found = spreads.finish()
-        return [pack_cell(key, cell, found.get(key)) for key, cell in windows.cells.items()]
+        return [pack_cell(HOUR, key, cell, found.get(key)) for key, cell in windows.cells.items()]
 
     def _count(self, each: Evaluated) -> None:
         """Count the labels of the hours by age, and those that count for nothing."""

@@ -6,6 +6,7 @@ import math
 
 from rankscope.errors import UsageError
 from rankscope.monitor.limits import DAY, HOUR
+from rankscope.monitor.stored_windows import add_cells
 from rankscope.monitor.times import format_time
 from rankscope.monitor.values import name_columns
 from rankscope.records import record
@@ -17,9 +18,7 @@ if TYPE_CHECKING:
 
     from rankscope.monitor.definition import Definition
     from rankscope.monitor.slicing import Slice
-    from rankscope.monitor.spread import Spread
     from rankscope.monitor.stored_windows import StoredCell
-    from rankscope.monitor.windows import Cell
 
     Every: TypeAlias = Literal["hour", "day"]
 
@@ -99,6 +98,21 @@ class Series:
         return said
 
 
+def read_length(every: str) -> int:
+    """Give the length of windows, in microseconds.
+
+    Raises:
+        UsageError: It is neither an hour nor a day.
+    """
+    if every not in LENGTHS:
+        raise UsageError(
+            f"expected every='hour' or 'day', found {every!r}",
+            hint="windows of hours are kept, and of days",
+            code="bad_period",
+        )
+    return LENGTHS[every]
+
+
 def make_series(
     cells: Iterable[StoredCell],
     definition: Definition,
@@ -112,7 +126,7 @@ def make_series(
     """Make a series of the cells of one slice in production.
 
     Args:
-        cells: The cells of hours.
+        cells: The cells of windows of that length, or of a part of it.
         definition: What their values are values of.
         measure: One of its measures.
         every: How long windows are.
@@ -123,14 +137,8 @@ def make_series(
     Raises:
         UsageError: There is no such measure, or windows are of neither length.
     """
-    if every not in LENGTHS:
-        raise UsageError(
-            f"expected every='hour' or 'day', found {every!r}",
-            hint="windows of an hour are kept; days are 24 of them",
-            code="bad_period",
-        )
     name = definition.only(measure).measures[0].name
-    length = LENGTHS[every]
+    length = read_length(every)
     buckets: dict[int, list[StoredCell]] = {}
     for one in cells:
         key = one.key
@@ -165,12 +173,3 @@ def _sum_bucket(cells: list[StoredCell], at: int, measure: int) -> tuple[Any, ..
         lower, upper = spread.interval(measure, mean=value, count=count, level=LEVEL)
     is_final = all(one.key.is_mature for one in cells)
     return value, lower, upper, is_final, count, *map(total.tally, COUNTED)
-
-
-def add_cells(cells: list[StoredCell]) -> tuple[Cell, Spread | None]:
-    """Add up cells, and how much their clusters differ where that was kept of all."""
-    total, spread = cells[0].cell, cells[0].spread
-    for one in cells[1:]:
-        total = total.merge(one.cell)
-        spread = None if spread is None or one.spread is None else spread.merge(one.spread)
-    return total, spread

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from rankscope.monitor.series import add_cells
+from rankscope.monitor.stored_windows import add_cells
 from rankscope.monitor.values import name_columns
 from rankscope.results import Table
 

@@ -7,7 +7,7 @@ import struct
 
 from rankscope.monitor.spread import Spread
 from rankscope.monitor.store.window_table import CellRow, HourRow
-from rankscope.monitor.windows import COUNTS, Cell, Key
+from rankscope.monitor.windows import Cell, Key
 from rankscope.records import record
 
 TYPE_CHECKING = False
@@ -36,10 +36,11 @@ class StoredCell:
     spread: Spread | None
 
 
-def pack_cell(key: Key, cell: Cell, spread: Spread | None) -> CellRow:
-    """Pack a cell."""
+def pack_cell(length: int, key: Key, cell: Cell, spread: Spread | None) -> CellRow:
+    """Pack a cell of a window of some length."""
     moments = () if spread is None else [one for each in spread.moments for one in each]
     return CellRow(
+        length,
         key.start,
         name_place(key.slice),
         key.environment,
@@ -87,9 +88,13 @@ def name_place(place: Slice) -> str:
     return json.dumps(place)
 
 
-def count_of(row: CellRow, name: str) -> int:
-    """Read one of the counts of a packed cell."""
-    return int(_unpack("q", row.counts)[COUNTS.index(name)])
+def add_cells(cells: list[StoredCell]) -> tuple[Cell, Spread | None]:
+    """Add up cells, and how much their clusters differ where that was kept of all."""
+    total, spread = cells[0].cell, cells[0].spread
+    for one in cells[1:]:
+        total = total.merge(one.cell)
+        spread = None if spread is None or one.spread is None else spread.merge(one.spread)
+    return total, spread
 
 
 def _pack(kind: str, numbers: Sequence[float]) -> bytes:

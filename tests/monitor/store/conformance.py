@@ -14,6 +14,7 @@ import pytest
 from rankscope import FileError
 from rankscope.monitor.events import Items, Label, Ranking
 from rankscope.monitor.keys import AuditEntry, authenticate, make_key
+from rankscope.monitor.limits import DAY, HOUR
 from rankscope.monitor.store.protocol import Deleted, Version
 from rankscope.monitor.store.window_table import CellRow, HourRow, Progress
 from rankscope.records import replace
@@ -393,27 +394,46 @@ class StoreConformance:
                 AuditEntry(6, "you", "configuration.set", "music"),
             ]
 
-    def test_windows_take_the_place_of_those_of_the_same_hours(self, opened: Open) -> None:
+    def test_windows_take_the_place_of_those_of_the_same_time(self, opened: Open) -> None:
         one, other = bytes(16), bytes([1] * 16)
-        cell = CellRow(0, "[]", "production", "m", "3", False, b"1", b"2", b"3", b"")
-        mature = replace(cell, is_mature=True)
-        tv = replace(mature, slice='[["device", "tv"]]', spread=b"4")
+        cell = CellRow(HOUR, 0, "[]", "production", "m", "3", False, b"1", b"2", b"3", b"")
+        mature, day = cell._replace(is_mature=True), cell._replace(length=DAY)
+        tv = mature._replace(slice='[["device", "tv"]]', spread=b"4")
+        later = cell._replace(start=9)
         hours = [HourRow(0, b"5", 6, 7), HourRow(9, b"", 0, 0)]
         done = Progress(8, 9, "{}", "")
+
+        def put(
+            store: Store,
+            digest: bytes,
+            replaced: dict[int, list[int]],
+            cells: list[CellRow],
+            progress: Progress,
+            *,
+            project: str = "music",
+        ) -> None:
+            found = [hour for hour in hours if hour.start in replaced.get(HOUR, [])]
+            store.put_windows(
+                project, digest, replaced=replaced, cells=cells, hours=found, progress=progress
+            )
+
+        def find_open(store: Store, until: int) -> list[int]:
+            return store.find_open("music", one, length=HOUR, until=until, slice="[]")
+
         with opened() as store:
             assert store.progress("music", one) is None
-            store.put_windows("music", one, [cell, replace(cell, start=9)], hours, done)
-            store.put_windows("music", other, [cell], hours[:1], done)
-            store.put_windows("films", one, [cell], hours[:1], done)
-            assert store.find_open_hours("music", one, "[]", 9) == [0]
-            assert store.find_open_hours("music", one, "[]", 10) == [0, 9]
-            store.put_windows("music", one, [tv, mature], hours[:1], replace(done, seq=10))
+            put(store, one, {HOUR: [0, 9], DAY: [0]}, [cell, later, day], done)
+            put(store, other, {HOUR: [0]}, [cell], done)
+            put(store, one, {HOUR: [0]}, [cell], done, project="films")
+            assert [find_open(store, until) for until in (9, 10)] == [[0], [0, 9]]
+            put(store, one, {HOUR: [0]}, [tv, mature], replace(done, seq=10))
         with opened() as store:
-            assert store.cells("music", one) == [tv, mature, replace(cell, start=9)]
+            assert store.cells("music", one) == [tv, mature, later]
+            assert store.cells("music", one, length=DAY) == [day]
             assert store.cells("music", one, 0, 9, slice="[]") == [mature]
             assert store.hours("music", one) == hours
             assert store.hours("music", one, 1) == hours[1:]
-            assert store.find_open_hours("music", one, "[]", 10) == [9]
+            assert find_open(store, 10) == [9]
             assert store.progress("music", one) == replace(done, seq=10)
             store.drop_windows("music", keep=one)
             assert (store.cells("music", other), store.hours("music", other)) == ([], [])

@@ -215,11 +215,12 @@ class Store(Protocol):
         since: int | None = None,
         until: int | None = None,
         *,
+        length: int = ...,
         slice: str | None = None,  # noqa: A002 - the word for it
     ) -> list[CellRow]:
-        """Give the cells of the hours from one time to before another, of one slice or of all.
+        """Give the cells of windows from one time to before another, of one slice or of all.
 
-        They come in the order of their keys.
+        They come in the order of their keys; windows are of hours where no length is given.
         """
 
     def hours(
@@ -227,26 +228,31 @@ class Store(Protocol):
     ) -> list[HourRow]:
         """Give what is known besides cells of the hours from one time to before another."""
 
-    def find_open_hours(
+    def find_open(
         self,
         project: str,
         digest: bytes,
-        slice: str,  # noqa: A002 - the word for it
+        *,
+        length: int,
         until: int,
+        slice: str,  # noqa: A002 - the word for it
     ) -> list[int]:
-        """Find the hours before a time with a cell of a slice that is not mature."""
+        """Find the windows before a time with a cell of a slice that is not mature."""
 
     def put_windows(
         self,
         project: str,
         digest: bytes,
+        *,
+        replaced: Mapping[int, Sequence[int]],
         cells: Sequence[CellRow],
         hours: Sequence[HourRow],
         progress: Progress,
     ) -> None:
-        """Put the windows of hours in the place of those that there were, and say how far that is.
+        """Put windows in the place of those that there were, and say how far that is.
 
-        All that was there of these hours is gone, and all of it is done or nothing.
+        All cells of the windows that are `replaced`, by length the starts, are gone, and all of it
+        is done or nothing.
         """
 
     def drop_windows(self, project: str, keep: bytes) -> None:

@@ -7,6 +7,7 @@ import json
 from sqlalchemy import LargeBinary, cast, exists, func, select, union_all
 
 from rankscope.monitor.events import LABEL_KINDS, Label, Ranking
+from rankscope.monitor.limits import HOUR
 from rankscope.monitor.store import keyring, schema, window_table
 from rankscope.monitor.store.chunks import Chunk, Context, LabelColumns
 from rankscope.monitor.store.packing import offsets_of, unpack, unpack_columns
@@ -258,14 +259,16 @@ class StoreReader:
         since: int | None = None,
         until: int | None = None,
         *,
+        length: int = HOUR,
         slice: str | None = None,  # noqa: A002 - the word for it
     ) -> list[CellRow]:
-        """Give the cells of the hours from one time to before another, of one slice or of all."""
+        """Give the cells of windows from one time to before another, of one slice or of all."""
         with self._engine.connect() as connection:
             return window_table.read_cells(
                 connection,
                 project,
                 digest,
+                length=length,
                 since=FIRST if since is None else since,
                 until=LAST if until is None else until,
                 slice=slice,
@@ -279,16 +282,20 @@ class StoreReader:
         with self._engine.connect() as connection:
             return window_table.read_hours(connection, project, digest, *ends)
 
-    def find_open_hours(
+    def find_open(
         self,
         project: str,
         digest: bytes,
-        slice: str,  # noqa: A002 - the word for it
+        *,
+        length: int,
         until: int,
+        slice: str,  # noqa: A002 - the word for it
     ) -> list[int]:
-        """Find the hours before a time with a cell of a slice that is not mature."""
+        """Find the windows before a time with a cell of a slice that is not mature."""
         with self._engine.connect() as connection:
-            return window_table.find_open_hours(connection, project, digest, slice, until)
+            return window_table.find_open(
+                connection, project, digest, length=length, until=until, slice=slice
+            )
 
 
 class _Waiting:

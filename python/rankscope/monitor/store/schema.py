@@ -178,6 +178,7 @@ cells = Table(
     TABLES,
     Column("project_id", Integer, ForeignKey("projects.project_id"), primary_key=True),
     Column("digest", LargeBinary(16), primary_key=True),
+    Column("length", BigInteger, primary_key=True),
     Column("start", BigInteger, primary_key=True),
     Column("slice", Text, primary_key=True),
     Column("environment", Text, primary_key=True),
@@ -188,6 +189,6 @@ cells = Table(
     Column("defined", LargeBinary, nullable=False),
     Column("sums", LargeBinary, nullable=False),
     Column("spread", LargeBinary, nullable=False),
-    Index("cells_by_slice", "project_id", "digest", "slice", "start"),
+    Index("cells_by_slice", "project_id", "digest", "length", "slice", "start"),
 )
-"""One row a cell of the windows of an hour."""
+"""One row a cell of a window; `length` is how long that is."""

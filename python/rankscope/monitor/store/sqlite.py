@@ -272,25 +272,27 @@ class SQLiteStore(StoreReader):
         self,
         project: str,
         digest: bytes,
+        *,
+        replaced: Mapping[int, Sequence[int]],
         cells: Sequence[CellRow],
         hours: Sequence[HourRow],
         progress: Progress,
     ) -> None:
-        """Put the windows of hours in the place of those that there were, and say how far that is.
+        """Put windows in the place of those that there were, and say how far that is.
 
         Raises:
             FileError: They are not stored, or not surely.
         """
-        self.transact(
-            partial(
-                put_windows,
-                project=project,
-                digest=digest,
-                cells=cells,
-                hours=hours,
-                progress=progress,
-            )
-        ).result()
+        work = partial(
+            put_windows,
+            project=project,
+            digest=digest,
+            replaced=replaced,
+            cells=cells,
+            hours=hours,
+            progress=progress,
+        )
+        self.transact(work).result()
 
     def drop_windows(self, project: str, keep: bytes) -> None:
         """Delete the windows of all configurations but one.
