@@ -7,7 +7,7 @@ import secrets
 from sqlalchemy import insert, inspect, select, update
 
 from rankscope.errors import FileError
-from rankscope.monitor.store import schema
+from rankscope.monitor.store import alert_tables, schema
 from rankscope.monitor.store.high_water import Mark
 
 TYPE_CHECKING = False
@@ -32,7 +32,7 @@ def open_tables(connection: Connection, path: Path) -> Mark:
     """
     tables = set(inspect(connection).get_table_names())
     if not tables:
-        schema.TABLES.create_all(connection)
+        alert_tables.rules.metadata.create_all(connection)
         made = Mark(secrets.token_bytes(16), 0)
         facts = {
             "schema_version": str(schema.VERSION),

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
     import numpy as np
     from numpy.typing import NDArray
+    from sqlalchemy import Connection
 
     from rankscope.errors import FileError
     from rankscope.monitor.events import Environment, Event, Label, Ranking
@@ -133,6 +134,9 @@ class Store(Protocol):
 
     def transact(self, work: Callable[[Transaction], T], size: int = 1) -> Future[T]:
         """Do other work in a transaction of the writer, together with whatever it writes then."""
+
+    def query(self, read: Callable[[Connection], T]) -> T:
+        """Read something else, all of it of one moment."""
 
     @property
     def last_seq(self) -> int:

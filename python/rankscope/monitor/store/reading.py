@@ -16,8 +16,8 @@ from rankscope.monitor.store.version_counts import list_versions
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-    from typing import Any
+    from collections.abc import Callable, Iterator, Sequence
+    from typing import Any, TypeVar
 
     from sqlalchemy import ColumnElement, Connection, Engine
 
@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from rankscope.monitor.store.packing import Texts
     from rankscope.monitor.store.protocol import Version
     from rankscope.monitor.store.window_table import CellRow, HourRow, Progress
+
+    T = TypeVar("T")
 
 CHUNK = 20_000
 FIRST, LAST = -(2**63), 2**63 - 1
@@ -49,6 +51,11 @@ class StoreReader:
         """The number of the last event that was stored."""
         with self._engine.connect() as connection:
             return read_last_seq(connection)
+
+    def query(self, read: Callable[[Connection], T]) -> T:
+        """Read something else, all of it of one moment."""
+        with self._engine.connect() as connection:
+            return read(connection)
 
     def projects(self) -> list[str]:
         """Give the projects that have something stored, by name."""

@@ -1,0 +1,241 @@
+"""Rules: what people ask of the values of production."""
+
+from __future__ import annotations
+
+import json
+import math
+from hashlib import sha256
+
+from rankscope import engine
+from rankscope.errors import MeasureError, UsageError
+from rankscope.monitor.limits import DAY, HOUR
+from rankscope.monitor.refusal import RefusedError, show
+from rankscope.monitor.times import format_time, read_time
+from rankscope.records import record, replace
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Any, Literal, TypeAlias
+
+    from rankscope.monitor.configuration import Configuration
+
+    Kind: TypeAlias = Literal["drop", "threshold"]
+    Period: TypeAlias = Literal["hour", "day"]
+    Needs: TypeAlias = Literal["interval", "value"]
+
+LENGTHS: Mapping[str, int] = {"hour": HOUR, "day": DAY}
+NAME_BYTES = 100
+TAKEN = frozenset({"new", ".", ".."})
+"""What stands in addresses where names of rules do."""
+
+
+@record(frozen=True, slots=True, kw_only=True)
+class Rule:
+    """What is asked of the values of one measure in production.
+
+    Each version of a model is watched on its own, as a whole and by the values of some attributes.
+    A `drop` collects evidence, period by period, that the mean has fallen below its floor, which is
+    the lower end of the baseline's interval, less the tolerance; a `threshold` looks at the newest
+    period alone.
+
+    Args:
+        name: What it is known by; one in a project.
+        measure: The measure, one of those of the configuration.
+        kind: `drop` or `threshold`.
+        model: The model; each of them if left out.
+        slices: Attributes whose values are watched one by one, besides all rankings together.
+        period: How much is looked at together: an `hour` or a `day` of UTC.
+        tolerance: How far the mean may be below the baseline: a difference, or a share of it.
+        is_relative: Whether the tolerance is a share.
+        run_length: For a drop: how many periods pass on average before a false alarm, at least.
+        fewest: How many users or queries a baseline has to have, and a period for a threshold.
+        needs: For a threshold: what has to lie below it, the whole `interval` or the `value`.
+        since: When the first period begins that is looked at, in microseconds since 1970 in UTC; if
+            left out, that is the newest period when the rule is made.
+        webhook: Whether changes of its state go to the webhook; they go to the log in any case.
+
+    Raises:
+        UsageError: A part is none of these.
+
+    Examples:
+        >>> rule = Rule(name="quality on tv", measure="nDCG@5", slices=("device",))
+        >>> Rule.from_json(rule.to_json()) == rule
+        True
+    """
+
+    name: str
+    measure: str
+    kind: Kind = "drop"
+    model: str | None = None
+    slices: tuple[str, ...] = ()
+    period: Period = "day"
+    tolerance: float = 0.02
+    is_relative: bool = False
+    run_length: float = 1800.0
+    fewest: int = 30
+    needs: Needs = "interval"
+    since: int | None = None
+    webhook: bool = True
+
+    def __post_init__(self) -> None:
+        _check_name(self.name)
+        if not (_is_text(self.measure) and self.measure):
+            raise _bad("measure", "the name of a measure", self.measure)
+        _check_choice("kind", self.kind, ("drop", "threshold"))
+        _check_choice("period", self.period, tuple(LENGTHS))
+        _check_choice("needs", self.needs, ("interval", "value"))
+        asked: tuple[object, ...] = (self.model, *self.slices)
+        if not all(name is None or isinstance(name, str) for name in asked):
+            raise _bad("model and slices", "names", asked)
+        are_texts = all(self.slices)
+        if not are_texts or len(set(self.slices)) != len(self.slices):
+            raise _bad("slices", "different names of attributes", self.slices)
+        most = 1.0 if self.is_relative else math.inf
+        if not (_is_number(self.tolerance) and 0 <= self.tolerance < most):
+            raise _bad("tolerance", "0 or more, and below 1 where it is a share", self.tolerance)
+        if not (_is_number(self.run_length) and 2 <= self.run_length < math.inf):
+            raise _bad("run_length", "2 periods or more", self.run_length)
+        if type(self.fewest) is not int or self.fewest < 2:
+            raise _bad("fewest", "2 or more", self.fewest)
+        if not (self.since is None or type(self.since) is int):
+            raise _bad("since", "a time", self.since)
+        for name in ("is_relative", "webhook"):
+            if type(getattr(self, name)) is not bool:
+                raise _bad(name, "true or false", getattr(self, name))
+
+    @property
+    def length(self) -> int:
+        """How long its period is, in microseconds."""
+        return LENGTHS[self.period]
+
+    @property
+    def digest(self) -> str:
+        """What is measured, in short: with another one, evidence that was collected is void."""
+        said = self.to_dict()
+        for name in ("name", "webhook"):
+            del said[name]
+        return sha256(json.dumps(said, sort_keys=True).encode()).hexdigest()[:32]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give it as numbers and texts."""
+        said = {name: getattr(self, name) for name in FIELDS}
+        since = None if self.since is None else format_time(self.since)
+        return said | {"slices": list(self.slices), "since": since}
+
+    def to_json(self) -> str:
+        """Write it in the one way in which equal rules are equal texts."""
+        return json.dumps(self.to_dict(), sort_keys=True, separators=(",", ":"), allow_nan=False)
+
+    @classmethod
+    def from_dict(cls, given: Mapping[str, Any]) -> Rule:
+        """Read what people, or `to_dict`, have written.
+
+        Raises:
+            UsageError: It is no rule.
+
+        Examples:
+            >>> Rule.from_dict({"name": "q", "measure": "nDCG@5", "kind": "fall"})
+            Traceback (most recent call last):
+              ...
+            rankscope.errors.UsageError: kind: expected drop or threshold, found 'fall'
+            <BLANKLINE>
+            Hint: see rankscope.monitor.alerts.rule.Rule
+        """
+        if not isinstance(given, dict):
+            raise _bad("rule", "an object", given)
+        unknown = sorted(set(given).difference(FIELDS), key=str)
+        if unknown:
+            raise _bad(show(unknown[0])[1:-1], f"a field among {', '.join(FIELDS)}", unknown[0])
+        for name in ("name", "measure"):
+            if name not in given:
+                raise _bad(name, "a text", "nothing")
+        said = {name: value for name, value in given.items() if value is not None}
+        slices = said.get("slices", ())
+        if not isinstance(slices, list | tuple):
+            raise _bad("slices", "a list of names of attributes", slices)
+        said["slices"] = tuple(slices)
+        if "since" in said:
+            try:
+                said["since"], _ = read_time(said["since"], "since")
+            except RefusedError as error:
+                raise _bad("since", error.expected, said["since"]) from None
+        return cls(**said)
+
+    @classmethod
+    def from_json(cls, text: str) -> Rule:
+        """Read what `to_json` has written.
+
+        Raises:
+            UsageError: It is no rule.
+        """
+        try:
+            given = json.loads(text)
+        except (ValueError, RecursionError):
+            raise _bad("rule", "JSON", text[:80]) from None
+        return cls.from_dict(given)
+
+
+def check_rule(rule: Rule, configuration: Configuration) -> Rule:
+    """See that what a rule asks for is measured.
+
+    Args:
+        rule: The rule.
+        configuration: How its project is measured.
+
+    Returns:
+        The rule, its measure called by its own name.
+
+    Raises:
+        UsageError: The measure or an attribute is not in the configuration, or the values of the
+            measure are no numbers from 0 to 1, which a drop has to have.
+    """
+    try:
+        measure = engine.read_measure(rule.measure)
+    except MeasureError as error:
+        raise _bad("measure", "a measure", rule.measure) from error
+    names = [one.name for one in configuration.definition.measures]
+    if measure.name not in names:
+        raise _bad("measure", f"one of {', '.join(names)}, which are measured", rule.measure)
+    lowest, highest = measure.row.value_range
+    if rule.kind == "drop" and not 0 <= lowest <= highest <= 1:
+        raise _bad("measure", "one whose values are from 0 to 1, or a threshold", rule.measure)
+    unknown = [name for name in rule.slices if name not in configuration.attributes]
+    if unknown:
+        known = ", ".join(configuration.attributes) or "nothing"
+        raise _bad("slices", f"attributes by which the project is sliced: {known}", unknown[0])
+    return replace(rule, measure=measure.name)
+
+
+FIELDS: tuple[str, ...] = Rule.__match_args__
+
+
+def _check_name(name: object) -> None:
+    """See that a name can stand on one line and in an address."""
+    is_text = isinstance(name, str) and 0 < len(name.encode(errors="replace")) <= NAME_BYTES
+    if not (is_text and isinstance(name, str) and name.isprintable() and name == name.strip()):
+        raise _bad("name", f"a line of text of at most {NAME_BYTES} bytes", name)
+    if "/" in name or "\\" in name or name in TAKEN:
+        raise _bad("name", "a name without slashes, other than new", name)
+
+
+def _check_choice(field: str, value: object, choices: tuple[str, ...]) -> None:
+    if value not in choices:
+        raise _bad(field, " or ".join(choices), value)
+
+
+def _is_text(value: object) -> bool:
+    return isinstance(value, str)
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _bad(field: str, expected: str, found: object) -> UsageError:
+    return UsageError(
+        f"{field}: expected {expected}, found {show(found)}",
+        hint="see rankscope.monitor.alerts.rule.Rule",
+        code="bad_rule",
+        value=show(found),
+    )

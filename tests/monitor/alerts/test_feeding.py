@@ -1,0 +1,349 @@
+"""Rules look at periods: each one once, in order, when it is known for good."""
+
+from __future__ import annotations
+
+import math
+import random
+
+import numpy as np
+import pytest
+from rankscope.monitor.alerts.managing import list_alerts
+from rankscope.monitor.alerts.observing import observe
+from rankscope.monitor.alerts.stream import Stream
+from rankscope.monitor.configuration import BaselineChoice, Configuration
+from rankscope.monitor.limits import DAY, HOUR
+from rankscope.monitor.store.sqlite import SQLiteStore
+from rankscope.records import replace
+from rankscope.stats.detector import Detector
+from rankscope.stats.detector import advance as look
+
+from tests.monitor.alerts.world import (
+    BAD,
+    CLICKS,
+    CONFIGURATION,
+    GOOD,
+    PROJECT,
+    START,
+    VALIDATION,
+    advance,
+    known_at,
+    make_day,
+    make_rule,
+    put,
+    show,
+    state_of,
+)
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def test_a_period_is_looked_at_when_it_is_known_for_good(store: SQLiteStore) -> None:
+    put(store, make_rule())
+    store.append(PROJECT, make_day(0))
+    assert advance(store, known_at(0) - 1).periods == 0
+    assert advance(store, known_at(0)).periods == 1
+    assert advance(store, known_at(0)).periods == 0
+    assert advance(store, known_at(1)).periods == 1
+
+
+def test_the_evidence_is_that_of_the_detector_on_means_of_users(store: SQLiteStore) -> None:
+    put(store, make_rule())
+    detector = Detector(run_length=100.0)
+    for day, ranks in enumerate([GOOD, GOOD, BAD]):
+        store.append(PROJECT, make_day(day, ranks))
+        # The same user once more, at the first rank: what counts is the mean of the two.
+        store.append(PROJECT, show(f"again {day}", START + day * DAY, 1, user="user phone 2"))
+        advance(store, known_at(day))
+        (stream,) = state_of(store).streams
+        assert stream.floor is not None
+        values = [1 / ranks[user % 4] for user in range(40)]
+        values[2] = (values[2] + 1) / 2
+        detector = look(detector, np.array(values), stream.floor)
+        assert stream.detector == detector
+
+
+def test_the_floor_is_the_lower_end_of_the_same_slice_less_the_tolerance(
+    store: SQLiteStore,
+) -> None:
+    put(store, make_rule(slices=("device",), tolerance=0.05))
+    store.append(PROJECT, make_day(0, device="tv"))
+    advance(store, known_at(0))
+    whole, tv = sorted(state_of(store).streams, key=lambda one: one.slice)
+    for stream, count in ((whole, 80), (tv, 40)):
+        assert stream.baseline is not None
+        assert stream.baseline.value == 0.875
+        assert stream.baseline.clusters == count
+        assert stream.floor == stream.baseline.lower - 0.05
+    assert (whole.slice, tv.slice) == ((), (("device", "tv"),))
+
+
+def test_a_relative_tolerance_is_a_share_of_the_baseline(store: SQLiteStore) -> None:
+    put(store, make_rule(tolerance=0.1, is_relative=True))
+    store.append(PROJECT, make_day(0))
+    advance(store, known_at(0))
+    (stream,) = state_of(store).streams
+    assert stream.baseline is not None
+    assert stream.floor == stream.baseline.lower - 0.1 * 0.875
+
+
+def test_one_slice_that_falls_is_named(store: SQLiteStore) -> None:
+    put(store, make_rule(slices=("device",)))
+    for day in range(6):
+        tv = GOOD if day < 3 else BAD
+        store.append(PROJECT, make_day(day, device="phone") + make_day(day, tv, device="tv"))
+        advance(store, known_at(day))
+    state = state_of(store)
+    assert state.state == "ALERT"
+    named = {stream.slice: stream for stream in state.streams if stream.is_named}
+    assert (("device", "tv"),) in named
+    assert (("device", "phone"),) not in named
+    tv_stream = named[("device", "tv"),]
+    assert tv_stream.since == START + 3 * DAY
+    assert tv_stream.needed is not None
+    assert tv_stream.log_evidence >= tv_stream.needed
+    assert tv_stream.value is not None
+    assert tv_stream.value.value == pytest.approx(0.375)
+    alerts = list_alerts(store, PROJECT)
+    assert [(alert.before, alert.after) for alert in alerts] == [
+        ("OK", "ALERT"),
+        ("INSUFFICIENT", "OK"),
+    ]
+    assert ("device", "tv") in {pair for fallen in alerts[0].streams for pair in fallen.slice}
+
+
+def test_the_evidence_that_is_needed_grows_with_the_number_of_streams(store: SQLiteStore) -> None:
+    put(store, make_rule(slices=("device",)))
+    store.append(PROJECT, make_day(0, device="phone") + make_day(0, device="tv"))
+    advance(store, known_at(0))
+    assert {stream.needed for stream in state_of(store).streams} == {math.log(3 * 100)}
+
+
+def test_versions_are_watched_one_by_one(store: SQLiteStore) -> None:
+    put(store, make_rule())
+    for day in range(4):
+        store.append(PROJECT, make_day(day) + make_day(day, BAD, version="2"))
+        advance(store, known_at(day))
+    streams = {stream.version: stream for stream in state_of(store).streams}
+    assert {name: stream.state for name, stream in streams.items()} == {"1": "OK", "2": "ALERT"}
+
+
+def test_a_version_that_is_gone_is_watched_no_more(store: SQLiteStore) -> None:
+    put(store, make_rule())
+    for day in range(8):
+        version, ranks = ("2", BAD) if day < 4 else ("1", GOOD)
+        store.append(PROJECT, make_day(day, ranks, version=version))
+        advance(store, known_at(day))
+        if day == 4:
+            assert state_of(store).state == "ALERT"
+    state = state_of(store)
+    assert [stream.version for stream in state.streams] == ["1"]
+    assert state.state == "OK"
+
+
+def test_a_stream_without_baseline_says_so(store: SQLiteStore) -> None:
+    put(store, make_rule(slices=("device",), fewest=60))
+    store.append(PROJECT, make_day(0, device="tv"))
+    advance(store, known_at(0))
+    whole, tv = sorted(state_of(store).streams, key=lambda one: one.slice)
+    assert (whole.state, tv.state) == ("OK", "INSUFFICIENT")
+    assert tv.reason == "the baseline has 40 users or queries with a value, 60 are needed"
+    assert (tv.floor, tv.periods) == (None, 0)
+    assert state_of(store).state == "OK"
+
+
+def test_without_any_baseline_nothing_can_be_said(store: SQLiteStore) -> None:
+    configuration = replace(CONFIGURATION, baseline=None)
+    put(store, make_rule())
+    store.append(PROJECT, make_day(0))
+    advance(store, known_at(0), configuration)
+    state = state_of(store)
+    assert (state.state, state.reason) == ("INSUFFICIENT", "the project has no baseline")
+
+
+def test_a_floor_that_cannot_be_is_told(store: SQLiteStore) -> None:
+    put(store, make_rule(tolerance=0.95))
+    store.append(PROJECT, make_day(0))
+    advance(store, known_at(0))
+    assert state_of(store).state == "INSUFFICIENT"
+    assert "between 0 and 1" in state_of(store).reason
+
+
+def test_values_outside_0_and_1_are_told() -> None:
+    stream = Stream(model="m", version="1", floor=0.5)
+    rule = make_rule()
+    seen = observe(stream, rule, START, np.array([0.9, 1.5]), np.array([1, 2]))
+    assert (seen.state, seen.detector) == ("INSUFFICIENT", None)
+    assert seen.reason.startswith("expected values from 0 to 1")
+
+
+def test_the_version_before_is_a_baseline(store: SQLiteStore) -> None:
+    configuration = replace(CONFIGURATION, baseline=BaselineChoice(kind="version"))
+    put(store, make_rule())
+    for day in range(3):
+        store.append(PROJECT, make_day(day, GOOD, version="1"))
+    store.append(PROJECT, make_day(3, BAD, version="2"))
+    advance(store, known_at(3), configuration)
+    streams = {stream.version: stream for stream in state_of(store).streams}
+    assert streams["1"].reason == "there is no version of m before"
+    assert streams["2"].baseline is not None
+    assert streams["2"].baseline.value == 0.875
+    assert streams["2"].baseline.clusters == 3 * 40
+
+
+def test_a_period_is_a_baseline(store: SQLiteStore) -> None:
+    chosen = BaselineChoice(kind="period", since=START, until=START + DAY)
+    configuration = replace(CONFIGURATION, baseline=chosen)
+    put(store, make_rule())
+    store.append(PROJECT, make_day(0, BAD) + make_day(1, GOOD))
+    advance(store, known_at(1), configuration)
+    (stream,) = state_of(store).streams
+    assert stream.baseline is not None
+    assert stream.baseline.value == pytest.approx(0.375)
+
+
+def test_hours_are_looked_at_one_by_one(store: SQLiteStore) -> None:
+    put(store, make_rule(period="hour"))
+    for hour in range(3):
+        at = START + hour * HOUR
+        shown = [show(f"{hour} {user}", at + user, 1, user=str(user)) for user in range(40)]
+        store.append(PROJECT, [event for events in shown for event in events])
+    assert advance(store, START + 3 * HOUR + 2 * HOUR).periods == 3
+    (stream,) = state_of(store).streams
+    assert stream.periods == 3
+
+
+def test_late_rankings_are_counted_and_change_nothing(store: SQLiteStore) -> None:
+    put(store, make_rule())
+    store.append(PROJECT, make_day(0))
+    advance(store, known_at(0))
+    before = state_of(store)
+    store.append(PROJECT, make_day(0, BAD, version="late", users=7))
+    store.append(PROJECT, make_day(1))
+    advance(store, known_at(1))
+    after = state_of(store)
+    assert (before.late_rankings, after.late_rankings) == (0, 7)
+    assert [stream.version for stream in after.streams] == ["1"]
+    store.append(PROJECT, make_day(2))
+    advance(store, known_at(2))
+    assert state_of(store).late_rankings == 7
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_the_order_of_events_makes_no_difference(tmp_path: Path, seed: int) -> None:
+    events = list(VALIDATION)
+    for day in range(4):
+        for device, ranks in (("tv", BAD if day > 1 else GOOD), ("phone", GOOD)):
+            events += make_day(day, ranks, device=device)
+    states = []
+    for order in (events, random.Random(seed).sample(events, len(events))):
+        with SQLiteStore(tmp_path / f"{len(states)}.db", group_seconds=0) as store:
+            for at in range(0, len(order), 500):
+                store.append(PROJECT, order[at : at + 500])
+            put(store, make_rule(slices=("device",)))
+            advance(store, known_at(3))
+            states.append(state_of(store))
+    assert states[0] == states[1]
+    assert states[0].state == "ALERT"
+
+
+def test_all_at_once_is_as_one_by_one(tmp_path: Path) -> None:
+    states = []
+    for is_slow in (True, False):
+        with SQLiteStore(tmp_path / f"{is_slow}.db", group_seconds=0) as store:
+            store.append(PROJECT, VALIDATION)
+            put(store, make_rule())
+            for day in range(5):
+                store.append(PROJECT, make_day(day, BAD if day > 2 else GOOD))
+                if is_slow:
+                    advance(store, known_at(day))
+            advance(store, known_at(4))
+            states.append(state_of(store))
+            assert [alert.after for alert in list_alerts(store, PROJECT)] == ["ALERT", "OK"]
+    assert states[0].streams == states[1].streams
+
+
+def test_a_clock_that_jumps_makes_no_period_come_twice_or_never(store: SQLiteStore) -> None:
+    put(store, make_rule())
+    for day in range(6):
+        store.append(PROJECT, make_day(day))
+    clocks = [known_at(0), known_at(0) - HOUR, known_at(2), known_at(1), known_at(2), known_at(4)]
+    assert [advance(store, now).periods for now in clocks] == [1, 0, 2, 0, 0, 2]
+    (stream,) = state_of(store).streams
+    assert (stream.periods, stream.at) == (5, START + 4 * DAY)
+
+
+def test_a_rule_begins_with_the_newest_period_unless_it_says_so(store: SQLiteStore) -> None:
+    for day in range(4):
+        store.append(PROJECT, make_day(day))
+    put(store, make_rule(since=None), now=START + 3 * DAY + HOUR)
+    assert advance(store, known_at(3)).periods == 1
+    put(store, make_rule(name="all", since=START + HOUR), now=START + 3 * DAY + HOUR)
+    assert advance(store, known_at(3)).periods == 4
+
+
+def test_periods_before_the_first_ranking_are_not_looked_at(store: SQLiteStore) -> None:
+    put(store, make_rule(since=0))
+    store.append(PROJECT, make_day(0))
+    since_validation = 30
+    assert advance(store, known_at(0)).periods == since_validation + 1
+
+
+def test_a_rule_of_one_model_sees_no_other(store: SQLiteStore) -> None:
+    put(store, make_rule(model="m"))
+    store.append(PROJECT, make_day(0) + make_day(0, BAD, model="other"))
+    advance(store, known_at(0))
+    assert {stream.model for stream in state_of(store).streams} == {"m"}
+
+
+def test_values_that_have_no_slice_of_their_own_are_not_watched(store: SQLiteStore) -> None:
+    put(store, make_rule(slices=("device",)))
+    store.append(PROJECT, make_day(0, device="car"))
+    advance(store, known_at(0))
+    assert [stream.slice for stream in state_of(store).streams] == [()]
+
+
+def test_another_definition_starts_the_streams_anew(store: SQLiteStore) -> None:
+    put(store, make_rule())
+    for day in range(2):
+        store.append(PROJECT, make_day(day))
+        advance(store, known_at(day))
+    other = Configuration(
+        definition=replace(CLICKS, window=7200), attributes=("device",), grace=HOUR
+    )
+    advance(store, known_at(1), other)
+    assert state_of(store).streams == ()
+    assert store.audit(PROJECT)[-1].action == "rule.restart"
+    store.append(PROJECT, make_day(2))
+    assert advance(store, known_at(2) + HOUR, other).periods == 1
+
+
+def test_a_measure_that_is_measured_no_more_is_told(store: SQLiteStore) -> None:
+    put(store, make_rule())
+    other = replace(CONFIGURATION, definition=CLICKS.only("nDCG@3"))
+    store.append(PROJECT, make_day(0))
+    advance(store, known_at(0), other)
+    state = state_of(store)
+    assert state.state == "INSUFFICIENT"
+    assert "RR@3" in state.reason
+
+
+@pytest.mark.parametrize("count", [1, 3])
+def test_the_store_is_read_once_a_period_for_all_rules(
+    store: SQLiteStore, count: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for number in range(count):
+        put(store, make_rule(name=f"rule {number}", tolerance=0.01 * number))
+    store.append(PROJECT, make_day(0) + make_day(1))
+    spans = []
+    read = store.read
+
+    def note(project: str, since: int, until: int, **more: bool) -> object:
+        spans.append(since)
+        return read(project, since, until, **more)
+
+    monkeypatch.setattr(store, "read", note)
+    advance(store, known_at(1))
+    assert sorted(spans)[-2:] == [START, START + DAY]
+    assert len(spans) == 3

@@ -1,0 +1,190 @@
+"""What people do with rules: make, change, silence, resolve and remove them."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import pytest
+from rankscope import UsageError
+from rankscope.monitor.alerts import managing
+from rankscope.monitor.alerts.managing import (
+    list_alerts,
+    list_notifications,
+    list_rules,
+    remove_rule,
+    resolve_rule,
+    silence_rule,
+)
+from rankscope.monitor.limits import DAY
+from rankscope.monitor.store import rule_rows
+
+from tests.monitor.alerts.world import (
+    BAD,
+    GOOD,
+    PROJECT,
+    START,
+    advance,
+    known_at,
+    make_day,
+    make_rule,
+    put,
+    state_of,
+)
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from rankscope.monitor.store.sqlite import SQLiteStore
+
+
+def fall(store: SQLiteStore) -> None:
+    """Let a rule find a drop."""
+    put(store, make_rule())
+    for day, ranks in enumerate([GOOD, BAD, BAD, BAD]):
+        store.append(PROJECT, make_day(day, ranks))
+        advance(store, known_at(day))
+    assert state_of(store).state == "ALERT"
+
+
+def actions(store: SQLiteStore) -> list[tuple[str, str, str]]:
+    """What was done, by whom and to what."""
+    return [(entry.actor, entry.action, entry.subject) for entry in store.audit(PROJECT)]
+
+
+def test_what_was_done_is_written_down(store: SQLiteStore) -> None:
+    put(store, make_rule())
+    put(store, make_rule(webhook=False))
+    put(store, make_rule(tolerance=0.5))
+    silence_rule(store, PROJECT, "quality", 0, now=1, actor="bob")
+    silence_rule(store, PROJECT, "quality", None, now=1, actor="bob")
+    resolve_rule(store, PROJECT, "quality", now=2, actor="bob")
+    remove_rule(store, PROJECT, "quality", now=3, actor="bob")
+    assert actions(store) == [
+        ("ada", "rule.create", "quality"),
+        ("ada", "rule.change", "quality"),
+        ("ada", "rule.change_and_restart", "quality"),
+        ("bob", "rule.silence", "quality until 1970-01-01T00:00:00.000000Z"),
+        ("bob", "rule.silence", "quality no more"),
+        ("bob", "rule.resolve", "quality"),
+        ("bob", "rule.remove", "quality"),
+    ]
+    assert list_rules(store, PROJECT) == ()
+
+
+def test_projects_do_not_see_the_rules_of_each_other(store: SQLiteStore) -> None:
+    put(store, make_rule())
+    assert list_rules(store, "films") == ()
+    with pytest.raises(UsageError):
+        remove_rule(store, "films", "quality", now=0, actor="bob")
+    assert list_rules(store, PROJECT) == (make_rule(),)
+    assert "films" not in store.projects()
+
+
+@pytest.mark.parametrize("do", [remove_rule, resolve_rule, partial(silence_rule, until=5)])
+def test_a_rule_that_is_not_there_is_refused(store: SQLiteStore, do: partial[None]) -> None:
+    with pytest.raises(UsageError) as refused:
+        do(store, PROJECT, name="no such", now=0, actor="bob")
+    assert refused.value.code == "no_rule"
+
+
+def test_a_change_of_what_is_measured_voids_the_evidence(store: SQLiteStore) -> None:
+    fall(store)
+    put(store, make_rule(tolerance=0.1), now=known_at(3))
+    state = state_of(store)
+    assert (state.state, state.streams) == ("INSUFFICIENT", ())
+    assert [alert.after for alert in list_alerts(store, PROJECT)] == [
+        "INSUFFICIENT",
+        "ALERT",
+        "OK",
+    ]
+    # `since` says so: all of it is looked at again.
+    advance(store, known_at(3))
+    assert state_of(store).state == "ALERT"
+
+
+def test_a_change_of_anything_else_does_not(store: SQLiteStore) -> None:
+    fall(store)
+    before = state_of(store)
+    put(store, make_rule(webhook=False), now=known_at(3))
+    after = state_of(store)
+    assert (after.state, after.streams) == ("ALERT", before.streams)
+    assert not after.rule.webhook
+
+
+def test_a_silenced_rule_goes_on_and_tells_nobody(store: SQLiteStore) -> None:
+    put(store, make_rule())
+    silence_rule(store, PROJECT, "quality", START + 3 * DAY, now=START, actor="bob")
+    for day, ranks in enumerate([GOOD, BAD, *[GOOD] * 9]):
+        store.append(PROJECT, make_day(day, ranks))
+        advance(store, known_at(day))
+    alerts = list_alerts(store, PROJECT)[::-1]
+    assert [alert.after for alert in alerts] == ["OK", "ALERT", "OK"]
+    assert [alert.time < START + 3 * DAY for alert in alerts] == [True, True, False]
+    told = [letter.notification_id for letter in list_notifications(store, PROJECT)]
+    assert told == [alerts[-1].alert_id]
+
+
+def test_what_is_resolved_is_well_until_it_falls_again(store: SQLiteStore) -> None:
+    fall(store)
+    resolve_rule(store, PROJECT, "quality", now=known_at(3), actor="bob")
+    state = state_of(store)
+    assert (state.state, [stream.periods for stream in state.streams]) == ("OK", [0])
+    assert state.streams[0].floor is not None
+    advance(store, known_at(3) + 1)
+    assert state_of(store).state == "OK"
+    for day in range(4, 8):
+        store.append(PROJECT, make_day(day, BAD))
+        advance(store, known_at(day))
+    assert [alert.after for alert in list_alerts(store, PROJECT)] == ["ALERT", "OK", "ALERT", "OK"]
+    told = [letter.notification_id for letter in list_notifications(store, PROJECT)]
+    assert len(set(told)) == 4
+
+
+def test_a_rule_that_is_changed_while_it_is_looked_at_is_looked_at_again(
+    store: SQLiteStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    put(store, make_rule())
+    store.append(PROJECT, make_day(0))
+    read = store.read
+
+    def meddle(*args: object, **more: object) -> object:
+        monkeypatch.setattr(store, "read", read)
+        put(store, make_rule(webhook=False))
+        return read(*args, **more)
+
+    monkeypatch.setattr(store, "read", meddle)
+    advance(store, known_at(0))
+    assert (state_of(store).state, state_of(store).streams) == ("INSUFFICIENT", ())
+    advance(store, known_at(0))
+    assert (state_of(store).state, state_of(store).rule.webhook) == ("OK", False)
+    assert len(list_alerts(store, PROJECT)) == 1
+
+
+def test_state_alert_and_notification_are_stored_together_or_not_at_all(
+    store: SQLiteStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    put(store, make_rule())
+    store.append(PROJECT, make_day(0))
+
+    def fail(*_args: object, **_more: object) -> None:
+        raise RuntimeError
+
+    with monkeypatch.context() as broken:
+        broken.setattr(rule_rows, "insert_letters", fail)
+        with pytest.raises(RuntimeError):
+            advance(store, known_at(0))
+    assert state_of(store).state == "INSUFFICIENT"
+    assert list_alerts(store, PROJECT) == ()
+    advance(store, known_at(0))
+    assert state_of(store).state == "OK"
+    (alert,) = list_alerts(store, PROJECT)
+    (letter,) = list_notifications(store, PROJECT)
+    assert (letter.notification_id, letter.body) == (alert.alert_id, alert.to_json())
+
+
+def test_there_are_not_too_many_rules(store: SQLiteStore, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(managing, "MOST_RULES", 1)
+    put(store, make_rule())
+    put(store, make_rule(webhook=False))
+    with pytest.raises(UsageError) as refused:
+        put(store, make_rule(name="another"))
+    assert refused.value.code == "too_many_rules"

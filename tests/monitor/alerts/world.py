@@ -1,0 +1,115 @@
+"""A small world for alerts: users who click at a rank, day by day."""
+
+from __future__ import annotations
+
+from rankscope.monitor.alerts.advancing import Advanced, advance_rules
+from rankscope.monitor.alerts.managing import list_states, set_rule
+from rankscope.monitor.alerts.rule import Rule
+from rankscope.monitor.configuration import Configuration
+from rankscope.monitor.definition import define
+from rankscope.monitor.events import Items, Label, Ranking
+from rankscope.monitor.limits import DAY, HOUR
+from rankscope.monitor.slicing import Slicing
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Any
+
+    from rankscope.monitor.alerts.rule_state import RuleState
+    from rankscope.monitor.events import Environment, Event
+    from rankscope.monitor.store.sqlite import SQLiteStore
+
+PROJECT = "music"
+CLICKS = define(measures=["RR@3", "nDCG@3"], positive="click", window=3600)
+CONFIGURATION = Configuration(definition=CLICKS, attributes=("device",), grace=HOUR)
+SLICING = Slicing(values=(("device", ("phone", "tv")),))
+START = 20_000 * DAY
+GOOD, BAD = (1, 1, 2, 1), (3, 2, 3, 3)
+"""The rank of the click of one user after another: reciprocal ranks of 0.875 and 0.375."""
+
+
+def known_at(day: int) -> int:
+    """When a day is known for good: its last window is closed, and the grace is over."""
+    return START + (day + 1) * DAY + 2 * HOUR
+
+
+def show(
+    name: str,
+    time: int,
+    rank: int,
+    *,
+    user: str = "",
+    version: str = "1",
+    model: str = "m",
+    environment: Environment = "production",
+    **attributes: str,
+) -> list[Event]:
+    """A ranking, and a click at a rank; none for rank 0."""
+    shown = Ranking(
+        name,
+        name,
+        time,
+        Items(("a", "b", "c"), (1, 2, 3)),
+        user_id=user,
+        model=model,
+        version=version,
+        environment=environment,
+        attributes=tuple(sorted(attributes.items())),
+    )
+    click = Label(f"{name} click", name, " abc"[rank], time + 1, ("click",))
+    return [shown, click] if rank else [shown]
+
+
+def make_day(
+    day: int,
+    ranks: Sequence[int] = GOOD,
+    *,
+    users: int = 40,
+    device: str = "phone",
+    version: str = "1",
+    environment: Environment = "production",
+    model: str = "m",
+) -> list[Event]:
+    """One ranking a user on a day, with clicks at some ranks, one after another."""
+    events: list[Event] = []
+    for number in range(users):
+        events += show(
+            f"{environment} {day} {model} {version} {device} {number}",
+            START + day * DAY + number * 60_000_000,
+            ranks[number % len(ranks)],
+            user=f"user {device} {number}",
+            version=version,
+            model=model,
+            environment=environment,
+            device=device,
+        )
+    return events
+
+
+VALIDATION = [
+    *make_day(-30, environment="validation", device="phone"),
+    *make_day(-30, environment="validation", device="tv"),
+]
+
+
+def make_rule(**said: Any) -> Rule:  # noqa: ANN401 - whatever a rule has
+    """A rule about the reciprocal rank, one day after another."""
+    return Rule(
+        **{"name": "quality", "measure": "RR@3", "run_length": 100.0, "since": START} | said
+    )
+
+
+def put(store: SQLiteStore, rule: Rule, now: int = START) -> None:
+    """Make or change a rule."""
+    set_rule(store, PROJECT, CONFIGURATION, rule, now=now, actor="ada")
+
+
+def advance(store: SQLiteStore, now: int, configuration: Configuration = CONFIGURATION) -> Advanced:
+    """Bring the rules up to date."""
+    return advance_rules(store, PROJECT, configuration, SLICING, now=now, threads=1)
+
+
+def state_of(store: SQLiteStore, name: str = "quality") -> RuleState:
+    """How a rule stands."""
+    return next(state for state in list_states(store, PROJECT) if state.rule.name == name)
