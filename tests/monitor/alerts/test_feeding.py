@@ -51,7 +51,7 @@ def test_a_period_is_looked_at_when_it_is_known_for_good(store: SQLiteStore) -> 
 def test_the_evidence_is_that_of_the_detector_on_means_of_users(store: SQLiteStore) -> None:
     put(store, make_rule())
     detector = Detector(run_length=100.0)
-    for day, ranks in enumerate([GOOD, GOOD, BAD]):
+    for day, ranks in enumerate([GOOD, GOOD, (1, 1, 2, 2)]):
         store.append(PROJECT, make_day(day, ranks))
         # The same user once more, at the first rank: what counts is the mean of the two.
         store.append(PROJECT, show(f"again {day}", START + day * DAY, 1, user="user phone 2"))

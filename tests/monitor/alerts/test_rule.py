@@ -7,6 +7,7 @@ import json
 import pytest
 from rankscope import UsageError
 from rankscope.monitor.alerts.rule import Rule, check_rule
+from rankscope.monitor.definition import define
 from rankscope.monitor.limits import DAY
 from rankscope.records import replace
 
@@ -72,18 +73,18 @@ def test_a_rule_comes_back_from_its_json(rule: Rule) -> None:
         ("rule", None),
     ],
 )
-def test_what_is_no_rule_is_refused_by_its_field(field: str, value: Any) -> None:
-    given = {"name": "quality", "measure": "RR@3", field: value}
+def test_what_is_no_rule_is_refused_by_its_field(field: str, value: object) -> None:
+    given: dict[str, Any] = {"name": "quality", "measure": "RR@3", field: value}
     with pytest.raises(UsageError) as refused:
         Rule.from_dict(given)
     assert refused.value.code == "bad_rule"
-    assert refused.value.message.startswith(("model and slices" if value in ([1], 3) else field))
+    assert refused.value.message.startswith("model and slices" if value in ([1], 3) else field)
 
 
 @pytest.mark.parametrize("given", [None, [], "x", {}, {"name": "a"}, {"measure": "RR@3"}])
-def test_what_lacks_a_name_or_a_measure_is_refused(given: Any) -> None:
+def test_what_lacks_a_name_or_a_measure_is_refused(given: object) -> None:
     with pytest.raises(UsageError) as refused:
-        Rule.from_dict(given)
+        Rule.from_dict(given)  # type: ignore[arg-type]  # what is no object is refused, too
     assert refused.value.code == "bad_rule"
 
 
@@ -111,8 +112,6 @@ def test_a_measure_has_one_name() -> None:
 
 
 def test_a_drop_is_of_values_from_0_to_1() -> None:
-    from rankscope.monitor.definition import define
-
     gains = define(measures="DCG@3", positive="click", window=CLICKS.window)
     configuration = replace(CONFIGURATION, definition=gains)
     with pytest.raises(UsageError) as refused:

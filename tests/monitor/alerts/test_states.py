@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import math
+from itertools import pairwise
+
 import pytest
 from rankscope.monitor.alerts.managing import list_alerts, list_notifications
 from rankscope.monitor.limits import DAY
@@ -45,7 +48,7 @@ def changes(store: SQLiteStore) -> list[str]:
 
 
 def test_a_drop_is_told_once_and_its_end_too(store: SQLiteStore) -> None:
-    put(store, make_rule())
+    put(store, make_rule(tolerance=0.2))
     assert state_of(store).state == "INSUFFICIENT"
     states = play(store, [GOOD, GOOD, BAD, BAD, BAD, *[GOOD] * 12])
     first = states.index("ALERT")
@@ -56,15 +59,29 @@ def test_a_drop_is_told_once_and_its_end_too(store: SQLiteStore) -> None:
     assert len(list_notifications(store, PROJECT)) == 3
 
 
-def test_an_alert_lasts_until_its_evidence_is_below_1(store: SQLiteStore) -> None:
+def test_an_alert_lasts_until_there_is_no_evidence_since_the_drop(store: SQLiteStore) -> None:
     put(store, make_rule())
+    states = []
     for day, ranks in enumerate([GOOD, BAD, *[GOOD] * 12]):
         store.append(PROJECT, make_day(day, ranks))
         advance(store, known_at(day))
-        state = state_of(store)
-        (stream,) = state.streams
+        (stream,) = state_of(store).streams
+        states.append(state_of(store).state)
+        assert stream.detector is not None
         if day > 1:
-            assert (state.state == "ALERT") is (stream.log_evidence >= 0 and stream.is_named)
+            is_left = sum(math.exp(one) for one in stream.detector.sums) >= 6
+            assert (stream.state == "ALERT") is is_left
+            assert stream.since == (START + DAY if is_left else None)
+    assert states[1] == "ALERT"
+    assert states[-1] == "OK"
+
+
+def test_a_drop_that_lasted_is_over_as_soon_as_a_short_one(store: SQLiteStore) -> None:
+    put(store, make_rule())
+    states = play(store, [GOOD, *[BAD] * 30, *[GOOD] * 40])
+    assert states[30] == "ALERT"
+    # The least bet gives up 1/64 of the distance to the floor a user and day.
+    assert states[31:].index("OK") < 40
 
 
 def test_a_threshold_flaps_neither_in_between(store: SQLiteStore) -> None:
@@ -159,5 +176,5 @@ def test_a_value_that_jumps_up_and_down_is_told_no_oftener_than_its_state_change
 ) -> None:
     put(store, make_rule(kind=kind))
     states = ["INSUFFICIENT", *play(store, [GOOD, BAD] * 5)]
-    turns = sum(one != other for one, other in zip(states, states[1:], strict=False))
+    turns = sum(one != other for one, other in pairwise(states))
     assert len(list_notifications(store, PROJECT)) == turns

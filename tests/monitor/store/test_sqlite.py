@@ -7,6 +7,7 @@ from rankscope import UsageError
 from rankscope.monitor.store import open_store
 from rankscope.monitor.store.sqlite import SQLiteStore
 
+from tests.monitor.store.alert_conformance import AlertConformance
 from tests.monitor.store.conformance import StoreConformance
 from tests.monitor.store.logs import make_ranking
 
@@ -33,7 +34,7 @@ def test_another_url_is_refused_without_its_password(url: str) -> None:
     assert "secret" not in str(refused.value)
 
 
-class TestSQLite(StoreConformance):
+class TestSQLite(StoreConformance, AlertConformance):
     """A store in one file of SQLite."""
 
     @pytest.fixture

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 from rankscope.errors import InputError
 from rankscope.monitor.alerts.floors import T
 from rankscope.records import replace
@@ -96,14 +98,20 @@ def _compare(
         count = verdict.mean.clusters
         told = f"the period has {count} users or queries with a value, {rule.fewest} are needed"
         return replace(stream, state="INSUFFICIENT", reason=told)
-    still = stream.state == "ALERT" and verdict.mean.value < verdict.limit
-    return replace(seen, state="ALERT" if still or verdict.state == "ALERT" else "OK", reason="")
+    was_below = stream.state == "ALERT"
+    if verdict.state == "ALERT" or (was_below and verdict.mean.value < verdict.limit):
+        return replace(seen, state="ALERT", reason="", since=stream.since if was_below else start)
+    return replace(seen, state="OK", reason="", since=None)
 
 
 def name_drops(streams: Sequence[Stream], rule: Rule) -> list[Stream]:
     """Name the streams whose evidence is enough among all of the rule.
 
-    One that was named stays so until its evidence is below 1.
+    One that was named stays so until the evidence since the drop seems to have begun is below 1.
+    That of the detector itself counts each period as a possible beginning, and so stays near 1
+    where all is well. Evidence beyond what a single stream would need is let go, so that a drop
+    that has lasted for months is not called one for months after it has ended; less evidence is
+    never a false alarm.
 
     Args:
         streams: All streams of a rule about drops.
@@ -118,16 +126,35 @@ def name_drops(streams: Sequence[Stream], rule: Rule) -> list[Stream]:
     named = set(found.names)
     judged = []
     for place, stream in enumerate(streams):
-        if stream.detector is None or stream.reason:
+        detector = stream.detector
+        if detector is None or stream.reason:
             judged.append(stream)
             continue
-        is_named = str(place) in named or (stream.is_named and stream.log_evidence >= 0)
+        is_named = str(place) in named or (stream.is_named and _still_falls(detector))
+        since = stream.since if stream.is_named else dict(stream.moments).get(detector.since or 0)
         judged.append(
             replace(
                 stream,
+                detector=_cap(detector, math.log(len(evidence) * rule.run_length)),
                 is_named=is_named,
                 needed=found.log_needed,
                 state="ALERT" if is_named else "OK",
+                since=since if is_named else None,
             )
         )
     return judged
+
+
+def _still_falls(detector: Detector) -> bool:
+    """Whether the evidence since the drop seems to have begun is 1 or more."""
+    return math.fsum(map(math.exp, detector.sums)) >= len(detector.sums)
+
+
+def _cap(detector: Detector, needed: float) -> Detector:
+    """Let go of evidence beyond what is needed, were it from one of the bets alone."""
+    most = needed + math.log(len(detector.bets))
+    return replace(
+        detector,
+        evidence=tuple(min(one, most) for one in detector.evidence),
+        sums=tuple(min(one, most) for one in detector.sums),
+    )

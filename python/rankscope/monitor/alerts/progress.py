@@ -100,4 +100,5 @@ def _restart(stream: Stream) -> Stream:
         detector=None if stream.detector is None else stream.detector.restart(),
         is_named=False,
         moments=(),
+        since=None,
     )

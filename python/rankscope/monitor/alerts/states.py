@@ -41,11 +41,11 @@ class Verdict:
 def decide(rule: Rule, progress: Progress, versions: Iterable[Version], now: int) -> Verdict:
     """Decide the state of a rule.
 
-    A stream is in ALERT from when its evidence is enough until it is below 1, or, for a threshold,
-    from when the value is below it until a value is not. That comes first: what is missing later
-    clears no alert. Then comes NO_DATA, where no ranking has a time in the last two whole periods
-    or later, and there were some before; then INSUFFICIENT, where no stream can be judged, or less
-    than half as many rankings have labels as had before.
+    A stream is in ALERT from when its evidence is enough until there is none any more, or, for a
+    threshold, from when the interval is below it until the value is not. That comes first: what is
+    missing later clears no alert. Then comes NO_DATA, where no ranking has a time in the last two
+    whole periods or later, and there were some before; then INSUFFICIENT, where no stream can be
+    judged, or less than half as many rankings have labels as had before.
 
     Args:
         rule: The rule.

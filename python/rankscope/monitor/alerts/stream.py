@@ -37,6 +37,7 @@ class Stream:
         moments: When the periods began at which the detector may have started, by their number.
         value: The mean of the newest period that had values, with its interval over users.
         at: When that period began, in microseconds since 1970 in UTC.
+        since: When the drop seems to have begun, as it was estimated when it was found.
         absent: For how long its version has shown nothing while others did, in microseconds.
     """
 
@@ -53,6 +54,7 @@ class Stream:
     moments: tuple[tuple[int, int], ...] = ()
     value: Mean | None = None
     at: int | None = None
+    since: int | None = None
     absent: int = 0
 
     @property
@@ -76,13 +78,6 @@ class Stream:
         """How many periods the evidence is from."""
         return 0 if self.detector is None else self.detector.periods
 
-    @property
-    def since(self) -> int | None:
-        """When the drop seems to have begun: an estimate, where the evidence is enough."""
-        if self.detector is None or not self.is_named:
-            return self.at if self.state == "ALERT" else None
-        return dict(self.moments).get(self.detector.since or 0)
-
     def to_dict(self) -> dict[str, Any]:
         """Give what people may want to know, as numbers and texts."""
         stored = self.store()
@@ -92,7 +87,6 @@ class Stream:
             "slice": dict(self.slice),
             "log_evidence": evidence if math.isfinite(evidence) else None,
             "periods": self.periods,
-            "since": self.since,
         }
 
     def store(self) -> dict[str, Any]:
