@@ -2,6 +2,30 @@
 
 from __future__ import annotations
 
+from importlib import import_module
+
 from rankscope.monitor.client import Client
 
-__all__ = ["Client"]
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from rankscope.monitor.configuration import BaselineChoice, Configuration
+    from rankscope.monitor.definition import define
+    from rankscope.monitor.monitor import Monitor
+
+# The client is for processes that serve rankings: what it does not need loads when it is named.
+LAZY = {
+    "BaselineChoice": "configuration",
+    "Configuration": "configuration",
+    "Monitor": "monitor",
+    "define": "definition",
+}
+
+__all__ = ["BaselineChoice", "Client", "Configuration", "Monitor", "define"]
+
+
+def __getattr__(name: str) -> object:
+    if name not in LAZY:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = getattr(import_module(f"{__name__}.{LAZY[name]}"), name)
+    globals()[name] = value
+    return value

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import math
+import os
+from collections.abc import Iterable, Mapping
 from functools import cached_property
 from typing import cast
 
 from rankscope.errors import UsageError
 from rankscope.monitor.configuration import Configuration
+from rankscope.monitor.event_files import EventFile
 from rankscope.monitor.find_baseline import read_baseline
+from rankscope.monitor.ingesting import Ingestion, StoreSink
 from rankscope.monitor.limits import HOUR
 from rankscope.monitor.quality import look_at_data
 from rankscope.monitor.refreshing import refresh
@@ -20,16 +24,18 @@ from rankscope.monitor.times import read_clock
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
     from types import TracebackType
-    from typing import Self
+    from typing import Literal, Self
 
     from rankscope.monitor.baseline import Baseline
+    from rankscope.monitor.ingesting import Ingested
     from rankscope.monitor.quality import Quality
     from rankscope.monitor.refreshing import Refreshed
     from rankscope.monitor.series import Every, Series
     from rankscope.monitor.slicing import Slice
-    from rankscope.monitor.store.protocol import Deleted, Store, Version
+    from rankscope.monitor.store.protocol import Deleted, Exported, Store, Version
+    from rankscope.monitor.store.reading import StoreReader
     from rankscope.results import Table
 
 
@@ -170,6 +176,78 @@ class Monitor:
         self.store.configure(self.project, configuration.to_json(), self.now(), actor)
         self.__dict__.pop("configuration", None)
 
+    def log_rankings(
+        self,
+        rankings: object,
+        *,
+        names: Mapping[str, str] | None = None,
+        attributes: Sequence[str] = (),
+    ) -> Ingested:
+        """Store rankings.
+
+        Args:
+            rankings: Objects as `POST /v1/rankings` takes them, a data frame of pandas, Polars or
+                Arrow, or the path of a file of either.
+            names: What fields or columns are called that have none of the usual names.
+            attributes: The columns of what belongs to a ranking, such as its country.
+
+        Returns:
+            What became of them; those that cannot be stored hold up none of the others.
+
+        Raises:
+            InputError: A file or a frame cannot be read.
+            FileError: A file cannot be read, or the store cannot be written.
+
+        Examples:
+            >>> from tempfile import TemporaryDirectory
+            >>> shown = {"ranking_id": "r1", "time": "2026-11-21T18:00:00Z", "doc_ids": ["a", "b"]}
+            >>> with TemporaryDirectory() as folder, Monitor.open(f"{folder}/x.db") as monitor:
+            ...     print(monitor.log_rankings([shown, shown, {"ranking_id": "r2"}]).refused[0])
+            3: time: expected a time, found none [missing_field]
+        """
+        return self._log("rankings", rankings, names, attributes)
+
+    def log_labels(self, labels: object, *, names: Mapping[str, str] | None = None) -> Ingested:
+        """Store labels.
+
+        Args:
+            labels: Objects as `POST /v1/labels` takes them, a data frame of pandas, Polars or
+                Arrow, or the path of a file of either.
+            names: What fields or columns are called that have none of the usual names.
+
+        Returns:
+            What became of them; those that cannot be stored hold up none of the others.
+
+        Raises:
+            InputError: A file or a frame cannot be read.
+            FileError: A file cannot be read, or the store cannot be written.
+        """
+        return self._log("labels", labels, names, ())
+
+    def _log(
+        self,
+        kind: Literal["rankings", "labels"],
+        given: object,
+        names: Mapping[str, str] | None,
+        attributes: Sequence[str],
+    ) -> Ingested:
+        self._refuse_reading()
+        sink = StoreSink(self.store, self.project)
+        ingestion = Ingestion(sink, kind, now=self.now, names=names, attributes=attributes)
+        if isinstance(given, str | os.PathLike):
+            ingestion.take_file(EventFile(os.fspath(given)))
+        elif isinstance(given, Mapping) or hasattr(given, "columns"):
+            ingestion.take_table(given)
+        elif isinstance(given, Iterable):
+            ingestion.take_objects(given)
+        else:
+            raise UsageError(
+                f"expected {kind} as objects, a frame or a path, found {type(given).__name__}",
+                hint=f"monitor.log_{kind}([{{...}}])",
+                code="unknown_input",
+            )
+        return ingestion.ingested
+
     def evaluate(self) -> Refreshed:
         """Bring windows, baseline and alerts up to date.
 
@@ -289,6 +367,48 @@ class Monitor:
             until: Up to before which time.
         """
         return look_at_data(self.store, self.project, self.configuration, since, until)
+
+    def export(
+        self,
+        folder: str | os.PathLike[str],
+        *,
+        since: int | None = None,
+        until: int | None = None,
+    ) -> Exported:
+        """Write rankings and labels as Parquet, to be read as events again.
+
+        Args:
+            folder: Where `rankings.parquet` and `labels.parquet` are to be; made if it is not
+                there.
+            since: From which time on, in microseconds since 1970 in UTC.
+            until: Up to before which time.
+
+        Raises:
+            FileError: They cannot be written.
+        """
+        from rankscope.monitor.store.export import export_parquet  # noqa: PLC0415 - loads PyArrow
+
+        reader = cast("StoreReader", self.store)
+        return export_parquet(reader, self.project, folder, since=since, until=until)
+
+    def backup(self, path: str | os.PathLike[str]) -> int:
+        """Copy the store, with all of its projects, to a new file while it goes on.
+
+        Returns:
+            The number of the last event in the copy.
+
+        Raises:
+            FileError: There is a file already, or the copy cannot be written.
+        """
+        return self.store.backup(path)
+
+    def verify(self) -> None:
+        """Read all of the store.
+
+        Raises:
+            FileError: It is damaged.
+        """
+        self.store.verify()
 
     def delete_before(self, time: int) -> Deleted:
         """Delete the events of the hours before a time; their windows stay.

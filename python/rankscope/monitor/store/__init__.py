@@ -7,7 +7,7 @@ from rankscope.errors import UsageError
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from rankscope.monitor.store.protocol import Store
-    from rankscope.monitor.store.reading import StoreReader
+    from rankscope.monitor.store.sqlite import SQLiteReader
 
 SQLITE = "sqlite:///"
 
@@ -37,7 +37,7 @@ def open_store(url: str, *, accept_loss: bool = False) -> Store:
     return SQLiteStore(path, accept_loss=accept_loss)
 
 
-def open_reader(url: str) -> StoreReader:
+def open_reader(url: str) -> SQLiteReader:
     """Open a store by its URL, to read it, whoever writes to it.
 
     Args:

@@ -42,6 +42,10 @@ class StoreReader:
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
 
+    def connect(self) -> Connection:
+        """Begin to read, as of one moment."""
+        return self._engine.connect()
+
     def close(self) -> None:
         """Let go."""
         self._engine.dispose()

@@ -19,7 +19,7 @@ from rankscope.monitor.store.keyring import insert_key, revoke_key
 from rankscope.monitor.store.lock import WriterLock
 from rankscope.monitor.store.opening import accept_loss, check_mark, open_tables, read_facts
 from rankscope.monitor.store.protocol import Deleted
-from rankscope.monitor.store.reading import StoreReader, read_last_seq
+from rankscope.monitor.store.reading import StoreReader
 from rankscope.monitor.store.retention import (
     AT_ONCE,
     delete_pending,
@@ -47,7 +47,7 @@ if TYPE_CHECKING:
 BUSY_SECONDS = 5.0
 
 
-def open_sqlite_reader(path: str | os.PathLike[str]) -> StoreReader:
+def open_sqlite_reader(path: str | os.PathLike[str]) -> SQLiteReader:
     """Open a store to read it, whoever writes to it.
 
     Raises:
@@ -56,13 +56,83 @@ def open_sqlite_reader(path: str | os.PathLike[str]) -> StoreReader:
     file = Path(path)
     if not file.is_file():
         raise _no_store(file)
-    engine = connect_sqlite(file, writes=False, busy_seconds=BUSY_SECONDS)
-    with engine.connect() as connection:
+    reader = SQLiteReader(file, BUSY_SECONDS)
+    with reader.connect() as connection:
         read_facts(connection, file)
-    return StoreReader(engine)
+    return reader
 
 
-class SQLiteStore(StoreReader):
+class SQLiteReader(StoreReader):
+    """Reads a store in a file of SQLite.
+
+    Args:
+        path: The file.
+        busy_seconds: How long reading waits for a lock that another process holds.
+    """
+
+    def __init__(self, path: Path, busy_seconds: float) -> None:
+        super().__init__(connect_sqlite(path, writes=False, busy_seconds=busy_seconds))
+        self._path = path
+
+    @property
+    def path(self) -> Path:
+        """The file."""
+        return self._path
+
+    def backup(self, path: str | os.PathLike[str]) -> int:
+        """Copy the store to a new file while it goes on.
+
+        The copy has its own `.high-water`, and all that was acknowledged up to one moment.
+
+        Returns:
+            The number of the last event in the copy.
+
+        Raises:
+            FileError: There is a file already, or the copy cannot be written.
+        """
+        target = Path(path).absolute()
+        if target.exists() or not target.parent.is_dir():
+            raise FileError(
+                "expected a new file in a folder, found "
+                + ("a file" if target.exists() else "no folder"),
+                hint="name another file",
+                code="io",
+                file=str(target),
+            )
+        part = _beside(target, ".part")
+        part.unlink(missing_ok=True)
+        with telling_faults(target), self._engine.connect() as connection:
+            mark = read_facts(connection, self._path)  # from here on, all is of one moment
+            with closing(sqlite3.connect(part)) as copy:
+                driver_of(connection).backup(copy)
+        _sync_file(part)
+        with closing(HighWater(_beside(target, ".high-water"))) as high_water:
+            high_water.start(mark)
+        part.rename(target)
+        sync_folder(target.parent)
+        return mark.seq
+
+    def verify(self) -> None:
+        """Read all of the store.
+
+        Raises:
+            FileError: It is damaged.
+        """
+        with self._engine.connect() as connection:
+            found = list(connection.exec_driver_sql("PRAGMA integrity_check(1)").scalars())
+        if found != ["ok"]:
+            raise FileError(
+                f"expected a store, found one that is damaged ({found[0]:.120})",
+                hint="restore a backup",
+                code="store_damaged",
+                file=str(self._path),
+            )
+        for project in self.projects():
+            for _ in self.read(project):
+                pass
+
+
+class SQLiteStore(SQLiteReader):
     """A store in a file of SQLite; see `Store` for what it promises.
 
     One process writes, by one thread, which commits in groups: what is acknowledged is in the log,
@@ -110,7 +180,7 @@ class SQLiteStore(StoreReader):
         if not self._path.parent.is_dir():
             raise _no_store(self._path)
         refuse_network(self._path)
-        super().__init__(connect_sqlite(self._path, writes=False, busy_seconds=busy_seconds))
+        super().__init__(self._path, busy_seconds)
         with ExitStack() as stack:
             stack.enter_context(closing(WriterLock(_beside(self._path, ".lock"))))
             self._high_water = stack.enter_context(
@@ -163,11 +233,6 @@ class SQLiteStore(StoreReader):
         _trace: TracebackType | None,
     ) -> None:
         self.close()
-
-    @property
-    def path(self) -> Path:
-        """The file."""
-        return self._path
 
     @property
     def last_seq(self) -> int:
@@ -324,58 +389,6 @@ class SQLiteStore(StoreReader):
                 return Deleted(rankings, labels)
             rankings += gone.rankings
             labels += gone.labels
-
-    def backup(self, path: str | os.PathLike[str]) -> int:
-        """Copy the store to a new file while it goes on.
-
-        The copy has its own `.high-water`, and all that was acknowledged up to one moment.
-
-        Returns:
-            The number of the last event in the copy.
-
-        Raises:
-            FileError: There is a file already, or the copy cannot be written.
-        """
-        target = Path(path).absolute()
-        if target.exists() or not target.parent.is_dir():
-            raise FileError(
-                "expected a new file in a folder, found "
-                + ("a file" if target.exists() else "no folder"),
-                hint="name another file",
-                code="io",
-                file=str(target),
-            )
-        part = _beside(target, ".part")
-        part.unlink(missing_ok=True)
-        with telling_faults(target), self._engine.connect() as connection:
-            seq = read_last_seq(connection)  # from here on, all is of one moment
-            with closing(sqlite3.connect(part)) as copy:
-                driver_of(connection).backup(copy)
-        _sync_file(part)
-        with closing(HighWater(_beside(target, ".high-water"))) as high_water:
-            high_water.start(Mark(self._mark.store, seq))
-        part.rename(target)
-        sync_folder(target.parent)
-        return seq
-
-    def verify(self) -> None:
-        """Read all of the store.
-
-        Raises:
-            FileError: It is damaged.
-        """
-        with self._engine.connect() as connection:
-            found = list(connection.exec_driver_sql("PRAGMA integrity_check(1)").scalars())
-        if found != ["ok"]:
-            raise FileError(
-                f"expected a store, found one that is damaged ({found[0]:.120})",
-                hint="restore a backup",
-                code="store_damaged",
-                file=str(self._path),
-            )
-        for project in self.projects():
-            for _ in self.read(project):
-                pass
 
     def close(self) -> None:
         """Store what was submitted, and let go."""
