@@ -9,13 +9,19 @@ from starlette.responses import JSONResponse
 from starlette.routing import Route, Router
 
 from rankscope.errors import FileError
+from rankscope.monitor.server.api.project import Project
+from rankscope.monitor.server.api.schemas import STATUS
+from rankscope.monitor.server.api.values import Values
 from rankscope.monitor.server.authenticating import Gate
 from rankscope.monitor.server.bodies import Held
+from rankscope.monitor.server.desk import Desk
 from rankscope.monitor.server.door import Door
 from rankscope.monitor.server.endpoint import Endpoint
 from rankscope.monitor.server.guard import Guard
 from rankscope.monitor.server.ingest import Ingest
 from rankscope.monitor.server.journal import Journal, write_stderr
+from rankscope.monitor.server.metrics import Metrics
+from rankscope.monitor.server.openapi import describe
 from rankscope.monitor.server.problems import show_problem
 from rankscope.monitor.server.refusals import Refusals
 from rankscope.monitor.server.settings import Settings
@@ -57,15 +63,41 @@ class Service:
         gate = Gate(store, settings, clock, self._keys)
         self.door = Door(gate, settings, held, Refusals(store), show_problem)
         ingest = Ingest(store, settings, held, now, CapacityLimiter(settings.decoders))
-        self.endpoints = (
-            Endpoint(
-                "POST", "/v1/rankings", "ingest", ingest.post_rankings, summary="Log rankings."
-            ),
-            Endpoint("POST", "/v1/labels", "ingest", ingest.post_labels, summary="Log labels."),
-            Endpoint("GET", "/healthz", None, self.tell_health, summary="Whether it lives."),
-            Endpoint("GET", "/readyz", None, self.tell_readiness, summary="Whether it is ready."),
+        desk = Desk(store, settings, now)
+        self.endpoints: tuple[Endpoint, ...] = (
+            *ingest.endpoints,
+            *Values(desk).endpoints,
+            *Project(desk).endpoints,
+            *Metrics(desk).endpoints,
             *SignIn(gate, show_plainly).endpoints,
+            Endpoint(
+                "GET",
+                "/healthz",
+                None,
+                self.tell_health,
+                summary="Whether the process is to be kept.",
+                result=STATUS,
+            ),
+            Endpoint(
+                "GET",
+                "/readyz",
+                None,
+                self.tell_readiness,
+                summary="Whether requests are to be sent here.",
+                result=STATUS,
+            ),
+            Endpoint(
+                "GET",
+                "/openapi.json",
+                "read",
+                self.describe,
+                summary="What can be asked here, as OpenAPI.",
+            ),
         )
+
+    async def describe(self, _asked: Asked) -> Response:
+        """Say what can be asked here."""
+        return JSONResponse(describe(self.endpoints))
 
     async def tell_health(self, _asked: Asked) -> Response:
         """Say whether the process is to be kept."""

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from typing import cast
+
 from rankscope.errors import FileError
 from rankscope.monitor.fields import read_id
 from rankscope.monitor.refusal import RefusedError
 from rankscope.monitor.server.bodies import check_length, read_form, receive_body
-from rankscope.monitor.server.endpoint import Asked
+from rankscope.monitor.server.endpoint import JSON, Asked
+from rankscope.monitor.server.fit_schema import check_fit
 from rankscope.monitor.server.forms import check_form_type, check_token, parse_form
 from rankscope.monitor.server.origin import demand_own_page
 from rankscope.monitor.server.parameter import read_parameters, refuse_secrets
@@ -25,7 +28,7 @@ if TYPE_CHECKING:
 
     from rankscope.monitor.server.authenticating import Gate
     from rankscope.monitor.server.bodies import Held
-    from rankscope.monitor.server.endpoint import Endpoint
+    from rankscope.monitor.server.endpoint import Endpoint, Schema
     from rankscope.monitor.server.refusals import Refusals
     from rankscope.monitor.server.settings import Settings
     from rankscope.monitor.server.visitor import Visitor
@@ -85,8 +88,8 @@ class Door:
             form = parse_form(await self._receive(request))
             if endpoint.scope is not None:
                 check_token(form, visitor)
-        elif endpoint.body is not None:
-            body = await self._receive_object(request)
+        elif endpoint.body is not None and endpoint.accepts == (JSON,):
+            body = await self._receive_object(request, endpoint.body)
         return Asked(request, visitor, query, form, body)
 
     def _count(self, endpoint: Endpoint, request: Request, error: Exception) -> None:
@@ -110,17 +113,19 @@ class Door:
         except RefusedError:  # nothing is stored under such an id
             raise RefusedRequestError(404, "there is nothing here", code="not_found") from None
 
-    async def _receive_object(self, request: Request) -> Mapping[str, Any]:
+    async def _receive_object(self, request: Request, schema: Schema) -> Mapping[str, Any]:
         if read_form(request) != "application/json" or "content-encoding" in request.headers:
             raise RefusedRequestError(
                 415, "expected a body of application/json, as it is", code="content_type"
             )
         [value] = Parser(1).parse(await self._receive(request), is_lines=False) or [None]
-        if isinstance(value, RefusedError):
-            raise RefusedRequestError(422, value.message, code=value.code)
-        if not isinstance(value, dict):
-            raise RefusedRequestError(422, "expected an object of JSON", code="json_type")
-        return value
+        try:
+            if isinstance(value, RefusedError):
+                raise value
+            check_fit(value, schema)
+        except RefusedError as error:
+            raise RefusedRequestError(422, error.message, code=error.code) from None
+        return cast("Mapping[str, Any]", value)
 
     async def _receive(self, request: Request) -> bytes:
         check_length(request, self._small)

@@ -20,6 +20,9 @@ if TYPE_CHECKING:
     Schema: TypeAlias = Mapping[str, Any]
 
 
+JSON = "application/json"
+
+
 @record(frozen=True, slots=True)
 class Asked:
     """What is asked at an endpoint, once it is known that it may be.
@@ -68,8 +71,11 @@ class Endpoint:
         kind: Whom it is for.
         summary: What it does, in a line.
         parameters: What a query may say; all else is refused.
-        body: The schema of the object of JSON that it takes, or `None`.
+        body: The schema of what it takes, or `None`.
+        accepts: The types that a body may be of; where it is one of JSON, it is an object that is
+            read before the endpoint answers.
         result: The schema of what it answers, or `None` if that is not JSON.
+        gives: The type of what it answers; if left out, as its kind says.
         status: What an answer has, if all is well.
     """
 
@@ -81,5 +87,7 @@ class Endpoint:
     summary: str = ""
     parameters: tuple[Parameter, ...] = ()
     body: Schema | None = None
+    accepts: tuple[str, ...] = (JSON,)
     result: Schema | None = None
+    gives: str = ""
     status: int = 200

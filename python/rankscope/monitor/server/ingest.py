@@ -11,6 +11,7 @@ from starlette.responses import JSONResponse
 from rankscope.monitor.outcomes import STATUSES, count_rejections, tell_statuses
 from rankscope.monitor.read_events import EventReader
 from rankscope.monitor.refusal import Rejection
+from rankscope.monitor.server.api.schemas import BATCH, BATCH_ANSWER
 from rankscope.monitor.server.bodies import (
     LINES,
     check_length,
@@ -18,6 +19,7 @@ from rankscope.monitor.server.bodies import (
     read_form,
     receive_body,
 )
+from rankscope.monitor.server.endpoint import Endpoint
 from rankscope.monitor.server.gunzip import gunzip
 from rankscope.monitor.server.parse_objects import Parser
 
@@ -34,6 +36,8 @@ if TYPE_CHECKING:
     from rankscope.monitor.server.endpoint import Asked
     from rankscope.monitor.server.settings import Settings
     from rankscope.monitor.store.protocol import Outcome, Store
+
+ACCEPTS = ("application/json", "application/x-ndjson")
 
 CONFLICT = {
     "code": "event_conflict",
@@ -66,6 +70,29 @@ class Ingest:
         self._threads = threads
         self._held = held
         self._reader = EventReader(limits=settings.events)
+
+        self.endpoints = (
+            Endpoint(
+                "POST",
+                "/v1/rankings",
+                "ingest",
+                self.post_rankings,
+                summary="Log rankings: one, a list of them, or one a line.",
+                body=BATCH,
+                accepts=ACCEPTS,
+                result=BATCH_ANSWER,
+            ),
+            Endpoint(
+                "POST",
+                "/v1/labels",
+                "ingest",
+                self.post_labels,
+                summary="Log labels of rankings, sent before or not: likewise.",
+                body=BATCH,
+                accepts=ACCEPTS,
+                result=BATCH_ANSWER,
+            ),
+        )
 
     async def post_rankings(self, asked: Asked) -> JSONResponse:
         """Take rankings."""

@@ -23,7 +23,8 @@ def is_same_origin(request: Request) -> bool | None:
     """
     site = request.headers.get("sec-fetch-site")
     if site is not None:
-        return site == "same-origin"
+        # Nobody's page: somebody typed the address.
+        return None if site == "none" else site == "same-origin"
     origin = request.headers.get("origin")
     if origin is None:
         return None

@@ -21,16 +21,24 @@ class RefusedRequestError(Exception):
         message: What was expected and found.
         code: A stable name for programs, such as `body_too_large`.
         headers: What the answer says besides.
+        hint: How to mend it, or empty.
     """
 
     def __init__(
-        self, status: int, message: str, *, code: str, headers: Mapping[str, str] | None = None
+        self,
+        status: int,
+        message: str,
+        *,
+        code: str,
+        headers: Mapping[str, str] | None = None,
+        hint: str = "",
     ) -> None:
         super().__init__(message)
         self.status = status
         self.message = message
         self.code = code
         self.headers = dict(headers or {})
+        self.hint = hint
 
 
 CLOSE = {"connection": "close"}
@@ -64,10 +72,10 @@ def ask_again(seconds: int) -> dict[str, str]:
 
 def answer_problem(problem: RefusedRequestError, request_id: str) -> JSONResponse:
     """Make the answer to a request that was refused."""
-    body = {
-        "error": {"code": problem.code, "message": problem.message},
-        "request_id": request_id,
-    }
+    said = {"code": problem.code, "message": problem.message}
+    if problem.hint:
+        said["hint"] = problem.hint
+    body = {"error": said, "request_id": request_id}
     return JSONResponse(body, problem.status, problem.headers)
 
 

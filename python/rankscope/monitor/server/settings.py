@@ -27,6 +27,8 @@ class Settings:
         batch: Events in a request.
         body_seconds: How long a body may take to come.
         decoders: Threads that decode.
+        readers: Threads that answer questions about projects.
+        waiting_reads: Questions that may be asked at a time; beyond, who asks has to come back.
         key_rate: Requests a second with one key, for long.
         key_burst: Requests with one key at once.
         failure_rate: Requests a second with no good key from one address that are told so.
@@ -45,6 +47,8 @@ class Settings:
     batch: int = 10_000
     body_seconds: float = 30.0
     decoders: int = 2
+    readers: int = 2
+    waiting_reads: int = 64
     key_rate: float = 1000.0
     key_burst: int = 2000
     failure_rate: float = 1.0

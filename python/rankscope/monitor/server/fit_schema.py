@@ -1,0 +1,114 @@
+"""Holds what was sent against the schema that describes it, as far as ours go."""
+
+from __future__ import annotations
+
+from rankscope.monitor.refusal import RefusedError, show
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Any
+
+TYPES: Mapping[str, tuple[type, ...]] = {
+    "object": (dict,),
+    "array": (list,),
+    "string": (str,),
+    "number": (int, float),
+    "integer": (int,),
+    "boolean": (bool,),
+    "null": (type(None),),
+}
+
+
+def check_fit(value: object, schema: Mapping[str, Any], where: str = "") -> None:
+    """Refuse what does not fit a schema.
+
+    Args:
+        value: What was read of JSON.
+        schema: The schema: of `oneOf`, `enum`, `type`, `properties`, `required`,
+            `additionalProperties`, `items`, `minItems`, `maxItems`, `minimum` and
+            `maximum`.
+        where: The place of the value.
+
+    Raises:
+        RefusedError: It does not fit.
+
+    Examples:
+        >>> check_fit(
+        ...     {"name": ["a"]}, {"type": "object", "properties": {"name": {"type": "string"}}}
+        ... )
+        Traceback (most recent call last):
+          ...
+        rankscope.monitor.refusal.RefusedError: name: expected string, found a list of 1
+    """
+    if "oneOf" in schema:
+        _check_one_of(value, schema["oneOf"], where)
+        return
+    _check_kind(value, schema, where)
+    if isinstance(value, dict):
+        _check_fields(value, schema, where)
+    elif isinstance(value, list):
+        _check_items(value, schema, where)
+    elif isinstance(value, int | float):
+        if value < schema.get("minimum", value):
+            raise _refuse(where, f"{schema['minimum']} or more", value)
+        if value > schema.get("maximum", value):
+            raise _refuse(where, f"{schema['maximum']} or less", value)
+
+
+def _check_kind(value: object, schema: Mapping[str, Any], where: str) -> None:
+    if "enum" in schema and value not in schema["enum"]:
+        raise _refuse(where, " or ".join(schema["enum"]), value)
+    if "type" in schema:
+        names = schema["type"] if isinstance(schema["type"], list) else [schema["type"]]
+        if not any(_is_of(value, name) for name in names):
+            raise _refuse(where, " or ".join(names), value)
+
+
+def _check_items(value: list[Any], schema: Mapping[str, Any], where: str) -> None:
+    fewest, most = schema.get("minItems", 0), schema.get("maxItems", len(value))
+    if not fewest <= len(value) <= most:
+        raise _refuse(where, f"{fewest} to {most} of them", value)
+    for at, item in enumerate(value):
+        check_fit(item, schema.get("items", {}), f"{where}[{at}]")
+
+
+def _check_one_of(value: object, schemas: list[Mapping[str, Any]], where: str) -> None:
+    refused = None
+    for schema in schemas:
+        try:
+            check_fit(value, schema, where)
+        except RefusedError as error:
+            refused = error
+        else:
+            return
+    # The last is the one that says most.
+    raise refused or _refuse(where, "nothing", value)
+
+
+def _check_fields(value: dict[str, Any], schema: Mapping[str, Any], where: str) -> None:
+    fields = schema.get("properties", {})
+    for name in schema.get("required", ()):
+        if name not in value:
+            raise _refuse(_join(where, name), "a value", None)
+    others = schema.get("additionalProperties", True)
+    for name, one in value.items():
+        if name in fields:
+            check_fit(one, fields[name], _join(where, name))
+        elif others is False:
+            known = ", ".join(fields)
+            raise RefusedError(where, f"no fields but {known}", show(name), code="unknown_field")
+        elif others is not True:
+            check_fit(one, others, _join(where, show(name)))
+
+
+def _is_of(value: object, name: str) -> bool:
+    return isinstance(value, TYPES[name]) and (name == "boolean" or not isinstance(value, bool))
+
+
+def _join(where: str, name: str) -> str:
+    return f"{where}.{name}" if where else name
+
+
+def _refuse(where: str, expected: str, value: object) -> RefusedError:
+    return RefusedError(where, expected, show(value), code="json_type")

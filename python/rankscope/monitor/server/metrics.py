@@ -1,0 +1,287 @@
+"""What Prometheus scrapes: read from the store when it asks, so that it is right after a restart.
+
+Values are those of the newest windows whose attribution windows are closed, and say when that was;
+what comes late changes the store, and cannot change what was scraped.
+"""
+
+from __future__ import annotations
+
+import math
+import shutil
+
+from prometheus_client import CollectorRegistry, generate_latest
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
+from starlette.responses import Response
+
+from rankscope.errors import UsageError
+from rankscope.monitor.limits import DAY, HOUR, SECOND
+from rankscope.monitor.server.endpoint import Endpoint
+from rankscope.monitor.server.refusals import PREFIX
+from rankscope.records import record
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+    from typing import Any, Literal
+
+    from prometheus_client import Metric
+
+    from rankscope.measures import Measure
+    from rankscope.monitor.monitor import Monitor
+    from rankscope.monitor.series import Series
+    from rankscope.monitor.server.desk import Desk
+    from rankscope.monitor.server.endpoint import Asked
+
+CONTENT_TYPE = "text/plain; version=1.0.0; charset=utf-8"
+LENGTHS: Mapping[Literal["hour", "day"], int] = {"hour": HOUR, "day": DAY}
+LOOKED_BACK = 14 * DAY
+"""How long before now, and before attribution windows, the newest window may be."""
+
+TAKEN = frozenset({"accepted", "duplicate", "conflict", "unknown_field"})
+"""The counters of a store that do not say why an event was rejected."""
+
+
+class Metrics:
+    """Answers Prometheus.
+
+    Args:
+        desk: Asks monitors.
+    """
+
+    def __init__(self, desk: Desk) -> None:
+        self._desk = desk
+        self.endpoints = (
+            Endpoint(
+                "GET",
+                "/metrics",
+                "read",
+                self.get,
+                summary="The newest values, counters and states, for Prometheus.",
+                gives="text/plain",
+            ),
+        )
+
+    async def get(self, asked: Asked) -> Response:
+        """Give the metrics of a project."""
+        text = await self._desk.ask(asked.visitor, write_metrics)
+        return Response(text, headers={"content-type": CONTENT_TYPE})
+
+
+def write_metrics(monitor: Monitor) -> bytes:
+    """Write the metrics of a project as Prometheus reads them."""
+    registry = CollectorRegistry()
+    registry.register(Collector(monitor))
+    return generate_latest(registry)
+
+
+class Collector:
+    """Collects the metrics of a project from its store.
+
+    Args:
+        monitor: The monitor of the project.
+    """
+
+    def __init__(self, monitor: Monitor) -> None:
+        self._monitor = monitor
+
+    def describe(self) -> list[Metric]:
+        """Say nothing before something is asked."""
+        return []
+
+    def collect(self) -> Iterator[Metric]:
+        """Read the metrics."""
+        yield from _count_events(self._monitor)
+        yield from _look_at_store(self._monitor)
+        try:
+            windows = list(_find_windows(self._monitor))
+        except UsageError as error:
+            if error.code != "not_configured":
+                raise
+            return
+        yield from _tell_values(windows)
+        yield from _tell_baseline(self._monitor)
+        yield from _tell_progress(self._monitor)
+
+
+@record(frozen=True, slots=True)
+class Window:
+    """The newest window of a version that is final.
+
+    Args:
+        measure: The measure.
+        series: The windows of the version.
+        at: Which of them it is.
+    """
+
+    measure: Measure
+    series: Series
+    at: int
+
+    @property
+    def place(self) -> list[str]:
+        """The labels of all that is told of windows: model, version, how long they are."""
+        return [self.series.model or "", self.series.version or "", self.series.every]
+
+    def read(self, column: str) -> float:
+        """Read a column of the series."""
+        return float(getattr(self.series, column)[self.at])
+
+
+def _find_windows(monitor: Monitor) -> Iterator[Window]:
+    definition = monitor.configuration.definition
+    for every, length in LENGTHS.items():
+        since = monitor.now() - definition.window * SECOND - length - LOOKED_BACK
+        for version in monitor.versions():
+            if version.last <= since:
+                continue
+            for measure in definition.measures:
+                series = monitor.series(
+                    measure.name,
+                    every=every,
+                    since=since - since % length,
+                    model=version.model,
+                    version=version.version,
+                )
+                final = [at for at, is_final in enumerate(series.is_final) if is_final]
+                if final:
+                    yield Window(measure, series, final[-1])
+
+
+VALUES = {
+    "values": ("", "The mean of the newest final window."),
+    "lower": ("_lower", "The lower end of its interval."),
+    "upper": ("_upper", "The upper end."),
+}
+PLACE = ["model", "version", "window"]
+
+
+def _tell_values(windows: Sequence[Window]) -> Iterator[Metric]:
+    for family in ("ndcg", "measure"):
+        own = [one for one in windows if _family(one.measure) == family]
+        for column, (ending, text) in VALUES.items():
+            metric = GaugeMetricFamily(
+                f"rankscope_{family}{ending}", text, labels=["measure", "k", *PLACE]
+            )
+            for one in own:
+                _add(metric, [*_names(one.measure), *one.place], one.read(column))
+            if metric.samples:
+                yield metric
+    # The same for all measures, told once.
+    first = {tuple(one.place): one for one in windows}.values()
+    counts = GaugeMetricFamily("rankscope_rankings", "Rankings in the window.", labels=PLACE)
+    coverage = GaugeMetricFamily(
+        "rankscope_label_coverage_ratio", "The share of rankings that have labels.", labels=PLACE
+    )
+    judged = GaugeMetricFamily(
+        "rankscope_judged_ratio", "The share of documents that are not pending.", labels=PLACE
+    )
+    ends = GaugeMetricFamily(
+        "rankscope_window_end_timestamp_seconds", "When the window ended.", labels=PLACE
+    )
+    for one in first:
+        rankings, documents = one.read("rankings"), one.read("documents")
+        _add(counts, one.place, rankings)
+        _add(coverage, one.place, _share(one.read("labelled"), rankings))
+        _add(judged, one.place, 1 - _share(one.read("unjudged"), documents))
+        start = one.series.starts[one.at]
+        _add(ends, one.place, (start + LENGTHS[one.series.every]) / SECOND)
+    yield from (counts, coverage, judged, ends)
+
+
+def _tell_baseline(monitor: Monitor) -> Iterator[Metric]:
+    baseline = monitor.baseline()
+    if baseline is None:
+        return
+    for family in ("ndcg", "measure"):
+        metric = GaugeMetricFamily(
+            f"rankscope_{family}_baseline",
+            "What values are held against.",
+            labels=["measure", "k", "baseline"],
+        )
+        for measure in monitor.configuration.definition.measures:
+            if _family(measure) == family:
+                value = baseline.means[measure.name].value
+                _add(metric, [*_names(measure), baseline.of], value)
+        if metric.samples:
+            yield metric
+
+
+def _tell_progress(monitor: Monitor) -> Iterator[Metric]:
+    quality = monitor.quality(since=monitor.now())
+    if quality.as_of is not None:
+        yield GaugeMetricFamily(
+            "rankscope_evaluated_timestamp_seconds",
+            "As of when windows are up to date.",
+            quality.as_of / SECOND,
+        )
+    yield GaugeMetricFamily(
+        "rankscope_events_not_evaluated", "Events that came since.", quality.behind
+    )
+    yield GaugeMetricFamily(
+        "rankscope_labels_pending", "Labels of rankings that are not there.", quality.pending_labels
+    )
+
+
+def _count_events(monitor: Monitor) -> Iterator[Metric]:
+    counted = monitor.store.counters(monitor.project)
+    for name, reason, text in (
+        ("ingested", "accepted", "Events that were taken."),
+        ("duplicate", "duplicate", "Events that were there already."),
+        ("conflict", "conflict", "Events whose id was there with other content."),
+    ):
+        yield CounterMetricFamily(f"rankscope_events_{name}", text, counted.get(reason, 0))
+    rejected = CounterMetricFamily(
+        "rankscope_events_rejected", "Events that were not taken.", labels=["reason"]
+    )
+    refused = CounterMetricFamily(
+        "rankscope_requests_refused", "Requests with events that were not read.", labels=["reason"]
+    )
+    for reason, count in sorted(counted.items()):
+        if reason.startswith(PREFIX):
+            refused.add_metric([reason.removeprefix(PREFIX)], count)
+        elif reason not in TAKEN:
+            rejected.add_metric([reason], count)
+    yield from (rejected, refused)
+    yield CounterMetricFamily(
+        "rankscope_unknown_fields",
+        "Fields of events that nobody knows.",
+        counted.get("unknown_field", 0),
+    )
+
+
+def _look_at_store(monitor: Monitor) -> Iterator[Metric]:
+    yield CounterMetricFamily(
+        "rankscope_events_lost",
+        "Events of all projects that were acknowledged and are lost, as was accepted.",
+        monitor.store.lost_events(),
+    )
+    path = getattr(monitor.store, "path", None)
+    if path is None:
+        return
+    usage = shutil.disk_usage(path.parent)
+    yield GaugeMetricFamily(
+        "rankscope_disk_free_ratio", "The share of the disk that is free.", usage.free / usage.total
+    )
+    yield GaugeMetricFamily("rankscope_store_bytes", "The size of the store.", path.stat().st_size)
+    for name, text in (
+        ("log_bytes", "The size of its log."),
+        ("waiting", "Events that wait to be stored."),
+    ):
+        yield GaugeMetricFamily(f"rankscope_store_{name}", text, getattr(monitor.store, name))
+
+
+def _family(measure: Measure) -> str:
+    return "ndcg" if measure.row.name == "nDCG" else "measure"
+
+
+def _names(measure: Measure) -> list[str]:
+    return [measure.name, str(measure.k or "")]
+
+
+def _share(part: float, whole: float) -> float:
+    return part / whole if whole else math.nan
+
+
+def _add(metric: Any, labels: list[str], value: float) -> None:  # noqa: ANN401 - of several kinds
+    if not math.isnan(value):
+        metric.add_metric(labels, value)

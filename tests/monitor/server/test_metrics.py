@@ -1,0 +1,114 @@
+"""What Prometheus scrapes is what the store has."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+from prometheus_client.parser import text_string_to_metric_families
+from rankscope.monitor.limits import DAY, HOUR, SECOND
+from rankscope.monitor.server.settings import Settings
+
+from tests.monitor.server.music import START, log_music, make_click, make_search
+from tests.monitor.server.service import NOW, Service
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def scrape(service: Service, project: str = "music") -> dict[tuple[str, tuple[str, ...]], float]:
+    """The samples, by name and the values of their labels, which are in the order of their names."""
+    answer = service.ask("GET", "/metrics", key=service.make_key(project, "read"))
+    assert answer.status_code == 200
+    assert answer.headers["content-type"].startswith("text/plain; version=")
+    families = list(text_string_to_metric_families(answer.text))
+    assert len({family.name for family in families}) == len(families)
+    return {
+        (sample.name, tuple(sample.labels.values())): sample.value
+        for family in families
+        for sample in family.samples
+    }
+
+
+def test_values_are_those_of_the_newest_final_windows(service: Service) -> None:
+    monitor = log_music(service)
+    samples = scrape(service)
+    for measure, k in (("nDCG@1", "1"), ("nDCG@5", "5"), ("nDCG@10", "10")):
+        for version, every in (("3", "hour"), ("4", "hour"), ("4", "day")):
+            series = monitor.series(measure, every=every, model="search", version=version)  # type: ignore[arg-type]
+            at = max(at for at, is_final in enumerate(series.is_final) if is_final)
+            for ending, column in (("", series.values), ("_lower", series.lower)):
+                name = f"rankscope_ndcg{ending}"
+                told = samples.get((name, (k, measure, "search", version, every)))
+                assert told == (None if math.isnan(column[at]) else column[at])
+            place = ("search", version, every)
+            length = HOUR if every == "hour" else DAY
+            ends = samples["rankscope_window_end_timestamp_seconds", place]
+            assert ends == (series.starts[at] + length) / SECOND
+            assert samples["rankscope_rankings", place] == series.rankings[at]
+            coverage = samples["rankscope_label_coverage_ratio", place]
+            assert coverage == series.labelled[at] / series.rankings[at]
+        baseline = monitor.baseline()
+        assert baseline is not None
+        told = samples["rankscope_ndcg_baseline", ("validation", k, measure)]
+        assert told == baseline.means[measure].value
+    assert samples["rankscope_evaluated_timestamp_seconds", ()] == NOW / SECOND
+    assert samples["rankscope_events_not_evaluated", ()] == 0
+
+
+def test_what_was_discarded_is_counted_by_reason(service: Service) -> None:
+    log_music(service)
+    service.post("/v1/rankings", [{}, {"ranking_id": "r"}])
+    service.ask("POST", "/v1/rankings", b"{")
+    counted = service.counters()
+    samples = scrape(service)
+    assert samples["rankscope_events_ingested_total", ()] == counted["accepted"]
+    reasons = {"accepted", "duplicate", "conflict", "unknown_field", "request:json_syntax"}
+    for reason in counted.keys() - reasons:
+        assert samples["rankscope_events_rejected_total", (reason,)] == counted[reason]
+    assert samples["rankscope_requests_refused_total", ("json_syntax",)] == 1
+
+
+def test_a_project_that_is_not_configured_has_counters(service: Service) -> None:
+    service.post("/v1/rankings", [{}])
+    samples = scrape(service)
+    assert samples["rankscope_events_ingested_total", ()] == 0
+    assert ("rankscope_events_not_evaluated", ()) not in samples
+
+
+def test_the_disk_and_the_store_are_looked_at(service: Service) -> None:
+    samples = scrape(service)
+    assert 0 < samples["rankscope_disk_free_ratio", ()] <= 1
+    assert samples["rankscope_store_bytes", ()] == service.store.path.stat().st_size
+    assert samples["rankscope_store_waiting", ()] == 0
+
+
+def test_a_project_sees_its_own(service: Service) -> None:
+    log_music(service)
+    samples = scrape(service, "films")
+    assert not [name for name, _ in samples if name.startswith("rankscope_ndcg")]
+    assert samples["rankscope_events_ingested_total", ()] == 0
+
+
+def test_names_that_are_markup_are_written_as_labels(service: Service) -> None:
+    hostile = 'a"} 1\n<b>\\ \u202e'
+    monitor = log_music(service)
+    ranking = make_search(500, version=hostile, time=START)
+    key = service.make_key("music", "ingest")
+    assert service.post("/v1/rankings", ranking, key=key).json()["accepted"] == 1
+    service.post("/v1/labels", make_click(ranking, 500), key=key)
+    monitor.evaluate()
+    assert ("rankscope_rankings", ("search", hostile, "hour")) in scrape(service)
+
+
+def test_it_needs_no_key_only_in_open_mode(tmp_path: Path) -> None:
+    service = Service(tmp_path, Settings(open_project="music"), has_key=False)
+    assert service.browser().get("/metrics").status_code == 200
+    assert service.browser("10.1.2.3").get("/metrics").status_code == 401
+    service.store.close()
+
+
+@pytest.mark.parametrize("scope", ["ingest", "admin"])
+def test_it_needs_a_key_for_reading(service: Service, scope: str) -> None:
+    assert service.ask("GET", "/metrics", key=service.make_key("music", scope)).status_code == 403
