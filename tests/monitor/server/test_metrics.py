@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def scrape(service: Service, project: str = "music") -> dict[tuple[str, tuple[str, ...]], float]:
-    """The samples, by name and the values of their labels, which are in the order of their names."""
+    """The samples, by name and the values of their labels, in the order of their names."""
     answer = service.ask("GET", "/metrics", key=service.make_key(project, "read"))
     assert answer.status_code == 200
     assert answer.headers["content-type"].startswith("text/plain; version=")
