@@ -8,6 +8,7 @@ from rankscope.monitor.client import Client
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from rankscope.monitor.alerts.rule import Rule
     from rankscope.monitor.configuration import BaselineChoice, Configuration
     from rankscope.monitor.definition import define
     from rankscope.monitor.monitor import Monitor
@@ -17,10 +18,11 @@ LAZY = {
     "BaselineChoice": "configuration",
     "Configuration": "configuration",
     "Monitor": "monitor",
+    "Rule": "alerts.rule",
     "define": "definition",
 }
 
-__all__ = ["BaselineChoice", "Client", "Configuration", "Monitor", "define"]
+__all__ = ["BaselineChoice", "Client", "Configuration", "Monitor", "Rule", "define"]
 
 
 def __getattr__(name: str) -> object:

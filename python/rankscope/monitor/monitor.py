@@ -9,6 +9,17 @@ from functools import cached_property
 from typing import cast
 
 from rankscope.errors import UsageError
+from rankscope.monitor.alerts.advancing import advance_rules
+from rankscope.monitor.alerts.managing import (
+    list_alerts,
+    list_notifications,
+    list_rules,
+    list_states,
+    remove_rule,
+    resolve_rule,
+    set_rule,
+    silence_rule,
+)
 from rankscope.monitor.configuration import Configuration
 from rankscope.monitor.event_files import EventFile
 from rankscope.monitor.find_baseline import read_baseline
@@ -21,6 +32,7 @@ from rankscope.monitor.slices import tabulate_slices
 from rankscope.monitor.store import SQLITE, open_store
 from rankscope.monitor.stored_windows import name_place, unpack_cell
 from rankscope.monitor.times import read_clock
+from rankscope.records import record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -28,15 +40,39 @@ if TYPE_CHECKING:
     from types import TracebackType
     from typing import Literal, Self
 
+    from rankscope.monitor.alerts.alert import Alert
+    from rankscope.monitor.alerts.rule import Rule
+    from rankscope.monitor.alerts.rule_state import RuleState
     from rankscope.monitor.baseline import Baseline
     from rankscope.monitor.ingesting import Ingested
     from rankscope.monitor.quality import Quality
-    from rankscope.monitor.refreshing import Refreshed
     from rankscope.monitor.series import Every, Series
     from rankscope.monitor.slicing import Slice
+    from rankscope.monitor.store.outbox_rows import Letter
     from rankscope.monitor.store.protocol import Deleted, Exported, Store, Version
     from rankscope.monitor.store.reading import StoreReader
     from rankscope.results import Table
+
+
+@record(frozen=True, slots=True, kw_only=True)
+class Round:
+    """What one evaluation has done.
+
+    Args:
+        as_of: The moment as of which all is up to date, in microseconds since 1970 in UTC.
+        seq: The number of the last event that counts.
+        hours: How many hours were summed again.
+        rankings: How many rankings they have.
+        periods: How many periods rules have looked at, counted once for each rule.
+        alerts: How the states of rules have changed.
+    """
+
+    as_of: int
+    seq: int
+    hours: int
+    rankings: int
+    periods: int
+    alerts: tuple[Alert, ...]
 
 
 class Monitor:
@@ -244,11 +280,11 @@ class Monitor:
             raise UsageError(
                 f"expected {kind} as objects, a frame or a path, found {type(given).__name__}",
                 hint=f"monitor.log_{kind}([{{...}}])",
-                code="unknown_input",
+                code="input_type",
             )
         return ingestion.ingested
 
-    def evaluate(self) -> Refreshed:
+    def evaluate(self) -> Round:
         """Bring windows, baseline and alerts up to date.
 
         Raises:
@@ -256,12 +292,23 @@ class Monitor:
             FileError: The store cannot be written.
         """
         self._refuse_reading()
-        return refresh(
+        now, configuration = self.now(), self.configuration
+        refreshed = refresh(self.store, self.project, configuration, now=now, threads=self._threads)
+        advanced = advance_rules(
             self.store,
             self.project,
-            self.configuration,
-            now=self.now(),
+            configuration,
+            refreshed.slicing,
+            now=now,
             threads=self._threads,
+        )
+        return Round(
+            as_of=now,
+            seq=refreshed.seq,
+            hours=refreshed.hours,
+            rankings=refreshed.rankings,
+            periods=advanced.periods,
+            alerts=advanced.alerts,
         )
 
     def versions(self) -> tuple[Version, ...]:
@@ -367,6 +414,77 @@ class Monitor:
             until: Up to before which time.
         """
         return look_at_data(self.store, self.project, self.configuration, since, until)
+
+    def rules(self) -> tuple[Rule, ...]:
+        """List the rules of the project, by name."""
+        return list_rules(self.store, self.project)
+
+    def set_rule(self, rule: Rule, *, actor: str = "local") -> None:
+        """Make a rule, or change the one of its name.
+
+        A change of what is measured voids the evidence that was collected.
+
+        Args:
+            rule: The rule.
+            actor: Who does it, for the audit.
+
+        Raises:
+            UsageError: The project does not measure what it asks for.
+            FileError: It is not stored.
+        """
+        self._refuse_reading()
+        set_rule(self.store, self.project, self.configuration, rule, now=self.now(), actor=actor)
+
+    def remove_rule(self, name: str, *, actor: str = "local") -> None:
+        """Remove a rule; the alerts that there were stay.
+
+        Raises:
+            UsageError: There is none.
+            FileError: That is not stored.
+        """
+        self._refuse_reading()
+        remove_rule(self.store, self.project, name, now=self.now(), actor=actor)
+
+    def silence(self, name: str, until: int | None, *, actor: str = "local") -> None:
+        """Tell nobody of a rule until a time; its state and its alerts go on.
+
+        Args:
+            name: The rule.
+            until: Until when, in microseconds since 1970 in UTC; `None` to tell again.
+            actor: Who does it, for the audit.
+
+        Raises:
+            UsageError: There is no such rule.
+            FileError: That is not stored.
+        """
+        self._refuse_reading()
+        silence_rule(self.store, self.project, name, until, now=self.now(), actor=actor)
+
+    def resolve(self, name: str, *, actor: str = "local") -> None:
+        """Say that what a rule has found is dealt with: its evidence is forgotten.
+
+        Args:
+            name: The rule.
+            actor: Who does it, for the audit.
+
+        Raises:
+            UsageError: There is no such rule.
+            FileError: That is not stored.
+        """
+        self._refuse_reading()
+        resolve_rule(self.store, self.project, name, now=self.now(), actor=actor)
+
+    def check(self) -> tuple[RuleState, ...]:
+        """Give the states of the rules, as they were when `evaluate` was last called."""
+        return list_states(self.store, self.project)
+
+    def alerts(self, limit: int = 100) -> tuple[Alert, ...]:
+        """List the changes of states, the newest first."""
+        return list_alerts(self.store, self.project, limit)
+
+    def notifications(self, limit: int = 100) -> tuple[Letter, ...]:
+        """List what was, or is to be, told of those changes, the newest first."""
+        return list_notifications(self.store, self.project, limit)
 
     def export(
         self,

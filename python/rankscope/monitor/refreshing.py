@@ -79,12 +79,14 @@ class Refreshed:
         rankings: How many rankings they have.
         seq: The number of the last event that is in the windows.
         as_of: The moment as of which they are, in microseconds since 1970 in UTC.
+        slicing: The slices that they have.
     """
 
     hours: int
     rankings: int
     seq: int
     as_of: int
+    slicing: Slicing
 
 
 def refresh(
@@ -164,7 +166,7 @@ def refresh(
     store.put_windows(project, digest, replaced={}, cells=[], hours=[], progress=done)
     if before is None:
         store.drop_windows(project, digest)
-    return Refreshed(len(starts), rankings, touched.seq, now)
+    return Refreshed(len(starts), rankings, touched.seq, now, slicing)
 
 
 def read_slicing(text: str) -> Slicing:
