@@ -182,16 +182,61 @@ def test_queries_that_lost_their_labels_are_undefined() -> None:
     assert found.ideal.verdict == "both"
 
 
-@pytest.mark.parametrize("versions", [(0, 1), (0.5, 0.5)])
-def test_a_version_that_was_rolled_out_is_named(versions: tuple[float, float]) -> None:
-    found = trace(draw_window(1, versions=(1, 0)), draw_window(2, swapped=True, versions=versions))
+@pytest.mark.parametrize("devices", [(0.3, 0.5, 0.2), (0.1, 0.1, 0.8)])
+@pytest.mark.parametrize("versions", [(0, 1), (0.5, 0.5), (0.8, 0.2)])
+def test_a_version_that_was_rolled_out_is_named(
+    versions: tuple[float, float], devices: tuple[float, float, float]
+) -> None:
+    before = draw_window(1, versions=(1, 0), devices=devices)
+    # Version 3 ranks on tv as it did on all devices, and version 4 as in the story.
+    after = draw_window(2, swapped=True, versions=versions, devices=devices)
+    found = trace(before, after, QUICK)
     cause = found.causes[0]
-    names = {cause.name, *(each.name for each in cause.arrivals)}
-    assert names in ({"device=tv", "version=4"}, {"device=tv, version=4"})
-    assert "version=4" in str(found).splitlines()[0]
-    for each in cause.arrivals:
-        assert each.mean == pytest.approx(rs.ndcg(SWAPPED))
-        assert each.share == pytest.approx(versions[1], abs=0.05)
+    assert cause.name == "device=tv, version=4"
+    assert found.to_dict()["causes"][0]["name"] == cause.name  # type: ignore[index]  # a list
+    assert (cause.change.name, cause.by, cause.main_loss(-1)) == ("device=tv", "within", "ordering")
+    (new,) = cause.arrivals
+    assert new.mean == pytest.approx(rs.ndcg(SWAPPED))
+    assert new.share == pytest.approx(versions[1], abs=0.05)
+    # What version 4 adds, were its queries as those on tv before.
+    weight = sum(cause.change.shares) / 2
+    old = cause.change.means[0]
+    assert old is not None
+    assert cause.contribution == pytest.approx(weight * new.share * (new.mean - old), abs=1e-12)
+    assert cause.losses["ordering"] == pytest.approx(cause.contribution, abs=1e-12)
+    assert cause.interval is not None
+    assert cause.interval[0] < cause.contribution < cause.interval[1] < 0
+    lines = str(found).splitlines()
+    assert f"{-cause.contribution:.4f} of it within device=tv, version=4 by ordering" in lines[0]
+    assert any(line.startswith("version=4 is new: ") for line in lines)
+    assert {*found.fallen.column("slice")} == {each.name for each in found.causes}
+
+
+@pytest.mark.parametrize("share", [0.5, 1])
+def test_a_version_that_is_worse_everywhere_is_named(share: float) -> None:
+    random = np.random.default_rng(6)
+    value = random.beta(8, 2, 3000)
+    device = random.choice(["tv", "phone"], 3000).tolist()
+    is_new = random.random(3000) < share
+    version = np.where(is_new, "4", "3").tolist()
+    before = make_window(value, device=device, version=["3"] * 3000)
+    after = make_window(value * np.where(is_new, 0.9, 1), device=device, version=version)
+    found = trace(before, after, QUICK)
+    assert [each.name for each in found.causes] == ["version=4"]
+    assert found.causes[0].contribution == pytest.approx(found.change, rel=0.05)
+    assert {*found.fallen.column("slice")} == {"version=4"}
+
+
+def test_a_version_is_no_cause_where_others_fell_alike() -> None:
+    random = np.random.default_rng(6)
+    value = random.beta(8, 2, 3000)
+    version = random.choice(["3", "4"], 3000, p=[0.3, 0.7]).tolist()
+    found = trace(
+        make_window(value, version=["3"] * 3000), make_window(value * 0.9, version=version), QUICK
+    )
+    assert found.change < -0.05
+    assert found.causes == ()
+    assert {*found.fallen.column("slice")} == {"all"}
 
 
 def test_a_slice_that_entered_is_found_by_its_share() -> None:

@@ -58,8 +58,7 @@ class SliceChange:
         Args:
             sign: 1 for a rise, -1 for a fall.
         """
-        known = {name: amount for name, amount in self.losses.items() if amount is not None}
-        return max(known, key=lambda name: known[name] * sign)
+        return find_main_loss(self.losses, sign)
 
     def to_dict(self) -> dict[str, object]:
         """Give all of it as dicts and lists."""
@@ -75,6 +74,12 @@ class SliceChange:
             "left": self.left,
             "losses": dict(self.losses),
         }
+
+
+def find_main_loss(losses: dict[str, float | None], sign: float) -> str:
+    """Name the loss that adds most in a direction."""
+    known = {name: amount for name, amount in losses.items() if amount is not None}
+    return max(known, key=lambda name: known[name] * sign)
 
 
 def name_slice(parts: tuple[tuple[str, str], ...]) -> str:

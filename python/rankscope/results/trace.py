@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from rankscope.records import record
-from rankscope.results.decomposition import name_slice
+from rankscope.results.decomposition import find_main_loss, name_slice
 from rankscope.results.table import Table
 
 TYPE_CHECKING = False
@@ -64,17 +64,23 @@ class Arrival:
     Args:
         attribute: The attribute.
         text: The value.
-        share: Which share of the queries of the slice have it after.
+        queries: How many queries of the slice have it after.
+        share: Which share of them these are.
         mean: Their mean value.
         part: Which part of the change of the slice's mean it makes, were these queries as the slice
             was before.
+        contribution: That part of what the slice adds within it.
+        losses: What of the contribution each loss makes, as in `SliceChange`.
     """
 
     attribute: str
     text: str
+    queries: int
     share: float
     mean: float
     part: float
+    contribution: float
+    losses: dict[str, float | None]
 
     @property
     def name(self) -> str:
@@ -90,14 +96,19 @@ class Arrival:
 class Cause:
     """A slice that is confirmed, and what it adds over all queries.
 
+    Where something is new in it that makes half of its change or more, such as a version that was
+    rolled out, the cause is what is new, and no more than that: `device=tv, version=4`. There is
+    nothing before that it could be held against but the slice around it, `device=tv`, whose line
+    of the decomposition is `change`.
+
     Args:
-        change: What it adds.
+        change: What the slice adds.
         by: Whether it was found for its mean (`within`) or for its share of the queries (`mix`).
         contribution: What of that it was found for: within it, or by its mix, with what it adds as
-            it entered or left.
+            it entered or left. Where something is new in it, what that adds.
         interval: Around that.
         arrivals: Where it was found for its mean, what is new in it and makes half of its change or
-            more.
+            more; that which makes most of it first.
     """
 
     change: SliceChange
@@ -107,13 +118,38 @@ class Cause:
     arrivals: tuple[Arrival, ...]
 
     @property
+    def slice(self) -> tuple[tuple[str, str], ...]:
+        """The attributes and values of the slice, and of what is new in it."""
+        new = tuple((each.attribute, each.text) for each in self.arrivals[:1])
+        return self.change.slice + new
+
+    @property
     def name(self) -> str:
         """The slice as people write it, such as `device=tv, version=4`."""
-        return self.change.name
+        return name_slice(self.slice)
+
+    @property
+    def losses(self) -> dict[str, float | None]:
+        """What each loss adds, as in `SliceChange`; where something is new, what that adds."""
+        return self.arrivals[0].losses if self.arrivals else self.change.losses
+
+    def main_loss(self, sign: float) -> str:
+        """Name the loss that adds most in a direction.
+
+        Args:
+            sign: 1 for a rise, -1 for a fall.
+        """
+        return find_main_loss(self.losses, sign)
 
     def to_dict(self) -> dict[str, object]:
         """Give all of it as dicts and lists."""
-        return _fields(self)
+        return {
+            "name": self.name,
+            "slice": dict(self.slice),
+            "losses": dict(self.losses),
+            "main_loss": self.main_loss(1.0 if self.contribution > 0 else -1.0),
+            **_fields(self),
+        }
 
 
 @record(frozen=True, slots=True, kw_only=True)
@@ -124,6 +160,8 @@ class Search:
         attributes: The attributes that were searched, alone and in pairs.
         left_out: Those that only one of the windows has.
         folded: By attribute, how many values stand for `<other>`, and how many queries have them.
+        new: The version or model that is new after and makes half of the change or more, such as
+            `version=4`: only its queries were searched after, and confirm what was found.
         looked_at: How many slices have queries.
         supported: How many of them have enough in both windows.
         support: How many are enough.
@@ -135,6 +173,7 @@ class Search:
     attributes: tuple[str, ...]
     left_out: tuple[str, ...]
     folded: Mapping[str, tuple[int, int]]
+    new: str | None
     looked_at: int
     supported: int
     support: int

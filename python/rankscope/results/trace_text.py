@@ -25,7 +25,7 @@ VERDICTS = {
 def explain(trace: Trace) -> str:
     """Write a trace as text."""
     lines = [_head(trace), *_name_interval(trace), "", _short_table(trace), ""]
-    lines += [_count_search(trace.search), *_judge(trace), ""]
+    lines += [_count_search(trace.search), *_judge(trace), *_name_arrivals(trace), ""]
     lines += _describe_ideal(trace.ideal)
     lines += _describe_paired(trace.paired)
     if len(trace.fallen):
@@ -56,11 +56,7 @@ def _name_part(cause: Cause, change: float) -> str:
     line = cause.change
     before, after = (format_share(share) for share in line.shares)
     if cause.by == "within":
-        new = "".join(
-            f", where {each.name} is new with {format_share(each.share)} of the queries"
-            for each in cause.arrivals[:1]
-        )
-        return f"{amount} within {cause.name} by {line.main_loss(_sign(change))}{new}"
+        return f"{amount} within {cause.name} by {cause.main_loss(_sign(change))}"
     if line.means[0] is None:
         return f"{amount} by {cause.name}, which entered with {after} of the queries"
     if line.means[1] is None:
@@ -112,6 +108,7 @@ def _count_search(search: Search) -> str:
         return "No attribute was searched."
     names = ", ".join(search.attributes)
     left = f"; only one window has {', '.join(search.left_out)}" if search.left_out else ""
+    among = f" with {search.new}, which is new" if search.new else ""
     folded = [
         f"; {values} values of {name} ({queries} queries) are <other>"
         for name, (values, queries) in search.folded.items()
@@ -119,7 +116,7 @@ def _count_search(search: Search) -> str:
     return (
         f"Looked at {search.looked_at} slices of {names}, {search.supported} of them with "
         f"{search.support} queries or more in each window, in {search.searched[0]} queries before "
-        f"and {search.searched[1]} after; the others, {search.unsearched[0]} and "
+        f"and {search.searched[1]} after{among}; the others, {search.unsearched[0]} and "
         f"{search.unsearched[1]}, confirm what was found{left}{''.join(folded)}."
     )
 
@@ -141,6 +138,20 @@ def _judge(trace: Trace) -> list[str]:
     if others:
         lines.append(f"Found and not confirmed: {'; '.join(others)}.")
     return lines or ["No slice was found."]
+
+
+def _name_arrivals(trace: Trace) -> list[str]:
+    """Say what is new in a slice, and what it is held against."""
+    lines = []
+    for cause in trace.causes:
+        for new in cause.arrivals[:1]:
+            where = cause.change.name if cause.change.slice else "all queries"
+            lines.append(
+                f"{new.name} is new: {format_share(new.share)} of {where} after, which makes "
+                f"{format_share(new.part)} of its change. It is held against {where} before"
+                f"{_within(cause.interval, trace.level)}."
+            )
+    return lines
 
 
 def _describe_ideal(ideal: IdealChange) -> list[str]:

@@ -144,8 +144,8 @@ def _accelerate(
         # All draws lie on one side, as where every query has one value.
         return float(draws[0]), float(draws[-1])
     bias = normal.inv_cdf((lower + upper) / 2 / len(draws))
-    squares = float((influences**2).sum())
-    skewness = float((influences**3).sum()) / (6 * squares**1.5) if squares > 0 else 0.0
+    spread = float((influences**2).sum()) ** 1.5
+    skewness = float((influences**3).sum()) / (6 * spread) if spread > 0 else 0.0
     ends = []
     for share in ((1 - level) / 2, (1 + level) / 2):
         deviation = bias + normal.inv_cdf(share)

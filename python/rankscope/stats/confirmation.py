@@ -88,7 +88,7 @@ def confirm(
             unsearched_excess=value[many + at],
             unsearched_excess_interval=ends[many + at],
             unsearched_clusters=members[at],
-            is_confirmed=members[at] >= FEWEST_CLUSTERS and _is_beyond(ends[many + at], sign),
+            is_confirmed=members[at] >= FEWEST_CLUSTERS and is_beyond(ends[many + at], sign),
         )
         for at, (candidate, name) in enumerate(found)
     )
@@ -128,5 +128,6 @@ def _take_excess(
     return (excess.within if candidate.by == "within" else excess.mix)[..., 0]
 
 
-def _is_beyond(ends: Ends, sign: float) -> bool:
+def is_beyond(ends: Ends, sign: float) -> bool:
+    """Tell whether an interval lies on one side of 0."""
     return ends is not None and (ends[1] < 0 if sign < 0 else ends[0] > 0)

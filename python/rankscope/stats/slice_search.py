@@ -15,7 +15,8 @@ from rankscope.stats.exact_sums import take_high_part
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Sequence
+    from collections.abc import Set as AbstractSet
     from typing import Literal, TypeAlias
 
     import numpy as np
@@ -111,6 +112,7 @@ def search_slices(
     sign: float,
     support: int,
     most_found: int,
+    rankers: Collection[int] = (),
 ) -> Search:
     """Search for the slices that add most to a change.
 
@@ -121,6 +123,8 @@ def search_slices(
         sign: 1 to search for what rose, -1 for what fell.
         support: How many searched queries a slice must have in a window for a mean.
         most_found: How many slices are found at most.
+        rankers: The numbers of the attributes that say who ranked. Where only one window has a
+            value of one of them, ranking changed hands: no share of its values is a cause.
     """
     codes = [[axis.codes[at][kept[at]] for at in range(2)] for axis in axes]
     rounded = [take_high_part(values[at][kept[at]], len(values[at])) for at in range(2)]
@@ -129,9 +133,10 @@ def search_slices(
     looked_at = sum(int(grid.counts.any(axis=0).sum()) for grid in grids)
     supported = sum(int((grid.counts >= support).all(axis=0).sum()) for grid in grids)
     whole = [float(len(each)) for each in rounded]
+    replaced = {at for at in rankers if _is_replaced(grids[at], support)}
     found: list[Candidate] = []
     while min(map(len, rounded)) and len(found) < most_found:
-        candidate = _find_one(grids, rounded, whole, sign=sign, support=support)
+        candidate = _find_one(grids, rounded, whole, sign=sign, support=support, replaced=replaced)
         if candidate is None:
             break
         found.append(candidate)
@@ -148,6 +153,12 @@ def search_slices(
         codes = [[each[at][~is_in[at]] for at in range(2)] for each in codes]
         rounded = [rounded[at][~is_in[at]] for at in range(2)]
     return Search(tuple(found), looked_at, supported)
+
+
+def _is_replaced(grid: Grid, support: int) -> bool:
+    """Tell whether only one window has enough queries of a value of an attribute."""
+    enough = grid.counts >= support
+    return bool((enough[0] ^ enough[1]).any())
 
 
 def find_queries(codes: Sequence[Codes], candidate: Candidate) -> NDArray[np.bool_]:
@@ -200,6 +211,7 @@ def _find_one(
     *,
     sign: float,
     support: int,
+    replaced: AbstractSet[int],
 ) -> Candidate | None:
     """Find the slice that adds most, by its mean or by its share."""
     import numpy as np  # noqa: PLC0415 - loads with the first array
@@ -214,7 +226,7 @@ def _find_one(
         excess = measure_excess((grid.counts, grid.sums), rest, np.array(whole), is_steady)
         can = {
             "within": is_steady & (rest[0] >= support).all(axis=0),
-            "mix": enough[0] | enough[1],
+            "mix": (enough[0] | enough[1]) & replaced.isdisjoint(grid.axes),
         }
         for by, stronger in best.items():
             amount = excess.within if by == "within" else excess.mix

@@ -5,13 +5,14 @@ from __future__ import annotations
 from rankscope.data.interval import Interval
 from rankscope.errors import LimitError, PolicyError, UsageError
 from rankscope.records import record
-from rankscope.results.decomposition import ALL, name_slice
-from rankscope.results.trace import Cause, Search, Trace
-from rankscope.stats.arrivals import find_arrivals
+from rankscope.results.decomposition import ALL
+from rankscope.results.trace import Search, Trace
+from rankscope.stats.arrivals import RANKERS, measure_arrival
+from rankscope.stats.causes import EVERYWHERE, find_causes, find_rollout, leave_out_known
 from rankscope.stats.change_split import split_change
 from rankscope.stats.cluster_bags import place_clusters
 from rankscope.stats.cluster_bootstrap import Grouped, find_intervals
-from rankscope.stats.confirmation import confirm, contribution_of, take_contribution
+from rankscope.stats.confirmation import confirm, is_beyond, take_contribution
 from rankscope.stats.decomposition import (
     MOST_VALUES,
     check_alike,
@@ -36,14 +37,13 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from rankscope.results.decomposition import SliceChange
     from rankscope.results.trace import Ends
+    from rankscope.stats.causes import FoundCause
     from rankscope.stats.cluster_bags import ClusterBags
     from rankscope.stats.decomposition import Slice
     from rankscope.stats.query_columns import QueryColumns
     from rankscope.stats.shared_slices import Axis, Codes
     from rankscope.stats.slice_search import Candidate
-    from rankscope.stats.slice_search import Search as Found
 
     Windows: TypeAlias = tuple[QueryColumns, QueryColumns]
     Groups: TypeAlias = tuple[Codes, Codes]
@@ -151,6 +151,8 @@ def trace(before: QueryColumns, after: QueryColumns, choices: TraceChoices | Non
         >>> print(str(trace(window(0.9), window(0.5))).splitlines()[0])
         nDCG@5 fell by 0.1000, from 0.8700 to 0.7700: 0.1000 of it within device=tv by ordering
     """
+    import numpy as np  # noqa: PLC0415 - loads with the first array
+
     check_alike(before, after)
     choices = TraceChoices() if choices is None else choices
     windows = (before, after)
@@ -158,17 +160,22 @@ def trace(before: QueryColumns, after: QueryColumns, choices: TraceChoices | Non
     axes = [share_attribute(before, after, name, choices.most_values) for name in names]
     clusters = place_clusters(before.clusters, after.clusters, choices.interval.seed)
     sign = _choose_sign(windows, choices)
+    rollout = find_rollout(windows, axes, choices.support)
+    is_compared = np.ones(len(after), dtype=np.bool_) if rollout is None else rollout[1]
+    is_searched = clusters.is_searched[0], clusters.is_searched[1] & is_compared
     search = search_slices(
         axes,
         (before.value, after.value),
-        clusters.is_searched,
+        is_searched,
         sign=sign,
         support=choices.support,
         most_found=choices.most_found,
+        rankers=[at for at, name in enumerate(names) if name in RANKERS],
     )
+    candidates = _group(windows, axes, search.found)
     found = confirm(
         windows,
-        _group(windows, axes, search.found),
+        (candidates[0], np.where(is_compared, candidates[1], np.int32(-1))),
         clusters,
         [(candidate, _name(candidate, axes)) for candidate in search.found],
         choices.interval,
@@ -180,15 +187,27 @@ def trace(before: QueryColumns, after: QueryColumns, choices: TraceChoices | Non
     slices = [*(_name(candidate, axes) for candidate in confirmed), ()]
     groups = _group(windows, axes, confirmed)
     whole = decompose_groups(before, after, slices, groups)
-    parts = _measure_parts(windows, groups, clusters, confirmed, choices.interval)
-    causes = [*zip(confirmed, whole.slices[:-1], parts.contributions, strict=True)]
+    made = find_causes(
+        windows,
+        axes,
+        groups,
+        [*zip(confirmed or [EVERYWHERE], whole.slices, strict=False)],
+        choices.support,
+    )
+    parts = _measure_parts(windows, groups, clusters, made, choices.interval)
+    # What no half has confirmed is a cause where chance alone would not make it.
+    causes = {
+        each.group: (each, each.measured(ends))
+        for each, ends in zip(made, parts.contributions, strict=True)
+        if each.candidate.place or is_beyond(ends, sign)
+    }
     keys = share_keys(before, after)
     grids = tabulate_all(windows, axes)
     return Trace(
         decomposition=whole,
         causes=tuple(
             sorted(
-                _name_causes(windows, axes, groups, causes, choices.support),
+                (cause for _, cause in causes.values()),
                 key=lambda each: (-sign * each.contribution, each.name),
             )
         ),
@@ -196,7 +215,21 @@ def trace(before: QueryColumns, after: QueryColumns, choices: TraceChoices | Non
         intervals=parts.intervals,
         level=choices.interval.level,
         sign=sign,
-        search=_describe_search(search, axes, left_out, clusters, choices),
+        search=Search(
+            attributes=tuple(axis.name for axis in axes),
+            left_out=left_out,
+            folded={axis.name: (axis.folded, axis.folded_queries) for axis in axes if axis.folded},
+            new=None if rollout is None else rollout[0].name,
+            looked_at=search.looked_at,
+            supported=search.supported,
+            support=choices.support,
+            searched=(int(is_searched[0].sum()), int(is_searched[1].sum())),
+            unsearched=(
+                int((~clusters.is_searched[0]).sum()),
+                int((~clusters.is_searched[1] & is_compared).sum()),
+            ),
+            found=len(search.found),
+        ),
         ideal=judge_ideal(
             count_groups(groups, len(slices)),
             parts.facts,
@@ -211,8 +244,8 @@ def trace(before: QueryColumns, after: QueryColumns, choices: TraceChoices | Non
             before,
             after,
             keys,
-            groups,
-            [*enumerate(map(name_slice, slices[:-1]))] or [(0, ALL)],
+            (groups[0], leave_out_known(groups[1], [each for each, _ in causes.values()])),
+            [(group, cause.name) for group, (_, cause) in causes.items()] or [(0, ALL)],
             sign=sign,
             most=choices.most_queries,
         ),
@@ -240,56 +273,47 @@ def _measure_parts(
     windows: Windows,
     groups: Groups,
     clusters: ClusterBags,
-    found: Sequence[Candidate],
+    made: Sequence[FoundCause],
     interval: Interval,
 ) -> _Parts:
     """Make intervals around all that is measured over all queries."""
     import numpy as np  # noqa: PLC0415 - loads with the first array
 
     facts = [*zip(*map(take_facts, windows), strict=True)]
-    drawn = Grouped(clusters.bags, groups, clusters.count, len(found) + 1)
+    # What is new in a slice is added up by itself, in a group after all slices and the others.
+    whole = 1 + sum(bool(each.candidate.place) for each in made)
+    added = [each for each in made if each.arrivals]
+    place_of = {each.group: place for place, each in enumerate(added, start=whole)}
+    apart = groups[1].copy()
+    for each in added:
+        apart[each.is_new] = place_of[each.group]
+    drawn = Grouped(clusters.bags, (groups[0], apart), clusters.count, whole + len(added))
     totals = drawn.add_up([(windows[0].value, windows[1].value), *facts])
 
     def measure(summed: Numbers) -> Numbers:
-        counts, sums, *others = (summed[..., at, :, :] for at in range(summed.shape[-3]))
+        joined = summed[..., :whole].copy()
+        for group, place in place_of.items():
+            joined[..., group] += summed[..., place]
+        counts, sums, *others = (joined[..., at, :, :] for at in range(joined.shape[-3]))
         split = split_change(counts, sums)
-        each = [split.change, *(getattr(split, part).sum(axis=-1) for part in PARTS[1:])]
-        each += [take_contribution(split, at, one) for at, one in enumerate(found)]
-        each += [measure_within(counts, other) for other in others]
-        return np.stack(each, axis=-1)
+        found = [split.change, *(getattr(split, part).sum(axis=-1) for part in PARTS[1:])]
+        for each in made:
+            if each.arrivals:
+                new = summed[..., :2, 1, place_of[each.group]]
+                found.append(measure_arrival(counts, sums, each.group, new[..., 0], new[..., 1]))
+            else:
+                found.append(take_contribution(split, each.group, each.candidate))
+        found += [measure_within(counts, other) for other in others]
+        return np.stack(found, axis=-1)
 
-    count = len(PARTS) + len(found) + len(NAMES)
+    count = len(PARTS) + len(made) + len(NAMES)
     ends = find_intervals(totals, measure, interval, [interval.level] * count)
     return _Parts(
         dict(zip(PARTS, ends, strict=False)),
-        ends[len(PARTS) : len(PARTS) + len(found)],
-        [sum_windows(columns, groups, len(found) + 1) for columns in facts],
-        ends[len(PARTS) + len(found) :],
+        ends[len(PARTS) : len(PARTS) + len(made)],
+        [sum_windows(columns, groups, whole) for columns in facts],
+        ends[len(PARTS) + len(made) :],
     )
-
-
-def _name_causes(
-    windows: Windows,
-    axes: Sequence[Axis],
-    groups: Groups,
-    confirmed: Sequence[tuple[Candidate, SliceChange, Ends]],
-    support: int,
-) -> list[Cause]:
-    """Say what each slice adds that is confirmed, and what is new in it."""
-    causes = []
-    for number, (candidate, change, around) in enumerate(confirmed):
-        chosen = groups[0] == number, groups[1] == number
-        is_within = candidate.by == "within"
-        causes.append(
-            Cause(
-                change=change,
-                by=candidate.by,
-                contribution=contribution_of(change, candidate),
-                interval=around,
-                arrivals=find_arrivals(windows, axes, chosen, change, support) if is_within else (),
-            )
-        )
-    return causes
 
 
 def _choose_attributes(
@@ -332,25 +356,3 @@ def _group(windows: Windows, axes: Sequence[Axis], found: Sequence[Candidate]) -
         for at in range(2):
             groups[at][find_queries([axis.codes[at] for axis in axes], candidate)] = number
     return groups[0], groups[1]
-
-
-def _describe_search(
-    search: Found,
-    axes: Sequence[Axis],
-    left_out: tuple[str, ...],
-    clusters: ClusterBags,
-    choices: TraceChoices,
-) -> Search:
-    searched = [int(each.sum()) for each in clusters.is_searched]
-    others = [len(each) - number for each, number in zip(clusters.bags, searched, strict=True)]
-    return Search(
-        attributes=tuple(axis.name for axis in axes),
-        left_out=left_out,
-        folded={axis.name: (axis.folded, axis.folded_queries) for axis in axes if axis.folded},
-        looked_at=search.looked_at,
-        supported=search.supported,
-        support=choices.support,
-        searched=(searched[0], searched[1]),
-        unsearched=(others[0], others[1]),
-        found=len(search.found),
-    )
