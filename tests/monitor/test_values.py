@@ -111,6 +111,16 @@ def test_equal_scores_are_ties_and_no_scores_are_none() -> None:
     assert evaluate(*rankings).is_tied.tolist() == [True, False, False, False]
 
 
+def test_a_value_between_worst_and_best_has_no_losses() -> None:
+    values = evaluate(logged(1, -1, 2), measures="nDCG@3", policy="negative=minmax")
+    worst = -1 + 1 / math.log2(3) + 2 / 2
+    best = 2 + 1 / math.log2(3) - 1 / 2
+    dcg = 1 - 1 / math.log2(3) + 2 / 2
+    columns = values.columns()
+    assert [*columns] == ["nDCG@3"]
+    assert columns["nDCG@3"][0] == pytest.approx((dcg - worst) / (best - worst), abs=1e-15)
+
+
 def test_other_measures_have_no_losses() -> None:
     values = evaluate(logged(1, 0), measures=["P@1", "nDCG(ideal='slots')@2"])
     assert list(values.columns()) == ["P@1", "nDCG(ideal='slots')@2"]

@@ -96,9 +96,9 @@ def test_queries_that_fell_most_come_first() -> None:
     after = make_window([0.5, 0.1, 0.5, 0.9, 0.3, 0.0], key=["c", "b", "b", "d", "a", None])
     found = trace(before, after, TraceChoices(most_queries=3, interval=Interval(resamples=100)))
     assert found.fallen.rows() == [
-        ("all", "b", 1, 2, 0.9, pytest.approx(0.3), pytest.approx(-0.6), 1),
-        ("all", "c", 1, 1, 1.0, 0.5, -0.5, 0),
-        ("all", "a", 1, 1, 0.5, 0.3, -0.2, 4),
+        ("all", "b", 1, 2, 0.9, pytest.approx(0.3), pytest.approx(-0.6), 1, None),
+        ("all", "c", 1, 1, 1.0, 0.5, -0.5, 0, None),
+        ("all", "a", 1, 1, 0.5, 0.3, -0.2, 4, None),
     ]
 
 
@@ -106,9 +106,9 @@ def test_where_no_key_repeats_the_lowest_values_are_listed() -> None:
     after = make_window([0.5, 0.1, 0.1, 0.0], key=["a", "c", "b", None])
     found = trace(make_window([1.0], key=["x"]), after, TraceChoices(most_queries=3))
     assert found.fallen.rows() == [
-        ("all", "", None, 1, None, 0.0, None, 3),
-        ("all", "b", None, 1, None, 0.1, None, 2),
-        ("all", "c", None, 1, None, 0.1, None, 1),
+        ("all", "", None, 1, None, 0.0, None, 3, None),
+        ("all", "b", None, 1, None, 0.1, None, 2, None),
+        ("all", "c", None, 1, None, 0.1, None, 1, None),
     ]
 
 

@@ -336,7 +336,7 @@ def test_one_query_is_traced_without_intervals() -> None:
     assert {*found.intervals.values()} == {None}
     assert found.paired is not None
     assert (found.paired.change, found.paired.interval) == (-0.5, None)
-    assert found.fallen.rows() == [("all", "a", 1, 1, 1.0, 0.5, -0.5, 0)]
+    assert found.fallen.rows() == [("all", "a", 1, 1, 1.0, 0.5, -0.5, 0, None)]
     assert "nDCG@5 fell by 0.5000, from 1.0000 to 0.5000" in str(found)
 
 

@@ -107,7 +107,7 @@ def explain(
         judged_docs=None,
         sees_all=ideal is not None,
     )
-    return _derive(query, chosen, policy, limit)
+    return derive_value(query, chosen, policy, limit)
 
 
 def explain_query(
@@ -138,10 +138,11 @@ def explain_query(
         )
     chosen = _choose(request.measures[0], None)
     number = find_query(rankings, query_id)
-    return _derive(take_query(rankings, number, query_id), chosen, request.policy, limit)
+    return derive_value(take_query(rankings, number, query_id), chosen, request.policy, limit)
 
 
-def _derive(query: RankedQuery, measure: Measure, policy: Policy, limit: int) -> Explained:
+def derive_value(query: RankedQuery, measure: Measure, policy: Policy, limit: int) -> Explained:
+    """Derive the value of one of the measures that have an explanation."""
     from rankscope.explain.derive import derive  # noqa: PLC0415 - only explanations need it
     from rankscope.explain.derive_relevance import derive_relevance  # noqa: PLC0415 - as above
 

@@ -66,6 +66,7 @@ def collect_queries(
     amounts: list[list[NDArray[np.float64]]] = []
     keys: list[str | None] = []
     clusters: list[str | None] = []
+    ranking_ids: list[str | None] = []
     places: list[NDArray[np.int64]] = []
     for chunk in chunks:
         is_wanted = np.isin(chunk.contexts, wanted)
@@ -81,6 +82,7 @@ def collect_queries(
         chosen = kept.tolist()
         queries, users = (_read(column, chosen) for column in (chunk.query_keys, chunk.user_ids))
         keys += queries
+        ranking_ids += _read(chunk.ranking_ids, chosen)
         # A user may be called as a query is.
         clusters += [
             f"user {user}" if user is not None else None if query is None else f"query {query}"
@@ -109,6 +111,7 @@ def collect_queries(
             attribute: TextColumn(column.texts, column.codes[at])
             for attribute, column in named.items()
         },
+        ranking_ids=[each or "" for each in ranking_ids],
         **dict(zip(AMOUNTS, numbers, strict=True)),
     )
 

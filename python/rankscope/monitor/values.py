@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from rankscope.adapters.arrays import Groups
 from rankscope.api.rankings import rank_groups
 from rankscope.errors import MeasureError
 from rankscope.explain.ledger import Parts, take_settings
 from rankscope.measures import IDCG, nDCG
-from rankscope.monitor.store.packing import offsets_of
+from rankscope.monitor.placing import place_items
 from rankscope.records import record, replace
 
 TYPE_CHECKING = False
@@ -101,7 +100,7 @@ def name_columns(definition: Definition) -> tuple[str, ...]:
         for measure in definition.measures
         for name in (
             measure.name,
-            *(f"{measure.name} {part}" for part in PARTS if _parts(measure)),
+            *(f"{measure.name} {part}" for part in PARTS if _parts(measure, definition)),
         )
     )
 
@@ -130,9 +129,9 @@ def evaluate_chunk(
     if is_refused.any():
         relevance = np.where(is_refused[rankings], np.nan, relevance)
     relevant = np.bincount(rankings[relevance > 0], minlength=len(sizes))
-    groups, has_gaps = _place(items, relevance, definition.depth)
-    asked = {measure: _parts(measure) for measure in definition.measures}
-    evaluation = rank_groups(groups, "input").evaluate(
+    placed = place_items(items, relevance, definition.depth)
+    asked = {measure: _parts(measure, definition) for measure in definition.measures}
+    evaluation = rank_groups(placed.groups, "input").evaluate(
         [one for measure, parts in asked.items() for one in (measure, *parts)],
         policy=replace(definition.policy, empty="skip"),
         threads=threads,
@@ -154,14 +153,17 @@ def evaluate_chunk(
         is_empty=(relevant == 0) & ~is_refused,
         is_missing=sizes == 0,
         is_tied=_find_ties(items, rankings),
-        has_gaps=has_gaps,
+        has_gaps=placed.has_gaps,
         is_refused=is_refused,
     )
 
 
-def _parts(measure: Measure) -> tuple[Measure, ...]:
-    """List what is measured beside nDCG: its losses that can be seen, and its ideal."""
-    if measure.row != nDCG.row:
+def _parts(measure: Measure, definition: Definition) -> tuple[Measure, ...]:
+    """List what is measured beside nDCG: its losses that can be seen, and its ideal.
+
+    Between the worst order and the best, a value is no share of the ideal, and has no such losses.
+    """
+    if measure.row != nDCG.row or definition.policy.negative == "minmax":
         return ()
     try:
         _, truncation, ordering = Parts.of(measure).losses
@@ -199,40 +201,6 @@ def _fill(
         undefined=undefined,
         ideal=ideal,
     )
-
-
-def _place(
-    items: ItemColumns, relevance: NDArray[np.float64], depth: int
-) -> tuple[Groups, NDArray[np.bool_]]:
-    """Put each document at its rank, down to a depth; those below it follow in their order."""
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
-    sizes = np.diff(items.offsets)
-    rankings = np.repeat(np.arange(len(sizes)), sizes)
-    places = np.arange(1, len(rankings) + 1) - items.offsets[rankings]
-    has_gaps = np.zeros(len(sizes), dtype=np.bool_)
-    has_gaps[rankings[items.ranks != places]] = True
-    offsets = items.offsets
-    if has_gaps.any():
-        is_above = items.ranks <= depth
-        above = np.bincount(rankings[is_above], minlength=len(sizes))
-        places = np.where(is_above, items.ranks, depth + places - above[rankings])
-        last = np.zeros(len(sizes), dtype=np.int64)
-        np.maximum.at(last, rankings, places)
-        offsets = offsets_of(last)
-        placed = np.full(int(offsets[-1]), np.nan)
-        placed[offsets[rankings] + places - 1] = relevance
-        relevance = placed
-        rankings = np.repeat(np.arange(len(last)), last)
-        places = np.arange(1, len(rankings) + 1) - offsets[rankings]
-    groups = Groups(
-        offsets=offsets,
-        relevance=relevance,
-        scores=-places.astype(np.float64),
-        names=("relevance", "ranks"),
-        find=lambda row, _: (row,),
-    )
-    return groups, has_gaps
 
 
 def _find_ties(items: ItemColumns, rankings: NDArray[np.int64]) -> NDArray[np.bool_]:

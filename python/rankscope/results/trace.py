@@ -296,6 +296,8 @@ class Trace:
         slices: One row a slice of one attribute or two, over all queries, those first that add most
             within them in the direction of the change. They overlap, so they do not add up.
         fallen: The queries that fell most, by slice.
+        between: What the windows are, each with a `name`, where that is known.
+        definition: The hash of the definition that the values are values of, likewise.
     """
 
     decomposition: Decomposition
@@ -310,6 +312,8 @@ class Trace:
     attributes: Table
     slices: Table
     fallen: Table
+    between: tuple[Mapping[str, object], Mapping[str, object]] | None = None
+    definition: str | None = None
 
     @property
     def measure(self) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from rankscope.results.decomposition import ALL
 from rankscope.results.losses import NOT_OBSERVABLE
 from rankscope.results.table import Table
-from rankscope.results.text import format_share, format_value
+from rankscope.results.text import format_share, format_value, show
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -24,7 +24,8 @@ VERDICTS = {
 
 def explain(trace: Trace) -> str:
     """Write a trace as text."""
-    lines = [_head(trace), *_name_interval(trace), "", _short_table(trace), ""]
+    lines = [_head(trace), *_name_windows(trace), *_name_interval(trace), ""]
+    lines += [_short_table(trace), ""]
     lines += [_count_search(trace.search), *_judge(trace), *_name_arrivals(trace), ""]
     lines += _describe_ideal(trace.ideal)
     lines += _describe_paired(trace.paired)
@@ -62,6 +63,16 @@ def _name_part(cause: Cause, change: float) -> str:
     if line.means[1] is None:
         return f"{amount} by {cause.name}, which left with {before} of the queries"
     return f"{amount} by the share of {cause.name}, from {before} to {after} of the queries"
+
+
+def _name_windows(trace: Trace) -> list[str]:
+    """Say what was compared."""
+    return [
+        f"{which}: {show(str(window['name']))} ({count} rankings)"
+        for which, window, count in zip(
+            ("before", "after"), trace.between or (), trace.decomposition.queries, strict=False
+        )
+    ]
 
 
 def _name_interval(trace: Trace) -> list[str]:

@@ -26,6 +26,7 @@ COLUMNS = (
     "after",
     "change",
     "row",
+    "ranking_id",
 )
 
 
@@ -52,8 +53,8 @@ def list_fallen(
 
     Returns:
         One row a query: `row` is the place, from 0, of a query with this key and the lowest value
-        (the highest, where the mean rose) in the second window. Where the slice has no key in both
-        windows, the means before are empty.
+        (the highest, where the mean rose) in the second window, and `ranking_id` what that is
+        called, if it is. Where the slice has no key in both windows, the means before are empty.
     """
     rows: list[tuple[Cell, ...]] = []
     for group, name in names:
@@ -101,7 +102,7 @@ def _list_pairs(
         lowest = members[np.argmax(sign * after.value[members])]
         numbers = [int(each[at]) for each in counts]
         ends = [float(each[at]) for each in means]
-        rows.append((texts[at], *numbers, *ends, float(change[at]), int(lowest)))
+        rows.append((texts[at], *numbers, *ends, float(change[at]), *_find(after, int(lowest))))
     return rows
 
 
@@ -124,9 +125,14 @@ def _list_ends(
 
     order = _take_first(-sign * after.value[places], name, most)
     return [
-        (name(at), None, 1, None, float(after.value[places[at]]), None, int(places[at]))
-        for at in order
+        (name(at), None, 1, None, float(after.value[places[at]]), None, *_find(after, place))
+        for at, place in ((at, int(places[at])) for at in order)
     ]
+
+
+def _find(after: QueryColumns, place: int) -> tuple[int, str | None]:
+    """Say where a query is, and what it is called."""
+    return place, None if after.ranking_ids is None else after.ranking_ids[place]
 
 
 def _take_first(amounts: NDArray[np.float64], name: Callable[[int], str], most: int) -> list[int]:

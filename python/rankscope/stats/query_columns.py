@@ -8,7 +8,7 @@ from rankscope.results.decomposition import LOSSES
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
     from typing import Any
 
     import numpy as np
@@ -87,6 +87,7 @@ class QueryColumns:
         cluster: The queries that belong together, and are drawn together for intervals, such as
             those of a user; those with one key where it is not given.
         attributes: By name, what queries are sliced by, such as country and device.
+        ranking_ids: What each query is called, where it is to be found again.
 
     Raises:
         EmptyError: There are no queries.
@@ -105,6 +106,7 @@ class QueryColumns:
     key: TextColumn
     cluster: TextColumn | None = None
     attributes: Mapping[str, TextColumn]
+    ranking_ids: Sequence[str] | None = None
 
     def __post_init__(self) -> None:
         if len(self.value) == 0:
@@ -116,6 +118,7 @@ class QueryColumns:
         columns = {name: getattr(self, name) for name in AMOUNTS}
         texts = {"key": self.key, "cluster": self.cluster, **self.attributes}
         columns |= {name: column and column.codes for name, column in texts.items()}
+        columns["ranking_id"] = self.ranking_ids
         for name, column in columns.items():
             if column is not None and len(column) != len(self.value):
                 raise FormatError(

@@ -319,10 +319,17 @@ def _measure_parts(
 def _choose_attributes(
     windows: Windows, given: str | Sequence[str] | None
 ) -> tuple[list[str], tuple[str, ...]]:
-    """Choose the attributes to search, where none are given those that both windows have."""
+    """Choose the attributes to search, where none are given those that both windows have.
+
+    A set that was uploaded may not say who ranked it: what ranked afterwards is new all the same.
+    """
     before, after = (window.attributes for window in windows)
     if given is None:
-        names = [name for name in before if name in after]
+        names = [
+            name
+            for name in {**before, **after}
+            if name in RANKERS or (name in before and name in after)
+        ]
         left_out = [name for name in {**before, **after} if name not in names]
     else:
         names, left_out = list(dict.fromkeys([given] if isinstance(given, str) else given)), []

@@ -1,0 +1,67 @@
+"""Events of a release that swaps the first and the last document on one device."""
+
+from __future__ import annotations
+
+import random
+
+import rankscope as rs
+from rankscope.monitor.events import Items, Label, Ranking
+from rankscope.monitor.limits import MINUTE
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from rankscope.monitor.events import Environment, Event
+
+GRADES = {"a": 6.0, "b": 5.0, "c": 1.0, "d": 2.0, "e": 0.0}
+SHOWN, SWAPPED = ("a", "b", "c", "d", "e"), ("e", "b", "c", "d", "a")
+GOOD, BAD = (rs.ndcg([GRADES[doc] for doc in order], 5) for order in (SHOWN, SWAPPED))
+DEVICES = ("desktop", "phone", "tv")
+
+
+def search(
+    seed: int,
+    count: int,
+    *,
+    start: int = 0,
+    versions: Mapping[str, float],
+    environment: Environment = "production",
+    swapped: str = "4",
+) -> list[Event]:
+    """Searches on three devices, one a minute, each with a grade for all documents it showed.
+
+    Users and queries are the same whatever the seed. On other devices than tv lists differ, in any
+    version alike.
+    """
+    draw = random.Random(seed)
+    events: list[Event] = []
+    for number in range(count):
+        device = draw.choice(DEVICES)
+        (version,) = draw.choices([*versions], [*versions.values()])
+        order = SHOWN
+        if device != "tv":
+            order = tuple(draw.sample(SHOWN, 5)) if draw.random() < 0.2 else SHOWN
+        elif version == swapped:
+            order = SWAPPED
+        name = f"{environment} {seed} {number}"
+        time = start + number * MINUTE
+        events.append(
+            Ranking(
+                name,
+                name,
+                time,
+                Items(order, (1, 2, 3, 4, 5)),
+                f"query {draw.randrange(count // 3)}",
+                f"user {draw.randrange(count // 4)}",
+                "ranker",
+                version,
+                environment,
+                (("country", draw.choice(["at", "de"])), ("device", device)),
+            )
+        )
+        events += [
+            Label(f"{name} {doc}", name, doc, time + 1, value=grade)
+            for doc, grade in GRADES.items()
+        ]
+    return events

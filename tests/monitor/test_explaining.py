@@ -1,0 +1,285 @@
+"""A value of the log is explained to the last bit: ranks, grades, and which labels count."""
+
+from __future__ import annotations
+
+import json
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+
+pytest.importorskip("sqlalchemy", reason="the store needs SQLAlchemy")
+
+import rankscope as rs
+from hypothesis import given
+from hypothesis import strategies as st
+from rankscope import UsageError
+from rankscope.monitor.definition import define
+from rankscope.monitor.events import LABEL_KINDS, Items, Label, Ranking
+from rankscope.monitor.explaining import explain_logged, explain_ranking
+from rankscope.monitor.grading import grade_chunk
+from rankscope.monitor.label_status import judge_labels
+from rankscope.monitor.limits import HOUR, SECOND
+from rankscope.monitor.store.sqlite import SQLiteStore
+from rankscope.monitor.values import evaluate_chunk
+
+from tests.monitor import plain
+from tests.monitor.chunks import make_chunk
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from rankscope.monitor.definition import Definition
+    from rankscope.monitor.logged_explanation import LoggedExplanation
+
+MEASURES = [
+    "nDCG@1",
+    "nDCG@3",
+    "nDCG(gain='exp2')@6",
+    "nDCG(ideal='retrieved')@4",
+    "DCG@3",
+    "AP@4",
+    "RR@3",
+    "P@2",
+    "R@3",
+    "ERR@3",
+]
+RULE: dict[str, Any] = {
+    "positive": {"click": 1, "buy": 3, "skip": -1},
+    "window": 3600,
+    "max_grade": 4,
+}
+GRADES = st.sampled_from([None, 0.0, 1.0, 2.0, 4.0, -1.0, 9.0])
+TIMES = st.sampled_from([-1, 0, 1, 2, HOUR - 1, HOUR, HOUR + 1])
+LABELS = st.builds(
+    Label,
+    event_id=st.text("abcdefgh", min_size=1, max_size=4),
+    ranking_id=st.just("r"),
+    doc_id=st.sampled_from("abcz"),
+    time=TIMES,
+    labels=st.sampled_from([(), ("click",), ("click", "buy"), ("skip",), ("?",)]),
+    value=st.sampled_from([None, None, 0.0, 2.0]),
+    kind=st.sampled_from(LABEL_KINDS),
+)
+POLICIES = st.sampled_from(
+    ["empty=skip", "empty=zero", "empty=one", "negative=gain", "negative=minmax"]
+)
+
+
+@st.composite
+def logged(draw: st.DrawFn) -> Ranking:
+    """A ranking with gaps or without, with grades or without."""
+    docs = draw(st.lists(st.sampled_from("abcdef"), unique=True, max_size=6))
+    count = len(docs)
+    ranks = st.lists(st.integers(1, 12), min_size=count, max_size=count, unique=True).map(sorted)
+    ranks |= st.just(list(range(1, count + 1)))
+    grades = draw(st.lists(GRADES, min_size=count, max_size=count))
+    relevance = () if grades.count(None) == count else tuple(grades)
+    return Ranking("r", "r", 0, Items(tuple(docs), tuple(draw(ranks)), (), relevance))
+
+
+def order(labels: list[Label]) -> list[Label]:
+    """Labels in the order in which they count, each event once."""
+    once = {label.event_id: label for label in labels}
+    return sorted(once.values(), key=lambda label: (label.time, label.event_id.encode()))
+
+
+def same(one: float, other: float) -> bool:
+    """Whether two numbers have the same bits, or both are none."""
+    return one == other or (math.isnan(one) and math.isnan(other))
+
+
+@given(
+    logged(),
+    st.lists(LABELS, max_size=6).map(order),
+    st.sampled_from([None, 0, 2, HOUR, 2 * HOUR]),
+    st.tuples(POLICIES, st.sampled_from([0.0, None, 1.0])),
+    st.sampled_from(MEASURES),
+)
+def test_a_value_is_explained_as_it_is_measured(
+    ranking: Ranking,
+    labels: list[Label],
+    now: int | None,
+    rule: tuple[str, float | None],
+    asked: str,
+) -> None:
+    policy, unlabelled = rule
+    # Other cutoffs beside it make another depth.
+    measures = [asked, *(name for name in ("nDCG@1", "nDCG@9") if name != asked)]
+    definition = define(measures=measures, policy=policy, unlabelled=unlabelled, **RULE)
+    chunk, _ = make_chunk([ranking], *labels)
+    values = evaluate_chunk(chunk, grade_chunk(chunk, definition, now), definition, threads=1)
+    measured = values.measures[0]
+    name = measured.measure.name
+    found = explain_ranking(ranking, labels, definition, measured.measure, now)
+    assert same(found.value, float(measured.value[0]))
+    known = plain.grades(ranking, labels, (definition, now))
+    assert [each.grade for each in found.documents] == known
+    if definition.policy.negative == "nonrelevant":
+        assert same(found.value, plain.measure(ranking, known, definition)[name])
+    if found.derivation is not None:
+        assert same(found.derivation.value, found.value)
+    else:
+        assert found.is_refused or measured.measure.row.name == "ERR"
+    json.dumps(found.to_dict(), allow_nan=False)
+    assert str(found).startswith(f"{name} ")
+    _check_parts(found)
+
+
+def _check_parts(found: LoggedExplanation) -> None:
+    """Regrets add up to what the order and the cutoff cost, contributions to DCG."""
+    if math.isnan(found.value) or found.losses is None:
+        return
+    losses = found.losses
+    assert losses["retrieval"] is None
+    seen = [losses[name] or 0.0 for name in ("truncation", "ordering", "undefined")]
+    assert math.fsum([found.value, *seen]) == pytest.approx(1, abs=1e-12)
+    if found.policy.negative == "nonrelevant" and not found.is_empty:
+        regrets = [each.regret for each in found.documents if each.regret is not None]
+        assert math.fsum(regrets) == pytest.approx(seen[0] + seen[1], abs=1e-12)
+    derivation = found.derivation
+    if isinstance(derivation, rs.Explanation):
+        contributions = [each.contribution or 0.0 for each in found.documents]
+        assert math.fsum(contributions) == pytest.approx(derivation.dcg, abs=1e-12)
+
+
+@given(
+    logged(),
+    st.lists(LABELS, max_size=8).map(order),
+    st.sampled_from([None, 0, 2, HOUR, 2 * HOUR]),
+)
+def test_what_counts_alone_makes_the_grades(
+    ranking: Ranking, labels: list[Label], now: int | None
+) -> None:
+    """Those labels that are said to count, said once more without the others, give the grades."""
+    definition = define(measures=["nDCG@3"], **RULE)
+    judged = judge_labels(ranking, labels, definition, now)
+    assert [each.label for each in judged] == labels
+    rule = (definition, now)
+    wanted = plain.grades(ranking, labels, rule)
+    counting = [each.label for each in judged if each.counts]
+    heard = {each.label.doc_id for each in judged if each.is_heard}
+    told = {each.doc_id for each in counting}
+    alone = plain.grades(ranking, counting, rule)
+    nothing = plain.grades(Ranking("r", "r", 0, Items(*bare(ranking))), [], rule)
+    docs = zip(ranking.items.doc_ids, wanted, alone, nothing, strict=True)
+    for doc, grade, by_counting, by_none in docs:
+        if doc in told or doc not in heard:
+            assert grade == by_counting
+        else:
+            assert grade == by_none
+    for each in judged:
+        is_shown = each.label.doc_id in ranking.items.doc_ids
+        assert (each.status == "not shown") == (not is_shown)
+        if is_shown and now is not None:
+            is_late = each.label.time >= definition.window * SECOND
+            assert (each.status == "late") == is_late
+            assert (each.status == "not yet") == (not is_late and each.label.time > now)
+
+
+def bare(ranking: Ranking) -> tuple[tuple[str, ...], tuple[int, ...]]:
+    """The documents of a ranking without grades."""
+    return ranking.items.doc_ids, ranking.items.ranks
+
+
+STORY = Ranking(
+    "e",
+    "r",
+    0,
+    Items(("x", "b", "c", "d", "a"), (1, 2, 3, 4, 5)),
+    "jazz",
+    "ann",
+    "ranker",
+    "4",
+    attributes=(("device", "tv"),),
+)
+GIVEN = {"a": 6.0, "b": 5.0, "c": 1.0, "d": 2.0, "x": 0.0}
+TOLD = [Label(doc, "r", doc, 1, value=grade) for doc, grade in GIVEN.items()]
+VALUES = define(measures=["nDCG@1", "nDCG@5", "RR@5"], positive="click", window=3600)
+
+
+@pytest.fixture
+def explained(tmp_path: Path) -> LoggedExplanation:
+    """The search of the story, explained from a store."""
+    with SQLiteStore(tmp_path / "events.db") as store:
+        store.append("music", [*TOLD, STORY])
+        return explain_logged(store, "music", VALUES, "r", now=HOUR)
+
+
+def test_the_search_of_the_story_is_explained(explained: LoggedExplanation) -> None:
+    assert str(explained.measure) == "nDCG@5"
+    assert explained.value == rs.ndcg([0, 5, 1, 2, 6], 5)
+    assert explained.is_final
+    assert explained.definition == VALUES.hash
+    first, *_, last = explained.documents
+    assert (first.doc_id, first.grade, first.ideal_rank, first.regret) == ("x", 0.0, None, None)
+    assert (last.doc_id, last.grade, last.ideal_rank, last.source) == ("a", 6.0, 1, "labels")
+    ideal = rs.idcg([6, 5, 1, 2, 0], 5)
+    assert last.regret == pytest.approx((6 - 6 / math.log2(6)) / ideal, abs=1e-15)
+    text = str(explained)
+    assert text.startswith(f"nDCG@5 = {explained.value:.4f} for ranking r\n")
+    assert "The value is final: labels counted until 1970-01-01T01:00:00.000000Z." in text
+    assert "DCG@5 = 5/log2(3) + 1/log2(4) + 2/log2(5) + 6/log2(6)" in text
+    assert explained.formula.endswith("(6/log2(2) + 5/log2(3) + 2/log2(4) + 1/log2(5))")
+
+
+def test_what_is_provisional_says_until_when() -> None:
+    found = explain_ranking(STORY, TOLD[:2], VALUES, rs.nDCG @ 5, HOUR - 1)
+    assert (found.is_final, found.pending, found.closes) == (False, 3, HOUR)
+    assert [each.source for each in found.documents].count("pending") == 3
+    assert "provisional: labels count until 1970-01-01T01:00:00.000000Z, and 3 of 5" in " ".join(
+        str(found).split()
+    )
+    later = explain_ranking(STORY, TOLD[:2], VALUES, rs.nDCG @ 5, HOUR)
+    assert [each.source for each in later.documents].count("unlabelled") == 3
+
+
+def test_ranks_are_those_that_were_logged() -> None:
+    items = Items(("a", "b", "c"), (2, 5, 900), (), (1.0, 2.0, 3.0))
+    found = explain_ranking(Ranking("r", "r", 0, items), [], VALUES, rs.nDCG @ 5, HOUR)
+    assert [each.rank for each in found.documents] == [2, 5, 900]
+    assert [each.discount for each in found.documents] == [
+        1 / math.log2(3),
+        pytest.approx(1 / math.log2(6), abs=1e-16),
+        None,
+    ]
+    assert isinstance(found.derivation, rs.Explanation)
+    assert [row.rank for row in found.derivation.rows if row.grade is not None] == [2, 5]
+    assert [row.found_at for row in found.derivation.ideal_rows] == [900, 5, 2]
+    assert [each.rank for each in found.derivation.below.shown] == [900]
+    assert found.has_gaps
+
+
+def test_identifiers_may_be_anything() -> None:
+    name = "<b>\x1b[31m\n=1+1"
+    ranking = Ranking(
+        "e", name, 0, Items((name,), (1,)), name, name, name, name, attributes=((name, name),)
+    )
+    label = Label("l", name, name, 1, (name,))
+    found = explain_ranking(ranking, [label], VALUES, rs.nDCG @ 5, HOUR)
+    text = str(found)
+    assert "\x1b" not in text
+    assert found.to_dict()["ranking_id"] == name
+    assert "<b>" not in found.to_html()
+
+
+def test_a_ranking_that_is_not_there_is_refused(tmp_path: Path) -> None:
+    with SQLiteStore(tmp_path / "events.db") as store:
+        store.append("music", [STORY])
+        with pytest.raises(UsageError) as refused:
+            explain_logged(store, "other", VALUES, "r", now=0)
+        assert refused.value.code == "unknown_ranking"
+        other: Definition = define(measures="RR@3", positive="click", window=60)
+        assert str(explain_logged(store, "music", other, "r", now=0).measure) == "RR@3"
+        with pytest.raises(UsageError):
+            explain_logged(store, "music", VALUES, "r", now=0, measure="nDCG@7")
+
+
+def test_a_set_counts_all_its_labels() -> None:
+    late = [Label("late", "r", "a", 9 * HOUR, value=6.0)]
+    found = explain_ranking(STORY, late, VALUES, rs.nDCG @ 5, None)
+    assert found.value == rs.ndcg([0, 0, 0, 0, 1], 5)
+    assert (found.is_final, found.closes) == (True, None)
+    assert np.isnan(explain_ranking(STORY, late, VALUES, rs.nDCG @ 5, 10 * HOUR).value)

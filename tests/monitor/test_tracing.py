@@ -1,0 +1,187 @@
+"""A release is traced to the slice that it harmed, from the events in a store."""
+
+from __future__ import annotations
+
+import json
+import math
+
+import pytest
+
+pytest.importorskip("sqlalchemy", reason="the store needs SQLAlchemy")
+
+from rankscope import EmptyError, Interval, LimitError, MeasureError, UsageError
+from rankscope.monitor.definition import define
+from rankscope.monitor.limits import DAY, MINUTE
+from rankscope.monitor.spans import Span, suggest_spans
+from rankscope.monitor.store.sqlite import SQLiteStore
+from rankscope.monitor.tracing import find_traced, trace_spans
+from rankscope.stats.trace import TraceChoices
+
+from tests.monitor.stories import BAD, GOOD, search
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from pathlib import Path
+    from typing import Any
+
+    from rankscope.monitor.events import Event
+    from rankscope.results.trace import Trace
+
+RULE = define(measures=["nDCG@1", "nDCG@5", "RR@5"], positive={"click": 1}, window=3600)
+COUNT = 900
+WEEK = COUNT * MINUTE
+NOW = 10 * WEEK
+EVENTS = [
+    *search(1, COUNT, versions={"3": 1}, environment="validation"),
+    *search(2, COUNT, versions={"3": 1}),
+    *search(3, COUNT, start=WEEK, versions={"3": 0.5, "4": 0.5}),
+    *search(4, COUNT, start=2 * WEEK, versions={"4": 1}),
+]
+QUICK = TraceChoices(interval=Interval(resamples=199))
+FIRST, MIXED, LAST = (Span(at * WEEK, (at + 1) * WEEK) for at in range(3))
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SQLiteStore]:
+    """A store with all events."""
+    with SQLiteStore(tmp_path_factory.mktemp("trace") / "events.db") as opened:
+        opened.append("music", EVENTS)
+        yield opened
+
+
+def trace(store: SQLiteStore, before: Span, after: Span, **given: Any) -> Trace:  # noqa: ANN401 - of `trace_spans`
+    """The trace of two spans by nDCG@5."""
+    chosen: dict[str, Any] = {"measure": "nDCG@5", "now": NOW, "choices": QUICK, "threads": 1}
+    return trace_spans(store, "music", RULE, before, after, **chosen | given)
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        (Span(version="3"), Span(version="4")),
+        (Span(environment="validation"), LAST),
+        (Span(environment="validation"), MIXED),
+        (FIRST, MIXED),
+        (FIRST, LAST),
+        (Span(version="3", environment="validation"), Span(MIXED.since, LAST.until)),
+        (
+            Span(MIXED.since, MIXED.until, version="3"),
+            Span(MIXED.since, MIXED.until, version="4"),
+        ),
+    ],
+)
+def test_a_release_is_named_with_the_slice_that_it_harmed(
+    store: SQLiteStore, before: Span, after: Span
+) -> None:
+    found = trace(store, before, after)
+    (cause,) = found.causes
+    assert cause.name == "device=tv, version=4"
+    assert cause.main_loss(-1) == "ordering"
+    (new,) = cause.arrivals
+    weight = sum(cause.change.shares) / 2
+    assert cause.contribution == pytest.approx(weight * new.share * (BAD - GOOD), abs=1e-12)
+    whole = found.decomposition
+    assert abs(math.fsum(each.total for each in whole.slices) - found.change) <= 1e-12
+    first, *rest = str(found).splitlines()
+    assert f"{-cause.contribution:.4f} of it within device=tv, version=4 by ordering" in first
+    assert rest[0] == f"before: {before.name} ({whole.queries[0]} rankings)"
+    plain = json.loads(json.dumps(found.to_dict(), allow_nan=False))
+    assert [each["name"] for each in plain["causes"]] == ["device=tv, version=4"]
+    assert plain["causes"][0]["main_loss"] == "ordering"
+    assert [each["name"] for each in plain["between"]] == [before.name, after.name]
+    assert plain["definition"] == RULE.hash
+
+
+def test_the_searches_that_fell_most_can_be_found_again(store: SQLiteStore) -> None:
+    found = trace(store, FIRST, LAST)
+    names = found.fallen.column("ranking_id")
+    assert len(names) == QUICK.most_queries
+    for name in names:
+        ranking = store.find_ranking("music", str(name))
+        assert ranking is not None
+        assert ("device", "tv") in ranking.attributes
+        assert ranking.items.doc_ids[0] == "e"
+
+
+def test_a_version_that_stayed_harms_nobody(store: SQLiteStore) -> None:
+    found = trace(store, Span(environment="validation"), FIRST)
+    assert found.causes == ()
+    assert "version" not in found.search.attributes
+    assert found.search.attributes == ("country", "device")
+
+
+def test_attributes_are_chosen_and_versions_beside_them(store: SQLiteStore) -> None:
+    assert trace(store, FIRST, LAST, attributes=["country"]).search.attributes == (
+        "country",
+        "version",
+    )
+    assert trace(store, FIRST, LAST, attributes=["model"]).search.attributes == (
+        "model",
+        "version",
+    )
+
+
+def test_the_order_of_events_changes_no_bit(store: SQLiteStore, tmp_path: Path) -> None:
+    def order(events: Sequence[Event]) -> list[Event]:
+        return [*events[::-2], *events[-2::-2], *events[::7]]
+
+    with SQLiteStore(tmp_path / "other.db") as other:
+        shuffled = order(EVENTS)
+        for start in range(0, len(shuffled), 997):
+            other.append("music", shuffled[start : start + 997])
+        assert trace(other, FIRST, MIXED).to_dict() == trace(store, FIRST, MIXED).to_dict()
+
+
+def test_without_a_measure_the_one_that_sees_most_is_traced(store: SQLiteStore) -> None:
+    assert trace(store, FIRST, LAST, measure=None).measure == "nDCG@5"
+    assert str(find_traced(RULE, "nDCG@1")) == "nDCG@1"
+    with pytest.raises(MeasureError) as refused:
+        find_traced(define(measures="RR@5", positive="click", window=60))
+    assert refused.value.code == "losses_unavailable"
+
+
+def test_the_first_rank_alone_lost_what_stands_below_it(store: SQLiteStore) -> None:
+    found = trace(store, FIRST, LAST, measure="nDCG@1")
+    assert found.causes[0].main_loss(-1) == "truncation"
+
+
+def test_what_cannot_be_traced_is_refused(store: SQLiteStore) -> None:
+    with pytest.raises(EmptyError, match="rankings with a value in version 9, found none"):
+        trace(store, FIRST, Span(version="9"))
+    with pytest.raises(EmptyError, match="1970-01-01 00:00 to 1970"):
+        trace(store, FIRST, LAST, now=0)
+    with pytest.raises(LimitError, match="at most 100 rankings") as large:
+        trace(store, FIRST, LAST, limit=100)
+    assert large.value.code == "trace_rankings"
+    with pytest.raises(UsageError) as unknown:
+        trace(store, FIRST, LAST, attributes=["colour"])
+    assert unknown.value.code == "unknown_attribute"
+    with pytest.raises(UsageError) as backwards:
+        Span(2, 1)
+    assert backwards.value.code == "bad_period"
+    with pytest.raises(UsageError):
+        Span(environment="test")  # type: ignore[arg-type]  # refused here
+
+
+def test_the_newest_version_is_held_against_the_one_before(store: SQLiteStore) -> None:
+    versions = store.versions("music")
+    before, after = suggest_spans(versions, RULE, NOW) or (None, None)
+    assert before == Span(0, WEEK, "ranker", "3")
+    assert after == Span(WEEK, 3 * WEEK, "ranker", "4")
+    assert trace(store, before, after).causes[0].name == "device=tv, version=4"
+
+
+def test_one_version_is_held_against_itself_a_week_before(store: SQLiteStore) -> None:
+    old = [each for each in store.versions("music") if each.version == "3"]
+    before, after = suggest_spans(old, RULE, NOW) or (None, None)
+    last = max(each.last for each in old if each.environment == "production")
+    assert before is not None
+    assert after is not None
+    assert (before.until, after.version) == (after.since, None)
+    assert before.since is not None
+    assert after.until is not None
+    assert 0 <= before.since < before.until < after.until  # type: ignore[operator]  # just seen
+    assert last < after.until <= last + DAY
+    assert suggest_spans(old, RULE, 0) is None
+    assert suggest_spans([], RULE, NOW) is None
