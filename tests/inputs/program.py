@@ -9,6 +9,7 @@ import json
 import os
 import subprocess
 import sys
+from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -17,12 +18,17 @@ if TYPE_CHECKING:
 
 
 class Program:
-    """The process that forks."""
+    """The process that forks.
 
-    def __init__(self, folder: Path) -> None:
+    Args:
+        folder: Where the streams of its children are.
+        modules: What it loads before it forks, so that no child has to.
+    """
+
+    def __init__(self, folder: Path, *modules: str) -> None:
         self._folder = folder
         self._process = subprocess.Popen(
-            [sys.executable, __file__],
+            [sys.executable, __file__, *modules],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,
@@ -52,6 +58,8 @@ def main() -> None:
     """Fork a child for each request."""
     from rankscope.cli import main as run  # noqa: PLC0415 - only this process needs it
 
+    for module in sys.argv[1:]:
+        import_module(module)
     for line in sys.stdin:
         request = json.loads(line)
         child = os.fork()

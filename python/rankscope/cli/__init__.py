@@ -13,7 +13,8 @@ from rankscope.errors import RankscopeError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from argparse import ArgumentParser
+    from collections.abc import Iterator, Mapping, Sequence
     from typing import NoReturn
 
 INTERRUPTED = 130
@@ -75,18 +76,40 @@ def _run(words: list[str]) -> int:
         description="How good are ranked lists, and why: evaluation built around nDCG.",
     )
     parser.add_version()
-    commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
-    # A command's module loads when it is asked for, so that each starts as fast as it can.
-    wanted = next((word for word in words if not word.startswith("-")), None)
-    children = {}
-    for name, summary in COMMANDS.items():
-        child = children[name] = commands.add_parser(name, help=summary, description=summary)
-        if name == wanted:
-            _load(name).add_arguments(child)
+    children = _add_commands(parser, COMMANDS, words)
     options, unknown = parser.parse_known_args(words)
+    name = options.command
+    if name in GROUPS:
+        name = f"{name}.{options.subcommand}"
     if unknown:
-        children[options.command].error(f"unrecognized arguments: {' '.join(unknown)}")
-    return _load(options.command).run(options)
+        children[name].error(f"unrecognized arguments: {' '.join(unknown)}")
+    return _load(name).run(options)
+
+
+def _add_commands(
+    parser: ArgumentParser, commands: Mapping[str, str], words: list[str], group: str = ""
+) -> dict[str, ArgumentParser]:
+    """Add commands to a parser; the module of one loads when it is asked for.
+
+    So each starts as fast as it can.
+
+    Returns:
+        By name, the parsers; those of a group have its name before them.
+    """
+    dest = "subcommand" if group else "command"
+    added = parser.add_subparsers(dest=dest, metavar="COMMAND", required=True)
+    at = next((at for at, word in enumerate(words) if not word.startswith("-")), len(words))
+    children: dict[str, ArgumentParser] = {}
+    for name, summary in commands.items():
+        child = added.add_parser(name, help=summary, description=summary)
+        children[group + name] = child
+        if name not in words[at : at + 1]:
+            continue
+        if name in GROUPS:
+            children |= _add_commands(child, GROUPS[name], words[at + 1 :], f"{name}.")
+        else:
+            _load(group + name).add_arguments(child)
+    return children
 
 
 COMMANDS = {
@@ -97,8 +120,25 @@ COMMANDS = {
     "conventions": "List the conventions of libraries, or evaluate a measure under each.",
     "discounts": "Show every discount side by side, or evaluate runs under each.",
     "report": "Write a page that says what runs are worth, and why.",
+    "monitor": "Watch rankings in production: take events, evaluate them, tell why they fell.",
     "demo": "Make a small search log with known facts, and evaluate it.",
 }
+
+GROUPS = {
+    "monitor": {
+        "configure": "Say what labels are worth, what is measured, and by what it is sliced.",
+        "ingest": "Store the rankings of files.",
+        "label": "Store the labels of files.",
+        "evaluate": "Bring windows, baseline and alerts up to date.",
+        "status": "Show the newest values beside the baseline.",
+        "key": "Make, list or revoke the keys of the service.",
+        "export": "Write the events as Parquet.",
+        "backup": "Copy a store while it goes on.",
+        "retain": "Delete old events; the values of their windows stay.",
+        "doctor": "Look for what is wrong with a store, its events or its evaluation.",
+    },
+}
+"""By the name of a group, its commands."""
 
 
 def _load(name: str) -> Command:
@@ -108,7 +148,7 @@ def _load(name: str) -> Command:
 
 
 if TYPE_CHECKING:
-    from argparse import ArgumentParser, Namespace
+    from argparse import Namespace
     from typing import Protocol
 
     class Command(Protocol):

@@ -70,7 +70,7 @@ class Client:
 
     Args:
         url: The address of the service, such as `http://127.0.0.1:8000`.
-        key: A key with the scope `ingest`.
+        key: A key with the scope `ingest`; empty for a service on this machine that has no keys.
         sizes: How much is sent at a time, and how much may wait.
         timeout: Seconds to wait for an answer.
         exit_seconds: Seconds for which what waits is still sent when the process ends.

@@ -81,6 +81,11 @@ class EventFile:
         return "<stdin>" if self.given == "-" else self.given
 
     @property
+    def size(self) -> int:
+        """How many bytes it has, 0 where that is not known."""
+        return 0 if self.is_stream else os.path.getsize(self.given)  # noqa: PTH202 - pathlib loads slowly
+
+    @property
     def is_stream(self) -> bool:
         """Whether it can be read only once."""
         return self.given == "-" or not os.path.isfile(self.given)  # noqa: PTH113 - pathlib loads slowly

@@ -50,7 +50,6 @@ if TYPE_CHECKING:
     from rankscope.monitor.slicing import Slice
     from rankscope.monitor.store.outbox_rows import Letter
     from rankscope.monitor.store.protocol import Deleted, Exported, Store, Version
-    from rankscope.monitor.store.reading import StoreReader
     from rankscope.results import Table
 
 
@@ -217,7 +216,7 @@ class Monitor:
         rankings: object,
         *,
         names: Mapping[str, str] | None = None,
-        attributes: Sequence[str] = (),
+        attributes: Sequence[str] | None = None,
     ) -> Ingested:
         """Store rankings.
 
@@ -225,7 +224,8 @@ class Monitor:
             rankings: Objects as `POST /v1/rankings` takes them, a data frame of pandas, Polars or
                 Arrow, or the path of a file of either.
             names: What fields or columns are called that have none of the usual names.
-            attributes: The columns of what belongs to a ranking, such as its country.
+            attributes: The columns or fields of what belongs to a ranking, such as its country;
+                those of the configuration that there are, if left out.
 
         Returns:
             What became of them; those that cannot be stored hold up none of the others.
@@ -265,11 +265,18 @@ class Monitor:
         kind: Literal["rankings", "labels"],
         given: object,
         names: Mapping[str, str] | None,
-        attributes: Sequence[str],
+        attributes: Sequence[str] | None,
     ) -> Ingested:
         self._refuse_reading()
-        sink = StoreSink(self.store, self.project)
-        ingestion = Ingestion(sink, kind, now=self.now, names=names, attributes=attributes)
+        configured = self.configuration.attributes if self.is_configured else ()
+        ingestion = Ingestion(
+            StoreSink(self.store, self.project),
+            kind,
+            now=self.now,
+            names=names,
+            attributes=configured if attributes is None else attributes,
+            is_strict=attributes is not None,
+        )
         if isinstance(given, str | os.PathLike):
             ingestion.take_file(EventFile(os.fspath(given)))
         elif isinstance(given, Mapping) or hasattr(given, "columns"):
@@ -506,8 +513,7 @@ class Monitor:
         """
         from rankscope.monitor.store.export import export_parquet  # noqa: PLC0415 - loads PyArrow
 
-        reader = cast("StoreReader", self.store)
-        return export_parquet(reader, self.project, folder, since=since, until=until)
+        return export_parquet(self.store, self.project, folder, since=since, until=until)
 
     def backup(self, path: str | os.PathLike[str]) -> int:
         """Copy the store, with all of its projects, to a new file while it goes on.

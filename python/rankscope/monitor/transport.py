@@ -29,11 +29,13 @@ class Answer:
         status: Of HTTP.
         counts: How many events were accepted, a duplicate, a conflict and rejected.
         retry_after: After how many seconds to ask again; 0 where nothing is said.
+        items: For each event what became of it, and why; empty where that is not said.
     """
 
     status: int
     counts: Mapping[str, int]
     retry_after: float = 0.0
+    items: tuple[Mapping[str, str], ...] = ()
 
 
 class HTTPTransport:
@@ -41,7 +43,7 @@ class HTTPTransport:
 
     Args:
         url: The address of the service, such as `http://127.0.0.1:8000`.
-        key: A key with the scope `ingest`.
+        key: A key with the scope `ingest`; empty for a service on this machine that has no keys.
         seconds: How long to wait for an answer, and for each of its pieces.
 
     Raises:
@@ -61,7 +63,7 @@ class HTTPTransport:
                 hint="the key is an argument of its own",
                 code="service_address",
             )
-        if not (key.reveal().isascii() and key.reveal().isprintable() and key.reveal()):
+        if not (key.reveal().isascii() and key.reveal().isprintable()):
             raise UsageError(
                 "expected a key such as rk_..., found other characters",
                 hint="give the key as it was shown",
@@ -82,28 +84,27 @@ class HTTPTransport:
         """
         kind = http.client.HTTPSConnection if self._is_safe else http.client.HTTPConnection
         with closing(kind(self._host, self._port, timeout=self._seconds)) as connection:
-            headers = {
-                "Authorization": f"Bearer {self._key.reveal()}",
-                "Content-Type": "application/x-ndjson",
-                "Content-Encoding": "gzip",
-            }
+            headers = {"Content-Type": "application/x-ndjson", "Content-Encoding": "gzip"}
+            if self._key.reveal():
+                headers["Authorization"] = f"Bearer {self._key.reveal()}"
             connection.request("POST", self._path + path, body, headers)
             answer = connection.getresponse()
             said = answer.read(MOST_BYTES)
-            return Answer(
-                answer.status,
-                _read_counts(said) if answer.status == 200 else {},
-                _read_seconds(answer.getheader("retry-after", "")),
-            )
+            counts, items = _read_answer(said) if answer.status == 200 else ({}, ())
+            seconds = _read_seconds(answer.getheader("retry-after", ""))
+            return Answer(answer.status, counts, seconds, items)
 
 
-def _read_counts(said: bytes) -> dict[str, int]:
-    """Read how many events became what; nothing where that is not said."""
+def _read_answer(said: bytes) -> tuple[dict[str, int], tuple[Mapping[str, str], ...]]:
+    """Read how many events became what, and what each became; nothing where that is not said."""
     try:
         told: Any = json.loads(said)
-        return {status: int(told[status]) for status in SENT_STATUSES}
-    except (ValueError, TypeError, KeyError, RecursionError):
-        return {}
+        counts = {status: int(told[status]) for status in SENT_STATUSES}
+        items = tuple({name: str(text) for name, text in one.items()} for one in told["items"])
+    except (ValueError, TypeError, KeyError, RecursionError, AttributeError):
+        return {}, ()
+    is_whole = all(one.get("status") in SENT_STATUSES for one in items)
+    return counts, items if is_whole else ()
 
 
 def _read_seconds(said: str) -> float:

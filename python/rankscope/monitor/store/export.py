@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from rankscope.monitor.store.chunks import Chunk, Context
     from rankscope.monitor.store.packing import Texts
-    from rankscope.monitor.store.reading import StoreReader
+    from rankscope.monitor.store.protocol import Store
 
     Foreign: TypeAlias = Any  # of PyArrow, which has no types
 
@@ -29,7 +29,7 @@ FILES = ("rankings.parquet", "labels.parquet")
 
 
 def export_parquet(
-    store: StoreReader,
+    store: Store,
     project: str,
     folder: str | os.PathLike[str],
     *,
@@ -85,7 +85,7 @@ def export_parquet(
 
 
 def _write(
-    store: StoreReader,
+    store: Store,
     project: str,
     writers: list[Foreign],
     since: int | None,

@@ -99,14 +99,14 @@ class SQLiteReader(StoreReader):
                 code="io",
                 file=str(target),
             )
-        part = _beside(target, ".part")
+        part = beside(target, ".part")
         part.unlink(missing_ok=True)
         with telling_faults(target), self._engine.connect() as connection:
             mark = read_facts(connection, self._path)  # from here on, all is of one moment
             with closing(sqlite3.connect(part)) as copy:
                 driver_of(connection).backup(copy)
         _sync_file(part)
-        with closing(HighWater(_beside(target, ".high-water"))) as high_water:
+        with closing(HighWater(beside(target, ".high-water"))) as high_water:
             high_water.start(mark)
         part.rename(target)
         sync_folder(target.parent)
@@ -182,9 +182,9 @@ class SQLiteStore(SQLiteReader):
         refuse_network(self._path)
         super().__init__(self._path, busy_seconds)
         with ExitStack() as stack:
-            stack.enter_context(closing(WriterLock(_beside(self._path, ".lock"))))
+            stack.enter_context(closing(WriterLock(beside(self._path, ".lock"))))
             self._high_water = stack.enter_context(
-                closing(HighWater(_beside(self._path, ".high-water")))
+                closing(HighWater(beside(self._path, ".high-water")))
             )
             engine = connect_sqlite(self._path, writes=True, busy_seconds=busy_seconds)
             self._connection = stack.enter_context(engine.connect())
@@ -419,7 +419,8 @@ class SQLiteStore(SQLiteReader):
         return answers
 
 
-def _beside(path: Path, ending: str) -> Path:
+def beside(path: Path, ending: str) -> Path:
+    """Give the file of a store that has its name and an ending, such as `.high-water`."""
     return path.with_name(path.name + ending)
 
 

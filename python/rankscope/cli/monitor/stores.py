@@ -1,0 +1,106 @@
+"""Which store a command opens, and how."""
+
+from __future__ import annotations
+
+import os
+
+from rankscope.cli.arguments import Once, OnceFlag
+from rankscope.cli.monitor.moments import read_moment
+from rankscope.errors import FileError
+from rankscope.monitor.monitor import Monitor
+from rankscope.monitor.store import SQLITE
+from rankscope.monitor.times import read_clock
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from argparse import ArgumentParser, Namespace
+
+PROJECT = "default"
+ACTOR = "command line"
+"""Who changes something, for the audit."""
+
+
+def add_store_arguments(parser: ArgumentParser, *, is_timed: bool = False, more: str = "") -> None:
+    """Say which store and project a command takes, and that it can print JSON.
+
+    Args:
+        parser: The parser of the command.
+        is_timed: Whether the command depends on the time.
+        more: What may stand in its place.
+    """
+    parser.add_argument(
+        "store",
+        metavar="STORE",
+        help=f"its file, or sqlite:///FILE{', ' if more else ''}{more}",
+    )
+    parser.add_argument(
+        "--project",
+        action=Once,
+        default=PROJECT,
+        metavar="NAME",
+        help=f"the project in it, {PROJECT!r} if left out",
+    )
+    parser.add_argument("--json", action=OnceFlag, help="print one JSON document")
+    if is_timed:
+        parser.add_argument(
+            "--as-of",
+            action=Once,
+            type=read_moment,
+            metavar="TIME",
+            help="the time to take for now, for a log of the past",
+        )
+
+
+def open_writer(options: Namespace, *, is_new: bool = False) -> Monitor:
+    """Open a store to write to it.
+
+    Args:
+        options: What `add_store_arguments` takes.
+        is_new: Whether it is made if it is not there.
+
+    Raises:
+        FileError: It is not there, or cannot be written.
+    """
+    if not is_new:
+        _refuse_missing(options.store)
+    return _open(options, writes=True)
+
+
+def open_reader(options: Namespace) -> Monitor:
+    """Open a store to read it, whoever writes to it.
+
+    Raises:
+        FileError: It cannot be read.
+    """
+    return _open(options, writes=False)
+
+
+def open_any(options: Namespace) -> tuple[Monitor, bool]:
+    """Open a store to write to it, or only to read where another process writes, and say which.
+
+    Raises:
+        FileError: It cannot be opened.
+    """
+    try:
+        return open_writer(options), True
+    except FileError as error:
+        if error.code != "store_locked":
+            raise
+    return open_reader(options), False
+
+
+def _open(options: Namespace, *, writes: bool) -> Monitor:
+    moment = getattr(options, "as_of", None)
+    now = read_clock if moment is None else lambda: moment
+    return Monitor.open(options.store, options.project, writes=writes, now=now)
+
+
+def _refuse_missing(store: str) -> None:
+    path = store.removeprefix(SQLITE)
+    if "://" not in path and not os.path.exists(path):  # noqa: PTH110 - pathlib loads slowly
+        raise FileError(
+            "expected a store, found none",
+            hint="look at the path; rankscope monitor configure makes one",
+            code="io",
+            file=path,
+        )

@@ -1,0 +1,82 @@
+"""A small project in a store: what the tests of its commands share."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import subprocess
+    from pathlib import Path
+
+    from tests.inputs.program import Program
+
+DAY = 86_400_000
+START = 1_793_491_200_000  # 2026-11-01
+CONFIGURED = ["--positive", "click=1", "buy=5", "--window", "24h", "--slice", "device"]
+
+
+def make_events(days: int = 4, a_day: int = 12) -> dict[str, list[dict[str, Any]]]:
+    """Rankings of validation, then of two versions, the second of which swaps the ends on tv."""
+    rankings, labels = [], []
+    for day in range(days):
+        for at in range(a_day):
+            name = f"{day}-{at}"
+            device = ("tv", "phone")[at % 2]
+            version = "4" if day >= days // 2 else "3"
+            docs = ["a", "b", "c"]
+            if (device, version) == ("tv", "4"):
+                docs.reverse()
+            time = START + day * DAY + at * DAY // a_day
+            rankings.append(
+                {
+                    "ranking_id": name,
+                    "time": time,
+                    "user_id": f"u{at}",
+                    "version": version,
+                    "environment": "production" if day else "validation",
+                    "attributes": {"device": device},
+                    "items": docs,
+                }
+            )
+            labels += [
+                {"ranking_id": name, "doc_id": doc_id, "time": time + 60_000, "labels": said}
+                for doc_id, said in (("a", "buy"), ("b", "click"))
+            ]
+    return {"rankings": rankings, "labels": labels}
+
+
+def write_lines(path: Path, objects: list[dict[str, Any]]) -> str:
+    """Write objects as lines of JSON."""
+    path.write_text("".join(json.dumps(one) + "\n" for one in objects), encoding="utf-8")
+    return str(path)
+
+
+class Project:
+    """A store, and the program that works on it."""
+
+    def __init__(self, program: Program, folder: Path) -> None:
+        self.folder = folder
+        self.store = str(folder / "events.db")
+        self._program = program
+
+    def run(self, command: str, *words: str) -> subprocess.CompletedProcess[bytes]:
+        """Run a command of the monitor on the store."""
+        head, *action = command.split()
+        return self._program.run("monitor", head, *action, self.store, *words)
+
+    def say(self, command: str, *words: str) -> dict[str, Any]:
+        """Run a command that succeeds, and give its JSON."""
+        done = self.run(command, *words, "--json")
+        assert done.returncode == 0, done
+        said: dict[str, Any] = json.loads(done.stdout)
+        return said
+
+    def fill(self, *, evaluates: bool = True) -> None:
+        """Configure it, and put events into it."""
+        events = make_events()
+        self.say("configure", *CONFIGURED)
+        self.say("ingest", write_lines(self.folder / "log.jsonl", events["rankings"]))
+        self.say("label", write_lines(self.folder / "labels.jsonl", events["labels"]))
+        if evaluates:
+            self.say("evaluate", "--as-of", "2026-11-10")

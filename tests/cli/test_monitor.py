@@ -1,0 +1,396 @@
+"""The commands of the monitor: what they print, and how they end."""
+
+from __future__ import annotations
+
+import json
+from hashlib import sha256
+from pathlib import Path
+from shutil import copytree
+from typing import TYPE_CHECKING
+
+import pytest
+import rankscope as rs
+from pyarrow import parquet
+from rankscope.monitor.monitor import Monitor
+from rankscope.monitor.store.sqlite import SQLiteStore
+
+from tests.cli.command import check_error
+from tests.cli.monitored import CONFIGURED, Project, make_events, write_lines
+from tests.inputs.program import Program
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+LOADED = ("rankscope.monitor.monitor", "rankscope.monitor.store.sqlite", "rankscope.monitor.values")
+READING = ("status", "doctor", "export", "backup", "configure", "key list")
+WRITING = ("evaluate", "ingest", "label", "retain", "key make")
+
+
+@pytest.fixture(scope="module")
+def program(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Program]:
+    """The program, with what its commands load."""
+    running = Program(tmp_path_factory.mktemp("program"), *LOADED)
+    yield running
+    running.close()
+
+
+@pytest.fixture
+def project(program: Program, tmp_path: Path) -> Project:
+    """A project without anything."""
+    return Project(program, tmp_path)
+
+
+@pytest.fixture(scope="module")
+def filled_once(program: Program, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of a project whose events are evaluated."""
+    folder = tmp_path_factory.mktemp("filled")
+    Project(program, folder).fill()
+    return folder
+
+
+@pytest.fixture
+def filled(filled_once: Path, project: Project) -> Project:
+    """A project whose events are evaluated, to be changed."""
+    copytree(filled_once, project.folder, dirs_exist_ok=True)
+    return project
+
+
+def words_of(command: str, project: Project) -> list[str]:
+    """What a command takes besides the store."""
+    log = project.folder / "log.jsonl"
+    return {
+        "export": [str(project.folder / "exported")],
+        "backup": [str(project.folder / "copy.db")],
+        "ingest": [str(log)],
+        "label": [str(log)],
+        "retain": ["--before", "2026-11-02"],
+        "key make": ["name", "--scope", "read"],
+    }.get(command, [])
+
+
+def test_what_is_configured_is_shown(project: Project) -> None:
+    said = project.run("configure", *CONFIGURED, "--baseline", "none", "--grace", "2h")
+    lines = dict(line.split("\t") for line in said.stdout.decode().splitlines())
+    assert said.returncode == 0
+    assert lines["measures"] == "nDCG@1, nDCG@5, nDCG@10"
+    assert lines["positive"] == "buy=5, click=1"
+    assert (lines["window"], lines["grace"]) == ("86,400 seconds", "7,200 seconds")
+    assert project.run("configure").stdout == said.stdout
+    with Monitor.open(project.store, writes=False) as monitor:
+        assert project.say("configure") == monitor.configuration.to_dict()
+        assert lines["definition"] == monitor.configuration.definition.hash
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        (["--slice", "a", "b", "c"], {"pairs": None, "attributes": ["a", "b", "c"]}),
+        (["--slice", "a", "b", "--pairs"], {"pairs": []}),
+        (["--slice", "a", "b", "--pairs", "a:b"], {"pairs": [["a", "b"]]}),
+        (["--most", "7"], {"most": 7}),
+    ],
+)
+def test_slices_are_chosen(words: list[str], expected: dict[str, object], project: Project) -> None:
+    said = project.say("configure", "--positive", "click", "--window", "1h", *words)
+    assert {name: said[name] for name in expected} == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("none", None),
+        ("validation", {"kind": "set", "environment": "validation"}),
+        ("training", {"kind": "set", "environment": "training"}),
+        ("version", {"kind": "version"}),
+        (
+            "2026-11-01..2026-11-08",
+            {
+                "kind": "period",
+                "since": 1_793_491_200_000_000,
+                "until": 1_794_096_000_000_000,
+            },
+        ),
+    ],
+)
+def test_a_baseline_is_chosen(
+    text: str, expected: dict[str, object] | None, project: Project
+) -> None:
+    said = project.say("configure", *CONFIGURED, "--baseline", text)["baseline"]
+    if expected is None:
+        assert said is None
+    else:
+        assert {name: said[name] for name in expected} == expected
+
+
+@pytest.mark.parametrize(
+    ("words", "code"),
+    [
+        (["--positive", "click=1"], "usage"),
+        (["--window", "24h"], "usage"),
+        (["--positive", "click=x", "--window", "24h"], "usage"),
+        (["--positive", "click", "--window", "24"], "usage"),
+        (["--positive", "click", "--window", "0h"], "bad_definition"),
+        ([*CONFIGURED, "--measures", "nDCG"], "bad_definition"),
+        ([*CONFIGURED, "--measures", "nDGC@5"], "unknown_measure"),
+        ([*CONFIGURED, "--pairs", "device"], "usage"),
+        ([*CONFIGURED, "--pairs", "device:country"], "bad_configuration"),
+        ([*CONFIGURED, "--baseline", "yesterday"], "usage"),
+        ([*CONFIGURED, "--baseline", "2026-11-08..2026-11-01"], "bad_configuration"),
+        ([*CONFIGURED, "--most", "0"], "bad_configuration"),
+    ],
+)
+def test_a_configuration_that_is_none_is_refused_before_a_store_is_made(
+    words: list[str], code: str, project: Project
+) -> None:
+    check_error(project.run("configure", *words), 2, code)
+    assert not Path(project.store).exists()
+
+
+def test_events_are_counted_and_taken_once(project: Project) -> None:
+    events = make_events()
+    path = write_lines(project.folder / "log.jsonl", events["rankings"])
+    count = len(events["rankings"])
+    done = project.run("ingest", path)
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert done.stdout.decode() == (
+        f"accepted\t{count}\nduplicate\t0\nconflict\t0\nrejected\t0\nnote made_event_ids\t{count}\n"
+    )
+    again = project.say("ingest", path)
+    assert (again["accepted"], again["duplicate"]) == (0, count)
+
+
+def test_what_is_wrong_is_named_by_its_line_and_ends_with_3(project: Project) -> None:
+    path = project.folder / "log\x1b[2J.jsonl"
+    rankings = make_events()["rankings"]
+    write_lines(path, [rankings[0], {"ranking_id": "\x1b[31m=1+1", "time": "\u202e"}, rankings[1]])
+    done = project.run("ingest", str(path))
+    assert done.returncode == 3
+    assert b"accepted\t2\n" in done.stdout
+    assert b"reason time_format\t1\n" in done.stdout
+    said = done.stderr.decode()
+    assert said.startswith(f"{project.folder}/log\\x1b[2J.jsonl:2: time: expected a time, found")
+    assert said.replace("\n", "").isprintable()
+    assert json.loads(project.run("ingest", str(path), "--json").stdout)["refused"][0]["place"] == 2
+
+
+def test_a_file_that_ends_badly_says_what_was_taken_before(project: Project) -> None:
+    rows = "ranking_id,doc_id,rank,time\n" + "".join(f"r{at},a,1,{START}\n" for at in range(3))
+    path = project.folder / "log.csv"
+    path.write_text(rows + "r3,a\n", encoding="utf-8")
+    done = project.run("ingest", str(path))
+    assert done.returncode == 3
+    assert done.stderr.decode().splitlines()[-2].endswith("[field_count]")
+    assert done.stdout.startswith(b"accepted\t")
+
+
+START = 1_793_491_200_000
+
+
+def test_standard_input_has_a_format(program: Program, tmp_path: Path) -> None:
+    rows = f"qid,docno,similarity,ts\nr,a,0.5,{START}\nr,b,0.75,{START}\n".encode()
+    store = str(tmp_path / "events.db")
+    words = ["monitor", "ingest", store, "-"]
+    check_error(program.run(*words, given=rows), 2, "bad_format")
+    check_error(program.run(*words, "-", given=rows), 2, "stdin_twice")
+    done = program.run(*words, "--format", "csv", "--col", "score=similarity", given=rows)
+    assert done.returncode == 0
+    with SQLiteStore(store) as opened:
+        ranking = opened.find_ranking("default", "r")
+    assert ranking is not None
+    assert ranking.items.doc_ids == ("b", "a")
+
+
+def test_projects_are_apart(project: Project) -> None:
+    path = write_lines(project.folder / "log.jsonl", make_events()["rankings"])
+    assert project.say("ingest", path, "--project", "one")["accepted"] > 0
+    assert project.say("ingest", path, "--project", "two")["accepted"] > 0
+    check_error(project.run("status", "--project", "one"), 2, "not_configured")
+
+
+def test_values_are_those_of_evaluate(filled: Project) -> None:
+    events = make_events()
+    grades = {"a": 5.0, "b": 1.0, "c": 0.0}
+    last = [one for one in events["rankings"] if one["ranking_id"].startswith("3-")]
+    lists = [[grades[doc_id] for doc_id in one["items"]] for one in last]
+    expected = rs.Rankings.from_lists(lists).evaluate(["nDCG@1", "nDCG@5"])
+    held = rs.Rankings.from_lists([[5.0, 1.0, 0.0]]).evaluate(["nDCG@1", "nDCG@5"])
+    said = filled.say("status")
+    assert said["as_of"] == "2026-11-10T00:00:00.000000Z"
+    for row in said["values"][:2]:
+        assert row["value"] == expected[row["measure"]]
+        assert row["baseline"] == held[row["measure"]]
+        assert row["rankings"] == len(last)
+        assert row["is_final"]
+    assert [one["version"] for one in said["versions"]] == ["3", "4"]
+    text = filled.run("status").stdout.decode()
+    assert f"{expected['nDCG@1']:.4f}" in text
+    again = filled.say("evaluate", "--as-of", "2026-11-10")
+    assert (again["hours"], again["rankings"]) == (0, 0)
+
+
+@pytest.mark.parametrize("command", READING)
+def test_reading_goes_on_while_another_process_writes(command: str, filled: Project) -> None:
+    with SQLiteStore(filled.store):
+        done = filled.run(command, *words_of(command, filled))
+    assert done.stderr == b""
+    assert done.returncode == (1 if command == "doctor" else 0)
+
+
+@pytest.mark.parametrize("command", WRITING)
+def test_writing_is_refused_while_another_process_writes(command: str, filled: Project) -> None:
+    with SQLiteStore(filled.store):
+        done = filled.run(command, *words_of(command, filled))
+    assert "that process" in check_error(done, 4, "store_locked")
+
+
+@pytest.mark.parametrize("command", [*READING, "evaluate", "retain"])
+def test_no_store_is_made_by_looking_for_one(command: str, project: Project) -> None:
+    check_error(project.run(command, *words_of(command, project)), 4, "io")
+    assert list(project.folder.iterdir()) == []
+
+
+@pytest.mark.parametrize("command", READING)
+def test_what_is_no_store_is_refused(command: str, project: Project) -> None:
+    Path(project.store).write_bytes(b"ranking_id,doc_id\n" * 1000)
+    done = project.run(command, *words_of(command, project))
+    check_error(done, 4, "store_damaged")
+
+
+def test_a_url_names_a_store_too(filled: Project, program: Program) -> None:
+    url = f"sqlite:///{filled.store}"
+    assert program.run("monitor", "status", url).stdout == filled.run("status").stdout
+    check_error(program.run("monitor", "status", "mysql://a:b@host/events"), 2, "store_url")
+
+
+def test_a_backup_is_the_store(filled: Project) -> None:
+    copy = filled.folder / "copy.db"
+    done = filled.run("backup", str(copy))
+    assert done.returncode == 0
+    restored = Project(filled._program, filled.folder)
+    restored.store = str(copy)
+    assert restored.run("status").stdout == filled.run("status").stdout
+    assert restored.say("evaluate", "--as-of", "2026-11-10")["hours"] == 0
+    check_error(filled.run("backup", str(copy)), 4, "io")
+
+
+def test_an_export_is_read_again(filled: Project) -> None:
+    events = make_events()
+    folder = filled.folder / "out"
+    said = filled.say("export", str(folder), "--until", "2026-11-02")
+    first = [one for one in events["rankings"] if one["ranking_id"].startswith("0-")]
+    assert (said["rankings"], said["labels"]) == (len(first), 2 * len(first))
+    assert parquet.read_table(folder / "rankings.parquet").num_rows == len(first)
+    again = filled.say("ingest", str(folder / "rankings.parquet"))
+    assert again["duplicate"] == len(first)
+    again = filled.say("label", str(folder / "labels.parquet"))
+    assert again["duplicate"] == 2 * len(first)
+
+
+def test_old_events_are_deleted_and_their_values_stay(filled: Project) -> None:
+    before = read_series(filled)
+    old = [one for one in make_events()["rankings"] if one["ranking_id"][0] in "01"]
+    said = filled.say("retain", "--before", "2026-11-03")
+    assert (said["rankings"], said["labels"]) == (len(old), 2 * len(old))
+    assert read_series(filled) == before
+    filled.say("evaluate", "--as-of", "2026-11-10")
+    assert read_series(filled) == before
+
+
+def read_series(project: Project) -> dict[str, object]:
+    """The values of all hours."""
+    with Monitor.open(project.store, writes=False) as monitor:
+        return monitor.series("nDCG@5").to_dict()
+
+
+def test_keys_are_shown_once_and_stored_hashed(project: Project) -> None:
+    done = project.run("key make", "search", "--scope", "ingest", "read")
+    shown = done.stdout.decode().strip()
+    _, key_id, secret = shown.split("_")
+    assert secret.encode() not in Path(project.store).read_bytes()
+    (listed,) = project.say("key list")["keys"]
+    assert (listed["key_id"], listed["scopes"], listed["revoked"]) == (
+        key_id, ["ingest", "read"], None
+    )  # fmt: skip
+    with SQLiteStore(project.store) as store:
+        stored = store.find_key(key_id)
+    assert stored is not None
+    assert stored.digest == sha256(secret.encode()).digest()
+    assert project.say("key revoke", key_id)["revoked"]
+    assert project.say("key list")["keys"][0]["revoked"] is not None
+    check_error(project.run("key revoke", key_id), 2, "unknown_key")
+    check_error(project.run("key make", "search", "--scope", "all"), 2, "usage")
+
+
+def test_the_doctor_finds_nothing_in_a_store_that_is_well(filled: Project) -> None:
+    done = filled.run("doctor", "--as-of", "2026-11-05")
+    assert done.returncode == 0, done.stdout.decode()
+    assert {line.split("\t")[0] for line in done.stdout.decode().splitlines()} == {"ok"}
+
+
+def find_cares(project: Project, *words: str) -> set[str]:
+    """What the doctor finds that needs care."""
+    done = project.run("doctor", "--json", *words)
+    findings = json.loads(done.stdout)["findings"]
+    cares = {one["name"] for one in findings if not one["is_good"]}
+    assert done.returncode == bool(cares)
+    return cares
+
+
+def test_the_doctor_finds_what_is_wrong(filled: Project) -> None:
+    assert find_cares(filled, "--as-of", "2026-12-05") == {"flow"}
+    path = filled.folder / "more.jsonl"
+    filled.run("label", write_lines(path, [{"ranking_id": "none", "doc_id": "a", "time": "soon"}]))
+    ids = [f"none{at}" for at in range(50)]
+    lost = [{"ranking_id": one, "doc_id": "a", "time": START, "labels": "buy"} for one in ids]
+    filled.say("label", write_lines(path, lost))
+    assert find_cares(filled, "--as-of", "2026-11-10T01:00:00Z") == {
+        "clocks", "labels", "evaluation", "flow"
+    }  # fmt: skip
+    mark = Path(filled.store + ".high-water")
+    kept = mark.read_bytes()
+    mark.unlink()
+    assert "high-water mark" in find_cares(filled)
+    mark.write_bytes(b"\0" * len(kept))
+    assert "high-water mark" in find_cares(filled)
+
+
+def test_the_doctor_finds_a_loss(filled: Project) -> None:
+    copy = filled.folder / "copy.db"
+    filled.say("backup", str(copy))
+    more = write_lines(filled.folder / "more.jsonl", [make_events(5)["rankings"][-1]])
+    filled.say("ingest", more)
+    Path(filled.store).write_bytes(copy.read_bytes())
+    for ending in ("-wal", "-shm"):
+        Path(filled.store + ending).unlink(missing_ok=True)
+    assert "high-water mark" in find_cares(filled, "--as-of", "2026-11-05")
+
+
+def test_the_doctor_asks_for_a_configuration(project: Project) -> None:
+    project.say("ingest", write_lines(project.folder / "log.jsonl", make_events()["rankings"]))
+    assert find_cares(project) == {"configuration"}
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        [],
+        ["nothing"],
+        ["ingest"],
+        ["ingest", "STORE"],
+        ["ingest", "STORE", "FILE", "--col", "ranking"],
+        ["ingest", "STORE", "FILE", "--col", "nothing=x"],
+        ["ingest", "STORE", "FILE", "--col", "rank=x", "--col", "rank=y"],
+        ["ingest", "http://127.0.0.1:1", "FILE.csv", "--project", "x"],
+        ["label", "STORE", "FILE", "--format", "xlsx"],
+        ["evaluate", "STORE", "--as-of", "tomorrow"],
+        ["retain", "STORE"],
+        ["retain", "STORE", "--before", "2026-13-01"],
+        ["status", "STORE", "--every", "week"],
+        ["key"],
+        ["key", "make", "STORE", "name"],
+        ["backup", "STORE", "FILE", "more"],
+    ],
+    ids=" ".join,
+)
+def test_a_call_that_is_none_is_refused(words: list[str], program: Program) -> None:
+    check_error(program.run("monitor", *words), 2, "usage")

@@ -1,0 +1,179 @@
+"""What is posted to a service is stored there as it would be here."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from rankscope import FileError
+from rankscope.monitor import posting
+from rankscope.monitor.events import Item, Items, Label, Ranking
+from rankscope.monitor.ingesting import Ingestion, StoreSink
+from rankscope.monitor.posting import ServiceSink
+from rankscope.monitor.read_events import EventReader
+from rankscope.monitor.server.ingest import answer_events
+from rankscope.monitor.store.sqlite import SQLiteStore
+from rankscope.monitor.transport import Answer
+from rankscope.monitor.writing_events import write_event
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from rankscope.monitor.events import Event
+
+NOW = 1_795_284_000_000_000
+TIMES = st.integers(NOW - 10**14, NOW)
+TEXTS = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=20)
+IDS = TEXTS.filter(bool)
+NUMBERS = st.none() | st.floats(allow_nan=False, allow_infinity=False)
+
+
+@st.composite
+def rankings(draw: st.DrawFn) -> Ranking:
+    doc_ids = draw(st.lists(IDS, unique=True, max_size=4))
+    count = len(doc_ids)
+    ranks = draw(st.lists(st.integers(1, 1000), min_size=count, max_size=count, unique=True))
+    items = [
+        Item(doc_id, rank, draw(NUMBERS), draw(NUMBERS))
+        for doc_id, rank in zip(doc_ids, ranks, strict=True)
+    ]
+    return Ranking(
+        draw(IDS),
+        draw(IDS),
+        draw(TIMES),
+        Items.of(items),
+        *(draw(TEXTS) for _ in range(4)),
+        draw(st.sampled_from(["production", "validation", "training"])),  # type: ignore[arg-type]
+        tuple(sorted(draw(st.dictionaries(IDS, TEXTS, max_size=3)).items())),
+    )
+
+
+@st.composite
+def labels(draw: st.DrawFn) -> Label:
+    said: dict[str, Any] = draw(
+        st.sampled_from([{"kind": "retraction"}, {"value": 2.5}, {"labels": ("a", "b")}, {}])
+    )
+    return Label(draw(IDS), draw(IDS), draw(IDS), draw(TIMES), **said)
+
+
+@given(rankings() | labels())
+def test_a_line_is_read_as_the_event_that_it_was_written_of(event: Event) -> None:
+    reader = EventReader()
+    read = reader.read_rankings if isinstance(event, Ranking) else reader.read_labels
+    assert read([json.loads(write_event(event))], now=NOW).events == [event]
+
+
+class FakeService:
+    """Answers as the service does, after some other answers."""
+
+    def __init__(self, store: SQLiteStore, *before: Answer | OSError) -> None:
+        self.bodies: list[bytes] = []
+        self.waits: list[float] = []
+        self._store = store
+        self._before = list(before)
+        self._reader = EventReader()
+
+    def post(self, path: str, body: bytes) -> Answer:
+        self.bodies.append(body)
+        if self._before:
+            first = self._before.pop(0)
+            if isinstance(first, OSError):
+                raise first
+            return first
+        objects = [json.loads(line) for line in gzip.decompress(body).split(b"\n")]
+        is_ranking = path == "/v1/rankings"
+        read = self._reader.read_rankings if is_ranking else self._reader.read_labels
+        reading = read(objects, now=NOW)
+        answer = answer_events(reading, self._store.append("music", reading.events))
+        return Answer(200, {}, 0.0, tuple(answer["items"]))
+
+    def sink(self) -> ServiceSink:
+        return ServiceSink(self, self.waits.append, lambda: 1.0)
+
+
+def shown(at: int, **more: object) -> dict[str, object]:
+    items = [{"doc_id": "a", "labels": ["click"]}, {"doc_id": "b"}]
+    return {"ranking_id": f"r{at}", "time": NOW // 1000, "items": items, **more}
+
+
+OBJECTS = [shown(1), shown(2), {"ranking_id": "r3"}, shown(1), shown(2, version="5")]
+
+
+def test_a_service_and_a_store_tell_the_same(tmp_path: Path) -> None:
+    told = []
+    with SQLiteStore(tmp_path / "here.db") as here, SQLiteStore(tmp_path / "there.db") as there:
+        for sink in (StoreSink(here, "music"), FakeService(there).sink()):
+            made = Ingestion(sink, "rankings", now=lambda: NOW)
+            made.take_objects(OBJECTS)
+            told.append(made.ingested)
+        assert told[0] == told[1]
+        assert (told[0].accepted, told[0].duplicate, told[0].conflict) == (2, 1, 1)
+        assert [store.find_ranking("music", "r1") for store in (here, there)] == [
+            here.find_ranking("music", "r1")
+        ] * 2
+        assert here.find_labels("music", "r1") == there.find_labels("music", "r1") != []
+
+
+def test_what_only_the_service_rejects_has_its_place(tmp_path: Path) -> None:
+    with SQLiteStore(tmp_path / "there.db") as there:
+        service = FakeService(there)
+        ahead = NOW + 10**9
+        made = Ingestion(service.sink(), "rankings", now=lambda: ahead)
+        made.take_objects([shown(1), shown(2, time=ahead // 1000)])
+    (refused,) = made.ingested.refused
+    assert (refused.place, refused.code) == (2, "future_time")
+    assert (made.ingested.accepted, made.ingested.rejected) == (1, 1)
+
+
+def test_a_service_that_cannot_now_is_asked_again_with_the_same_bytes(tmp_path: Path) -> None:
+    with SQLiteStore(tmp_path / "there.db") as there:
+        service = FakeService(
+            there, Answer(503, {}, 2.0), ConnectionRefusedError(), Answer(200, {})
+        )
+        made = Ingestion(service.sink(), "labels", now=lambda: NOW)
+        made.take_objects(
+            [{"ranking_id": "r", "doc_id": "a", "time": NOW // 1000, "labels": "click"}]
+        )
+    assert made.ingested.accepted == 1
+    assert len(set(service.bodies)) == 1
+    assert len(service.bodies) == 4
+    assert service.waits == [2.0 + 0.5, 1.0, 2.0]
+
+
+@pytest.mark.parametrize(
+    ("answers", "tries"),
+    [
+        ([Answer(401, {})], 1),
+        ([Answer(422, {})], 1),
+        ([Answer(503, {}, 1e9)] * 20, posting.MOST_TRIES),
+        ([TimeoutError("too slow")] * 20, posting.MOST_TRIES),
+    ],
+    ids=["key", "body", "busy", "silent"],
+)
+def test_a_service_that_does_not_take_events_ends_it(
+    answers: list[Answer | OSError], tries: int, tmp_path: Path
+) -> None:
+    with SQLiteStore(tmp_path / "there.db") as there:
+        service = FakeService(there, *answers)
+        made = Ingestion(service.sink(), "rankings", now=lambda: NOW)
+        with pytest.raises(FileError) as refused:
+            made.take_objects([shown(1)])
+    assert refused.value.code == "service_refused"
+    assert len(service.bodies) == tries
+    assert max(service.waits, default=0.0) <= 2 * posting.LONGEST_WAIT
+    assert made.ingested.objects == 0
+
+
+def test_bodies_are_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(posting, "MOST_BYTES", 600)
+    with SQLiteStore(tmp_path / "there.db") as there:
+        service = FakeService(there)
+        made = Ingestion(service.sink(), "rankings", now=lambda: NOW)
+        made.take_objects([shown(at) | {"items": ["a", "b"]} for at in range(20)])
+    assert made.ingested.accepted == 20
+    assert len(service.bodies) > 5
+    assert max(len(gzip.decompress(body)) for body in service.bodies) <= 600
