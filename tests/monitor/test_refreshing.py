@@ -11,6 +11,7 @@ pytest.importorskip("sqlalchemy", reason="the store needs SQLAlchemy")
 
 from rankscope.monitor.baseline import INTERVAL, measure_period, measure_set
 from rankscope.monitor.configuration import BaselineChoice, Configuration
+from rankscope.monitor.contexts import Contexts
 from rankscope.monitor.definition import define
 from rankscope.monitor.events import Items, Label, Ranking
 from rankscope.monitor.limits import DAY, HOUR, MINUTE
@@ -242,3 +243,13 @@ def test_another_definition_begins_anew(tmp_path: Path) -> None:
         assert [entry.action for entry in monitor.store.audit("default")] == [
             "configuration.set"
         ] * 2
+
+
+def test_what_comes_while_rankings_are_read_is_known_when_it_is_met(tmp_path: Path) -> None:
+    with open_monitor(tmp_path, "x", [NOW]) as monitor:
+        contexts = Contexts(monitor.store, "default")
+        monitor.store.append("default", [Ranking("e", "r", 0, Items((), ()), model="new")])
+        (chunk,) = monitor.store.read("default")
+        assert contexts[int(chunk.contexts[0])].model == "new"
+        with pytest.raises(KeyError):
+            contexts[-1]

@@ -8,7 +8,9 @@ provisional.
 from __future__ import annotations
 
 import json
+from itertools import groupby
 
+from rankscope.monitor.contexts import Contexts
 from rankscope.monitor.evaluating import evaluate_chunks
 from rankscope.monitor.find_baseline import find_baseline
 from rankscope.monitor.limits import DAY, HOUR, MINUTE, SECOND
@@ -17,6 +19,7 @@ from rankscope.monitor.slicing import Slicing, extend_slicing
 from rankscope.monitor.spread import SpreadSums
 from rankscope.monitor.store.window_table import Progress
 from rankscope.monitor.stored_windows import (
+    StoredCell,
     add_cells,
     name_place,
     pack_cell,
@@ -37,8 +40,7 @@ if TYPE_CHECKING:
     from rankscope.monitor.evaluating import Evaluated
     from rankscope.monitor.store.chunks import Context
     from rankscope.monitor.store.protocol import Store
-    from rankscope.monitor.store.window_table import CellRow, HourRow
-    from rankscope.monitor.stored_windows import StoredCell
+    from rankscope.monitor.store.window_table import HourRow
     from rankscope.monitor.windows import Key
 
 AGES = tuple(
@@ -63,9 +65,6 @@ AGES = tuple(
     )
 )
 """The ages by which labels are counted."""
-
-AT_ONCE = 24
-"""How many hours are read together."""
 
 ALL = name_place(())
 
@@ -112,7 +111,7 @@ def refresh(
     digest = configuration.digest
     before = store.progress(project, digest)
     touched = store.touched(project, 0 if before is None else before.seq)
-    contexts = store.contexts(project)
+    contexts = Contexts(store, project)
     slicing = extend_slicing(_start_slicing(before, configuration), contexts, configuration.most)
     closed = now - configuration.definition.window * SECOND - HOUR
     starts = {time - time % HOUR for time in touched.times.tolist()}
@@ -123,35 +122,35 @@ def refresh(
         write_slicing(slicing),
         "" if before is None else before.baseline,
     )
-    window = configuration.definition.window * SECOND
     rankings = 0
-    for hours in _batch(sorted(starts), closed):
-        is_closed = hours[0] <= closed
-        chunks = store.read(project, hours[0], hours[-1] + HOUR)
-        evaluated = evaluate_chunks(
-            chunks,
-            configuration.definition,
-            # Of an hour that is not closed no ranking is mature.
-            now=now if is_closed else min(now, hours[0] + window - 1),
-            threads=threads,
-        )
-        batch = _Batch(hours)
-        cells = batch.sum_up(evaluated, contexts, configuration, slicing)
+    for day, of_day in groupby(sorted(starts), lambda start: start - start % DAY):
+        hours = list(of_day)
+        summed = _Hours(hours)
+        for some in _batch(hours, closed):
+            moment = now if some[0] <= closed else min(now, _open_until(some[0], configuration))
+            evaluated = evaluate_chunks(
+                store.read(project, some[0], some[-1] + HOUR),
+                configuration.definition,
+                now=moment,
+                threads=threads,
+            )
+            summed.take(evaluated, contexts, configuration, slicing)
+        others = [
+            row for row in store.cells(project, digest, day, day + DAY) if row.start not in hours
+        ]
+        cells = sorted([*summed.cells, *map(unpack_cell, others)], key=lambda one: one.key)
         store.put_windows(
             project,
             digest,
-            replaced={HOUR: hours},
-            cells=cells,
-            hours=batch.pack(),
+            replaced={HOUR: hours, DAY: [day]},
+            cells=[
+                *(pack_cell(HOUR, one) for one in summed.cells),
+                *(pack_cell(DAY, one) for one in _add_hours(day, cells)),
+            ],
+            hours=summed.pack(),
             progress=so_far,
         )
-        rankings += batch.rankings
-    for day in sorted({start - start % DAY for start in starts}):
-        rows = store.cells(project, digest, day, day + DAY)
-        days = list(_add_hours(day, rows))
-        store.put_windows(
-            project, digest, replaced={DAY: [day]}, cells=days, hours=[], progress=so_far
-        )
+        rankings += summed.rankings
     baseline = find_baseline(
         store,
         project,
@@ -195,13 +194,16 @@ def _start_slicing(before: Progress | None, configuration: Configuration) -> Sli
     )
 
 
+def _open_until(start: int, configuration: Configuration) -> int:
+    """Give the last moment at which no ranking of an hour is mature."""
+    return start + configuration.definition.window * SECOND - 1
+
+
 def _batch(starts: Sequence[int], closed: int) -> Iterator[list[int]]:
-    """Put hours that are closed and near each other together; each that is open stays alone."""
+    """Put hours together that are closed and follow each other; each that is open stays alone."""
     batch: list[int] = []
     for start in starts:
-        if batch and (
-            start > closed or start - batch[0] >= AT_ONCE * HOUR or start - batch[-1] > HOUR
-        ):
+        if batch and (start > closed or start - batch[-1] > HOUR):
             yield batch
             batch = []
         batch.append(start)
@@ -209,39 +211,40 @@ def _batch(starts: Sequence[int], closed: int) -> Iterator[list[int]]:
         yield batch
 
 
-def _add_hours(day: int, rows: Iterable[CellRow]) -> Iterator[CellRow]:
+def _add_hours(day: int, cells: Iterable[StoredCell]) -> Iterator[StoredCell]:
     """Add up the hours of a day, cell by cell."""
     found: dict[Key, list[StoredCell]] = {}
-    for one in map(unpack_cell, rows):
+    for one in cells:
         found.setdefault(one.key._replace(start=day), []).append(one)
     for key, members in found.items():
-        yield pack_cell(DAY, key, *add_cells(members))
+        yield StoredCell(key, *add_cells(members))
 
 
-class _Batch:
-    """Hours that are summed together.
+class _Hours:
+    """Hours of a day that are summed.
 
     Args:
-        hours: When they begin, one after another.
+        starts: When they begin, ascending.
     """
 
-    def __init__(self, hours: list[int]) -> None:
+    def __init__(self, starts: list[int]) -> None:
         import numpy as np  # noqa: PLC0415 - loads with the first array
 
-        self._hours = hours
-        self._ages = np.zeros((len(hours), len(AGES) + 1), dtype=np.int64)
-        self._late = np.zeros(len(hours), dtype=np.int64)
-        self._unshown = np.zeros(len(hours), dtype=np.int64)
+        self._starts = starts
+        self._ages = np.zeros((len(starts), len(AGES) + 1), dtype=np.int64)
+        self._late = np.zeros(len(starts), dtype=np.int64)
+        self._unshown = np.zeros(len(starts), dtype=np.int64)
         self.rankings = 0
+        self.cells: list[StoredCell] = []
 
-    def sum_up(
+    def take(
         self,
         evaluated: Iterable[Evaluated],
         contexts: Mapping[int, Context],
         configuration: Configuration,
         slicing: Slicing,
-    ) -> list[CellRow]:
-        """Sum the rankings of the hours, and give their cells."""
+    ) -> None:
+        """Sum the rankings of some of the hours."""
         spreads = SpreadSums(len(configuration.definition.measures))
 
         def watch() -> Iterator[Evaluated]:
@@ -252,15 +255,15 @@ class _Batch:
 
         windows = sum_evaluated(watch(), contexts, configuration.definition, slicing)
         found = spreads.finish()
-        return [pack_cell(HOUR, key, cell, found.get(key)) for key, cell in windows.cells.items()]
+        self.cells += [StoredCell(key, cell, found.get(key)) for key, cell in windows.cells.items()]
 
     def _count(self, each: Evaluated) -> None:
         """Count the labels of the hours by age, and those that count for nothing."""
         import numpy as np  # noqa: PLC0415 - loads with the first array
 
         graded = each.graded
-        hour = (each.chunk.times - self._hours[0]) // HOUR
-        size = len(self._hours)
+        hour = np.searchsorted(np.array(self._starts), each.chunk.times, side="right") - 1
+        size = len(self._starts)
         self.rankings += len(hour)
         self._late += _sum_by(hour, graded.late, size)
         self._unshown += _sum_by(hour, graded.unshown, size)
@@ -272,7 +275,7 @@ class _Batch:
     def pack(self) -> list[HourRow]:
         """Give what is known of the hours besides their cells."""
         columns = zip(
-            self._hours,
+            self._starts,
             self._ages.tolist(),
             self._late.tolist(),
             self._unshown.tolist(),

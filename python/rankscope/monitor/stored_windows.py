@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 import struct
+from typing import NamedTuple
 
 from rankscope.monitor.spread import Spread
 from rankscope.monitor.store.window_table import CellRow, HourRow
 from rankscope.monitor.windows import Cell, Key
-from rankscope.records import record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -21,9 +21,9 @@ if TYPE_CHECKING:
 MOMENTS = 4
 
 
-@record(frozen=True, slots=True)
-class StoredCell:
-    """A cell as it comes back.
+# There are many, as of keys and cells.
+class StoredCell(NamedTuple):
+    """A cell as it is stored.
 
     Args:
         key: Whose sums it has.
@@ -36,8 +36,9 @@ class StoredCell:
     spread: Spread | None
 
 
-def pack_cell(length: int, key: Key, cell: Cell, spread: Spread | None) -> CellRow:
+def pack_cell(length: int, stored: StoredCell) -> CellRow:
     """Pack a cell of a window of some length."""
+    key, cell, spread = stored.key, stored.cell, stored.spread
     moments = () if spread is None else [one for each in spread.moments for one in each]
     return CellRow(
         length,
