@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from rankscope.monitor.configuration import BaselineChoice, Configuration
     from rankscope.monitor.definition import define
     from rankscope.monitor.monitor import Monitor
+    from rankscope.monitor.spans import Span
 
 # The client is for processes that serve rankings: what it does not need loads when it is named.
 LAZY = {
@@ -19,10 +20,11 @@ LAZY = {
     "Configuration": "configuration",
     "Monitor": "monitor",
     "Rule": "alerts.rule",
+    "Span": "spans",
     "define": "definition",
 }
 
-__all__ = ["BaselineChoice", "Client", "Configuration", "Monitor", "Rule", "define"]
+__all__ = ["BaselineChoice", "Client", "Configuration", "Monitor", "Rule", "Span", "define"]
 
 
 def __getattr__(name: str) -> object:

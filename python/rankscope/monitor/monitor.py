@@ -22,6 +22,7 @@ from rankscope.monitor.alerts.managing import (
 )
 from rankscope.monitor.configuration import Configuration
 from rankscope.monitor.event_files import EventFile
+from rankscope.monitor.explaining import explain_logged
 from rankscope.monitor.find_baseline import read_baseline
 from rankscope.monitor.ingesting import Ingestion, StoreSink
 from rankscope.monitor.limits import HOUR
@@ -29,9 +30,11 @@ from rankscope.monitor.quality import look_at_data
 from rankscope.monitor.refreshing import refresh
 from rankscope.monitor.series import make_series, read_length
 from rankscope.monitor.slices import tabulate_slices
+from rankscope.monitor.spans import suggest_spans
 from rankscope.monitor.store import SQLITE, open_store
 from rankscope.monitor.stored_windows import name_place, unpack_cell
 from rankscope.monitor.times import read_clock
+from rankscope.monitor.tracing import trace_spans
 from rankscope.records import record
 
 TYPE_CHECKING = False
@@ -45,12 +48,16 @@ if TYPE_CHECKING:
     from rankscope.monitor.alerts.rule_state import RuleState
     from rankscope.monitor.baseline import Baseline
     from rankscope.monitor.ingesting import Ingested
+    from rankscope.monitor.logged_explanation import LoggedExplanation
     from rankscope.monitor.quality import Quality
     from rankscope.monitor.series import Every, Series
     from rankscope.monitor.slicing import Slice
+    from rankscope.monitor.spans import Span
     from rankscope.monitor.store.outbox_rows import Letter
     from rankscope.monitor.store.protocol import Deleted, Exported, Store, Version
     from rankscope.results import Table
+    from rankscope.results.trace import Trace
+    from rankscope.stats.trace import TraceChoices
 
 
 @record(frozen=True, slots=True, kw_only=True)
@@ -421,6 +428,68 @@ class Monitor:
             until: Up to before which time.
         """
         return look_at_data(self.store, self.project, self.configuration, since, until)
+
+    def trace(
+        self,
+        before: Span,
+        after: Span,
+        measure: str | None = None,
+        choices: TraceChoices | None = None,
+    ) -> Trace:
+        """Find out why the mean of a measure changed between two spans.
+
+        Args:
+            before: The first span; a set that was logged, too, such as that of validation.
+            after: The second span.
+            measure: One of the measures that has losses, which is nDCG; that of the largest cutoff
+                if left out.
+            choices: How it is traced.
+
+        Raises:
+            UsageError: There is no such measure.
+            EmptyError: A span has no mature rankings with a value.
+            LimitError: A span has too many rankings.
+        """
+        return trace_spans(
+            self.store,
+            self.project,
+            self.configuration.definition,
+            before,
+            after,
+            now=self.now(),
+            measure=measure,
+            choices=choices,
+            threads=self._threads,
+        )
+
+    def suggest_spans(self) -> tuple[Span, Span] | None:
+        """Suggest what to compare: the newest version with the one before it, or the last weeks.
+
+        Returns:
+            The span before and the one after; `None` where there are no mature rankings of two
+            hours.
+        """
+        versions = self.store.versions(self.project)
+        return suggest_spans(versions, self.configuration.definition, self.now())
+
+    def explain(self, ranking_id: str, measure: str | None = None) -> LoggedExplanation:
+        """Explain the value of a ranking, rank by rank.
+
+        Args:
+            ranking_id: The ranking.
+            measure: One of the measures; that which is traced if left out.
+
+        Raises:
+            UsageError: There is no such ranking, or no such measure.
+        """
+        return explain_logged(
+            self.store,
+            self.project,
+            self.configuration.definition,
+            ranking_id,
+            now=self.now(),
+            measure=measure,
+        )
 
     def rules(self) -> tuple[Rule, ...]:
         """List the rules of the project, by name."""

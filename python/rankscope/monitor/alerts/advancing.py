@@ -14,6 +14,7 @@ from rankscope.monitor.alerts.progress import Progress, begin
 from rankscope.monitor.alerts.rule import Rule, check_rule
 from rankscope.monitor.alerts.sample import collect_sample
 from rankscope.monitor.alerts.states import Verdict, decide, read_word
+from rankscope.monitor.contexts import Contexts
 from rankscope.monitor.keys import AuditEntry
 from rankscope.monitor.limits import SECOND
 from rankscope.records import record, replace
@@ -132,7 +133,7 @@ class _Reader:
         self._definition = replace(definition, measures=chosen) if chosen else definition
         self._window = definition.window * SECOND
         self._threads = threads
-        self.contexts = store.contexts(project)
+        self.contexts = Contexts(store, project)
         self.floors = Floors(
             store,
             project,
