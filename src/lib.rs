@@ -28,6 +28,7 @@ pub mod notes;
 pub mod number;
 pub mod numbered;
 pub mod order;
+pub mod pieces;
 #[cfg(feature = "python")]
 pub mod python;
 pub mod rank;

@@ -32,6 +32,7 @@ __all__ = [
     "merge_sums",
     "round_sums",
     "sum_groups",
+    "unpack_pieces",
 ]
 
 __version__: str
@@ -253,3 +254,4 @@ def sum_groups(
     groups: NDArray[np.int64], columns: list[NDArray[np.float64]], count: int
 ) -> list[bytes]: ...
 def t_quantile(level: float, degrees: float) -> float: ...
+def unpack_pieces(pieces: Sequence[bytes]) -> list[Column] | None: ...

@@ -32,6 +32,7 @@ pub(super) enum Data {
     Values(Vec<f64>),
     Counts(Vec<u32>),
     Places(Vec<i64>),
+    Bytes(Vec<u8>),
     OfRankings(Arc<rankings::Rankings>, fn(&rankings::Rankings) -> Raw),
 }
 
@@ -41,6 +42,7 @@ impl Column {
             Data::Values(values) => Raw::of(values, "d"),
             Data::Counts(counts) => Raw::of(counts, "I"),
             Data::Places(places) => Raw::of(places, "q"),
+            Data::Bytes(bytes) => Raw::of(bytes, "B"),
             Data::OfRankings(rankings, of) => of(rankings),
         }
     }

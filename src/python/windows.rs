@@ -3,11 +3,13 @@
 use pyo3::buffer::PyBuffer;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
+use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::PyBytes;
 
 use super::cells::Numbers;
 use super::column::{Column, Data};
 use crate::cells::Cells;
+use crate::pieces::Documents;
 use crate::shown::{self, Texts};
 use crate::sum::ExactSum;
 
@@ -32,6 +34,24 @@ pub fn find_shown(
     });
     let refuse = || PyValueError::new_err("labels and documents do not fit");
     found.map(|rows| Column(Data::Places(rows))).ok_or_else(refuse)
+}
+
+/// The documents of pieces: offsets of rankings, offsets of ids, ids, ranks, scores and grades; none
+/// where a piece is damaged.
+#[pyfunction]
+pub fn unpack_pieces(py: Python<'_>, pieces: Vec<PyBackedBytes>) -> Option<[Column; 6]> {
+    let found = py.detach(|| {
+        let views: Vec<&[u8]> = pieces.iter().map(|piece| &**piece).collect();
+        Documents::unpack(&views)
+    })?;
+    Some([
+        Column(Data::Places(found.offsets)),
+        Column(Data::Places(found.id_offsets)),
+        Column(Data::Bytes(found.ids)),
+        Column(Data::Places(found.ranks)),
+        Column(Data::Values(found.scores)),
+        Column(Data::Values(found.relevance)),
+    ])
 }
 
 fn places(py: Python<'_>, values: &PyBuffer<i64>) -> PyResult<Vec<usize>> {

@@ -110,11 +110,11 @@ def refresh(
     """
     digest = configuration.digest
     before = store.progress(project, digest)
-    touched = store.touched(project, 0 if before is None else before.seq)
+    touched = store.touched(project, 0 if before is None else before.seq, HOUR)
     contexts = Contexts(store, project)
     slicing = extend_slicing(_start_slicing(before, configuration), contexts, configuration.most)
     closed = now - configuration.definition.window * SECOND - HOUR
-    starts = {time - time % HOUR for time in touched.times.tolist()}
+    starts = set(touched.times.tolist())
     starts.update(store.find_open(project, digest, length=HOUR, until=closed + 1, slice=ALL))
     so_far = Progress(
         0 if before is None else before.seq,

@@ -257,6 +257,9 @@ class StoreConformance:
             statuses(store, make_ranking(9))
             assert store.touched("music", touched.seq).times.tolist() == [9]
             assert store.touched("music", 7).times.tolist() == []
+            statuses(store, make_ranking(-4), make_label(13, 9), make_label(14, -4))
+            for after, times in ((0, [-5, 0, 5]), (7, [-5, 5]), (8, [-5, 5]), (9, [-5])):
+                assert store.touched("music", after, 5).times.tolist() == times
 
     def test_old_events_are_deleted_and_counted(self, opened: Open) -> None:
         with opened() as store:

@@ -6,8 +6,7 @@ all but itself; then ranks (4 bytes each, left out where they are 1, 2, 3, …),
 (8 bytes each, or 4 where that loses nothing; left out where there are none; NaN for none), lengths
 of ids (2 bytes each, left out where they are alike), and the ids in UTF-8, end to end.
 
-All that comes before the ids has a size that the first 8 bytes tell. Pieces that begin alike are
-therefore rows of one matrix, and a hundred thousand of them are decoded at once.
+The core takes many pieces apart at once.
 """
 
 from __future__ import annotations
@@ -16,6 +15,7 @@ import struct
 from itertools import pairwise
 from zlib import crc32
 
+from rankscope import _core
 from rankscope.errors import FileError
 from rankscope.monitor.events import Items
 from rankscope.records import record
@@ -136,129 +136,40 @@ def unpack_columns(pieces: Sequence[bytes]) -> ItemColumns:
     """
     import numpy as np  # noqa: PLC0415 - loads with the first array
 
+    found = _core.unpack_pieces(pieces)
+    if found is None:
+        raise _find_fault(pieces)
+    kinds = (np.int64, np.int64, np.uint8, np.int64, np.float64, np.float64)
+    offsets, starts, ids, ranks, scores, relevance = (
+        np.frombuffer(memoryview(column), kind) for column, kind in zip(found, kinds, strict=True)
+    )
+    return ItemColumns(offsets, (starts, ids), ranks, scores, relevance)
+
+
+def _find_fault(pieces: Sequence[bytes]) -> FileError:
+    """Say which piece cannot be unpacked."""
+    damaged = None
     for place, piece in enumerate(pieces, start=1):
         if _check(piece) != piece[8:HEAD]:
-            raise _damaged(place)
-    groups: dict[bytes, list[int]] = {}
-    for at, piece in enumerate(pieces):
-        groups.setdefault(piece[: SHAPE.size], []).append(at)
-    layouts = {shape: Layout.of(shape, places[0] + 1) for shape, places in groups.items()}
-    counts = np.zeros(len(pieces), dtype=np.int64)
-    for shape, places in groups.items():
-        counts[places] = layouts[shape].count
-    offsets = offsets_of(counts)
-    rows = int(offsets[-1])
-    sizes = np.zeros(rows, dtype=np.int64)
-    columns = ItemColumns(
-        offsets,
-        (sizes, np.zeros(0, np.uint8)),
-        np.zeros(rows, np.int64),
-        np.full(rows, np.nan),
-        np.full(rows, np.nan),
-    )
-    for shape, places in groups.items():
-        layouts[shape].fill(columns, pieces, places)
-    ids = b"".join([piece[layouts[piece[: SHAPE.size]].fixed :] for piece in pieces])
-    starts = offsets_of(sizes)
-    if starts[-1] != len(ids):
-        raise _damaged(None)
-    return ItemColumns(
-        offsets,
-        (starts, np.frombuffer(ids, np.uint8)),
-        columns.ranks,
-        columns.scores,
-        columns.relevance,
-    )
-
-
-@record(frozen=True, slots=True)
-class Layout:
-    """Where the columns of a piece are.
-
-    Args:
-        flags: Which there are.
-        alike: The length of its ids, 0 where they differ.
-        count: How many documents it has.
-        fixed: How many bytes come before the ids.
-    """
-
-    flags: int
-    alike: int
-    count: int
-    fixed: int
-
-    @classmethod
-    def of(cls, shape: bytes, place: int) -> Layout:
-        """Read it from the first bytes of a piece.
-
-        Raises:
-            FileError: The piece is of a later version.
-        """
-        version, flags, alike, count = SHAPE.unpack(shape)
-        if version != VERSION:
-            raise FileError(
-                f"expected packed rankings of version {VERSION}, found {version}",
+            damaged = place
+            break
+        if piece[0] != VERSION:
+            return FileError(
+                f"expected packed rankings of version {VERSION}, found {piece[0]}",
                 hint="the store was written by a later version of rankscope",
                 code="store_version",
                 line=place,
             )
-        width = (
-            4 * bool(flags & HAS_RANKS)
-            + _width(flags, HAS_SCORES, SCORES_ARE_SHORT)
-            + _width(flags, HAS_GRADES, GRADES_ARE_SHORT)
-            + (0 if alike else 2)
-        )
-        return cls(flags, alike, count, HEAD + width * count)
-
-    def fill(self, columns: ItemColumns, pieces: Sequence[bytes], places: list[int]) -> None:
-        """Copy what comes before the ids of the pieces at some places to where it belongs."""
-        import numpy as np  # noqa: PLC0415 - loads with the first array
-
-        count = self.count
-        if len(places) == len(pieces):
-            # All of them begin alike, as those of one search page do: no rows are sought.
-            rows: slice | NDArray[np.int64] = slice(None)
-            matrix = b"".join([piece[: self.fixed] for piece in pieces])
-        else:
-            rows = (columns.offsets[places][:, None] + np.arange(count)).ravel()
-            matrix = b"".join([pieces[at][: self.fixed] for at in places])
-        table = np.frombuffer(matrix, np.uint8).reshape(len(places), self.fixed)
-        at = HEAD
-
-        def take(kind: str) -> NDArray[np.generic]:
-            nonlocal at
-            width = np.dtype(kind).itemsize * count
-            column = np.ascontiguousarray(table[:, at : at + width]).view(kind).ravel()
-            at += width
-            return column
-
-        if self.flags & HAS_RANKS:
-            columns.ranks[rows] = take("<u4")
-        else:
-            columns.ranks[rows] = np.tile(np.arange(1, count + 1), len(places))
-        if self.flags & HAS_SCORES:
-            columns.scores[rows] = take("<f4" if self.flags & SCORES_ARE_SHORT else "<f8")
-        if self.flags & HAS_GRADES:
-            columns.relevance[rows] = take("<f4" if self.flags & GRADES_ARE_SHORT else "<f8")
-        sizes, _ = columns.doc_ids
-        sizes[rows] = self.alike or take("<u2")
-
-
-def _width(flags: int, has: int, is_short: int) -> int:
-    return 0 if not flags & has else 4 if flags & is_short else 8
-
-
-def _check(piece: bytes) -> bytes:
-    return CHECKSUM.pack(crc32(memoryview(piece)[HEAD:], crc32(piece[: SHAPE.size])))
-
-
-def _damaged(place: int | None) -> FileError:
     return FileError(
         "expected the documents of a ranking, found bytes that are damaged",
         hint="restore a backup of the store",
         code="store_damaged",
-        line=place,
+        line=damaged,
     )
+
+
+def _check(piece: bytes) -> bytes:
+    return CHECKSUM.pack(crc32(memoryview(piece)[HEAD:], crc32(piece[: SHAPE.size])))
 
 
 def offsets_of(sizes: NDArray[np.int64]) -> NDArray[np.int64]:

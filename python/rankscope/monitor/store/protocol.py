@@ -74,7 +74,8 @@ class Touched:
 
     Args:
         seq: Up to which number this holds; ask from there next time.
-        times: The times of the rankings that came, or to which labels came, ascending.
+        times: The times of the rankings that came, or to which labels came, ascending: those of
+            the starts of their windows, where a length is given.
     """
 
     seq: int
@@ -262,8 +263,11 @@ class Store(Protocol):
     def drop_windows(self, project: str, keep: bytes) -> None:
         """Delete the windows of all configurations but one."""
 
-    def touched(self, project: str, after: int) -> Touched:
-        """Tell whose windows are to be computed again: what changed after a number."""
+    def touched(self, project: str, after: int, length: int = 1) -> Touched:
+        """Tell whose windows are to be computed again: what changed after a number.
+
+        Windows have a length in microseconds, and begin at multiples of it since 1970.
+        """
 
     def delete_before(self, project: str, time: int) -> Deleted:
         """Delete the rankings before a time, their labels, and labels before it without ranking."""

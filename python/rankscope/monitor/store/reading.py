@@ -4,31 +4,32 @@ from __future__ import annotations
 
 import json
 
-from sqlalchemy import LargeBinary, cast, exists, func, select, union_all
+from sqlalchemy import exists, func, select, union
 
 from rankscope.monitor.events import LABEL_KINDS, Label, Ranking
 from rankscope.monitor.limits import HOUR
 from rankscope.monitor.store import keyring, schema, window_table
-from rankscope.monitor.store.chunks import Chunk, Context, LabelColumns
-from rankscope.monitor.store.packing import offsets_of, unpack, unpack_columns
+from rankscope.monitor.store.chunk_reading import CHUNK, read_chunks
+from rankscope.monitor.store.chunks import Context
+from rankscope.monitor.store.packing import unpack
 from rankscope.monitor.store.protocol import Touched
+from rankscope.monitor.store.reading_ahead import read_ahead
 from rankscope.monitor.store.version_counts import list_versions
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterator
     from typing import Any, TypeVar
 
-    from sqlalchemy import ColumnElement, Connection, Engine
+    from sqlalchemy import ColumnElement, Connection, Engine, Executable
 
     from rankscope.monitor.keys import ApiKey, AuditEntry
-    from rankscope.monitor.store.packing import Texts
+    from rankscope.monitor.store.chunks import Chunk
     from rankscope.monitor.store.protocol import Version
     from rankscope.monitor.store.window_table import CellRow, HourRow, Progress
 
     T = TypeVar("T")
 
-CHUNK = 20_000
 FIRST, LAST = -(2**63), 2**63 - 1
 
 
@@ -109,54 +110,13 @@ class StoreReader:
             size: How many rankings a chunk has.
             event_ids: Whether chunks have the ids of events.
 
-        Yields:
+        Returns:
             Rankings in the order of time, then of `ranking_id`; all of one moment.
         """
-        shown, told, said = schema.rankings, schema.labels, schema.events
-        wanted = is_of(shown.c.project_id, project)
-        wanted &= shown.c.time >= (FIRST if since is None else since)
-        wanted &= shown.c.time <= (LAST if until is None else until - 1)
-        order = (shown.c.time, shown.c.ranking_id)
-        rankings = (
-            select(
-                shown.c.seq,
-                shown.c.time,
-                shown.c.context_id,
-                _utf8(shown.c.ranking_id),
-                _utf8(shown.c.query_key),
-                _utf8(shown.c.user_id),
-                shown.c.packed,
-                *([_utf8(said.c.event_id)] if event_ids else []),
-            )
-            .select_from(shown.join(said, said.c.seq == shown.c.seq) if event_ids else shown)
-            .where(wanted)
-            .order_by(*order)
-        )
-        # Not the column itself, so that rankings come first, not all labels of the project.
-        labels = (
-            select(
-                shown.c.seq,
-                _utf8(told.c.doc_id),
-                told.c.time,
-                told.c.kind,
-                told.c.labels,
-                told.c.value,
-                *([_utf8(said.c.event_id)] if event_ids else []),
-            )
-            .join(
-                told,
-                (told.c.project_id == shown.c.project_id + 0)
-                & (told.c.ranking_id == shown.c.ranking_id),
-            )
-            .join(said, said.c.seq == told.c.seq)
-            .where(wanted)
-            .order_by(*order, told.c.time, said.c.event_id)
-        )
-        with self._engine.connect() as connection:
-            waiting = _Waiting(connection, labels)
-            result = connection.execute(rankings.execution_options(stream_results=True))
-            while rows := result.fetchmany(size):
-                yield _make_chunk(rows, waiting)
+        ends = FIRST if since is None else since, LAST if until is None else until - 1
+        shown = schema.rankings
+        wanted = is_of(shown.c.project_id, project), shown.c.time.between(*ends)
+        return read_ahead(read_chunks(self._engine, *wanted, size, event_ids=event_ids))
 
     def find_ranking(self, project: str, ranking_id: str) -> Ranking | None:
         """Find a ranking."""
@@ -187,12 +147,11 @@ class StoreReader:
 
     def find_labels(self, project: str, ranking_id: str) -> list[Label]:
         """Find the labels of a ranking, in the order in which they count."""
-        told, said = schema.labels, schema.events
+        told = schema.labels
         wanted = (
-            select(told, said.c.event_id)
-            .join(said, said.c.seq == told.c.seq)
+            select(told)
             .where(is_of(told.c.project_id, project), told.c.ranking_id == ranking_id)
-            .order_by(told.c.time, said.c.event_id)
+            .order_by(told.c.time, told.c.event_id)
         )
         with self._engine.connect() as connection:
             return [
@@ -230,27 +189,33 @@ class StoreReader:
         with self._engine.connect() as connection:
             return keyring.list_audit(connection, project)
 
-    def touched(self, project: str, after: int) -> Touched:
+    def touched(self, project: str, after: int, length: int = 1) -> Touched:
         """Tell whose windows are to be computed again: what changed after a number."""
         import numpy as np  # noqa: PLC0415 - loads with the first array
 
         shown, told = schema.rankings, schema.labels
-        # Not the column itself, so that no index of all events of the project is read for it.
-        came = select(shown.c.time).where(
-            is_of(shown.c.project_id + 0, project), shown.c.seq > after
-        )
-        labelled = (
-            select(shown.c.time)
-            .join(
-                told,
-                (told.c.project_id == shown.c.project_id)
-                & (told.c.ranking_id == shown.c.ranking_id),
+        time = shown.c.time
+        # What is left over is never negative, although times may be.
+        start = time - (time % length + length) % length
+        if after <= 0:
+            # All rankings, and so all that have labels: the index by time has them.
+            wanted: Executable = select(start).where(is_of(shown.c.project_id, project)).distinct()
+        else:
+            # Not the column itself, so that no index of all events of the project is read for it.
+            came = select(start).where(is_of(shown.c.project_id + 0, project), shown.c.seq > after)
+            labelled = (
+                select(start)
+                .join(
+                    told,
+                    (told.c.project_id == shown.c.project_id)
+                    & (told.c.ranking_id == shown.c.ranking_id),
+                )
+                .where(is_of(told.c.project_id + 0, project), told.c.seq > after)
             )
-            .where(is_of(told.c.project_id + 0, project), told.c.seq > after)
-        )
+            wanted = union(came, labelled)
         with self._engine.connect() as connection:
             seq = read_last_seq(connection)
-            times = connection.execute(union_all(came, labelled)).scalars().all()
+            times = connection.execute(wanted).scalars().all()
         return Touched(seq, np.unique(np.array(times, dtype=np.int64)))
 
     def configuration(self, project: str) -> str | None:
@@ -309,72 +274,6 @@ class StoreReader:
             )
 
 
-class _Waiting:
-    """The labels of the rankings that are read, of which the next one waits."""
-
-    def __init__(self, connection: Connection, labels: Any) -> None:  # noqa: ANN401 - a statement
-        self._rows = iter(connection.execute(labels.execution_options(stream_results=True)))
-        self._next = next(self._rows, None)
-
-    def take(self, places: dict[int, int]) -> list[tuple[Any, ...]]:
-        """Take those of the next rankings, whose places are given by their numbers."""
-        taken = []
-        row = self._next
-        while row is not None and row[0] in places:
-            taken.append((places[row[0]], *row[1:]))
-            row = next(self._rows, None)
-        self._next = row
-        return taken
-
-
-def _make_chunk(rows: Sequence[Any], waiting: _Waiting) -> Chunk:
-    columns = zip(*rows, strict=True)
-    seqs, times, contexts, ranking_ids, query_keys, user_ids, pieces, *event_ids = columns
-    places = {seq: place for place, seq in enumerate(seqs)}
-    return Chunk(
-        _integers(seqs),
-        _integers(times),
-        _integers(contexts),
-        _texts(ranking_ids),
-        _texts(query_keys),
-        _texts(user_ids),
-        unpack_columns(pieces),
-        _make_labels(waiting.take(places), event_ids=bool(event_ids)),
-        _texts(event_ids[0]) if event_ids else None,
-    )
-
-
-def _make_labels(rows: list[tuple[Any, ...]], *, event_ids: bool) -> LabelColumns:
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
-    columns = list(zip(*rows, strict=True)) or [()] * (7 if event_ids else 6)
-    places, doc_ids, times, kinds, said, values, *known_by = columns
-    different = {text: code for code, text in enumerate(dict.fromkeys(said))}
-    return LabelColumns(
-        _integers(places),
-        _texts(doc_ids),
-        _integers(times),
-        np.array(kinds, dtype=np.int8),
-        tuple(tuple(json.loads(text)) for text in different),
-        _integers([different[text] for text in said]),
-        np.array(values, dtype=np.float64),
-        _texts(known_by[0]) if known_by else None,
-    )
-
-
-def _integers(values: Sequence[int]) -> Any:  # noqa: ANN401 - an array
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
-    return np.array(values, dtype=np.int64)
-
-
-def _texts(values: Sequence[bytes]) -> Texts:
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
-    sizes = np.fromiter(map(len, values), np.int64, len(values))
-    return offsets_of(sizes), np.frombuffer(b"".join(values), np.uint8)
-
-
 def _context_of(row: Any) -> Context:  # noqa: ANN401 - a row of any statement that has them
     attributes = tuple(sorted(json.loads(row.attributes).items()))
     return Context(row.model, row.version, row.environment, attributes)
@@ -384,10 +283,6 @@ def is_of(column: ColumnElement[int], project: str) -> ColumnElement[bool]:
     """Whether a number of a project is that of the name."""
     table = schema.projects
     return column == select(table.c.project_id).where(table.c.name == project).scalar_subquery()
-
-
-def _utf8(column: ColumnElement[str]) -> ColumnElement[bytes]:
-    return cast(column, LargeBinary)
 
 
 def is_pending() -> ColumnElement[bool]:

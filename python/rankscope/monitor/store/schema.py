@@ -12,6 +12,7 @@ from sqlalchemy import (
     Integer,
     LargeBinary,
     MetaData,
+    PrimaryKeyConstraint,
     SmallInteger,
     Table,
     Text,
@@ -84,7 +85,8 @@ rankings = Table(
     Column("context_id", Integer, nullable=False),
     Column("packed", LargeBinary, nullable=False),
     UniqueConstraint("project_id", "ranking_id"),
-    Index("rankings_by_time", "project_id", "time"),
+    # Unique, so that the labels of rankings come in the order of these without being sorted.
+    Index("rankings_by_time", "project_id", "time", "ranking_id", unique=True),
     Index("rankings_by_context", "context_id", "time"),
 )
 """One row a ranking, its documents packed."""
@@ -92,17 +94,22 @@ rankings = Table(
 labels = Table(
     "labels",
     TABLES,
-    Column("seq", SEQ, primary_key=True, autoincrement=False),
+    Column("seq", BigInteger, nullable=False, unique=True),
     Column("project_id", Integer, nullable=False),
     Column("ranking_id", Text, nullable=False),
     Column("doc_id", Text, nullable=False),
     Column("time", BigInteger, nullable=False),
+    Column("event_id", Text, nullable=False),
     Column("kind", SmallInteger, nullable=False),
     Column("labels", Text, nullable=False),
     Column("value", Float(53)),
-    Index("labels_by_ranking", "project_id", "ranking_id"),
+    PrimaryKeyConstraint("project_id", "ranking_id", "time", "event_id"),
+    sqlite_with_rowid=False,
 )
-"""One row a label; `kind` is a place in `LABEL_KINDS`, `labels` a list of JSON."""
+"""One row a label; `kind` is a place in `LABEL_KINDS`, `labels` a list of JSON.
+
+The labels of a ranking are beside each other, in the order in which they count.
+"""
 
 counters = Table(
     "counters",

@@ -147,6 +147,7 @@ def _ranking_row(ranking: Ranking, items: bytes, context_id: int) -> dict[str, A
 
 def _label_row(label: Label) -> dict[str, Any]:
     return {
+        "event_id": label.event_id,
         "ranking_id": label.ranking_id,
         "doc_id": label.doc_id,
         "time": label.time,
