@@ -1,0 +1,167 @@
+"""The façade: what one object does for a project, and what it refuses."""
+
+from __future__ import annotations
+
+import pytest
+
+pytest.importorskip("sqlalchemy", reason="the store needs SQLAlchemy")
+
+from rankscope import FileError, UsageError
+from rankscope.monitor import BaselineChoice, Configuration, Monitor, Rule, define
+from rankscope.monitor.limits import DAY, HOUR, SECOND
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from pathlib import Path
+    from typing import Any
+
+NOW = 20_000 * DAY
+CLICKS = Configuration(definition=define(positive="click", window=3600), attributes=("device",))
+
+
+def open_monitor(path: Path, *, writes: bool = True) -> Monitor:
+    """A monitor whose clock stands still."""
+    return Monitor.open(str(path), now=lambda: NOW, threads=1, writes=writes)
+
+
+def show(number: int, **more: object) -> dict[str, object]:
+    """A ranking of two documents, as it is sent."""
+    return {
+        "ranking_id": f"r{number}",
+        "time": (NOW - DAY) // 1000,
+        "doc_ids": ["a", "b"],
+        "attributes": {"device": "tv"},
+        **more,
+    }
+
+
+def click(number: int, doc: str) -> dict[str, object]:
+    """A click, as it is sent."""
+    return {
+        "ranking_id": f"r{number}",
+        "doc_id": doc,
+        "time": (NOW - DAY + SECOND) // 1000,
+        "labels": ["click"],
+    }
+
+
+def test_a_project_must_say_what_labels_are_worth(tmp_path: Path) -> None:
+    with open_monitor(tmp_path / "x.db") as monitor:
+        assert not monitor.is_configured
+        for ask in (monitor.evaluate, monitor.baseline, monitor.quality, lambda: monitor.measures):
+            with pytest.raises(UsageError, match="configured") as error:
+                ask()
+            assert error.value.code == "not_configured"
+
+
+def test_objects_frames_and_files_are_logged_alike(tmp_path: Path) -> None:
+    pandas = pytest.importorskip("pandas", reason="a frame is of pandas")
+    labels = pandas.DataFrame([click(number, "b") for number in range(3)])
+    labels["labels"] = "click"
+    labels["time"] = pandas.to_datetime(labels["time"], unit="ms", utc=True)
+    file = tmp_path / "labels.csv"
+    labels.to_csv(file, index=False)
+    values = []
+    for place, given in enumerate(([click(number, "b") for number in range(3)], labels, file)):
+        with open_monitor(tmp_path / f"{place}.db") as monitor:
+            monitor.configure(CLICKS)
+            assert monitor.log_rankings(map(show, range(3))).accepted == 3
+            assert monitor.log_labels(given).accepted == 3
+            monitor.evaluate()
+            values.append(monitor.series("nDCG@5").values)
+    assert len(values[0]) == 1
+    assert values[0] == values[1] == values[2]
+
+
+def test_what_is_no_list_of_events_is_refused(tmp_path: Path) -> None:
+    with open_monitor(tmp_path / "x.db") as monitor, pytest.raises(UsageError, match="int"):
+        monitor.log_rankings(5)
+
+
+def test_reading_needs_no_lock_and_changes_nothing(tmp_path: Path) -> None:
+    path = tmp_path / "x.db"
+    with open_monitor(path) as monitor:
+        monitor.configure(CLICKS)
+        monitor.log_rankings([show(1)])
+        monitor.log_labels([click(1, "b")])
+        monitor.set_rule(Rule(name="fall", measure="nDCG@5"))
+        monitor.evaluate()
+        with pytest.raises(FileError) as locked:
+            open_monitor(path)
+        assert locked.value.code == "store_locked"
+        with open_monitor(path, writes=False) as reader:
+            assert reader.series("nDCG@5") == monitor.series("nDCG@5")
+            assert reader.check() == monitor.check()
+            assert reader.quality() == monitor.quality()
+            reader.verify()
+            assert reader.backup(tmp_path / "copy.db") == monitor.store.last_seq
+            for change in (
+                reader.evaluate,
+                lambda: reader.configure(CLICKS),
+                lambda: reader.log_labels([click(1, "a")]),
+                lambda: reader.set_rule(Rule(name="other", measure="nDCG@5")),
+                lambda: reader.remove_rule("fall"),
+                lambda: reader.silence("fall", None),
+                lambda: reader.resolve("fall"),
+                lambda: reader.delete_before(NOW),
+            ):
+                with pytest.raises(UsageError) as error:
+                    change()
+                assert error.value.code == "read_only"
+    with open_monitor(tmp_path / "copy.db") as copy:
+        assert copy.check() != ()
+        assert len(copy.series("nDCG@5")) == 1
+
+
+def test_windows_outlive_their_events(tmp_path: Path) -> None:
+    with open_monitor(tmp_path / "x.db") as monitor:
+        monitor.configure(CLICKS)
+        monitor.log_rankings(map(show, range(3)))
+        monitor.log_labels([click(1, "b")])
+        monitor.evaluate()
+        before = monitor.series("nDCG@5"), monitor.slices("nDCG@5").to_dict()
+        # The hour of the time itself stays.
+        assert monitor.delete_before(NOW - DAY + HOUR - 1).rankings == 0
+        assert monitor.delete_before(NOW - DAY + HOUR).rankings == 3
+        assert monitor.evaluate().hours == 0
+        assert (monitor.series("nDCG@5"), monitor.slices("nDCG@5").to_dict()) == before
+
+
+@pytest.mark.parametrize(
+    "parts",
+    [
+        {"attributes": ("a", "a")},
+        {"attributes": tuple("abcdefg")},
+        {"attributes": ("a", "b"), "pairs": (("a", "c"),)},
+        {"attributes": ("a", "b"), "pairs": (("a", "a"),)},
+        {"most": 0},
+        {"grace": -1},
+    ],
+)
+def test_a_configuration_that_cannot_be_is_refused(parts: dict[str, Any]) -> None:
+    with pytest.raises(UsageError) as error:
+        Configuration(definition=CLICKS.definition, **parts)
+    assert error.value.code == "bad_configuration"
+
+
+@pytest.mark.parametrize(
+    "parts",
+    [
+        {"kind": "mean"},
+        {"environment": "production"},
+        {"kind": "period", "since": 5, "until": 5},
+        {"kind": "period"},
+        {"since": 5},
+        {"kind": "version", "version": "3"},
+    ],
+)
+def test_a_baseline_that_cannot_be_is_refused(parts: dict[str, Any]) -> None:
+    with pytest.raises(UsageError) as error:
+        BaselineChoice(**parts)
+    assert error.value.code == "bad_configuration"
+
+
+@pytest.mark.parametrize("text", ["", "5", "{}", '{"definition": {}}'])
+def test_what_is_no_configuration_is_not_read(text: str) -> None:
+    with pytest.raises(UsageError):
+        Configuration.from_json(text)
