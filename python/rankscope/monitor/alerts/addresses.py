@@ -1,0 +1,103 @@
+"""Which addresses may be called: those that anybody on the Internet could call, and no others.
+
+The registries of special addresses (IANA, RFC 6890 and what updates it) are written down here, and
+not taken from the version of Python that runs.
+"""
+
+from __future__ import annotations
+
+from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import TypeAlias
+
+    Address: TypeAlias = IPv4Address | IPv6Address
+
+SPECIAL = tuple(
+    IPv4Network(network)
+    for network in (
+        "0.0.0.0/8",  # this network
+        "10.0.0.0/8",  # private
+        "100.64.0.0/10",  # behind the translators of providers
+        "127.0.0.0/8",  # this machine
+        "169.254.0.0/16",  # this link, and metadata of clouds
+        "172.16.0.0/12",  # private
+        "192.0.0.0/24",  # protocols
+        "192.0.2.0/24",  # documentation
+        "192.31.196.0/24",  # sinks of names
+        "192.52.193.0/24",  # multicast by unicast
+        "192.88.99.0/24",  # relays of 6to4
+        "192.168.0.0/16",  # private
+        "192.175.48.0/24",  # sinks of names
+        "198.18.0.0/15",  # measurements
+        "198.51.100.0/24",  # documentation
+        "203.0.113.0/24",  # documentation
+        "224.0.0.0/4",  # multicast
+        "240.0.0.0/4",  # reserved, and broadcast
+    )
+)
+SPECIAL_6 = tuple(
+    IPv6Network(network)
+    for network in (
+        "2001::/23",  # protocols, measurements and identifiers
+        "2001:db8::/32",  # documentation
+        "2620:4f:8000::/48",  # sinks of names
+        "3fff::/20",  # documentation
+    )
+)
+GLOBAL_6 = IPv6Network("2000::/3")
+"""All of IPv6 that was ever given to anybody."""
+
+# Addresses that stand for one of IPv4, which is what is reached by them.
+MAPPED = IPv6Network("::ffff:0:0/96")
+TRANSLATED = IPv6Network("64:ff9b::/96")
+SIX_TO_FOUR = IPv6Network("2002::/16")
+TEREDO = IPv6Network("2001::/32")
+
+LOOPBACK = (IPv4Network("127.0.0.0/8"), IPv6Network("::1/128"))
+
+
+def is_public(address: Address) -> bool:
+    """Whether an address is one that anybody on the Internet could call.
+
+    Args:
+        address: The address.
+
+    Examples:
+        >>> from ipaddress import ip_address
+        >>> [is_public(ip_address(one)) for one in ("8.8.8.8", "10.0.0.1", "64:ff9b::a00:1")]
+        [True, False, False]
+    """
+    if isinstance(address, IPv6Address) and address.scope_id is not None:
+        return False
+    inner = list(unwrap(address))
+    if inner:
+        return all(map(_is_plain, inner))
+    if isinstance(address, IPv4Address):
+        return _is_plain(address)
+    return address in GLOBAL_6 and not any(address in network for network in SPECIAL_6)
+
+
+def is_loopback(address: Address) -> bool:
+    """Whether an address is that of this machine."""
+    return any(address.version == network.version and address in network for network in LOOPBACK)
+
+
+def unwrap(address: Address) -> Iterator[IPv4Address]:
+    """Give the addresses of IPv4 that one of IPv6 leads to, where it does."""
+    if isinstance(address, IPv4Address):
+        return
+    number = int(address)
+    if address in MAPPED or address in TRANSLATED:
+        yield IPv4Address(number & 0xFFFF_FFFF)
+    elif address in SIX_TO_FOUR:
+        yield IPv4Address(number >> 80 & 0xFFFF_FFFF)
+    elif address in TEREDO:
+        yield IPv4Address(number >> 64 & 0xFFFF_FFFF)  # the server
+        yield IPv4Address(~number & 0xFFFF_FFFF)  # the client
+
+
+def _is_plain(address: IPv4Address) -> bool:
+    return not any(address in network for network in SPECIAL)

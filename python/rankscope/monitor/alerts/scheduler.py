@@ -1,0 +1,129 @@
+"""Evaluates projects and delivers notifications, each by a thread of its own."""
+
+from __future__ import annotations
+
+from rankscope.errors import RankscopeError
+from rankscope.monitor.alerts.repeating import Repeater
+from rankscope.monitor.limits import SECOND
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from rankscope.monitor.alerts.delivery import Deliverer
+
+SECONDS = 10.0
+DELIVERY_SECONDS = 1.0
+ROUNDS = 3
+
+
+class Scheduler:
+    """Evaluates projects in turn, and delivers notifications meanwhile.
+
+    A project whose evaluation fails is told of once, until it fails in another way or succeeds, and
+    the others go on. Whether a webhook hangs makes no difference to any evaluation.
+
+    Args:
+        projects: Lists the projects.
+        evaluate: Evaluates one of them.
+        deliverer: Delivers notifications; nothing does if it is left out.
+        seconds: How long to wait after a round.
+        now: Gives the time, in microseconds since 1970 in UTC.
+        report: Takes what went wrong, such as `Journal.write`.
+
+    Attributes:
+        finished: When the last round was over, in microseconds since 1970 in UTC; when the
+            scheduler was made, before there was one.
+        failing: By project, what is wrong with those that were not evaluated in the last round.
+    """
+
+    def __init__(
+        self,
+        projects: Callable[[], Sequence[str]],
+        evaluate: Callable[[str], object],
+        *,
+        deliverer: Deliverer | None = None,
+        seconds: float = SECONDS,
+        now: Callable[[], int],
+        report: Callable[[str, Mapping[str, object]], object],
+    ) -> None:
+        self._projects = projects
+        self._evaluate = evaluate
+        self._seconds = seconds
+        self._now = now
+        self._report = report
+        self.finished = now()
+        self.failing: dict[str, str] = {}
+        self._evaluating = Repeater(
+            self.run_round,
+            seconds=seconds,
+            name="rankscope-evaluation",
+            complain=self._complain("evaluation.failed"),
+        )
+        self._delivering = None
+        if deliverer is not None:
+            self._delivering = Repeater(
+                deliverer.step,
+                seconds=DELIVERY_SECONDS,
+                name="rankscope-delivery",
+                complain=self._complain("delivery.failed"),
+            )
+
+    def start(self) -> None:
+        """Begin."""
+        self._evaluating.start()
+        if self._delivering is not None:
+            self._delivering.start()
+
+    def stop(self, seconds: float | None = None) -> bool:
+        """End with the project and the notification that are worked on, and say whether that is so.
+
+        Args:
+            seconds: How long to wait for each of the two; as long as it takes, if left out.
+        """
+        ended = self._evaluating.stop(seconds)
+        if self._delivering is not None:
+            ended = self._delivering.stop(seconds) and ended
+        return ended
+
+    @property
+    def lag(self) -> float:
+        """For how many seconds no round has been over."""
+        return max(self._now() - self.finished, 0) / SECOND
+
+    @property
+    def is_late(self) -> bool:
+        """Whether a round takes much longer than it should."""
+        return self.lag > ROUNDS * max(self._seconds, SECONDS)
+
+    def run_round(self) -> None:
+        """Evaluate each project once."""
+        failing = {}
+        for project in self._projects():
+            if self._evaluating.is_ending:
+                return
+            try:
+                self._evaluate(project)
+            except RankscopeError as error:
+                # What is not configured is not measured, and nothing is wrong with that.
+                if error.code != "not_configured":
+                    failing[project] = error.code
+            except Exception as error:  # noqa: BLE001 - the other projects are evaluated
+                failing[project] = type(error).__name__
+        for project, problem in failing.items():
+            if self.failing.get(project) != problem:
+                self._report("evaluation.failed", {"project": project, "problem": problem})
+        self.failing = failing
+        self.finished = self._now()
+
+    def _complain(self, event: str) -> Callable[[Exception], None]:
+        told = ""
+
+        def complain(error: Exception) -> None:
+            nonlocal told
+            problem = error.code if isinstance(error, RankscopeError) else type(error).__name__
+            if problem != told:
+                self._report(event, {"problem": problem})
+                told = problem
+
+        return complain

@@ -1,0 +1,391 @@
+"""Notifications are delivered at least once, later again where that fails, and never forgotten."""
+
+from __future__ import annotations
+
+import base64
+import hmac
+import io
+import json
+from functools import partial
+from itertools import pairwise
+
+import pytest
+from rankscope import FileError, UsageError
+from rankscope.monitor.alerts.delivery import MOST_AGE, WAITS, Deliverer
+from rankscope.monitor.alerts.log_channel import LogChannel
+from rankscope.monitor.alerts.managing import list_alerts, list_notifications
+from rankscope.monitor.alerts.posting import PostError, Reply
+from rankscope.monitor.alerts.webhook import (
+    find_webhook,
+    remove_webhook,
+    set_webhook,
+    try_webhook,
+)
+from rankscope.monitor.keys import Secret
+from rankscope.monitor.limits import DAY, HOUR, MINUTE, SECOND
+from rankscope.monitor.server.journal import Journal
+from rankscope.monitor.store import rule_rows
+
+from tests.monitor.alerts.listener import listening, make_poster
+from tests.monitor.alerts.world import (
+    BAD,
+    GOOD,
+    PROJECT,
+    START,
+    advance,
+    known_at,
+    make_day,
+    make_rule,
+    put,
+)
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from rankscope.monitor.alerts.posting import Poster, Target
+    from rankscope.monitor.store.outbox_rows import Letter
+    from rankscope.monitor.store.sqlite import SQLiteStore
+
+URL = "https://hook.example/in"
+KEY = base64.b64encode(bytes(range(32))).decode()
+SECRET = Secret(f"whsec_{KEY}")
+
+
+class Other:
+    """The other side of a webhook: it notes what comes, and answers as it is told."""
+
+    def __init__(self, *answers: Reply | Exception) -> None:
+        self.answers = list(answers)
+        self.taken: list[tuple[dict[str, str], bytes]] = []
+
+    def check(self, _target: Target) -> list[str]:
+        return ["8.8.8.8"]
+
+    def post(self, _target: Target, headers: Mapping[str, str], body: bytes) -> Reply:
+        self.taken.append((dict(headers), body))
+        answer = self.answers.pop(0) if len(self.answers) > 1 else self.answers[0]
+        if isinstance(answer, Exception):
+            raise answer
+        return answer
+
+
+class World:
+    """A store with a webhook, a log and a clock."""
+
+    def __init__(self, store: SQLiteStore, other: Other | Poster) -> None:
+        self.store = store
+        self.now = START
+        self.log = io.StringIO()
+        self.deliverer = Deliverer(
+            store,
+            log=LogChannel(Journal(self.log.write, lambda: self.now).write),
+            poster=other,
+            now=lambda: self.now,
+            chance=lambda: 0.5,
+        )
+
+    def tell(self, name: str = "a", channels: tuple[str, ...] = ("webhook",)) -> None:
+        """Let a change of a state wait to be told."""
+        known = self.store.query(partial(rule_rows.find_rule, project=PROJECT, name="x"))
+        row = rule_rows.RuleRow(
+            name="x",
+            rule="{}",
+            progress="{}",
+            state="OK",
+            reason="",
+            since=0,
+            evaluated=0,
+            silenced_until=None,
+            revision=1 if known is None else known.revision + 1,
+        )
+        body = json.dumps({"type": "rule.state_changed", "id": name, "time": "then"})
+        alert = rule_rows.AlertRow(name, self.now, body, channels)
+        work = partial(rule_rows.save_rule, project=PROJECT, row=row, alert=alert)
+        assert self.store.transact(work).result()
+
+    def letters(self) -> list[Letter]:
+        """What became of notifications, the first one first."""
+        return list(list_notifications(self.store, PROJECT))[::-1]
+
+
+@pytest.fixture
+def make(store: SQLiteStore) -> Callable[..., World]:
+    """Makes a world with a webhook."""
+
+    def make_world(other: Other | Poster, url: str = URL, **more: bool) -> World:
+        set_webhook(
+            store,
+            PROJECT,
+            url,
+            poster=other,
+            now=START,
+            actor="ada",
+            secret=SECRET,
+            **more,
+        )
+        return World(store, other)
+
+    return make_world
+
+
+def test_a_drop_reaches_the_webhook_and_the_log(
+    store: SQLiteStore, make: Callable[..., World]
+) -> None:
+    with listening() as listener:
+        world = make(make_poster(), listener.url, allows_http=True)
+        put(store, make_rule(slices=("device",)))
+        for day, ranks in enumerate([GOOD, BAD, BAD]):
+            store.append(PROJECT, make_day(day, ranks, device="tv"))
+            advance(store, known_at(day))
+        world.now = known_at(2)
+        assert world.deliverer.step() == 4
+        assert world.deliverer.step() == 0
+    alert, first = list_alerts(store, PROJECT)
+    assert (first.after, alert.after) == ("OK", "ALERT")
+    bodies = [json.loads(request.partition(b"\r\n\r\n")[2]) for request in listener.requests]
+    assert bodies == [first.to_dict(), alert.to_dict()]
+    assert bodies[1]["link"] == "/rules/quality"
+    assert {"device": "tv"} in [fallen["slice"] for fallen in bodies[1]["streams"]]
+    lines = [json.loads(line) for line in world.log.getvalue().splitlines()]
+    assert [line["after"] for line in lines] == ["OK", "ALERT"]
+    assert {letter.status for letter in world.letters()} == {"delivered"}
+
+
+def test_a_notification_is_signed(make: Callable[..., World]) -> None:
+    other = Other(Reply(200))
+    world = make(other)
+    world.tell("a")
+    world.deliverer.step()
+    ((headers, body),) = other.taken
+    said = f"{headers['webhook-id']}.{headers['webhook-timestamp']}.".encode() + body
+    expected = hmac.digest(bytes(range(32)), said, "sha256")
+    assert headers["webhook-signature"] == f"v1,{base64.b64encode(expected).decode()}"
+    assert headers["webhook-id"] == "a"
+    assert headers["webhook-timestamp"] == str(START // SECOND)
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        Reply(500),
+        Reply(429),
+        Reply(302),
+        Reply(404),
+        PostError("nothing was answered in time", code="webhook_timeout"),
+        PostError("TLS failed", code="webhook_tls"),
+    ],
+    ids=str,
+)
+def test_what_fails_is_tried_again_later_and_with_the_same_id(
+    make: Callable[..., World], answer: Reply | Exception
+) -> None:
+    other = Other(answer, answer, Reply(200))
+    world = make(other)
+    world.tell("a")
+    for wait in (5 * SECOND, 5 * MINUTE):
+        assert world.deliverer.step() == 1
+        (letter,) = world.letters()
+        assert (letter.status, letter.due - world.now) == ("waiting", round(wait * 1.1))
+        assert letter.problem
+        world.now = letter.due - 1
+        assert world.deliverer.step() == 0
+        world.now = letter.due
+    world.deliverer.step()
+    (letter,) = world.letters()
+    assert (letter.status, letter.attempts, letter.problem) == ("delivered", 3, "")
+    assert {headers["webhook-id"] for headers, _ in other.taken} == {"a"}
+    assert len({body for _, body in other.taken}) == 1
+
+
+def test_nobody_is_called_sooner_than_asked(make: Callable[..., World]) -> None:
+    world = make(Other(Reply(429, retry_after=3600.0)))
+    world.tell("a")
+    world.deliverer.step()
+    (letter,) = world.letters()
+    assert letter.due == START + HOUR
+
+
+def test_after_three_days_a_notification_is_given_up_and_the_next_one_tells_so(
+    make: Callable[..., World],
+) -> None:
+    other = Other(Reply(500))
+    world = make(other)
+    world.tell("a")
+    world.tell("b")
+    while any(letter.status == "waiting" for letter in world.letters()):
+        world.now = min(one.due for one in world.letters() if one.status == "waiting")
+        world.deliverer.step()
+    assert world.now - START <= MOST_AGE
+    assert [letter.status for letter in world.letters()] == ["dead", "dead"]
+    assert {letter.problem for letter in world.letters()} == {"status 500"}
+    attempts = world.letters()[0].attempts
+    assert len(WAITS) - 2 <= attempts <= len(WAITS) + 1
+    other.answers = [Reply(200)]
+    world.tell("c")
+    while world.deliverer.step():
+        pass
+    told = [json.loads(body) for _, body in other.taken[-2:]]
+    assert told[0]["id"] == "c"
+    assert (told[1]["type"], told[1]["count"]) == ("notifications.lost", 2)
+    assert [letter.status for letter in world.letters()] == [
+        "summed",
+        "summed",
+        "delivered",
+        "delivered",
+    ]
+
+
+def test_what_nobody_tried_in_time_is_given_up(make: Callable[..., World]) -> None:
+    other = Other(Reply(200))
+    world = make(other)
+    world.tell("a")
+    world.now += 3 * DAY
+    world.deliverer.step()
+    assert (world.letters()[0].status, other.taken) == ("dead", [])
+
+
+def test_what_is_gone_is_called_no_more(store: SQLiteStore, make: Callable[..., World]) -> None:
+    other = Other(Reply(410))
+    world = make(other)
+    for name in "abc":
+        world.tell(name)
+    while world.deliverer.step():
+        pass
+    assert len(other.taken) == 1
+    assert {letter.status for letter in world.letters()} == {"dead"}
+    webhook = find_webhook(store, PROJECT)
+    assert webhook is not None
+    assert webhook.disabled == START
+    assert store.audit(PROJECT)[-1].action == "webhook.disable"
+    world.tell("d")
+    assert len(world.letters()) == 3
+    set_webhook(store, PROJECT, URL, poster=other, now=START, actor="ada")
+    world.tell("e")
+    assert len(world.letters()) == 4
+
+
+def test_a_crash_after_sending_sends_again_with_the_same_id(
+    store: SQLiteStore, make: Callable[..., World], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    other = Other(Reply(200))
+    world = make(other)
+    world.tell("a")
+
+    def crash(*_: object) -> None:
+        raise FileError("expected a disk, found none", code="store_failed")
+
+    with monkeypatch.context() as broken:
+        broken.setattr(store, "transact", crash)
+        with pytest.raises(FileError):
+            world.deliverer.step()
+    World(store, other).deliverer.step()
+    assert [headers["webhook-id"] for headers, _ in other.taken] == ["a", "a"]
+    assert world.letters()[0].status == "delivered"
+
+
+def test_the_log_does_not_wait_for_webhooks(make: Callable[..., World]) -> None:
+    other = Other(PostError("nothing was answered in time", code="webhook_timeout"))
+    world = make(other)
+    for name in "abc":
+        world.tell(name, ("webhook", "log"))
+    assert world.deliverer.step() == 4
+    assert len(world.log.getvalue().splitlines()) == 3
+    assert len(other.taken) == 1
+
+
+def test_a_line_of_the_log_is_one_line_of_ascii(make: Callable[..., World]) -> None:
+    world = make(Other(Reply(200)))
+    world.tell("\x1b[31m\r\n{0.__class__} \u202e \u2028 \x9b", ("log",))
+    world.deliverer.step()
+    text = world.log.getvalue()
+    assert text.isascii()
+    assert text.count("\n") == 1
+    assert text[:-1].isprintable()
+    assert json.loads(text)["id"].startswith("\x1b[31m\r\n{0.__class__}")
+
+
+def test_a_log_that_takes_nothing_is_tried_again(make: Callable[..., World]) -> None:
+    world = make(Other(Reply(200)))
+    world.log.close()
+    world.tell("a", ("log",))
+
+    def fail(_event: str, _fields: Mapping[str, object]) -> None:
+        raise OSError
+
+    world.deliverer._log = LogChannel(fail)
+    world.deliverer.step()
+    assert world.letters()[0].problem == "the log takes nothing"
+    assert world.letters()[0].status == "waiting"
+
+
+def test_the_secret_is_shown_once_and_nowhere_else(store: SQLiteStore) -> None:
+    other = Other(Reply(200))
+    shown = set_webhook(store, PROJECT, URL, poster=other, now=0, actor="ada").reveal()
+    assert len(base64.b64decode(shown.removeprefix("whsec_"))) == 32
+    webhook = find_webhook(store, PROJECT)
+    assert shown not in f"{webhook!r} {webhook} {store.audit(PROJECT)}"
+    assert webhook is not None
+    assert webhook.secret.reveal() == shown
+
+
+@pytest.mark.parametrize("text", ["", "abc", "whsec_", "whsec_!!", "whsec_" + "A" * 20])
+def test_a_weak_secret_is_refused_and_not_shown(store: SQLiteStore, text: str) -> None:
+    with pytest.raises(UsageError) as refused:
+        set_webhook(
+            store,
+            PROJECT,
+            URL,
+            poster=Other(Reply(200)),
+            now=0,
+            actor="ada",
+            secret=Secret(text),
+        )
+    assert refused.value.code == "webhook_secret"
+    assert find_webhook(store, PROJECT) is None
+
+
+def test_an_address_that_may_not_be_called_is_not_set(store: SQLiteStore) -> None:
+    with pytest.raises(PostError):
+        set_webhook(store, PROJECT, URL, poster=make_poster("10.0.0.1"), now=0, actor="ada")
+    assert find_webhook(store, PROJECT) is None
+
+
+def test_the_audit_has_the_host_and_not_the_path(store: SQLiteStore) -> None:
+    url = "https://hook.example/a-token-in-a-path"
+    set_webhook(store, PROJECT, url, poster=Other(Reply(200)), now=7, actor="ada")
+    remove_webhook(store, PROJECT, now=8, actor="bob")
+    said = [(one.time, one.actor, one.action, one.subject) for one in store.audit(PROJECT)]
+    assert said == [
+        (7, "ada", "webhook.set", "hook.example"),
+        (8, "bob", "webhook.remove", PROJECT),
+    ]
+    with pytest.raises(UsageError) as refused:
+        remove_webhook(store, PROJECT, now=9, actor="bob")
+    assert refused.value.code == "no_webhook"
+
+
+@pytest.mark.parametrize(
+    ("answer", "told"),
+    [
+        (Reply(204), (True, "status 204")),
+        (Reply(500), (False, "status 500")),
+        (PostError("TLS failed", code="webhook_tls"), (False, "TLS failed")),
+    ],
+)
+def test_a_test_is_sent_by_the_same_rules_and_once(
+    store: SQLiteStore, answer: Reply | Exception, told: tuple[bool, str]
+) -> None:
+    other = Other(answer)
+    set_webhook(store, PROJECT, URL, poster=other, now=0, actor="ada", secret=SECRET)
+    tried = try_webhook(store, PROJECT, poster=other, now=START)
+    assert (tried.is_delivered, tried.told) == told
+    ((headers, body),) = other.taken
+    assert json.loads(body)["type"] == "webhook.test"
+    assert headers["webhook-signature"].startswith("v1,")
+    with pytest.raises(UsageError):
+        try_webhook(store, "films", poster=other, now=START)
+
+
+def test_waits_grow() -> None:
+    assert all(one < other for one, other in pairwise(WAITS))

@@ -1,0 +1,125 @@
+"""Projects are evaluated in turn, whatever becomes of one of them, or of a webhook."""
+
+from __future__ import annotations
+
+import threading
+from collections import Counter
+
+from rankscope import FileError, UsageError
+from rankscope.monitor.alerts.repeating import Repeater
+from rankscope.monitor.alerts.scheduler import Scheduler
+from rankscope.monitor.limits import SECOND
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+
+class World:
+    """Projects, of which some fail, and a clock."""
+
+    def __init__(self, *projects: str, **failing: Exception) -> None:
+        self.failing = failing
+        self.counts: Counter[str] = Counter()
+        self.order: list[str] = []
+        self.told: list[tuple[str, dict[str, object]]] = []
+        self.now = 0
+        self.scheduler = Scheduler(
+            lambda: projects, self.evaluate, now=lambda: self.now, report=self.report
+        )
+
+    def evaluate(self, project: str) -> None:
+        """Evaluate a project, or fail."""
+        self.counts[project] += 1
+        self.order.append(project)
+        if project in self.failing:
+            raise self.failing[project]
+
+    def report(self, event: str, fields: Mapping[str, object]) -> None:
+        """Note what is told."""
+        self.told.append((event, dict(fields)))
+
+
+def test_each_project_has_its_turn() -> None:
+    world = World("a", "b", "c")
+    world.scheduler.run_round()
+    world.scheduler.run_round()
+    assert world.order == ["a", "b", "c"] * 2
+
+
+def test_a_project_that_fails_stops_no_other_and_is_told_of_once() -> None:
+    world = World("a", "b", "c", a=FileError("secret", code="store_busy"), b=KeyError("secret"))
+    for _ in range(3):
+        world.scheduler.run_round()
+    assert world.counts == {"a": 3, "b": 3, "c": 3}
+    assert world.told == [
+        ("evaluation.failed", {"project": "a", "problem": "store_busy"}),
+        ("evaluation.failed", {"project": "b", "problem": "KeyError"}),
+    ]
+    assert world.scheduler.failing == {"a": "store_busy", "b": "KeyError"}
+    world.failing = {"b": ValueError()}
+    world.scheduler.run_round()
+    assert world.told[2:] == [("evaluation.failed", {"project": "b", "problem": "ValueError"})]
+    assert world.scheduler.failing == {"b": "ValueError"}
+
+
+def test_what_is_not_configured_is_not_wrong() -> None:
+    world = World("a", a=UsageError("none", code="not_configured"))
+    world.scheduler.run_round()
+    assert (world.told, world.scheduler.failing) == ([], {})
+
+
+def test_a_round_that_takes_too_long_is_known() -> None:
+    world = World("a")
+    world.scheduler.run_round()
+    world.now = 31 * SECOND
+    assert (world.scheduler.lag, world.scheduler.is_late) == (31.0, True)
+    world.scheduler.run_round()
+    assert (world.scheduler.finished, world.scheduler.is_late) == (31 * SECOND, False)
+    world.now = 0  # a clock may be put back
+    assert world.scheduler.lag == 0
+
+
+def test_threads_begin_and_end() -> None:
+    goes, ends = threading.Event(), threading.Event()
+
+    class Slow:
+        """A webhook that hangs."""
+
+        def step(self) -> int:
+            """Hang."""
+            ends.wait(20)
+            return 0
+
+    world = World("a", "b")
+    scheduler = Scheduler(
+        lambda: ["a", "b"],
+        lambda project: goes.set() if project == "b" else None,
+        deliverer=Slow(),
+        seconds=0.001,
+        now=lambda: 0,
+        report=world.report,
+    )
+    scheduler.start()
+    # That the webhook hangs keeps no project from its turn.
+    for _ in range(3):
+        goes.clear()
+        assert goes.wait(20)
+    assert not scheduler.stop(0.01)
+    ends.set()
+    assert scheduler.stop()
+
+
+def test_what_is_raised_is_told_and_the_next_time_comes() -> None:
+    seen = threading.Semaphore(0)
+    told: list[Exception] = []
+
+    def fail() -> None:
+        seen.release()
+        raise OSError
+
+    repeater = Repeater(fail, seconds=0, name="test", complain=told.append)
+    repeater.start()
+    assert all(seen.acquire(timeout=20) for _ in range(3))
+    assert repeater.stop()
+    assert len(told) >= 3
