@@ -3,32 +3,15 @@
 from __future__ import annotations
 
 import base64
-import math
-import re
 from hashlib import sha256
-from importlib.resources import files
 
 from rankscope._core import __version__
-from rankscope.errors import UsageError
 from rankscope.explain import html
-from rankscope.explain.blocks import Heading, Note
-from rankscope.explain.derivation import DIGITS
-from rankscope.report.charts import span, stack
-from rankscope.results.text import format_share, format_value, show
+from rankscope.report.templating import make_environment, read_template
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from jinja2 import Environment
-    from markupsafe import Markup
-
-    from rankscope.explain import Explanation
     from rankscope.report.report import Report
-
-LONGEST = 200
-"""Longer texts are cut: an id may have any length."""
-BREAK = re.compile(r"(?<=[_./:-])(?=[^_./:-])")
-LEVELS = 5
-"""How many shades the cells of values have."""
 
 
 def render(report: Report) -> str:
@@ -37,9 +20,9 @@ def render(report: Report) -> str:
     Raises:
         UsageError: Jinja is not installed.
     """
-    environment = _make_environment()
-    style = html.STYLE + _read("report.css")
-    script = _read("report.js")
+    environment = make_environment("rankscope.report", extra="report")
+    style = html.STYLE + read_template("look.css") + read_template("report.css")
+    script = read_template("report.js")
     return environment.get_template("page.html.j2").render(
         report=report,
         style=style,
@@ -47,42 +30,6 @@ def render(report: Report) -> str:
         policy=_write_csp(style, script),
         version=__version__,
     )
-
-
-def _make_environment() -> Environment:
-    try:
-        from jinja2 import Environment, PackageLoader, StrictUndefined  # noqa: PLC0415 - an extra
-    except ModuleNotFoundError as error:
-        raise UsageError(
-            "expected jinja2 to be installed for the page",
-            hint="pip install 'rankscope[report]'",
-            code="missing_extra",
-        ) from error
-    environment = Environment(
-        loader=PackageLoader("rankscope.report"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    environment.filters |= {
-        "shown": shorten,
-        "breakable": mark_breaks,
-        "value": write_value,
-        "exact": write_exactly,
-        "count": write_count,
-        "size": write_size,
-        "shade": shade,
-        "percent": write_percent,
-        "shown_whole": show,
-        "derived": write_derivation,
-    }
-    environment.globals |= {"span": span, "stack": stack}
-    return environment
-
-
-def _read(name: str) -> str:
-    return (files("rankscope.report") / "templates" / name).read_text(encoding="utf-8")
 
 
 def _write_csp(style: str, script: str) -> str:
@@ -100,72 +47,3 @@ def _write_csp(style: str, script: str) -> str:
 
 def _digest(text: str) -> str:
     return f"sha256-{base64.b64encode(sha256(text.encode()).digest()).decode()}"
-
-
-def shorten(text: object) -> str:
-    r"""Show a text on one line, what is not printable escaped, and cut where it is very long.
-
-    Examples:
-        >>> print(shorten("a\u202eb"), len(shorten("a" * 1_000_000)))
-        a\u202eb 224
-    """
-    whole = str(text)
-    if len(whole) <= LONGEST:
-        return show(whole)
-    return f"{show(whole[:LONGEST])}… ({len(whole):,} characters)"
-
-
-def mark_breaks(text: str) -> Markup:
-    """Say where a long name may go on in the next line: after what joins its words.
-
-    Examples:
-        >>> print(mark_breaks("<old>_bm25.run"))
-        &lt;old&gt;_<wbr>bm25.<wbr>run
-    """
-    from markupsafe import Markup  # noqa: PLC0415 - Jinja brings it
-
-    return Markup("<wbr>").join(BREAK.split(text))
-
-
-def write_derivation(explanation: Explanation) -> Markup:
-    """Write where a value comes from, without what the page around it says."""
-    from markupsafe import Markup  # noqa: PLC0415 - Jinja brings it
-
-    blocks = explanation.lay_out(DIGITS)
-    own = [block for block in blocks if not isinstance(block, Heading | Note)]
-    return Markup(html.write(own))  # noqa: S704 - it escapes what it writes
-
-
-def write_value(value: float | None) -> str:
-    """Write a value with four places; a dash where there is none."""
-    return "–" if value is None or math.isnan(value) else format_value(value)
-
-
-def write_exactly(value: float | None) -> str:
-    """Write a value so that rows can be ordered by it; nothing where there is none."""
-    return "" if value is None or math.isnan(value) else f"{value:.9g}"
-
-
-def write_count(count: int) -> str:
-    """Write a count with commas between thousands."""
-    return f"{count:,}"
-
-
-def write_size(size: int) -> str:
-    """Write a number of bytes."""
-    return f"{size:,} bytes"
-
-
-def write_percent(share: float) -> str:
-    """Write a share in percent."""
-    return "–" if math.isnan(share) else format_share(share)
-
-
-def shade(value: float) -> str:
-    """Give the shade of a cell, by which values between 0 and 1 are told at a glance.
-
-    Examples:
-        >>> [shade(value) for value in (0.0, 0.5, 1.0, 3.0)]
-        ['s0', 's2', 's5', '']
-    """
-    return f"s{int(value * LEVELS)}" if 0 <= value <= 1 else ""
