@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 FEWEST_STEPS = 3
 PADDING = 0.08
+NEAR = 1e-9
 
 
 @record(frozen=True, slots=True)
@@ -46,15 +47,28 @@ class Axis:
         return round(100 * min(max(share, 0.0), 1.0), 3)
 
 
-def choose_axis(values: Iterable[float]) -> Axis:
-    """Choose a scale for values, with round numbers on it."""
+def choose_axis(
+    values: Iterable[float], within: tuple[float, float] = (-math.inf, math.inf)
+) -> Axis:
+    """Choose a scale for values, with round numbers on it.
+
+    Args:
+        values: What it has to show.
+        within: The least and the largest value there can be: it does not go beyond.
+
+    Examples:
+        >>> choose_axis([0.9, 1.0], within=(0.0, 1.0)).high
+        1.0
+    """
     finite = [value for value in values if math.isfinite(value)] or [0.0, 1.0]
     low, high = min(finite), max(finite)
     spread = (high - low) or abs(high) or 1.0
-    low, high = low - PADDING * spread, high + PADDING * spread
+    low = min(max(low - PADDING * spread, within[0]), low)
+    high = max(min(high + PADDING * spread, within[1]), high)
     step = _round_step((high - low) / FEWEST_STEPS)
-    first = math.ceil(low / step)
-    ticks = tuple(round(step * at, 12) for at in range(first, math.floor(high / step) + 1))
+    # A bound such as 1 is a tick, whatever its quotient is rounded to.
+    first, last = math.ceil(low / step - NEAR), math.floor(high / step + NEAR)
+    ticks = tuple(round(step * at, 12) for at in range(first, last + 1))
     places = max(0, -math.floor(math.log10(step) + 1e-9))
     return Axis(low, high, ticks, places)
 

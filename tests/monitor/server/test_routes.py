@@ -101,7 +101,6 @@ def test_events_are_of_the_project_of_the_key_whatever_is_asked(service: Service
 @pytest.mark.parametrize(
     "path",
     [
-        "/",
         "/v1",
         "/v1/",
         "/v1/rankings/",

@@ -22,10 +22,10 @@ from rankscope.monitor.server.ingest import Ingest
 from rankscope.monitor.server.journal import Journal, write_stderr
 from rankscope.monitor.server.metrics import Metrics
 from rankscope.monitor.server.openapi import describe
-from rankscope.monitor.server.problems import show_problem
+from rankscope.monitor.server.pages.pages import Pages
 from rankscope.monitor.server.refusals import Refusals
 from rankscope.monitor.server.settings import Settings
-from rankscope.monitor.server.sign_in import SignIn, show_plainly
+from rankscope.monitor.server.sign_in import SignIn
 from rankscope.monitor.times import read_clock
 
 TYPE_CHECKING = False
@@ -61,7 +61,8 @@ class Service:
         self._keys = CapacityLimiter(settings.decoders)
         held = Held(settings.held_bytes)
         gate = Gate(store, settings, clock, self._keys)
-        self.door = Door(gate, settings, held, Refusals(store), show_problem)
+        pages = Pages(store, now, CapacityLimiter(settings.decoders))
+        self.door = Door(gate, settings, held, Refusals(store), pages.show_problem)
         ingest = Ingest(store, settings, held, now, CapacityLimiter(settings.decoders))
         desk = Desk(store, settings, now)
         self.endpoints: tuple[Endpoint, ...] = (
@@ -69,7 +70,8 @@ class Service:
             *Values(desk).endpoints,
             *Project(desk).endpoints,
             *Metrics(desk).endpoints,
-            *SignIn(gate, show_plainly).endpoints,
+            *SignIn(gate, pages.show_sign_in).endpoints,
+            *pages.endpoints,
             Endpoint(
                 "GET",
                 "/healthz",

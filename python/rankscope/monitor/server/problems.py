@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import html
-
-from starlette.responses import HTMLResponse, JSONResponse
+from starlette.responses import JSONResponse
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -77,13 +75,3 @@ def answer_problem(problem: RefusedRequestError, request_id: str) -> JSONRespons
         said["hint"] = problem.hint
     body = {"error": said, "request_id": request_id}
     return JSONResponse(body, problem.status, problem.headers)
-
-
-def show_problem(problem: RefusedRequestError, request_id: str) -> HTMLResponse:
-    """Make the page that says why a request was refused."""
-    page = (
-        "<!doctype html><html lang=en><title>Refused</title>"
-        f"<h1>{problem.status}</h1><p>{html.escape(problem.message)}</p>"
-        f"<p>Request {request_id}</p></html>"
-    )
-    return HTMLResponse(page, problem.status, problem.headers)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 from urllib.parse import urlsplit
 
 from starlette.responses import HTMLResponse, RedirectResponse
@@ -97,15 +96,3 @@ def own_path(wanted: str) -> str:
     except ValueError:
         return "/"
     return "/" if parts.scheme or parts.netloc else wanted
-
-
-def show_plainly(wanted: str, problem: str) -> str:
-    """Make the page with the form."""
-    said = f"<p role=alert>{html.escape(problem)}</p>" if problem else ""
-    return (
-        "<!doctype html><html lang=en><title>Sign in</title><h1>Sign in</h1>"
-        f"{said}<form method=post action=/sign-in>"
-        f'<input type=hidden name=next value="{html.escape(wanted)}">'
-        "<label>Key <input type=password name=key required autocomplete=current-password></label>"
-        "<button>Sign in</button></form></html>"
-    )

@@ -1,0 +1,45 @@
+"""A page: what is looked at, how it is shown, and where its twin in JSON is."""
+
+from __future__ import annotations
+
+from rankscope.records import record
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from typing import Any, Protocol
+
+    from rankscope.monitor.monitor import Monitor
+    from rankscope.monitor.server.endpoint import Asked
+    from rankscope.monitor.server.parameter import Parameter
+
+    class View(Protocol):
+        """What a page shows."""
+
+        def to_dict(self) -> dict[str, Any]:
+            """Give what JSON can hold."""
+
+
+@record(frozen=True, slots=True, kw_only=True)
+class Page:
+    """A page.
+
+    Args:
+        path: Where it is.
+        twin: Where the same is as JSON; empty where there is nothing but a form.
+        here: Which of the places that one can always go to it belongs to.
+        template: What is filled.
+        summary: What it shows, in a line.
+        view: Looks at the monitor.
+        parameters: What its address may say.
+        extras: What the template needs besides, made of what was seen.
+    """
+
+    path: str
+    twin: str
+    here: str
+    template: str
+    summary: str
+    view: Callable[[Monitor, Asked], View]
+    parameters: tuple[Parameter, ...] = ()
+    extras: Callable[[Any], Mapping[str, object]] = lambda _view: {}

@@ -1,0 +1,136 @@
+"""The pages as routes: each looks at a monitor, and answers with HTML or, its twin, with JSON."""
+
+from __future__ import annotations
+
+from importlib.resources import files
+
+from anyio import to_thread
+from starlette.responses import HTMLResponse, JSONResponse
+
+from rankscope.errors import FileError, RankscopeError
+from rankscope.monitor.monitor import Monitor
+from rankscope.monitor.server.endpoint import Endpoint
+from rankscope.monitor.server.pages.overview import OVERVIEW
+from rankscope.monitor.server.pages.render import Frame, make_pages
+from rankscope.monitor.server.problems import RefusedRequestError
+from rankscope.monitor.server.static import name_files, serve_files
+from rankscope.report.templating import read_template
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Iterator
+
+    from anyio import CapacityLimiter
+    from starlette.responses import Response
+
+    from rankscope.monitor.server.endpoint import Asked
+    from rankscope.monitor.server.pages.page import Page, View
+    from rankscope.monitor.store.protocol import Store
+
+PAGES = (OVERVIEW,)
+
+TITLES = {
+    403: "This may not be done",
+    404: "There is nothing here",
+    422: "This cannot be shown",
+    429: "Too many requests",
+    500: "Something went wrong here",
+    503: "The service cannot answer now",
+}
+
+
+class Pages:
+    """The pages of the service.
+
+    Args:
+        store: Where everything is.
+        now: Gives the time, in microseconds since 1970 in UTC.
+        readers: How many look at a time.
+    """
+
+    def __init__(self, store: Store, now: Callable[[], int], readers: CapacityLimiter) -> None:
+        self._store = store
+        self._now = now
+        self._readers = readers
+        self._templates = make_pages()
+        own = files("rankscope.monitor.server.pages") / "templates"
+        loaded = {
+            "look.css": read_template("look.css").encode(),
+            "pages.css": (own / "pages.css").read_bytes(),
+            "pages.js": (own / "pages.js").read_bytes(),
+        }
+        self._addresses = name_files(loaded)
+        self.endpoints = (*serve_files(loaded), *self._list_endpoints())
+
+    def show_problem(self, problem: RefusedRequestError, request_id: str) -> HTMLResponse:
+        """Make the page that says why a request was refused."""
+        text = self._templates.get_template("problem.html.j2").render(
+            frame=self._frame(),
+            problem=problem,
+            request_id=request_id,
+            title=TITLES.get(problem.status, "This was refused"),
+        )
+        return HTMLResponse(text, problem.status, problem.headers)
+
+    def show_sign_in(self, wanted: str, problem: str) -> str:
+        """Make the page with the form to sign in by: where to go next, and what went wrong."""
+        return self._templates.get_template("sign_in.html.j2").render(
+            frame=self._frame(), wanted=wanted, problem=problem
+        )
+
+    def _list_endpoints(self) -> Iterator[Endpoint]:
+        for page in PAGES:
+            shown = self._show(page)
+            yield Endpoint("GET", page.path, "read", shown, "page", page.summary, page.parameters)
+            if page.twin:
+                told = self._tell(page)
+                yield Endpoint(
+                    "GET", page.twin, "read", told, "twin", page.summary, page.parameters
+                )
+
+    def _show(self, page: Page) -> Callable[[Asked], Awaitable[Response]]:
+        def make(asked: Asked) -> str:
+            return self._fill(page, asked, self._look(page, asked))
+
+        async def answer(asked: Asked) -> Response:
+            return HTMLResponse(await to_thread.run_sync(make, asked, limiter=self._readers))
+
+        return answer
+
+    def _tell(self, page: Page) -> Callable[[Asked], Awaitable[Response]]:
+        def make(asked: Asked) -> Response:
+            return JSONResponse(self._look(page, asked).to_dict())
+
+        async def answer(asked: Asked) -> Response:
+            return await to_thread.run_sync(make, asked, limiter=self._readers)
+
+        return answer
+
+    def _look(self, page: Page, asked: Asked) -> View:
+        monitor = Monitor(self._store, asked.visitor.project, now=self._now)
+        try:
+            return page.view(monitor, asked)
+        except FileError:
+            raise
+        except RankscopeError as error:
+            # What was asked for cannot be: no other message of ours says where files are.
+            raise RefusedRequestError(422, error.message, code=error.code) from error
+
+    def _fill(self, page: Page, asked: Asked, view: View) -> str:
+        visitor = asked.visitor
+        query = asked.request.scope["query_string"].decode("latin-1")
+        frame = self._frame(
+            here=page.here,
+            project=visitor.project,
+            key=visitor.name or visitor.actor if visitor.actor != "local" else "",
+            csrf=visitor.csrf,
+            can_change="admin" in visitor.scopes,
+            twin=page.twin + (f"?{query}" if query else ""),
+            now=self._now(),
+        )
+        template = self._templates.get_template(page.template)
+        return template.render(frame=frame, view=view, **page.extras(view))
+
+    def _frame(self, **said: object) -> Frame:
+        styles = tuple(self._addresses[name] for name in ("look.css", "pages.css"))
+        return Frame(styles=styles, script=self._addresses["pages.js"], **said)  # type: ignore[arg-type]  # as `Frame` has them

@@ -1,0 +1,133 @@
+"""Fills the templates of pages: the frame around each, and how times and changes are written."""
+
+from __future__ import annotations
+
+import math
+import shlex
+from datetime import timedelta
+
+from rankscope._core import __version__
+from rankscope.monitor.limits import DAY
+from rankscope.monitor.server.pages.address import make_address
+from rankscope.monitor.server.pages.maturity_chart import write_age
+from rankscope.monitor.times import EPOCH, format_time
+from rankscope.records import record
+from rankscope.report.templating import make_environment
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from jinja2 import Environment
+
+PLACES = (("Overview", "/"),)
+SHAPES = (
+    "M-4.5 0a4.5 4.5 0 109 0a4.5 4.5 0 10-9 0z",
+    "M-4 -4H4V4H-4z",
+    "M0 -5L5 4H-5z",
+    "M0 -5.5L5.5 0L0 5.5L-5.5 0z",
+    "M0 5L5 -4H-5z",
+    "M-5 -1.8H-1.8V-5H1.8V-1.8H5V1.8H1.8V5H-1.8V1.8H-5z",
+)
+"""The dots of lines: circle, square, triangle, diamond, triangle upside down, cross."""
+
+
+@record(frozen=True, slots=True, kw_only=True)
+class Frame:
+    """What is around a page.
+
+    Args:
+        styles: The addresses of the styles.
+        script: The address of the script.
+        here: Which of the places this is; none of them if empty.
+        project: The project; empty where nobody is let in.
+        key: The name or the id of the key of whoever asks; empty where there is none.
+        csrf: What forms have to say.
+        can_change: Whether whoever asks may change things.
+        twin: The address of the same page as JSON; empty where there is none.
+        now: As of when the page is, in microseconds since 1970 in UTC.
+    """
+
+    styles: tuple[str, ...]
+    script: str
+    here: str = ""
+    project: str = ""
+    key: str = ""
+    csrf: str = ""
+    can_change: bool = False
+    twin: str = ""
+    now: int | None = None
+
+    @property
+    def places(self) -> tuple[tuple[str, str], ...]:
+        """The names and addresses of the pages that one can always go to."""
+        return PLACES
+
+    @property
+    def release(self) -> str:
+        """The version of the package."""
+        return __version__
+
+
+def make_pages() -> Environment:
+    """Make what fills the templates of pages.
+
+    Raises:
+        UsageError: Jinja is not installed.
+    """
+    environment = make_environment(
+        "rankscope.monitor.server.pages", "rankscope.report", extra="monitor"
+    )
+    environment.filters |= {
+        "moment": write_moment,
+        "rfc": format_time,
+        "signed": write_signed,
+        "lasting": write_age,
+        "known": is_known,
+        "share_of": write_share_of,
+        "shellword": shlex.quote,
+    }
+    environment.globals |= {"address": make_address, "shapes": SHAPES}
+    return environment
+
+
+def write_moment(time: int) -> str:
+    """Write a time as people say it: to the minute, in UTC, and without the minute at midnight.
+
+    Examples:
+        >>> write_moment(0), write_moment(5_400_000_000), write_moment(1_500_000)
+        ('1 Jan 1970', '1 Jan 1970, 01:30 UTC', '1 Jan 1970, 00:00:01 UTC')
+    """
+    at = EPOCH + timedelta(microseconds=time)
+    day = f"{at.day} {at:%b %Y}"
+    if time % DAY == 0:
+        return day
+    return f"{day}, {at:%H:%M:%S} UTC" if at.second else f"{day}, {at:%H:%M} UTC"
+
+
+def write_signed(amount: float | None) -> str:
+    """Write a change with its sign, and four places.
+
+    Examples:
+        >>> write_signed(-0.12345), write_signed(0.0), write_signed(None)
+        ('−0.1235', '0.0000', '–')
+    """
+    if amount is None or math.isnan(amount):
+        return "–"
+    written = f"{abs(amount):.4f}"
+    if not float(written):
+        return written
+    return ("−" if amount < 0 else "+") + written
+
+
+def write_share_of(part: int, whole: int) -> str:
+    """Write which share of a whole a part is, in percent.
+
+    Examples:
+        >>> write_share_of(1, 8), write_share_of(0, 0)
+        ('12.5 %', '–')
+    """
+    return f"{100 * part / whole:.1f} %" if whole else "–"
+
+
+def is_known(value: float | None) -> bool:
+    """Whether there is a number."""
+    return value is not None and not math.isnan(value)

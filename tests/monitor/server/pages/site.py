@@ -1,0 +1,184 @@
+"""A project with a story of its own, small enough for each test, and its pages."""
+
+from __future__ import annotations
+
+import re
+from html.parser import HTMLParser
+from itertools import pairwise
+from typing import Any
+
+from rankscope.monitor.configuration import BaselineChoice, Configuration
+from rankscope.monitor.definition import define
+from rankscope.monitor.events import Items, Label, Ranking
+from rankscope.monitor.limits import DAY, HOUR
+from rankscope.monitor.monitor import Monitor
+
+from tests.monitor.server.service import NOW
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from rankscope.monitor.store.protocol import Store
+
+WINDOW = 24 * HOUR
+DEFINITION = define(
+    measures=("nDCG@1", "nDCG@5"), positive={"click": 1, "buy": 3}, window=WINDOW // 1_000_000
+)
+CONFIGURATION = Configuration(
+    definition=DEFINITION, attributes=("device",), baseline=BaselineChoice()
+)
+VOID = frozenset({"meta", "link", "input", "br", "wbr", "img", "hr"})
+
+
+def log_story(
+    store: Store, *, device: str = "tv", query: str = "jazz", doc: str = "a", version: str = "4"
+) -> None:
+    """Log ten days of two devices; for the last three, lists on one of them end with what is best.
+
+    Args:
+        store: Where to.
+        device: The name of that device.
+        query: The query that is asked there.
+        doc: The document that is bought.
+        version: The version of the last three days.
+    """
+    events: list[Ranking | Label] = []
+    for at in range(240):
+        time = NOW // DAY * DAY - 10 * DAY + at * HOUR
+        is_new = at >= 168
+        for number in range(4):
+            is_there = number % 2 == 0
+            name = f"{at}-{number}"
+            good_last = is_new and is_there
+            docs = ("b", "c", doc) if good_last else (doc, "c", "b")
+            where = (("device", device if is_there else "phone"),)
+            shown = Ranking(
+                f"e{name}",
+                f"r{name}",
+                time,
+                Items(docs, (1, 2, 3)),
+                query_key=query if is_there else f"q{number}",
+                user_id=f"u{number}-{at % 12}",
+                model="m",
+                version=version if is_new else "3",
+                attributes=where,
+            )
+            events.append(shown)
+            events.append(Label(f"l{name}", f"r{name}", doc, time + HOUR, ("buy",)))
+            if at < 60:
+                ideal = Items((doc, "c"), (1, 2), relevance=(3.0, 0.0))
+                events.append(
+                    Ranking(
+                        f"v{name}",
+                        f"v{name}",
+                        time - 30 * DAY,
+                        ideal,
+                        query_key=f"q{number}",
+                        user_id=f"u{number}-{at % 12}",
+                        model="m",
+                        version="3",
+                        environment="validation",
+                        attributes=where,
+                    )
+                )
+    store.append("default", events)
+
+
+def open_monitor(store: Store, configuration: Configuration | None = CONFIGURATION) -> Monitor:
+    """The monitor of the project, configured and up to date."""
+    monitor = Monitor(store, now=lambda: NOW)
+    if configuration is not None:
+        monitor.configure(configuration)
+        monitor.evaluate()
+    return monitor
+
+
+class Reader(HTMLParser):
+    """Reads a page: its elements, in order, and whether they nest."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__(convert_charrefs=True)
+        self.elements: list[tuple[str, dict[str, str | None]]] = []
+        self.texts: list[str] = []
+        self.open: list[str] = []
+        self.feed(page)
+        self.close()
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        """Take an element."""
+        assert len({name for name, _ in attrs}) == len(attrs), f"<{tag}> says something twice"
+        self.elements.append((tag, dict(attrs)))
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        """Take an element of SVG that is closed at once."""
+        self.elements.append((tag, dict(attrs)))
+
+    def handle_endtag(self, tag: str) -> None:
+        """Close an element."""
+        assert self.open, f"</{tag}> closes nothing"
+        assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        """Take a text."""
+        self.texts.append(data)
+
+    @property
+    def text(self) -> str:
+        """All that can be read, with single spaces."""
+        return re.sub(r"\s+", " ", " ".join(self.texts))
+
+    def all(self, tag: str) -> list[dict[str, str | None]]:
+        """The attributes of all elements of one kind."""
+        return [attrs for name, attrs in self.elements if name == tag]
+
+
+def check_page(page: str) -> Reader:
+    """Read a page, and see that it holds what every page must."""
+    reader = Reader(page)
+    assert page.startswith("<!doctype html>")
+    assert reader.open == []
+    assert len(reader.all("h1")) == 1
+    assert len(reader.all("main")) == 1
+    levels = [int(tag[1]) for tag, _ in reader.elements if re.fullmatch("h[1-6]", tag)]
+    assert levels[0] == 1
+    assert all(after <= before + 1 for before, after in pairwise(levels))
+    ids = [attrs["id"] for _, attrs in reader.elements if attrs.get("id")]
+    assert len(ids) == len(set(ids)), sorted(each for each in ids if ids.count(each) > 1)
+    for tag, attrs in reader.elements:
+        assert "style" not in attrs, f"<{tag}> has a style of its own"
+        assert not any(name.startswith("on") for name in attrs), f"<{tag}> has a script of its own"
+        assert tag not in {"style", "iframe", "object", "embed", "base"}
+        for name in ("aria-labelledby", "aria-describedby"):
+            assert all(each in ids for each in (attrs.get(name) or "").split()), attrs
+        for name in ("href", "src", "action"):
+            where = attrs.get(name)
+            assert where is None or where.startswith(("/", "#", "data:,")), where
+            assert where is None or not where.startswith("//")
+    for script in reader.all("script"):
+        assert (script["src"] or "").startswith("/static/")
+    labelled = {each["for"] for each in reader.all("label") if each.get("for")}
+    for tag in ("input", "select", "textarea"):
+        for field in reader.all(tag):
+            is_unseen = field.get("type") in {"hidden", "checkbox", "radio"}
+            assert is_unseen or field.get("id") in labelled, field
+    for chart in reader.all("svg"):
+        is_named = chart.get("role") == "img" and chart.get("aria-labelledby")
+        is_inside = "viewbox" in chart or chart.get("width") == "1"
+        assert is_named or chart.get("aria-hidden") == "true" or is_inside, chart
+    for table in reader.all("th"):
+        assert table.get("scope") in {"col", "row"}
+    return reader
+
+
+def find_links(reader: Reader) -> list[str]:
+    """The addresses that a page leads to."""
+    return [str(each["href"]) for each in reader.all("a") if each.get("href")]
+
+
+def as_json(response: Any) -> Any:  # noqa: ANN401 - JSON
+    """The body of an answer, in which no number is none."""
+    assert response.headers["content-type"] == "application/json"
+    assert "NaN" not in response.text
+    assert "Infinity" not in response.text
+    return response.json()

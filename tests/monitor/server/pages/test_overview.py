@@ -1,0 +1,189 @@
+"""The overview: what it shows of a story, and what it says where there is nothing yet."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+from rankscope.monitor.configuration import Configuration
+from rankscope.monitor.events import Items, Label, Ranking
+from rankscope.monitor.limits import DAY, HOUR
+from rankscope.monitor.server.settings import Settings
+
+from tests.monitor.server.pages.site import (
+    CONFIGURATION,
+    DEFINITION,
+    as_json,
+    check_page,
+    find_links,
+    log_story,
+    open_monitor,
+)
+from tests.monitor.server.service import NOW, Service
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+HOSTILE = [
+    "<img src=x onerror=alert(1)>",
+    "\"'><script>alert(1)</script>",
+    '=HYPERLINK("x")',
+    "a\u202eb\u0007c",
+    "{{ 7 * 7 }}{% raw %}",
+    "x" * 500,
+]
+
+
+@pytest.fixture
+def site(tmp_path: Path) -> Iterator[Service]:
+    """A service that this machine may use without a key."""
+    made = Service(tmp_path, Settings(open_project="default"), has_key=False)
+    yield made
+    made.store.close()
+
+
+def get(site: Service, path: str, status: int = 200) -> str:
+    """The text of a page, asked for by this machine."""
+    answer = site.browser().get(path)
+    assert answer.status_code == status, answer.text
+    assert answer.headers["content-type"].startswith("text/html")
+    return str(answer.text)
+
+
+def test_a_new_project_says_how_to_configure_it(site: Service) -> None:
+    reader = check_page(get(site, "/"))
+    assert "Nothing is measured yet" in reader.text
+    assert "rankscope monitor configure STORE --positive" in reader.text
+
+
+def test_without_rankings_it_says_how_to_send_them(site: Service) -> None:
+    open_monitor(site.store)
+    reader = check_page(get(site, "/"))
+    assert "No rankings yet" in reader.text
+    assert "client.log_ranking(" in reader.text
+
+
+def test_without_labels_it_says_how_to_send_them(site: Service) -> None:
+    shown = Ranking("e1", "r1", NOW - HOUR, Items(("a",), (1,)))
+    site.store.append("default", [shown])
+    open_monitor(site.store)
+    reader = check_page(get(site, "/"))
+    assert "No labels yet" in reader.text
+    assert "No baseline yet" in reader.text
+    assert '"environment": "validation"' in reader.text
+
+
+def test_a_ranking_of_long_ago_shows_all_there_is(site: Service) -> None:
+    shown = Ranking("e1", "r1", NOW - 300 * DAY, Items(("a",), (1,)))
+    site.store.append("default", [shown, Label("l", "r1", "a", NOW - 300 * DAY, ("buy",))])
+    open_monitor(site.store)
+    assert as_json(site.browser().get("/overview.json"))["range"] == "all"
+    reader = check_page(get(site, "/?range=7d"))
+    assert "No rankings in this range" in reader.text
+
+
+def test_it_shows_the_values_of_the_newest_final_window_beside_the_baseline(site: Service) -> None:
+    log_story(site.store)
+    monitor = open_monitor(site.store)
+    series = monitor.series("nDCG@5", every="day")
+    final = max(at for at, is_final in enumerate(series.is_final) if is_final)
+    value = series.values[final]
+    discount = 1 / math.log2(3 + 1)
+    assert math.isclose(value, (1 + discount) / 2)
+    told = as_json(site.browser().get("/overview.json?every=day"))
+    measure = told["measures"][1]
+    assert measure["newest"]["value"] == value
+    assert measure["baseline"]["value"] == 1
+    assert measure["difference"] == value - 1
+    reader = check_page(get(site, "/?every=day"))
+    assert f"{value:.4f}" in reader.text
+    assert f"−{1 - value:.4f} against 1.0000" in reader.text
+    for count in (series.rankings[final], series.defined[final]):
+        assert str(count) in reader.text
+
+
+def test_the_twin_says_what_the_monitor_says(site: Service) -> None:
+    log_story(site.store)
+    monitor = open_monitor(site.store)
+    told = as_json(site.browser().get("/overview.json?range=30d&every=hour&version=4"))
+    since, until = NOW - 31 * DAY, NOW + HOUR
+    for measure in told["measures"]:
+        own = monitor.series(
+            measure["measure"], every="hour", since=since, until=until, version="4"
+        )
+        assert measure["series"] == [own.to_dict()]
+    slices = monitor.slices("nDCG@5", since=since, until=until, version="4")
+    assert [row["slice"] for row in told["slices"]] == list(slices.column("slice"))
+    assert told["configuration"] == CONFIGURATION.to_dict()
+
+
+def test_a_new_version_is_marked_where_it_begins(site: Service) -> None:
+    log_story(site.store)
+    open_monitor(site.store)
+    page = get(site, "/?range=30d")
+    assert "m 4" in check_page(page).text
+    assert page.count('class="event"') == 2 + 3  # two measures, three counts
+
+
+def test_versions_shown_at_a_time_have_lines_of_their_own(site: Service) -> None:
+    log_story(site.store)
+    items = Items(("a", "b"), (1, 2))
+    late = [
+        Ranking(f"x{at}", f"x{at}", NOW - at * HOUR, items, model="m", version="3")
+        for at in range(24)
+    ]
+    site.store.append("default", late)
+    open_monitor(site.store)
+    told = as_json(site.browser().get("/overview.json?range=30d&every=day"))
+    assert [one["version"] for one in told["measures"][0]["series"]] == [None, "3", "4"]
+    page = get(site, "/?range=30d&every=day")
+    assert 'class="line n2"' in page
+    check_page(page)
+
+
+@pytest.mark.parametrize("query", ["range=9d", "every=minute", "range=1y&every=hour", "page=2"])
+def test_what_cannot_be_shown_is_said_on_a_page(site: Service, query: str) -> None:
+    open_monitor(site.store)
+    reader = check_page(get(site, f"/?{query}", 422))
+    assert "This cannot be shown" in reader.text
+    twin = site.browser().get(f"/overview.json?{query}")
+    assert twin.status_code == 422
+    assert as_json(twin)["error"]["message"]
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_texts_of_events_are_only_texts(site: Service, text: str) -> None:
+    log_story(site.store, device=text, query=text, doc=text, version=text)
+    open_monitor(site.store)
+    page = get(site, "/?range=30d")
+    reader = check_page(page)
+    plain = check_page(get(site, "/?range=1d&version=nothing"))
+    assert reader.all("script") == plain.all("script")
+    assert not reader.all("img")
+    assert "\u202e" not in page
+    assert "\u0007" not in page
+    told = as_json(site.browser().get("/overview.json?range=30d"))
+    assert told["versions"][-1]["version"] == text
+    for link in find_links(reader):
+        if "version=" in link:
+            assert site.browser().get(link).status_code == 200
+
+
+def test_other_projects_are_not_shown(site: Service) -> None:
+    log_story(site.store)
+    open_monitor(site.store)
+    reader = site.make_key("other", "read")
+    answer = site.ask("GET", "/overview.json", key=reader)
+    assert as_json(answer)["configuration"] is None
+    assert as_json(answer)["versions"] == []
+
+
+def test_attributes_may_be_none(site: Service) -> None:
+    log_story(site.store)
+    open_monitor(site.store, Configuration(definition=DEFINITION, baseline=None))
+    told = as_json(site.browser().get("/overview.json"))
+    assert told["slices"] is None
+    assert told["baseline"] is None
+    assert "Slices" not in check_page(get(site, "/")).text
