@@ -61,10 +61,10 @@ class Service:
         self._keys = CapacityLimiter(settings.decoders)
         held = Held(settings.held_bytes)
         gate = Gate(store, settings, clock, self._keys)
-        pages = Pages(store, now, CapacityLimiter(settings.decoders))
+        desk = Desk(store, settings, now)
+        pages = Pages(desk, now)
         self.door = Door(gate, settings, held, Refusals(store), pages.show_problem)
         ingest = Ingest(store, settings, held, now, CapacityLimiter(settings.decoders))
-        desk = Desk(store, settings, now)
         self.endpoints: tuple[Endpoint, ...] = (
             *ingest.endpoints,
             *Values(desk).endpoints,

@@ -4,15 +4,11 @@ from __future__ import annotations
 
 from importlib.resources import files
 
-from anyio import to_thread
 from starlette.responses import HTMLResponse, JSONResponse
 
-from rankscope.errors import FileError, RankscopeError
-from rankscope.monitor.monitor import Monitor
 from rankscope.monitor.server.endpoint import Endpoint
 from rankscope.monitor.server.pages.overview import OVERVIEW
 from rankscope.monitor.server.pages.render import Frame, make_pages
-from rankscope.monitor.server.problems import RefusedRequestError
 from rankscope.monitor.server.static import name_files, serve_files
 from rankscope.report.templating import read_template
 
@@ -20,12 +16,13 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterator
 
-    from anyio import CapacityLimiter
     from starlette.responses import Response
 
+    from rankscope.monitor.monitor import Monitor
+    from rankscope.monitor.server.desk import Desk
     from rankscope.monitor.server.endpoint import Asked
     from rankscope.monitor.server.pages.page import Page, View
-    from rankscope.monitor.store.protocol import Store
+    from rankscope.monitor.server.problems import RefusedRequestError
 
 PAGES = (OVERVIEW,)
 
@@ -43,15 +40,13 @@ class Pages:
     """The pages of the service.
 
     Args:
-        store: Where everything is.
+        desk: Asks the monitors of projects.
         now: Gives the time, in microseconds since 1970 in UTC.
-        readers: How many look at a time.
     """
 
-    def __init__(self, store: Store, now: Callable[[], int], readers: CapacityLimiter) -> None:
-        self._store = store
+    def __init__(self, desk: Desk, now: Callable[[], int]) -> None:
+        self._desk = desk
         self._now = now
-        self._readers = readers
         self._templates = make_pages()
         own = files("rankscope.monitor.server.pages") / "templates"
         loaded = {
@@ -89,32 +84,22 @@ class Pages:
                 )
 
     def _show(self, page: Page) -> Callable[[Asked], Awaitable[Response]]:
-        def make(asked: Asked) -> str:
-            return self._fill(page, asked, self._look(page, asked))
-
         async def answer(asked: Asked) -> Response:
-            return HTMLResponse(await to_thread.run_sync(make, asked, limiter=self._readers))
+            def fill(monitor: Monitor) -> str:
+                return self._fill(page, asked, page.view(monitor, asked))
+
+            return HTMLResponse(await self._desk.ask(asked.visitor, fill))
 
         return answer
 
     def _tell(self, page: Page) -> Callable[[Asked], Awaitable[Response]]:
-        def make(asked: Asked) -> Response:
-            return JSONResponse(self._look(page, asked).to_dict())
-
         async def answer(asked: Asked) -> Response:
-            return await to_thread.run_sync(make, asked, limiter=self._readers)
+            def tell(monitor: Monitor) -> Response:
+                return JSONResponse(page.view(monitor, asked).to_dict())
+
+            return await self._desk.ask(asked.visitor, tell)
 
         return answer
-
-    def _look(self, page: Page, asked: Asked) -> View:
-        monitor = Monitor(self._store, asked.visitor.project, now=self._now)
-        try:
-            return page.view(monitor, asked)
-        except FileError:
-            raise
-        except RankscopeError as error:
-            # What was asked for cannot be: no other message of ours says where files are.
-            raise RefusedRequestError(422, error.message, code=error.code) from error
 
     def _fill(self, page: Page, asked: Asked, view: View) -> str:
         visitor = asked.visitor
