@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import json
+import re
 from urllib.parse import quote, urlencode
 
 import pytest
 from jsonschema import Draft202012Validator
+from rankscope.monitor.alerts.rule import Rule
 from rankscope.monitor.limits import DAY, HOUR
+from rankscope.monitor.spans import Span
 from rankscope.monitor.times import format_time
 
-from tests.monitor.server.music import MUSIC, START, log_music
+from tests.monitor.server.music import MUSIC, START, log_music, make_search
 from tests.monitor.server.service import NOW, Service
 from tests.monitor.server.test_routes import list_endpoints
 
@@ -119,7 +122,7 @@ def test_a_project_that_is_not_configured_says_so(service: Service) -> None:
         if endpoint.scope == "read" and endpoint.method == "GET" and endpoint.kind == "api":
             needed = {one.name: "nDCG@5" for one in endpoint.parameters if one.is_needed}
             path = f"{endpoint.path}?{urlencode(needed)}" if needed else endpoint.path
-            answer = service.ask("GET", path.replace("{ranking_id:path}", "r1"), key=key)
+            answer = service.ask("GET", path.replace("{ranking_id:id}", "r1"), key=key)
             assert answer.status_code in {200, 404, 409, 422}
             if answer.status_code == 409:
                 assert answer.json()["error"]["code"] == "not_configured"
@@ -188,9 +191,10 @@ def test_hostile_text_is_answered_everywhere(reader: Reader) -> None:
             continue
         for text in HOSTILE:
             names = [one.name for one in endpoint.parameters]
-            path = endpoint.path.replace("{ranking_id:path}", quote(text, safe=""))
+            path = endpoint.path.replace("{ranking_id:id}", quote(text, safe=""))
             path = path.replace("{name}", quote(text, safe=""))
-            asked = [path] + [f"{path}?{urlencode({name: text})}" for name in names]
+            plain = re.sub(r"{[^}]*}", "r1", endpoint.path)
+            asked = [path] + [f"{plain}?{urlencode({name: text})}" for name in names]
             headers = reader.service.headers(reader.key)
             for answer in reader.service.ask_all([("GET", one, b"", headers) for one in asked]):
                 assert answer.status_code < 500, (str(answer.url)[:100], answer.text)
@@ -354,3 +358,182 @@ def test_ids_of_another_project_are_not_there(own: Reader) -> None:
     assert own.get("/v1/versions").status_code == 200
     assert own.service.ask("GET", "/v1/keys", key=other).json()["keys"][0]["name"] == "test"
     assert len(own.service.ask("GET", "/v1/keys", key=other).json()["keys"]) == 1
+
+
+def test_a_trace_is_that_of_python(reader: Reader) -> None:
+    before = Span(START, START + 12 * HOUR, version="3")
+    after = Span(START + 12 * HOUR, START + 24 * HOUR, version="4")
+    given: dict[str, str] = {}
+    for side, span in (("before", before), ("after", after)):
+        assert span.since is not None
+        assert span.until is not None
+        given[f"{side}_since"] = format_time(span.since)
+        given[f"{side}_until"] = format_time(span.until)
+        given[f"{side}_version"] = str(span.version)
+    told = reader.read("/v1/trace", measure="nDCG@5", **given)
+    trace = reader.monitor.trace(before, after, "nDCG@5")
+    assert told == json.loads(json.dumps(trace.to_dict()))
+
+
+def test_a_trace_without_spans_is_of_those_that_are_suggested(reader: Reader) -> None:
+    spans = reader.monitor.suggest_spans()
+    assert spans is not None
+    assert reader.read("/v1/trace")["between"] == [span.to_dict() for span in spans]
+
+
+def test_a_trace_of_nothing_is_refused(reader: Reader) -> None:
+    for query in (
+        {"before_since": format_time(START)},
+        {"after_version": "4"},
+        {"before_version": "9", "after_version": "4"},
+        {"before_since": format_time(NOW), "before_until": format_time(START)},
+    ):
+        answer = reader.get("/v1/trace", **query)
+        assert answer.status_code == 422
+        assert answer.json()["error"]["hint"]
+
+
+def test_a_ranking_is_explained(reader: Reader) -> None:
+    told = reader.get("/v1/rankings/r7", measure="nDCG@5").json()
+    assert told == json.loads(json.dumps(reader.monitor.explain("r7", "nDCG@5").to_dict()))
+    assert told["ranking_id"] == "r7"
+
+
+def test_a_ranking_that_is_not_there_is_not_found(reader: Reader) -> None:
+    for name in ("r9999", "", "r7/", "a/b", "%00", "..%2f"):
+        answer = reader.get(f"/v1/rankings/{name}")
+        assert answer.status_code == 404
+
+
+def test_ids_are_explained_and_shown_whatever_they_are(own: Reader) -> None:
+    key = own.service.make_key("music", "ingest")
+    for number, text in enumerate(HOSTILE):
+        if "\x00" in text or len(text) > 500 or len(text.encode()) > 500 or text == "..":
+            continue
+        items = [{"doc_id": text, "rank": 1}, {"doc_id": "b", "rank": 2}]
+        fields = {"ranking_id": text, "query": text, "items": items, "attributes": {"device": text}}
+        made = make_search(1000 + number, time=START, **fields)
+        assert own.service.post("/v1/rankings", made, key=key).json()["accepted"] == 1
+        told = own.get(f"/v1/rankings/{quote(text, safe='')}")
+        assert told.status_code == 200
+        assert told.json()["ranking_id"] == text
+        assert told.json()["documents"][0]["doc_id"] == text
+        assert told.headers["content-type"] == "application/json"
+    own.monitor.evaluate()
+    assert {row["slice"] for row in own.read("/v1/slices", measure="nDCG@5")["slices"]} >= {
+        "device=<script>alert(1)</script>",
+        "device=\u202egnp.exe",
+    }
+
+
+RULE = {"measure": "nDCG@5", "slices": ["device"], "period": "hour", "tolerance": 0.05}
+
+
+def test_rules_are_made_changed_silenced_resolved_and_removed(own: Reader) -> None:
+    assert own.read("/v1/rules") == {"rules": []}
+    made = change(own, "PUT", "/v1/rules/quality", RULE)
+    assert made.status_code == 200
+    assert made.json() == Rule.from_dict({"name": "quality", **RULE}).to_dict() | {
+        "since": made.json()["since"]
+    }
+    changed = change(own, "PUT", "/v1/rules/quality", RULE | {"tolerance": 0.1})
+    assert changed.json()["tolerance"] == 0.1
+    own.monitor.evaluate()
+    [state] = own.read("/v1/rules")["rules"]
+    assert state["rule"] == changed.json()
+    assert own.get("/v1/rules/quality").json() == state
+    until = format_time(NOW + HOUR)
+    assert change(own, "POST", "/v1/rules/quality/silence", {"until": until}).status_code == 204
+    assert own.get("/v1/rules/quality").json()["silenced_until"] == until
+    assert change(own, "POST", "/v1/rules/quality/silence", {"until": None}).status_code == 204
+    assert own.get("/v1/rules/quality").json()["silenced_until"] is None
+    assert change(own, "POST", "/v1/rules/quality/resolve").status_code == 204
+    told = own.read("/v1/alerts")["alerts"]
+    assert {one["rule"] for one in told} == {"quality"}
+    assert own.read("/v1/alerts", limit=1)["alerts"] == told[:1]
+    assert change(own, "DELETE", "/v1/rules/quality").status_code == 204
+    assert own.read("/v1/rules") == {"rules": []}
+    done = [entry for entry in own.service.store.audit("music") if "rule" in entry.action]
+    assert {entry.actor for entry in done} == {own.admin.split("_")[1]}
+    assert [entry.action for entry in done] == [
+        "rule.create",
+        done[1].action,
+        "rule.silence",
+        "rule.silence",
+        "rule.resolve",
+        "rule.remove",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("name", "body"),
+    [
+        ("a", {}),
+        ("a", {"measure": "nDCG@7"}),
+        ("a", {"measure": 5}),
+        ("a", RULE | {"name": "b"}),
+        ("a", RULE | {"tolerance": -1}),
+        ("a", RULE | {"tolerance": "0.1"}),
+        ("a", RULE | {"period": "week"}),
+        ("a", RULE | {"kind": "fall"}),
+        ("a", RULE | {"slices": ["country"]}),
+        ("a", RULE | {"slices": "device"}),
+        ("a", RULE | {"run_length": 0}),
+        ("a", RULE | {"fewest": 0}),
+        ("a", RULE | {"since": "yesterday"}),
+        ("a", RULE | {"project": "films"}),
+        ("a", RULE | {"created": "2026-11-21T18:00:00Z"}),
+        ("new", RULE),
+        ("a%0d%0ab", RULE),
+        (quote("\u202ea"), RULE),
+        ("a" * 300, RULE),
+    ],
+)
+def test_a_rule_that_cannot_be_is_not_made(reader: Reader, name: str, body: dict[str, Any]) -> None:
+    assert change(reader, "PUT", f"/v1/rules/{name}", body).status_code == 422
+    assert reader.read("/v1/rules") == {"rules": []}
+
+
+def test_rules_that_are_not_there_are_not_found(reader: Reader) -> None:
+    for method, path, body in (
+        ("GET", "", None),
+        ("DELETE", "", None),
+        ("POST", "/resolve", None),
+        ("POST", "/silence", {"until": None}),
+    ):
+        key = reader.key if method == "GET" else reader.admin
+        for name in ("none", quote("<script>"), "a" * 60_000, "%00"):
+            answer = change(reader, method, f"/v1/rules/{name}{path}", body, key)
+            assert answer.status_code == 404
+
+
+def test_rules_of_another_project_are_not_there(own: Reader) -> None:
+    change(own, "PUT", "/v1/rules/quality", RULE)
+    before = own.read("/v1/rules")
+    other = own.service.make_key("films", "admin", "read")
+    log_music(own.service, "films")
+    assert own.service.ask("GET", "/v1/rules", key=other).json() == {"rules": []}
+    assert own.service.ask("GET", "/v1/rules/quality", key=other).status_code == 404
+    for method, path, body in (
+        ("DELETE", "", None),
+        ("POST", "/resolve", None),
+        ("POST", "/silence", {"until": format_time(NOW)}),
+    ):
+        answer = change(own, method, f"/v1/rules/quality{path}", body, other)
+        assert answer.status_code == 404
+    change(own, "PUT", "/v1/rules/quality", RULE | {"tolerance": 0.2}, other)
+    assert own.read("/v1/rules") == before
+
+
+@pytest.mark.parametrize("limit", ["0", "-1", "1001", "1e9", "", "\u0665", "9" * 400, "1.5"])
+def test_a_limit_is_a_number_within_bounds(reader: Reader, limit: str) -> None:
+    assert reader.get("/v1/alerts", limit=limit).status_code == 422
+
+
+@pytest.mark.parametrize(
+    "body", [{}, {"until": 5}, {"until": "tomorrow"}, {"until": None, "name": "a"}]
+)
+def test_a_silence_has_an_end(reader: Reader, body: dict[str, Any]) -> None:
+    answer = change(reader, "POST", "/v1/rules/quality/silence", body)
+    assert answer.status_code in {404, 422}
+    assert answer.status_code == 422 or set(body) == {"until"}

@@ -16,6 +16,8 @@ from tests.monitor.server.service import NOW, Service, make_label, make_ranking
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from rankscope.monitor.server.endpoint import Endpoint
 
 METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "CONNECT", "BREW")
@@ -30,7 +32,7 @@ def list_endpoints(service: Service) -> tuple[Endpoint, ...]:
 
 def path_of(endpoint: Endpoint) -> str:
     """An address of a route."""
-    return re.sub(r"{\w+(:path)?}", "r1", endpoint.path)
+    return re.sub(r"{\w+(:id)?}", "r1", endpoint.path)
 
 
 def ask(service: Service, endpoint: Endpoint, key: str | None, body: bytes = b"{}") -> Any:  # noqa: ANN401 - as `ask` gives it
@@ -39,7 +41,8 @@ def ask(service: Service, endpoint: Endpoint, key: str | None, body: bytes = b"{
     return service.ask(endpoint.method, path_of(endpoint), body, key=key, headers=headers)
 
 
-def test_nothing_is_open_but_health_and_how_to_sign_in(service: Service) -> None:
+def test_nothing_is_open_but_health_and_how_to_sign_in(tmp_path: Path) -> None:
+    service = Service(tmp_path, Settings(failure_burst=10_000))
     for endpoint in list_endpoints(service):
         if endpoint.scope is None:
             is_file = endpoint.method == "GET" and endpoint.kind == "file"
@@ -53,6 +56,7 @@ def test_nothing_is_open_but_health_and_how_to_sign_in(service: Service) -> None
             else:
                 assert answer.status_code == 401
                 assert answer.headers["www-authenticate"] == "Bearer"
+    service.store.close()
 
 
 def test_a_key_does_what_it_is_for_and_nothing_else(service: Service) -> None:
@@ -103,10 +107,8 @@ def test_events_are_of_the_project_of_the_key_whatever_is_asked(service: Service
     [
         "/v1",
         "/v1/",
-        "/v1/rankings/",
         "/V1/rankings",
         "//v1/rankings",
-        "/v1/rankings/r1",
         "/docs",
         "/%2e%2e%2fetc/passwd",
         "/..%252f..%252fetc/passwd",

@@ -9,7 +9,10 @@ from starlette.responses import JSONResponse
 from starlette.routing import Route, Router
 
 from rankscope.errors import FileError
+from rankscope.monitor.server.any_id import register_ids
+from rankscope.monitor.server.api.causes import Causes
 from rankscope.monitor.server.api.project import Project
+from rankscope.monitor.server.api.rules import Rules
 from rankscope.monitor.server.api.schemas import STATUS
 from rankscope.monitor.server.api.values import Values
 from rankscope.monitor.server.authenticating import Gate
@@ -68,6 +71,8 @@ class Service:
         self.endpoints: tuple[Endpoint, ...] = (
             *ingest.endpoints,
             *Values(desk).endpoints,
+            *Causes(desk).endpoints,
+            *Rules(desk).endpoints,
             *Project(desk).endpoints,
             *Metrics(desk).endpoints,
             *SignIn(gate, pages.show_sign_in).endpoints,
@@ -150,6 +155,7 @@ def make_app(
 
 def _make_routes(endpoints: Iterable[Endpoint], door: Door) -> Iterator[Route]:
     """Make a route a path, so that what is said of other methods names all that there are."""
+    register_ids()
     paths: dict[str, dict[str, Callable[[Request], Awaitable[Response]]]] = {}
     for endpoint in endpoints:
         paths.setdefault(endpoint.path, {})[endpoint.method] = door.answering(endpoint)

@@ -64,7 +64,7 @@ class Endpoint:
 
     Args:
         method: Of HTTP.
-        path: Of the address; a name in braces stands for an id, `{name:path}` for one that may
+        path: Of the address; a name in braces stands for an id, `{name:id}` for one that may
             have slashes.
         scope: What a key needs to be let in, or `None` where none is needed.
         answer: Answers what is asked.

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from rankscope.monitor.server.endpoint import Endpoint, Schema
     from rankscope.monitor.server.parameter import Parameter
 
-NAMED = re.compile(r"{(\w+)(?::path)?}")
+NAMED = re.compile(r"{(\w+)(?::id)?}")
 REFUSALS = {
     "400": "It cannot be read, or a key is in the address.",
     "401": "There is no key, or it opens nothing.",
@@ -102,7 +102,7 @@ def _describe(endpoint: Endpoint) -> dict[str, Any]:
 
 
 def _name(endpoint: Endpoint) -> str:
-    words = re.findall(r"\w+", endpoint.path.replace(":path", "")) or ["overview"]
+    words = re.findall(r"\w+", endpoint.path.replace(":id", "")) or ["overview"]
     return "_".join([endpoint.method.lower(), *words])
 
 

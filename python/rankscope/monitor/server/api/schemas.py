@@ -30,28 +30,28 @@ def map_of(values: Schema) -> Schema:
 
 
 def object_of(
-    *, free: bool = False, needed: tuple[str, ...] | None = None, **fields: Schema
+    *, free: bool = False, required: tuple[str, ...] | None = None, **fields: Schema
 ) -> Schema:
     """Make the schema of an object.
 
     Args:
         free: Whether it may have other fields.
-        needed: The fields that it has at least; all of them if left out.
+        required: The fields that it has at least; all of them if left out.
         fields: Their schemas.
     """
     return {
         "type": "object",
         "properties": fields,
-        "required": list(fields if needed is None else needed),
+        "required": list(fields if required is None else required),
         "additionalProperties": free,
     }
 
 
 PROBLEM = object_of(
-    error=object_of(needed=("code", "message"), code=TEXT, message=TEXT, hint=TEXT),
+    error=object_of(required=("code", "message"), code=TEXT, message=TEXT, hint=TEXT),
     request_id=TEXT,
 )
-STATUS = object_of(needed=("status",), free=True, status=TEXT)
+STATUS = object_of(required=("status",), free=True, status=TEXT)
 
 EVENT: Schema = {
     "type": "object",
@@ -67,7 +67,7 @@ BATCH_ANSWER = object_of(
     unknown_fields=map_of(COUNT),
     items=list_of(
         object_of(
-            needed=("status",),
+            required=("status",),
             status={"enum": ["accepted", "duplicate", "conflict", "rejected"]},
             code=TEXT,
             message=TEXT,
@@ -142,8 +142,83 @@ BASELINE = object_of(
     }
 )
 
+RANKING = object_of(
+    free=True,
+    ranking_id=TEXT,
+    time=TIME,
+    measure=TEXT,
+    value=NUMBER_OR_NONE,
+    is_final=FLAG,
+    documents=list_of(ANYTHING),
+    labels=list_of(ANYTHING),
+)
+TRACE = object_of(free=True)
+
+RULE = object_of(
+    required=("measure",),
+    name=TEXT,
+    measure=TEXT,
+    kind={"enum": ["drop", "threshold"]},
+    model=TEXT_OR_NONE,
+    slices=list_of(TEXT),
+    period={"enum": ["hour", "day"]},
+    tolerance=NUMBER,
+    is_relative=FLAG,
+    run_length=NUMBER,
+    fewest=COUNT,
+    needs={"enum": ["interval", "value"]},
+    since=TIME_OR_NONE,
+    webhook=FLAG,
+)
+STATE = {"enum": ["OK", "ALERT", "NO_DATA", "INSUFFICIENT"]}
+MEAN = {"oneOf": [{"type": "null"}, ANYTHING]}
+STREAM = object_of(
+    free=True,
+    model=TEXT,
+    version=TEXT,
+    slice=map_of(TEXT),
+    state=STATE,
+    reason=TEXT,
+    floor=NUMBER_OR_NONE,
+    baseline=MEAN,
+    value=MEAN,
+    log_evidence=NUMBER_OR_NONE,
+    needed=NUMBER_OR_NONE,
+    is_named=FLAG,
+    since=TIME_OR_NONE,
+)
+RULE_STATE = object_of(
+    free=True,
+    rule=RULE,
+    state=STATE,
+    since=TIME,
+    reason=TEXT,
+    streams=list_of(STREAM),
+    evaluated=TIME,
+    silenced_until=TIME_OR_NONE,
+    late_rankings=COUNT,
+)
+RULES = object_of(rules=list_of(RULE_STATE))
+SILENCE = object_of(until=TIME_OR_NONE)
+ALERTS = object_of(
+    alerts=list_of(
+        object_of(
+            free=True,
+            id=TEXT,
+            rule=TEXT,
+            measure=TEXT,
+            before=STATE,
+            after=STATE,
+            time=TIME,
+            reason=TEXT,
+            link=TEXT,
+            streams=list_of(ANYTHING),
+        )
+    )
+)
+
 BASELINE_CHOICE = object_of(
-    needed=("kind",),
+    required=("kind",),
     kind={"enum": ["set", "period", "version"]},
     environment={"enum": ["validation", "training"]},
     model=TEXT_OR_NONE,
