@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import struct
+from functools import lru_cache
 from typing import NamedTuple
 
 from rankscope.monitor.spread import Spread
@@ -57,7 +58,7 @@ def pack_cell(length: int, stored: StoredCell) -> CellRow:
 
 def unpack_cell(row: CellRow) -> StoredCell:
     """Unpack a cell."""
-    place = tuple((name, value) for name, value in json.loads(row.slice))
+    place = _read_place(row.slice)
     # What was stored is what `Key` has.
     environment: Any = row.environment
     key = Key(row.start, environment, row.model, row.version, place, row.is_mature)
@@ -79,6 +80,7 @@ def unpack_ages(row: HourRow) -> tuple[int, ...]:
     return _unpack("q", row.ages)
 
 
+@lru_cache(10_000)
 def name_place(place: Slice) -> str:
     """Write a slice in the one way in which equal slices are equal texts.
 
@@ -96,6 +98,11 @@ def add_cells(cells: list[StoredCell]) -> tuple[Cell, Spread | None]:
         total = total.merge(one.cell)
         spread = None if spread is None or one.spread is None else spread.merge(one.spread)
     return total, spread
+
+
+@lru_cache(10_000)
+def _read_place(text: str) -> Slice:
+    return tuple((name, value) for name, value in json.loads(text))
 
 
 def _pack(kind: str, numbers: Sequence[float]) -> bytes:

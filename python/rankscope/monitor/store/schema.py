@@ -104,7 +104,6 @@ labels = Table(
     Column("labels", Text, nullable=False),
     Column("value", Float(53)),
     PrimaryKeyConstraint("project_id", "ranking_id", "time", "event_id"),
-    sqlite_with_rowid=False,
 )
 """One row a label; `kind` is a place in `LABEL_KINDS`, `labels` a list of JSON.
 
