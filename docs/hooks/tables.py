@@ -16,6 +16,8 @@ from typing import TYPE_CHECKING
 from rankscope.cli.arguments import Parser
 from rankscope.data.diagnostics import SENTENCES
 from rankscope.measures.compat import translations
+from rankscope.monitor.aliases import ITEM_NAMES, LABEL_NAMES, RANKING_NAMES
+from rankscope.monitor.events import Item, Label, Ranking
 
 if TYPE_CHECKING:
     from mkdocs.config.defaults import MkDocsConfig
@@ -29,6 +31,20 @@ DIVERGENCES = TESTS / "parity" / "divergences.py"
 DEFECTS = TESTS / "defects" / "defects.py"
 SOURCE = re.compile(r"^<!-- source: (?P<module>[\w.]+)\.(?P<name>\w+) -->$", re.MULTILINE)
 FIELD = re.compile(r"{(\w+)}")
+ARGUMENT = re.compile(r"^ {8}(\w+): (.+(?:\n {12}.+)*)", re.MULTILINE)
+EVENTS = {
+    "ranking": (Ranking, RANKING_NAMES),
+    "item": (Item, ITEM_NAMES),
+    "label": (Label, LABEL_NAMES),
+}
+BESIDES = {
+    "features": "More attributes, as they are named in some logs.",
+    "tags": "Likewise.",
+    "labels": "What had happened to it when it was logged, such as `click`.",
+    "time": "When it was shown, in RFC 3339 or in milliseconds since 1970.",
+    "attributes": 'Names and values, such as `{"country": "de", "device": "tv"}`.',
+}
+"""What is said of fields that records do not have, or have otherwise than JSON."""
 
 
 def write_names(tool: Tool) -> str:
@@ -83,6 +99,21 @@ def show(value: float | str) -> str:
     return value if isinstance(value, str) else f"{value:.4f}"
 
 
+def write_fields(event: str) -> str:
+    """The fields of an event: what they mean, and the names that they may have in a log."""
+    kind, names = EVENTS[event]
+    said = {name: re.sub(r"\s+", " ", text) for name, text in ARGUMENT.findall(kind.__doc__ or "")}
+    if event == "label":
+        said["time"] = "When it happened, likewise."
+    else:
+        said = said | BESIDES
+    lines = []
+    for role, (_, *others) in names.items():
+        known = ", ".join(f"`{name}`" for name in others)
+        lines.append(f"| `{role}` | {said[role]} | {known} |")
+    return "\n".join(["| field | means | other names |", "| --- | --- | --- |", *lines])
+
+
 def write_options(command: str) -> str:
     """The options of a command, as its parser knows them."""
     parser = Parser()
@@ -107,6 +138,8 @@ def write_table(what: str, which: str) -> str:
             return write_divergences(tool)
         case "options", command:
             return write_options(command)
+        case "fields", event:
+            return write_fields(event)
         case "defects", "":
             return write_defects()
         case "diagnostics", "":

@@ -24,6 +24,7 @@ import pytest
 import rankscope
 
 from docs.hooks.blocks import Block, read_blocks
+from docs.hooks.tables import EVENTS, write_fields
 
 ROOT = Path(__file__).resolve().parents[2]
 HOOKS = ROOT / "docs" / "hooks"
@@ -87,6 +88,17 @@ def test_the_examples_of_a_page_run(
             run_python(block, names, page)
         elif block.language == "console":
             run_console(block, tmp_path)
+
+
+@pytest.mark.parametrize("event", ["ranking", "item", "label"])
+def test_every_field_of_an_event_is_explained(event: str) -> None:
+    names = EVENTS[event][1]
+    assert f"<!-- table: fields {event} -->" in PAGES["docs/values-in-production.md"]
+    _, _, *rows = write_fields(event).splitlines()
+    for row, known in zip(rows, names.values(), strict=True):
+        _, field, means, others, _ = row.split("|")
+        assert means.strip()
+        assert re.findall(r"`(\w+)`", field + others) == list(known)
 
 
 def test_every_public_name_is_on_a_page() -> None:
