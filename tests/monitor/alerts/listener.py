@@ -10,6 +10,7 @@ from rankscope.monitor.alerts.posting import Poster
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    import ssl
     from collections.abc import Callable, Iterator
     from typing import Any
 
@@ -30,8 +31,13 @@ class Listener:
 
 
 @contextmanager
-def listening(answer: Callable[[socket.socket], object] | bytes = OK) -> Iterator[Listener]:
-    """Listen, and answer each request."""
+def listening(
+    answer: Callable[[socket.socket], object] | bytes = OK,
+    *,
+    tls: ssl.SSLContext | None = None,
+    reads: bool = True,
+) -> Iterator[Listener]:
+    """Listen, and answer each request, or each connection where requests are not read."""
     found = Listener()
 
     def serve(server: socket.socket) -> None:
@@ -40,12 +46,13 @@ def listening(answer: Callable[[socket.socket], object] | bytes = OK) -> Iterato
                 connection, _ = server.accept()
             except OSError:
                 return
-            with connection, suppress(OSError):
-                found.requests.append(read_request(connection))
+            with suppress(OSError), connection, _secure(connection, tls) as secured:
+                if reads:
+                    found.requests.append(read_request(secured))
                 if callable(answer):
-                    answer(connection)
+                    answer(secured)
                 else:
-                    connection.sendall(answer)
+                    secured.sendall(answer)
 
     with socket.create_server(("127.0.0.1", 0)) as server:
         found.port = server.getsockname()[1]
@@ -56,6 +63,10 @@ def listening(answer: Callable[[socket.socket], object] | bytes = OK) -> Iterato
         finally:
             server.shutdown(socket.SHUT_RDWR)
             thread.join(5)
+
+
+def _secure(connection: socket.socket, tls: ssl.SSLContext | None) -> socket.socket:
+    return connection if tls is None else tls.wrap_socket(connection, server_side=True)
 
 
 def read_request(connection: socket.socket) -> bytes:

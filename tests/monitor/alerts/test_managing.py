@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 
 import pytest
-from rankscope import UsageError
+from rankscope import FileError, UsageError
 from rankscope.monitor.alerts import managing
 from rankscope.monitor.alerts.managing import (
     list_alerts,
@@ -17,12 +17,14 @@ from rankscope.monitor.alerts.managing import (
 )
 from rankscope.monitor.limits import DAY
 from rankscope.monitor.store import rule_rows
+from rankscope.monitor.store.sqlite import SQLiteStore
 
 from tests.monitor.alerts.world import (
     BAD,
     GOOD,
     PROJECT,
     START,
+    VALIDATION,
     advance,
     known_at,
     make_day,
@@ -33,7 +35,7 @@ from tests.monitor.alerts.world import (
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from rankscope.monitor.store.sqlite import SQLiteStore
+    from pathlib import Path
 
 
 def fall(store: SQLiteStore) -> None:
@@ -179,6 +181,29 @@ def test_state_alert_and_notification_are_stored_together_or_not_at_all(
     (alert,) = list_alerts(store, PROJECT)
     (letter,) = list_notifications(store, PROJECT)
     assert (letter.notification_id, letter.body) == (alert.alert_id, alert.to_json())
+
+
+def test_a_crash_while_a_rule_looks_changes_nothing(
+    store: SQLiteStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def crash(*_args: object, **_more: object) -> None:
+        raise FileError("expected a disk, found none", code="store_full")
+
+    with SQLiteStore(tmp_path / "other.db", group_seconds=0) as other:
+        other.append(PROJECT, VALIDATION)
+        for one in (store, other):
+            put(one, make_rule())
+            for day, ranks in enumerate([GOOD, BAD, BAD]):
+                one.append(PROJECT, make_day(day, ranks))
+        with monkeypatch.context() as broken:
+            broken.setattr(store, "transact", crash)
+            with pytest.raises(FileError):
+                advance(store, known_at(2))
+        for one in (store, other):
+            advance(one, known_at(2))
+        assert list_alerts(store, PROJECT) == list_alerts(other, PROJECT)
+        assert state_of(store) == state_of(other)
+        assert state_of(store).state == "ALERT"
 
 
 def test_there_are_not_too_many_rules(store: SQLiteStore, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import itertools
+import shutil
 import socket
+import ssl
+import subprocess
 import threading
 
 import pytest
@@ -17,6 +20,7 @@ from tests.monitor.alerts.test_addresses import PRIVATE, PUBLIC
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
 
 
 @pytest.mark.parametrize(
@@ -162,12 +166,63 @@ def test_certificates_are_those_of_the_name() -> None:
     assert Context.names == ["hook.example"]
 
 
-def test_certificates_are_checked() -> None:
-    with listening(lambda connection: connection.sendall(b"HTTP/1.1 200 OK\r\n\r\n")) as listener:
+@pytest.fixture(scope="module")
+def certificate(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+    """A certificate of `hook.example`, and its key."""
+    tool = shutil.which("openssl")
+    if tool is None:
+        pytest.skip("certificates are made by openssl")
+    folder = tmp_path_factory.mktemp("tls")
+    made = folder / "certificate.pem", folder / "key.pem"
+    said = "req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 2"
+    subprocess.run(
+        [
+            *(tool, *said.split(), "-subj", "/CN=hook.example"),
+            *("-addext", "subjectAltName=DNS:hook.example", "-out", made[0], "-keyout", made[1]),
+        ],
+        check=True,
+        capture_output=True,
+    )
+    return made
+
+
+@pytest.mark.parametrize(
+    ("host", "is_trusted", "code"),
+    [
+        ("hook.example", True, ""),
+        ("hook.example", False, "webhook_tls"),
+        ("other.example", True, "webhook_tls"),
+    ],
+)
+def test_certificates_are_checked_before_anything_is_sent(
+    certificate: tuple[Path, Path], host: str, code: str, *, is_trusted: bool
+) -> None:
+    served = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    served.load_cert_chain(*certificate)
+    context = ssl.create_default_context()
+    if is_trusted:
+        context.load_verify_locations(certificate[0])
+    with listening(tls=served) as listener:
+        target = read_url(f"https://{host}:{listener.port}/")
+        poster = make_poster(context=context)
+        if code:
+            with pytest.raises(PostError) as refused:
+                poster.post(target, {}, b"secret")
+            assert refused.value.code == code
+        else:
+            assert poster.post(target, {}, b"secret").status == 200
+    assert len(listener.requests) == (not code)
+
+
+def test_what_does_not_speak_tls_is_told() -> None:
+    def answer(connection: socket.socket) -> None:
+        connection.sendall(OK)
+
+    with listening(answer, reads=False) as listener:
         target = read_url(f"https://hook.example:{listener.port}/")
         with pytest.raises(PostError) as refused:
-            make_poster(seconds=1).post(target, {}, b"")
-    assert refused.value.code in {"webhook_tls", "webhook_timeout"}
+            make_poster().post(target, {}, b"")
+    assert refused.value.code in {"webhook_tls", "webhook_unreachable"}
 
 
 @pytest.mark.parametrize(

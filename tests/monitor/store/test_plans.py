@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import re
+from functools import partial
 from typing import Any
 
 import pytest
+from rankscope.monitor.store.outbox_rows import list_due, list_letters
 from rankscope.monitor.store.retention import delete_rankings
+from rankscope.monitor.store.rule_rows import count_late, list_alerts
 from rankscope.monitor.store.sqlite import SQLiteStore
 from sqlalchemy import event
 
@@ -29,6 +32,12 @@ ASKED: dict[str, Callable[[SQLiteStore], object]] = {
     "old rankings": lambda store: store.transact(
         lambda transaction: delete_rankings(transaction, "music", 3)
     ).result(),
+    "late rankings": lambda store: store.query(
+        partial(count_late, project="music", model=None, since=0, until=20, after=40, upto=60)
+    ),
+    "notifications that are due": lambda store: store.query(partial(list_due, now=5, limit=9)),
+    "notifications": lambda store: store.query(partial(list_letters, project="music", limit=9)),
+    "alerts": lambda store: store.query(partial(list_alerts, project="music", limit=9)),
     "a batch": lambda store: store.append("music", [make_ranking(500), make_label(500, 1)]),
 }
 
@@ -71,7 +80,8 @@ def test_no_table_of_events_is_read_from_end_to_end(
     asked: Callable[[str], list[str]], name: str
 ) -> None:
     whole = re.compile(
-        r"^(SCAN (rankings|labels|events)\b|SEARCH (rankings|labels|events)\b.*\(project_id=\?\)$)",
+        r"^(SCAN (rankings|labels|events|outbox|alerts)\b"
+        r"|SEARCH (rankings|labels|events)\b.*\(project_id=\?\)$)",
         re.MULTILINE,
     )
     plans = asked(name)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from functools import partial
+from functools import cached_property, partial
 from hashlib import sha256
 
 from rankscope.errors import UsageError
@@ -14,7 +14,6 @@ from rankscope.monitor.alerts.progress import Progress, begin
 from rankscope.monitor.alerts.rule import Rule, check_rule
 from rankscope.monitor.alerts.sample import collect_sample
 from rankscope.monitor.alerts.states import Verdict, decide, read_word
-from rankscope.monitor.contexts import Contexts
 from rankscope.monitor.keys import AuditEntry
 from rankscope.monitor.limits import SECOND
 from rankscope.records import record, replace
@@ -27,6 +26,7 @@ if TYPE_CHECKING:
     from rankscope.monitor.alerts.sample import Sample
     from rankscope.monitor.configuration import Configuration
     from rankscope.monitor.slicing import Slicing
+    from rankscope.monitor.store.chunks import Context
     from rankscope.monitor.store.protocol import Store, Version
     from rankscope.monitor.store.rule_rows import AlertRow, RuleRow
 
@@ -131,18 +131,29 @@ class _Reader:
         self._store = store
         self._project = project
         self._definition = replace(definition, measures=chosen) if chosen else definition
+        self._choice = configuration.baseline
+        self._versions = versions
         self._window = definition.window * SECOND
+        self._now = now
         self._threads = threads
-        self.contexts = Contexts(store, project)
-        self.floors = Floors(
-            store,
-            project,
-            configuration.baseline,
+
+    @cached_property
+    def contexts(self) -> dict[int, Context]:
+        """What rankings have in common; read only once a period is due."""
+        return self._store.contexts(self._project)
+
+    @cached_property
+    def floors(self) -> Floors:
+        """What values are held against."""
+        return Floors(
+            self._store,
+            self._project,
+            self._choice,
             self._definition,
             contexts=self.contexts,
-            versions=versions,
-            now=now,
-            threads=threads,
+            versions=self._versions,
+            now=self._now,
+            threads=self._threads,
         )
 
     def read(self, since: int, until: int) -> Sample:
