@@ -11,8 +11,9 @@ if TYPE_CHECKING:
 
     from tests.inputs.program import Program
 
+LOADED = ("rankscope.monitor.monitor", "rankscope.monitor.store.sqlite", "rankscope.monitor.values")
 DAY = 86_400_000
-START = 1_793_491_200_000  # 2026-11-01
+START = 1_788_220_800_000  # 2026-09-01
 CONFIGURED = ["--positive", "click=1", "buy=5", "--window", "24h", "--slice", "device"]
 
 
@@ -24,7 +25,7 @@ def make_events(days: int = 4, a_day: int = 12) -> dict[str, list[dict[str, Any]
             name = f"{day}-{at}"
             device = ("tv", "phone")[at % 2]
             version = "4" if day >= days // 2 else "3"
-            docs = ["a", "b", "c"]
+            docs = ["a", "b", "c"] if at % 5 else ["a", "c", "b"]
             if (device, version) == ("tv", "4"):
                 docs.reverse()
             time = START + day * DAY + at * DAY // a_day
@@ -33,6 +34,7 @@ def make_events(days: int = 4, a_day: int = 12) -> dict[str, list[dict[str, Any]
                     "ranking_id": name,
                     "time": time,
                     "user_id": f"u{at}",
+                    "model": "m",
                     "version": version,
                     "environment": "production" if day else "validation",
                     "attributes": {"device": device},
@@ -72,11 +74,10 @@ class Project:
         said: dict[str, Any] = json.loads(done.stdout)
         return said
 
-    def fill(self, *, evaluates: bool = True) -> None:
-        """Configure it, and put events into it."""
-        events = make_events()
+    def fill(self, events: dict[str, list[dict[str, Any]]], as_of: str | None) -> None:
+        """Configure it, put events into it, and evaluate it if there is a time to do so."""
         self.say("configure", *CONFIGURED)
         self.say("ingest", write_lines(self.folder / "log.jsonl", events["rankings"]))
         self.say("label", write_lines(self.folder / "labels.jsonl", events["labels"]))
-        if evaluates:
-            self.say("evaluate", "--as-of", "2026-11-10")
+        if as_of is not None:
+            self.say("evaluate", "--as-of", as_of)

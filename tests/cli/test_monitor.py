@@ -15,13 +15,12 @@ from rankscope.monitor.monitor import Monitor
 from rankscope.monitor.store.sqlite import SQLiteStore
 
 from tests.cli.command import check_error
-from tests.cli.monitored import CONFIGURED, Project, make_events, write_lines
+from tests.cli.monitored import CONFIGURED, LOADED, Project, make_events, write_lines
 from tests.inputs.program import Program
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-LOADED = ("rankscope.monitor.monitor", "rankscope.monitor.store.sqlite", "rankscope.monitor.values")
 READING = ("status", "doctor", "export", "backup", "configure", "key list")
 WRITING = ("evaluate", "ingest", "label", "retain", "key make")
 
@@ -44,7 +43,7 @@ def project(program: Program, tmp_path: Path) -> Project:
 def filled_once(program: Program, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder of a project whose events are evaluated."""
     folder = tmp_path_factory.mktemp("filled")
-    Project(program, folder).fill()
+    Project(program, folder).fill(make_events(), as_of="2026-09-10")
     return folder
 
 
@@ -63,7 +62,7 @@ def words_of(command: str, project: Project) -> list[str]:
         "backup": [str(project.folder / "copy.db")],
         "ingest": [str(log)],
         "label": [str(log)],
-        "retain": ["--before", "2026-11-02"],
+        "retain": ["--before", "2026-09-02"],
         "key make": ["name", "--scope", "read"],
     }.get(command, [])
 
@@ -103,11 +102,11 @@ def test_slices_are_chosen(words: list[str], expected: dict[str, object], projec
         ("training", {"kind": "set", "environment": "training"}),
         ("version", {"kind": "version"}),
         (
-            "2026-11-01..2026-11-08",
+            "2026-09-01..2026-09-08",
             {
                 "kind": "period",
-                "since": 1_793_491_200_000_000,
-                "until": 1_794_096_000_000_000,
+                "since": 1_788_220_800_000_000,
+                "until": 1_788_825_600_000_000,
             },
         ),
     ],
@@ -135,7 +134,7 @@ def test_a_baseline_is_chosen(
         ([*CONFIGURED, "--pairs", "device"], "usage"),
         ([*CONFIGURED, "--pairs", "device:country"], "bad_configuration"),
         ([*CONFIGURED, "--baseline", "yesterday"], "usage"),
-        ([*CONFIGURED, "--baseline", "2026-11-08..2026-11-01"], "bad_configuration"),
+        ([*CONFIGURED, "--baseline", "2026-09-08..2026-09-01"], "bad_configuration"),
         ([*CONFIGURED, "--most", "0"], "bad_configuration"),
     ],
 )
@@ -183,7 +182,7 @@ def test_a_file_that_ends_badly_says_what_was_taken_before(project: Project) -> 
     assert done.stdout.startswith(b"accepted\t")
 
 
-START = 1_793_491_200_000
+START = 1_788_220_800_000
 
 
 def test_standard_input_has_a_format(program: Program, tmp_path: Path) -> None:
@@ -213,9 +212,11 @@ def test_values_are_those_of_evaluate(filled: Project) -> None:
     last = [one for one in events["rankings"] if one["ranking_id"].startswith("3-")]
     lists = [[grades[doc_id] for doc_id in one["items"]] for one in last]
     expected = rs.Rankings.from_lists(lists).evaluate(["nDCG@1", "nDCG@5"])
-    held = rs.Rankings.from_lists([[5.0, 1.0, 0.0]]).evaluate(["nDCG@1", "nDCG@5"])
+    first = [one for one in events["rankings"] if one["ranking_id"].startswith("0-")]
+    held_lists = [[grades[doc_id] for doc_id in one["items"]] for one in first]
+    held = rs.Rankings.from_lists(held_lists).evaluate(["nDCG@1", "nDCG@5"])
     said = filled.say("status")
-    assert said["as_of"] == "2026-11-10T00:00:00.000000Z"
+    assert said["as_of"] == "2026-09-10T00:00:00.000000Z"
     for row in said["values"][:2]:
         assert row["value"] == expected[row["measure"]]
         assert row["baseline"] == held[row["measure"]]
@@ -224,7 +225,7 @@ def test_values_are_those_of_evaluate(filled: Project) -> None:
     assert [one["version"] for one in said["versions"]] == ["3", "4"]
     text = filled.run("status").stdout.decode()
     assert f"{expected['nDCG@1']:.4f}" in text
-    again = filled.say("evaluate", "--as-of", "2026-11-10")
+    again = filled.say("evaluate", "--as-of", "2026-09-10")
     assert (again["hours"], again["rankings"]) == (0, 0)
 
 
@@ -269,14 +270,14 @@ def test_a_backup_is_the_store(filled: Project) -> None:
     restored = Project(filled._program, filled.folder)
     restored.store = str(copy)
     assert restored.run("status").stdout == filled.run("status").stdout
-    assert restored.say("evaluate", "--as-of", "2026-11-10")["hours"] == 0
+    assert restored.say("evaluate", "--as-of", "2026-09-10")["hours"] == 0
     check_error(filled.run("backup", str(copy)), 4, "io")
 
 
 def test_an_export_is_read_again(filled: Project) -> None:
     events = make_events()
     folder = filled.folder / "out"
-    said = filled.say("export", str(folder), "--until", "2026-11-02")
+    said = filled.say("export", str(folder), "--until", "2026-09-02")
     first = [one for one in events["rankings"] if one["ranking_id"].startswith("0-")]
     assert (said["rankings"], said["labels"]) == (len(first), 2 * len(first))
     assert parquet.read_table(folder / "rankings.parquet").num_rows == len(first)
@@ -289,10 +290,10 @@ def test_an_export_is_read_again(filled: Project) -> None:
 def test_old_events_are_deleted_and_their_values_stay(filled: Project) -> None:
     before = read_series(filled)
     old = [one for one in make_events()["rankings"] if one["ranking_id"][0] in "01"]
-    said = filled.say("retain", "--before", "2026-11-03")
+    said = filled.say("retain", "--before", "2026-09-03")
     assert (said["rankings"], said["labels"]) == (len(old), 2 * len(old))
     assert read_series(filled) == before
-    filled.say("evaluate", "--as-of", "2026-11-10")
+    filled.say("evaluate", "--as-of", "2026-09-10")
     assert read_series(filled) == before
 
 
@@ -322,7 +323,7 @@ def test_keys_are_shown_once_and_stored_hashed(project: Project) -> None:
 
 
 def test_the_doctor_finds_nothing_in_a_store_that_is_well(filled: Project) -> None:
-    done = filled.run("doctor", "--as-of", "2026-11-05")
+    done = filled.run("doctor", "--as-of", "2026-09-05")
     assert done.returncode == 0, done.stdout.decode()
     assert {line.split("\t")[0] for line in done.stdout.decode().splitlines()} == {"ok"}
 
@@ -337,13 +338,13 @@ def find_cares(project: Project, *words: str) -> set[str]:
 
 
 def test_the_doctor_finds_what_is_wrong(filled: Project) -> None:
-    assert find_cares(filled, "--as-of", "2026-12-05") == {"flow"}
+    assert find_cares(filled, "--as-of", "2026-10-05") == {"flow"}
     path = filled.folder / "more.jsonl"
     filled.run("label", write_lines(path, [{"ranking_id": "none", "doc_id": "a", "time": "soon"}]))
     ids = [f"none{at}" for at in range(50)]
     lost = [{"ranking_id": one, "doc_id": "a", "time": START, "labels": "buy"} for one in ids]
     filled.say("label", write_lines(path, lost))
-    assert find_cares(filled, "--as-of", "2026-11-10T01:00:00Z") == {
+    assert find_cares(filled, "--as-of", "2026-09-10T01:00:00Z") == {
         "clocks", "labels", "evaluation", "flow"
     }  # fmt: skip
     mark = Path(filled.store + ".high-water")
@@ -362,7 +363,7 @@ def test_the_doctor_finds_a_loss(filled: Project) -> None:
     Path(filled.store).write_bytes(copy.read_bytes())
     for ending in ("-wal", "-shm"):
         Path(filled.store + ending).unlink(missing_ok=True)
-    assert "high-water mark" in find_cares(filled, "--as-of", "2026-11-05")
+    assert "high-water mark" in find_cares(filled, "--as-of", "2026-09-05")
 
 
 def test_the_doctor_asks_for_a_configuration(project: Project) -> None:

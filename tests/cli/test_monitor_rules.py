@@ -1,0 +1,250 @@
+"""The commands about rules, checks, traces and explanations."""
+
+from __future__ import annotations
+
+import json
+from shutil import copytree
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from rankscope.monitor.explaining import explain_logged
+from rankscope.monitor.monitor import Monitor
+from rankscope.monitor.spans import Span
+from rankscope.monitor.store.sqlite import SQLiteStore
+from rankscope.monitor.tracing import trace_spans
+
+from tests.cli.command import check_error
+from tests.cli.monitored import LOADED, Project, make_events, write_lines
+from tests.inputs.program import Program
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+HEALTHY = "2026-09-20"
+FALLEN = "2026-09-26"
+DAYS, A_DAY = 24, 40
+RULE = ["watch", "--measure", "nDCG@5", "--slice", "device"]
+RULE += ["--fewest", "10", "--since", "2026-09-02"]
+
+
+@pytest.fixture(scope="module")
+def program(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Program]:
+    """The program, with what its commands load."""
+    running = Program(tmp_path_factory.mktemp("program"), *LOADED)
+    yield running
+    running.close()
+
+
+@pytest.fixture(scope="module")
+def made_once(program: Program, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of a project that falls on one device in its second half, and has a rule."""
+    folder = tmp_path_factory.mktemp("made")
+    made = Project(program, folder)
+    made.fill(make_events(DAYS, A_DAY), as_of=None)
+    made.say("rule add", *RULE)
+    return folder
+
+
+@pytest.fixture
+def project(made_once: Path, program: Program, tmp_path: Path) -> Project:
+    """That project, to be changed."""
+    copytree(made_once, tmp_path, dirs_exist_ok=True)
+    return Project(program, tmp_path)
+
+
+def check(project: Project, *words: str) -> tuple[int, dict[str, Any]]:
+    """The exit status of a check, and what it says of the one rule."""
+    done = project.run("check", "--json", *words)
+    (rule,) = json.loads(done.stdout)["rules"]
+    return done.returncode, rule
+
+
+def test_a_check_says_by_its_status_whether_something_fell(project: Project) -> None:
+    status, rule = check(project, "--as-of", "2026-09-10")
+    assert (status, rule["state"]) == (0, "OK")
+    done = project.run("check", "--as-of", FALLEN)
+    assert done.returncode == 1
+    state, name, reason = done.stdout.decode().rstrip("\n").split("\t")
+    assert (state, name) == ("ALERT", "watch")
+    assert "device=tv, model=m, version=4: nDCG@5" in reason
+    status, rule = check(project, "--as-of", FALLEN)
+    assert status == 1
+    assert "device=tv, model=m, version=4" in rule["named"]
+    assert not any("phone" in name for name in rule["named"])
+
+
+def test_a_change_of_state_is_told_once(project: Project) -> None:
+    said = project.say("evaluate", "--as-of", "2026-09-10")
+    assert [(one["before"], one["after"]) for one in said["alerts"]] == [("INSUFFICIENT", "OK")]
+    assert project.say("evaluate", "--as-of", "2026-09-10")["alerts"] == []
+
+
+def test_a_check_may_fail_on_other_states(project: Project) -> None:
+    words = ["--as-of", "2026-09-02"]
+    status, rule = check(project, *words)
+    assert (status, rule["state"]) == (0, "INSUFFICIENT")
+    assert check(project, *words, "--fail-on", "INSUFFICIENT")[0] == 1
+    assert check(project, "--as-of", FALLEN, "--fail-on", "NO_DATA")[0] == 0
+
+
+def test_no_data_fails_a_check(project: Project) -> None:
+    assert check(project, "--as-of", "2026-09-10")[0] == 0
+    project.say("rule remove", "watch")
+    project.say("rule add", "later", *RULE[1:-1], "2026-10-20")
+    status, rule = check(project, "--as-of", "2026-10-24")
+    assert (status, rule["state"]) == (1, "NO_DATA")
+
+
+def test_a_rule_that_is_silenced_or_resolved_does_not_fail(project: Project) -> None:
+    assert check(project, "--as-of", FALLEN)[0] == 1
+    project.say("rule silence", "watch", "--for", "9999w")
+    status, rule = check(project, "--as-of", FALLEN)
+    assert (status, rule["state"], rule["is_silenced"]) == (0, "ALERT", True)
+    assert b"ALERT (silenced)\twatch" in project.run("check", "--as-of", FALLEN).stdout
+    assert project.say("rule silence", "watch")["silenced_until"] is None
+    assert check(project, "--as-of", FALLEN)[0] == 1
+    project.say("rule resolve", "watch")
+    assert check(project, "--as-of", FALLEN)[0] == 0
+
+
+def test_a_check_reads_what_the_service_found_and_how_old_that_is(project: Project) -> None:
+    project.say("evaluate", "--as-of", FALLEN)
+    with SQLiteStore(project.store):
+        done = project.run("check", "--as-of", "2026-09-26T00:30:00Z")
+        assert (done.returncode, done.stderr) == (1, b"")
+        calm = project.run("check", "--as-of", "2026-09-26T00:30:00Z", "--fail-on", "NO_DATA")
+        assert calm.returncode == 0
+        late = project.run("check", "--as-of", "2026-09-26T12:00:00Z", "--fail-on", "NO_DATA")
+        assert late.returncode == 1
+        assert b"12.0 hours ago" in late.stderr
+        allowed = ["--fail-on", "NO_DATA", "--max-age", "1d"]
+        assert project.run("check", "--as-of", "2026-09-26T12:00:00Z", *allowed).returncode == 0
+
+
+def test_rules_are_listed_changed_and_removed(project: Project) -> None:
+    (rule,) = project.say("rule list")["rules"]
+    assert (rule["name"], rule["measure"], rule["slices"]) == ("watch", "nDCG@5", ["device"])
+    words = ["watch", "--measure", "ndcg@1", "--tolerance", "5%", "--period", "hour"]
+    changed = project.say("rule add", *words, "--no-webhook")
+    assert (changed["measure"], changed["tolerance"], changed["is_relative"]) == (
+        "nDCG@1", 0.05, True
+    )  # fmt: skip
+    assert not changed["webhook"]
+    assert b"5%" in project.run("rule list").stdout
+    project.say("rule remove", "watch")
+    assert project.say("rule list")["rules"] == []
+    for command in ("rule remove", "rule silence", "rule resolve"):
+        check_error(project.run(command, "watch"), 2, "no_rule")
+    check_error(project.run("check", "--as-of", FALLEN), 2, "no_rule")
+
+
+@pytest.mark.parametrize(
+    ("words", "code"),
+    [
+        (["x"], "usage"),
+        (["x", "--measure", "nDCG@7"], "bad_rule"),
+        (["x", "--measure", "nDCG@5", "--slice", "country"], "bad_rule"),
+        (["x", "--measure", "nDCG@5", "--tolerance", "two"], "usage"),
+        (["x", "--measure", "nDCG@5", "--tolerance", "-1"], "bad_rule"),
+        (["x", "--measure", "nDCG@5", "--tolerance", "nan"], "bad_rule"),
+        (["x/y", "--measure", "nDCG@5"], "bad_rule"),
+        (["\x1b[2J", "--measure", "nDCG@5"], "bad_rule"),
+    ],
+)
+def test_a_rule_that_is_none_is_refused(words: list[str], code: str, project: Project) -> None:
+    check_error(project.run("rule add", *words), 2, code)
+
+
+def test_a_rule_to_check_has_to_be_there(project: Project) -> None:
+    said = check_error(project.run("check", "--rule", "wach", "--as-of", FALLEN), 2, "no_rule")
+    assert "'wach'" in said
+
+
+def test_a_trace_is_that_of_the_function(project: Project) -> None:
+    words = ["--before", "version=3,2026-09-05..2026-09-10", "--after", "version=4,model=m"]
+    done = project.run("trace", *words, "--measure", "nDCG@5", "--as-of", FALLEN)
+    five, ten = 1_788_566_400_000_000, 1_788_998_400_000_000
+    with Monitor.open(project.store, writes=False) as monitor:
+        expected = trace_spans(
+            monitor.store,
+            monitor.project,
+            monitor.configuration.definition,
+            Span(five, ten, version="3"),
+            Span(version="4", model="m"),
+            measure="nDCG@5",
+            now=1_790_380_800_000_000,
+        )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.decode() == f"{expected}\n"
+    assert "device=tv, version=4 by ordering" in done.stdout.decode()
+    said = project.say("trace", *words, "--measure", "nDCG@5", "--as-of", FALLEN)
+    assert said == json.loads(json.dumps(expected.to_dict()))
+
+
+def test_a_trace_of_nothing_in_particular_compares_the_newest_version(project: Project) -> None:
+    told = project.run("trace", "--as-of", FALLEN).stdout.decode()
+    assert "before: model m, version 3," in told
+    assert "after: model m, version 4," in told
+    held = project.run("trace", "--as-of", FALLEN, "--before", "validation").stdout.decode()
+    assert "before: validation" in held
+
+
+@pytest.mark.parametrize(
+    ("words", "status", "code"),
+    [
+        (["--before", "yesterday"], 2, "usage"),
+        (["--before", "version=3,version=4"], 2, "usage"),
+        (["--before", "2026-09-05..2026-09-04"], 2, "bad_period"),
+        (["--before", "2026-09-05..x"], 2, "usage"),
+        (["--before", "version=9"], 3, "empty_input"),
+        (["--measure", "nDCG@7"], 2, "bad_definition"),
+        (["--attributes", "country"], 2, "unknown_attribute"),
+    ],
+)
+def test_a_trace_that_is_none_is_refused(
+    words: list[str], status: int, code: str, project: Project
+) -> None:
+    check_error(project.run("trace", *words, "--as-of", FALLEN), status, code)
+
+
+def test_a_trace_needs_two_spans(program: Program, tmp_path: Path) -> None:
+    project = Project(program, tmp_path)
+    project.fill(make_events(1), as_of=None)
+    check_error(project.run("trace", "--as-of", FALLEN), 3, "empty_input")
+
+
+def test_an_explanation_is_that_of_the_function(project: Project) -> None:
+    done = project.run("explain", "20-0", "--measure", "nDCG@5", "--as-of", FALLEN)
+    with Monitor.open(project.store, writes=False) as monitor:
+        expected = explain_logged(
+            monitor.store,
+            monitor.project,
+            monitor.configuration.definition,
+            "20-0",
+            measure="nDCG@5",
+            now=1_790_380_800_000_000,
+        )
+    assert done.stdout.decode() == f"{expected}\n"
+    check_error(project.run("explain", "\x1b[2J"), 2, "unknown_ranking")
+
+
+def test_hostile_ids_reach_no_terminal(program: Program, tmp_path: Path) -> None:
+    evil = "\x1b[2J\u202e=1+1"
+    events = make_events(4)
+    events["rankings"][-1] |= {"ranking_id": evil, "items": [evil, "a"], "version": evil}
+    events["rankings"][-1]["attributes"] = {"device": evil}
+    project = Project(program, tmp_path)
+    project.fill(events, as_of="2026-09-10")
+    for command, words in (
+        ("status", []),
+        ("doctor", []),
+        ("trace", ["--as-of", "2026-09-10"]),
+        ("trace", ["--as-of", "2026-09-10", "--after", f"version={evil}"]),
+        ("explain", [evil]),
+    ):
+        done = project.run(command, *words)
+        told = (done.stdout + done.stderr).decode()
+        assert all(line.isprintable() for line in told.replace("\t", " ").split("\n")), command
+    path = write_lines(tmp_path / "more.jsonl", [{"ranking_id": evil, "time": 0, "items": [evil]}])
+    assert b"\x1b" not in project.run("ingest", path).stderr
