@@ -39,6 +39,7 @@ class Service:
         store: object = None,
         *,
         has_key: bool = True,
+        **said: Any,  # noqa: ANN401 - as `make_app` takes it
     ) -> None:
         self.store: Any = store or SQLiteStore(folder / "events.db")
         self.log: list[str] = []
@@ -49,6 +50,7 @@ class Service:
             write_log=self.log.append,
             clock=lambda: self.seconds,
             now=lambda: NOW,
+            **said,
         )
         self.key = self.make_key("music", "ingest") if has_key else ""
 

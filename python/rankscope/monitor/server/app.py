@@ -9,12 +9,14 @@ from starlette.responses import JSONResponse
 from starlette.routing import Route, Router
 
 from rankscope.errors import FileError
+from rankscope.monitor.alerts.posting import Poster
 from rankscope.monitor.server.any_id import register_ids
 from rankscope.monitor.server.api.causes import Causes
 from rankscope.monitor.server.api.project import Project
 from rankscope.monitor.server.api.rules import Rules
-from rankscope.monitor.server.api.schemas import STATUS
+from rankscope.monitor.server.api.schemas import ANYTHING, STATUS
 from rankscope.monitor.server.api.values import Values
+from rankscope.monitor.server.api.webhook import Webhooks
 from rankscope.monitor.server.authenticating import Gate
 from rankscope.monitor.server.bodies import Held
 from rankscope.monitor.server.desk import Desk
@@ -25,11 +27,13 @@ from rankscope.monitor.server.ingest import Ingest
 from rankscope.monitor.server.journal import Journal, write_stderr
 from rankscope.monitor.server.metrics import Metrics
 from rankscope.monitor.server.openapi import describe
+from rankscope.monitor.server.pages.overview import OVERVIEW
 from rankscope.monitor.server.pages.pages import Pages
 from rankscope.monitor.server.refusals import Refusals
 from rankscope.monitor.server.settings import Settings
 from rankscope.monitor.server.sign_in import SignIn
 from rankscope.monitor.times import read_clock
+from rankscope.records import replace
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -39,6 +43,7 @@ if TYPE_CHECKING:
     from starlette.responses import Response
     from starlette.types import ASGIApp
 
+    from rankscope.monitor.alerts.scheduler import Scheduler
     from rankscope.monitor.server.endpoint import Asked
     from rankscope.monitor.store.protocol import Store
 
@@ -51,6 +56,8 @@ class Service:
         settings: How much is taken, and from whom.
         clock: Seconds that only grow.
         now: Gives the time, in microseconds since 1970 in UTC.
+        poster: Posts to webhooks; to public addresses alone if left out.
+        scheduler: Evaluates projects, if something does.
     """
 
     def __init__(
@@ -59,12 +66,17 @@ class Service:
         settings: Settings,
         clock: Callable[[], float],
         now: Callable[[], int],
+        *,
+        poster: Poster | None = None,
+        scheduler: Scheduler | None = None,
     ) -> None:
         self._store = store
+        self._scheduler = scheduler
         self._keys = CapacityLimiter(settings.decoders)
         held = Held(settings.held_bytes)
         gate = Gate(store, settings, clock, self._keys)
         desk = Desk(store, settings, now)
+        slow = Desk(store, replace(settings, readers=1, waiting_reads=4), now)
         pages = Pages(desk, now)
         self.door = Door(gate, settings, held, Refusals(store), pages.show_problem)
         ingest = Ingest(store, settings, held, now, CapacityLimiter(settings.decoders))
@@ -73,10 +85,20 @@ class Service:
             *Values(desk).endpoints,
             *Causes(desk).endpoints,
             *Rules(desk).endpoints,
+            *Webhooks(slow, poster or Poster()).endpoints,
             *Project(desk).endpoints,
             *Metrics(desk).endpoints,
             *SignIn(gate, pages.show_sign_in).endpoints,
             *pages.endpoints,
+            Endpoint(
+                "GET",
+                "/v1/overview",
+                "read",
+                pages.tell(OVERVIEW),
+                summary=OVERVIEW.summary,
+                parameters=OVERVIEW.parameters,
+                result=ANYTHING,
+            ),
             Endpoint(
                 "GET",
                 "/healthz",
@@ -117,9 +139,13 @@ class Service:
         is_ready = self._store.failure is None and await to_thread.run_sync(
             self._can_read, limiter=self._keys
         )
-        return JSONResponse(
-            {"status": "ready"} if is_ready else {"status": "not ready"}, 200 if is_ready else 503
-        )
+        if not is_ready:
+            return JSONResponse({"status": "not ready"}, 503)
+        said = {"status": "ready"}
+        if self._scheduler is not None:
+            # Events are taken all the same, so that requests are still to be sent here.
+            said["evaluation"] = "late" if self._scheduler.is_late else "on time"
+        return JSONResponse(said)
 
     def _can_read(self) -> bool:
         try:
@@ -136,6 +162,8 @@ def make_app(
     write_log: Callable[[str], object] = write_stderr,
     clock: Callable[[], float] = time.monotonic,
     now: Callable[[], int] = read_clock,
+    poster: Poster | None = None,
+    scheduler: Scheduler | None = None,
 ) -> ASGIApp:
     """Make the application, for any server of ASGI.
 
@@ -145,9 +173,11 @@ def make_app(
         write_log: Takes the lines of the log.
         clock: Seconds that only grow.
         now: Gives the time, in microseconds since 1970 in UTC.
+        poster: Posts to webhooks; to public addresses alone if left out.
+        scheduler: Evaluates projects, if something does; whoever made it starts and stops it.
     """
     settings = settings or Settings()
-    service = Service(store, settings, clock, now)
+    service = Service(store, settings, clock, now, poster=poster, scheduler=scheduler)
     routes = list(_make_routes(service.endpoints, service.door))
     # A router alone: the guard answers for what goes wrong, and nothing else does.
     return Guard(Router(routes, redirect_slashes=False), settings, Journal(write_log, now))

@@ -8,15 +8,17 @@ from __future__ import annotations
 
 import math
 import shutil
+from functools import partial
 
 from prometheus_client import CollectorRegistry, generate_latest
-from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, StateSetMetricFamily
 from starlette.responses import Response
 
 from rankscope.errors import UsageError
 from rankscope.monitor.limits import DAY, HOUR, SECOND
 from rankscope.monitor.server.endpoint import Endpoint
 from rankscope.monitor.server.refusals import PREFIX
+from rankscope.monitor.store.outbox_rows import count_letters
 from rankscope.records import record
 
 TYPE_CHECKING = False
@@ -37,6 +39,7 @@ LENGTHS: Mapping[Literal["hour", "day"], int] = {"hour": HOUR, "day": DAY}
 LOOKED_BACK = 14 * DAY
 """How long before now, and before attribution windows, the newest window may be."""
 
+STATES = ("OK", "ALERT", "NO_DATA", "INSUFFICIENT")
 TAKEN = frozenset({"accepted", "duplicate", "conflict", "unknown_field"})
 """The counters of a store that do not say why an event was rejected."""
 
@@ -101,6 +104,7 @@ class Collector:
         yield from _tell_values(windows)
         yield from _tell_baseline(self._monitor)
         yield from _tell_progress(self._monitor)
+        yield from _tell_rules(self._monitor)
 
 
 @record(frozen=True, slots=True)
@@ -220,6 +224,31 @@ def _tell_progress(monitor: Monitor) -> Iterator[Metric]:
     yield GaugeMetricFamily(
         "rankscope_labels_pending", "Labels of rankings that are not there.", quality.pending_labels
     )
+
+
+def _tell_rules(monitor: Monitor) -> Iterator[Metric]:
+    states = StateSetMetricFamily("rankscope_rule_state", "How a rule stands.", labels=["rule"])
+    silenced = GaugeMetricFamily(
+        "rankscope_rule_silenced", "Whether nobody is told of a rule.", labels=["rule"]
+    )
+    late = CounterMetricFamily(
+        "rankscope_rule_late_rankings",
+        "Rankings that came after a rule had looked at their period.",
+        labels=["rule"],
+    )
+    for one in monitor.check():
+        name = [one.rule.name]
+        states.add_metric(name, {state: state == one.state for state in STATES})
+        silenced.add_metric(name, (one.silenced_until or 0) > monitor.now())
+        late.add_metric(name, one.late_rankings)
+    yield from (states, silenced, late)
+    outbox = GaugeMetricFamily(
+        "rankscope_outbox", "Notifications, by what became of them.", labels=["status"]
+    )
+    counts = partial(count_letters, project=monitor.project)
+    for status, count in sorted(monitor.store.query(counts).items()):
+        outbox.add_metric([status], count)
+    yield outbox
 
 
 def _count_events(monitor: Monitor) -> Iterator[Metric]:

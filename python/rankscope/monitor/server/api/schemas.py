@@ -217,6 +217,32 @@ ALERTS = object_of(
     )
 )
 
+WEBHOOK_FIELDS = {
+    "oneOf": [
+        {"type": "null"},
+        object_of(host=TEXT, allows_http=FLAG, created=TIME, disabled=TIME_OR_NONE),
+    ]
+}
+WEBHOOK = object_of(webhook=WEBHOOK_FIELDS)
+NEW_WEBHOOK = object_of(required=("url",), url=TEXT, secret=TEXT_OR_NONE, allows_http=FLAG)
+SET_WEBHOOK = object_of(webhook=WEBHOOK_FIELDS, secret=TEXT_OR_NONE)
+TRIED = object_of(is_delivered=FLAG, told=TEXT)
+NOTIFICATIONS = object_of(
+    notifications=list_of(
+        object_of(
+            id=TEXT,
+            channel={"enum": ["log", "webhook"]},
+            status={"enum": ["waiting", "delivered", "dead", "summed"]},
+            attempts=COUNT,
+            problem=TEXT,
+            created=TIME,
+            due=TIME,
+            finished=TIME_OR_NONE,
+            notification=ANYTHING,
+        )
+    )
+)
+
 BASELINE_CHOICE = object_of(
     required=("kind",),
     kind={"enum": ["set", "period", "version"]},

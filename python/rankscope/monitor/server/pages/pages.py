@@ -78,7 +78,7 @@ class Pages:
             shown = self._show(page)
             yield Endpoint("GET", page.path, "read", shown, "page", page.summary, page.parameters)
             if page.twin:
-                told = self._tell(page)
+                told = self.tell(page)
                 yield Endpoint(
                     "GET", page.twin, "read", told, "twin", page.summary, page.parameters
                 )
@@ -92,7 +92,9 @@ class Pages:
 
         return answer
 
-    def _tell(self, page: Page) -> Callable[[Asked], Awaitable[Response]]:
+    def tell(self, page: Page) -> Callable[[Asked], Awaitable[Response]]:
+        """Give what answers with the twin of a page."""
+
         async def answer(asked: Asked) -> Response:
             def tell(monitor: Monitor) -> Response:
                 return JSONResponse(page.view(monitor, asked).to_dict())

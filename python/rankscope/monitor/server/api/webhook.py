@@ -1,0 +1,175 @@
+"""Where notifications go, and what became of them, for programs."""
+
+from __future__ import annotations
+
+import json
+
+from starlette.responses import JSONResponse, Response
+
+from rankscope.monitor.alerts.posting import read_url
+from rankscope.monitor.alerts.webhook import (
+    find_webhook,
+    remove_webhook,
+    set_webhook,
+    try_webhook,
+)
+from rankscope.monitor.keys import Secret
+from rankscope.monitor.server.api import schemas
+from rankscope.monitor.server.api.parameters import LIMIT
+from rankscope.monitor.server.endpoint import Endpoint
+from rankscope.monitor.times import format_time
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from rankscope.monitor.alerts.posting import Poster
+    from rankscope.monitor.monitor import Monitor
+    from rankscope.monitor.server.desk import Desk
+    from rankscope.monitor.server.endpoint import Asked
+    from rankscope.monitor.store.outbox_rows import Letter, Webhook
+
+PATH = "/v1/webhook"
+
+
+class Webhooks:
+    """Answers where notifications go, and changes that.
+
+    Args:
+        desk: Asks monitors. It has threads of its own, for the other side may be slow.
+        poster: Posts to webhooks, and judges their addresses.
+    """
+
+    def __init__(self, desk: Desk, poster: Poster) -> None:
+        self._desk = desk
+        self._poster = poster
+        self.endpoints = (
+            Endpoint(
+                "GET",
+                PATH,
+                "read",
+                self.get,
+                summary="Where notifications go; its path and its secret are shown to nobody.",
+                result=schemas.WEBHOOK,
+            ),
+            Endpoint(
+                "PUT",
+                PATH,
+                "admin",
+                self.put,
+                summary="Say where notifications go. A secret that is made is shown this once.",
+                body=schemas.NEW_WEBHOOK,
+                result=schemas.SET_WEBHOOK,
+            ),
+            Endpoint(
+                "DELETE",
+                PATH,
+                "admin",
+                self.remove,
+                summary="Let notifications go to the log alone.",
+                status=204,
+            ),
+            Endpoint(
+                "POST",
+                f"{PATH}/test",
+                "admin",
+                self.test,
+                summary="Send a notification that says nothing, by the rules of all others.",
+                result=schemas.TRIED,
+            ),
+            Endpoint(
+                "GET",
+                "/v1/notifications",
+                "read",
+                self.list_notifications,
+                summary="Notifications and what became of them, the newest first.",
+                parameters=(LIMIT,),
+                result=schemas.NOTIFICATIONS,
+            ),
+        )
+
+    async def get(self, asked: Asked) -> Response:
+        """Give where notifications go."""
+
+        def read(monitor: Monitor) -> Any:  # noqa: ANN401 - JSON
+            return {"webhook": _write_webhook(find_webhook(monitor.store, monitor.project))}
+
+        return JSONResponse(await self._desk.ask(asked.visitor, read))
+
+    async def put(self, asked: Asked) -> Response:
+        """Say where notifications go."""
+        given = asked.body.get("secret")
+
+        def change(monitor: Monitor) -> Any:  # noqa: ANN401 - JSON
+            made = set_webhook(
+                monitor.store,
+                monitor.project,
+                asked.body["url"],
+                poster=self._poster,
+                now=monitor.now(),
+                actor=asked.visitor.actor,
+                secret=None if given is None else Secret(given),
+                allows_http=asked.body.get("allows_http", False),
+            )
+            said = _write_webhook(find_webhook(monitor.store, monitor.project))
+            return {"webhook": said, "secret": made.reveal() if given is None else None}
+
+        return JSONResponse(await self._desk.ask(asked.visitor, change))
+
+    async def remove(self, asked: Asked) -> Response:
+        """Let notifications go to the log alone."""
+
+        def change(monitor: Monitor) -> None:
+            remove_webhook(
+                monitor.store, monitor.project, now=monitor.now(), actor=asked.visitor.actor
+            )
+
+        await self._desk.ask(asked.visitor, change)
+        return Response(status_code=204)
+
+    async def test(self, asked: Asked) -> Response:
+        """Send a notification that says nothing."""
+
+        def change(monitor: Monitor) -> Any:  # noqa: ANN401 - JSON
+            tried = try_webhook(
+                monitor.store, monitor.project, poster=self._poster, now=monitor.now()
+            )
+            return {"is_delivered": tried.is_delivered, "told": tried.told}
+
+        return JSONResponse(await self._desk.ask(asked.visitor, change))
+
+    async def list_notifications(self, asked: Asked) -> Response:
+        """List notifications."""
+        limit = asked.query.get("limit", 100)
+
+        def read(monitor: Monitor) -> Any:  # noqa: ANN401 - JSON
+            return {"notifications": [write_letter(one) for one in monitor.notifications(limit)]}
+
+        return JSONResponse(await self._desk.ask(asked.visitor, read))
+
+
+def _write_webhook(webhook: Webhook | None) -> dict[str, Any] | None:
+    if webhook is None:
+        return None
+    return {
+        # What is behind the host may be as good as a password.
+        "host": read_url(webhook.url, allows_http=webhook.allows_http).authority,
+        "allows_http": webhook.allows_http,
+        "created": format_time(webhook.created),
+        "disabled": None if webhook.disabled is None else format_time(webhook.disabled),
+    }
+
+
+def write_letter(letter: Letter) -> dict[str, Any]:
+    """Write what became of a notification."""
+    return {
+        "id": letter.notification_id,
+        "channel": letter.channel,
+        "status": letter.status,
+        "attempts": letter.attempts,
+        "problem": letter.problem,
+        "created": format_time(letter.created),
+        "due": format_time(letter.due),
+        "finished": None if letter.finished is None else format_time(letter.finished),
+        "notification": json.loads(letter.body),
+    }

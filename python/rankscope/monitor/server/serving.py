@@ -1,0 +1,101 @@
+"""Serves a store: takes events, answers, evaluates and notifies, until the process is to end."""
+
+from __future__ import annotations
+
+import socket
+from functools import partial
+
+from rankscope.errors import FileError
+from rankscope.monitor.alerts.delivery import Deliverer
+from rankscope.monitor.alerts.log_channel import LogChannel
+from rankscope.monitor.alerts.posting import Poster
+from rankscope.monitor.alerts.scheduler import SECONDS, Scheduler
+from rankscope.monitor.monitor import Monitor
+from rankscope.monitor.server.app import make_app
+from rankscope.monitor.server.journal import Journal, write_stderr
+from rankscope.monitor.server.listening import CLOSING_SECONDS, is_loopback, make_server
+from rankscope.monitor.server.settings import Settings
+from rankscope.monitor.times import read_clock
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from rankscope.monitor.store.protocol import Store
+
+
+def serve_store(
+    store: Store,
+    *,
+    host: str = "127.0.0.1",
+    port: int = 8000,
+    project: str = "default",
+    names: tuple[str, ...] = (),
+    seconds: float = SECONDS,
+    announce: Callable[[str], object] = lambda _address: None,
+    write_log: Callable[[str], object] = write_stderr,
+    now: Callable[[], int] = read_clock,
+    poster: Poster | None = None,
+) -> None:
+    """Serve a store until the process is asked to end, and all is answered.
+
+    Args:
+        store: Where events are; whoever opened it closes it.
+        host: The address on which it listens.
+        port: The port; 0 for one that is free.
+        project: The project that this machine may use without a key as long as there never was one.
+        names: Other names under which it is asked, such as that of a proxy before it.
+        seconds: How long to wait between two evaluations.
+        announce: Is told the address, once it listens there.
+        write_log: Takes the lines of the log.
+        now: Gives the time, in microseconds since 1970 in UTC.
+        poster: Posts to webhooks; to public addresses alone if left out.
+
+    Raises:
+        UsageError: Others could reach it, and no key opens anything.
+        FileError: It cannot listen there.
+    """
+    own = f"[{host}]" if ":" in host else host
+    settings = Settings(
+        hosts=tuple(dict.fromkeys((*Settings().hosts, own.lower(), *map(str.lower, names)))),
+        open_project=project if is_loopback(host) else None,
+    )
+    journal = Journal(write_log, now)
+    poster = poster or Poster()
+    scheduler = Scheduler(
+        store.projects,
+        partial(_evaluate, store, now),
+        deliverer=Deliverer(store, log=LogChannel(journal.write), poster=poster, now=now),
+        seconds=seconds,
+        now=now,
+        report=journal.write,
+    )
+    app = make_app(
+        store, settings, write_log=write_log, now=now, poster=poster, scheduler=scheduler
+    )
+    server = make_server(app, store, host=host, port=port)
+    with _listen(host, port) as listening:
+        announce(f"http://{own}:{listening.getsockname()[1]}/")
+        scheduler.start()
+        try:
+            server.run([listening])
+        finally:
+            scheduler.stop(CLOSING_SECONDS)
+
+
+def _evaluate(store: Store, now: Callable[[], int], project: str) -> None:
+    # One thread, so that those who log are not held up.
+    Monitor(store, project, now=now, threads=1).evaluate()
+
+
+def _listen(host: str, port: int) -> socket.socket:
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    try:
+        return socket.create_server((host, port), family=family)
+    except OSError as error:
+        raise FileError(
+            f"expected to listen on {host}, port {port}, found that it cannot be "
+            f"({error.strerror or error})",
+            hint="name another port; 0 is one that is free",
+            code="io",
+        ) from error

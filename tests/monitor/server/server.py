@@ -1,0 +1,18 @@
+"""Serves the store that is named as people do, evaluating all the time, and prints the address."""
+
+from __future__ import annotations
+
+import sys
+
+from rankscope.monitor.server.serving import serve_store
+from rankscope.monitor.store.sqlite import SQLiteStore
+
+
+def tell(address: str) -> None:
+    """Print where it listens."""
+    print(address, flush=True)  # noqa: T201 - that is how it is told
+
+
+if __name__ == "__main__":
+    with SQLiteStore(sys.argv[1]) as store:
+        serve_store(store, port=0, seconds=0.01, announce=tell)

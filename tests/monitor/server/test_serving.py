@@ -1,0 +1,118 @@
+"""The service as people start it: open to its machine, evaluating and notifying by itself."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import httpx
+import pytest
+from rankscope import FileError, UsageError
+from rankscope.monitor.alerts.scheduler import Scheduler
+from rankscope.monitor.keys import make_key
+from rankscope.monitor.limits import HOUR, SECOND
+from rankscope.monitor.server.serving import serve_store
+from rankscope.monitor.store.sqlite import SQLiteStore
+from rankscope.monitor.times import format_time, read_clock
+
+from tests.monitor.server.music import MUSIC, make_click, make_search
+from tests.monitor.server.service import NOW, Service
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+SERVER = Path(__file__).with_name("server.py")
+
+
+@pytest.fixture
+def process(tmp_path: Path) -> Iterator[subprocess.Popen[str]]:
+    with subprocess.Popen(
+        [sys.executable, str(SERVER), str(tmp_path / "events.db")],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as made:
+        yield made
+        made.kill()
+
+
+def test_it_evaluates_and_notifies_by_itself(process: subprocess.Popen[str]) -> None:
+    assert process.stdout is not None
+    start = read_clock() - 30 * HOUR
+    searches = [make_search(number, time=start + number * 60 * SECOND) for number in range(240)]
+    clicks = [make_click(search, number) for number, search in enumerate(searches)]
+    with httpx.Client(base_url=process.stdout.readline().strip(), timeout=30) as client:
+        put = client.put("/v1/configuration", json=MUSIC.to_dict())
+        assert put.status_code == 200, put.text
+        rule = {"measure": "nDCG@5", "period": "hour", "since": format_time(start)}
+        assert client.put("/v1/rules/quality", json=rule).status_code == 200
+        for path, events in (("/v1/rankings", searches), ("/v1/labels", clicks)):
+            assert client.post(path, json=events).json()["accepted"] == len(events)
+        deadline = time.monotonic() + 30
+        told, evaluated = [], 0
+        while not (told and evaluated == len(searches)) and time.monotonic() < deadline:
+            notified = client.get("/v1/notifications").json()["notifications"]
+            told = [one["id"] for one in notified if one["status"] == "delivered"]
+            series = client.get("/v1/series", params={"measure": "nDCG@5"}).json()
+            evaluated = sum(series["rankings"])
+        assert evaluated == len(searches)
+        assert client.get("/readyz").json()["status"] == "ready"
+        assert client.get("/", headers={"accept": "text/html"}).status_code == 200
+        assert "rankscope_rule_state{" in client.get("/metrics").text
+    process.send_signal(signal.SIGTERM)
+    _, log = process.communicate(timeout=30)
+    assert process.returncode == 0
+    lines = [json.loads(line) for line in log.splitlines()]
+    assert {line["event"] for line in lines} == {"request", "rule.state_changed"}
+    changes = [line for line in lines if line["event"] == "rule.state_changed"]
+    assert {line["rule"] for line in changes} == {"quality"}
+    assert {line["id"] for line in changes} >= set(told) != set()
+
+
+def test_readiness_says_whether_evaluation_lags(tmp_path: Path) -> None:
+    now = NOW
+    scheduler = Scheduler(list, lambda _: None, seconds=10, now=lambda: now, report=lambda *_: None)
+    service = Service(tmp_path, scheduler=scheduler)
+    ready = {"status": "ready", "evaluation": "on time"}
+    assert service.ask("GET", "/readyz", key=None).json() == ready
+    now += HOUR
+    late = service.ask("GET", "/readyz", key=None)
+    assert (late.status_code, late.json()) == (200, ready | {"evaluation": "late"})
+    service.store.close()
+
+
+def test_it_listens_where_nobody_else_does(tmp_path: Path) -> None:
+    told: list[str] = []
+
+    def serve_again(address: str) -> None:
+        told.append(address)
+        port = int(address.rstrip("/").rpartition(":")[2])
+        serve_store(store, port=port, announce=told.append)
+
+    with (
+        SQLiteStore(tmp_path / "events.db") as store,
+        pytest.raises(FileError, match="expected to listen on"),
+    ):
+        serve_store(store, port=0, announce=serve_again)
+    assert len(told) == 1
+
+
+def test_it_is_open_to_others_only_where_keys_are_needed(tmp_path: Path) -> None:
+    class AnnouncedError(Exception):
+        pass
+
+    def stop(_address: str) -> None:
+        raise AnnouncedError
+
+    with SQLiteStore(tmp_path / "events.db") as store:
+        with pytest.raises(UsageError, match="expected keys"):
+            serve_store(store, host="0.0.0.0", port=0, announce=stop)  # noqa: S104 - the question
+        key, _ = make_key("music", ["read"], name="test", now=0)
+        store.add_key(key, "test")
+        with pytest.raises(AnnouncedError):
+            serve_store(store, host="0.0.0.0", port=0, announce=stop)  # noqa: S104

@@ -1,0 +1,168 @@
+"""Where notifications go: set by administrators, shown to nobody, called by the rules of all."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from rankscope.monitor.alerts.posting import Poster, Reply
+
+from tests.monitor.server.service import Service
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from pathlib import Path
+
+    import httpx
+    from rankscope.monitor.alerts.posting import Target
+
+SECRET = "whsec_" + "MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
+URL = "https://example.com/hook/of/the/team?token=abc"
+
+
+class Recording(Poster):
+    """Calls nobody; names that are not known stand for a private address."""
+
+    def __init__(self) -> None:
+        known = {"example.com": ["93.184.216.34"], "rebound.example": ["93.184.216.34", "::1"]}
+        super().__init__(resolve=lambda host, _: known.get(host, ["192.168.1.1"]))
+        self.posted: list[tuple[str, dict[str, str], bytes]] = []
+
+    def post(self, target: Target, headers: Mapping[str, str], body: bytes) -> Reply:
+        self.check(target)
+        self.posted.append((target.authority + target.path, dict(headers), body))
+        return Reply(204)
+
+
+class Admin:
+    """An administrator of the project `music`."""
+
+    def __init__(self, folder: Path) -> None:
+        self.poster = Recording()
+        self.service = Service(folder, poster=self.poster)
+        self.key = self.service.make_key("music", "read", "admin")
+
+    def ask(self, method: str, path: str, body: object = None, key: str = "") -> httpx.Response:
+        sent = b"" if body is None else json.dumps(body).encode()
+        return self.service.ask(method, path, sent, key=key or self.key)
+
+
+@pytest.fixture
+def admin(tmp_path: Path) -> Iterator[Admin]:
+    made = Admin(tmp_path)
+    yield made
+    made.service.store.close()
+
+
+def test_it_is_set_tested_shown_in_part_and_removed(admin: Admin) -> None:
+    assert admin.ask("GET", "/v1/webhook").json() == {"webhook": None}
+    answer = admin.ask("PUT", "/v1/webhook", {"url": URL})
+    assert answer.status_code == 200
+    made = answer.json()["secret"]
+    assert made.startswith("whsec_")
+    told = admin.ask("GET", "/v1/webhook")
+    assert told.json()["webhook"] | {"created": ""} == {
+        "host": "example.com",
+        "allows_http": False,
+        "created": "",
+        "disabled": None,
+    }
+    assert admin.ask("POST", "/v1/webhook/test").json() == {
+        "is_delivered": True,
+        "told": "status 204",
+    }
+    [(where, headers, body)] = admin.poster.posted
+    assert where == URL.removeprefix("https://")
+    assert headers["webhook-signature"].startswith("v1,")
+    assert json.loads(body)["project"] == "music"
+    assert admin.ask("DELETE", "/v1/webhook").status_code == 204
+    assert admin.ask("DELETE", "/v1/webhook").status_code == 404
+    assert admin.ask("POST", "/v1/webhook/test").status_code == 404
+    actions = [entry.action for entry in admin.service.store.audit("music")]
+    assert actions[-2:] == ["webhook.set", "webhook.remove"]
+    for line in admin.service.log:
+        assert made not in line
+        assert "token=abc" not in line
+    assert made not in told.text
+    assert "token" not in told.text
+
+
+def test_a_secret_that_was_given_is_not_given_back(admin: Admin) -> None:
+    answer = admin.ask("PUT", "/v1/webhook", {"url": URL, "secret": SECRET})
+    assert answer.json()["secret"] is None
+    for path in ("/v1/webhook", "/v1/notifications", "/v1/audit", "/v1/configuration"):
+        assert SECRET not in admin.ask("GET", path).text
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "",
+        "http://example.com/hook",
+        "https://127.0.0.1/",
+        "https://localhost/",
+        "https://[::1]/",
+        "https://[::ffff:127.0.0.1]/",
+        "https://[64:ff9b::7f00:1]/",
+        "https://169.254.169.254/latest/meta-data",
+        "https://10.0.0.1/",
+        "https://100.64.0.1/",
+        "https://2130706433/",
+        "https://0177.1/",
+        "https://rebound.example/",
+        "https://inside.example/",
+        "https://user@example.com/",
+        "https://example.com:22/",
+        "file:///etc/passwd",
+        "gopher://example.com/",
+        "javascript:alert(1)",
+        "https://example.com/\r\nx: y",
+        "https://ex\u00e4mple.com/",
+        "//example.com",
+        "a" * 5000,
+    ],
+)
+def test_an_address_that_may_not_be_called_is_not_kept(admin: Admin, url: str) -> None:
+    answer = admin.ask("PUT", "/v1/webhook", {"url": url})
+    assert answer.status_code == 422
+    assert admin.ask("GET", "/v1/webhook").json() == {"webhook": None}
+    assert "192.168" not in answer.text
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {},
+        {"url": 5},
+        {"url": URL, "secret": "short"},
+        {"url": URL, "secret": 5},
+        {"url": URL, "allows_http": "yes"},
+        {"url": URL, "project": "films"},
+        {"url": None},
+    ],
+)
+def test_a_webhook_that_cannot_be_is_not_kept(admin: Admin, body: dict[str, object]) -> None:
+    assert admin.ask("PUT", "/v1/webhook", body).status_code == 422
+    assert admin.ask("GET", "/v1/webhook").json() == {"webhook": None}
+
+
+def test_that_of_another_project_is_not_there(admin: Admin) -> None:
+    admin.ask("PUT", "/v1/webhook", {"url": URL})
+    other = admin.service.make_key("films", "read", "admin")
+    assert admin.ask("GET", "/v1/webhook", key=other).json() == {"webhook": None}
+    assert admin.ask("POST", "/v1/webhook/test", key=other).status_code == 404
+    assert admin.ask("DELETE", "/v1/webhook", key=other).status_code == 404
+    assert admin.ask("GET", "/v1/webhook").json()["webhook"] is not None
+    assert admin.poster.posted == []
+
+
+def test_what_a_webhook_answers_is_told_to_nobody(admin: Admin) -> None:
+    admin.ask("PUT", "/v1/webhook", {"url": URL})
+
+    def fail(_target: object, _headers: object, _body: object) -> Reply:
+        return Reply(500)
+
+    admin.poster.post = fail  # type: ignore[method-assign]
+    answer = admin.ask("POST", "/v1/webhook/test")
+    assert answer.json() == {"is_delivered": False, "told": "status 500"}
