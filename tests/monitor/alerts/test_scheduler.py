@@ -123,3 +123,25 @@ def test_what_is_raised_is_told_and_the_next_time_comes() -> None:
     assert all(seen.acquire(timeout=20) for _ in range(3))
     assert repeater.stop()
     assert len(told) >= 3
+
+
+def test_the_cores_are_left_to_others_for_longer_than_a_round_took() -> None:
+    repeater = Repeater(int, seconds=10, name="test", complain=print, rest=3)
+    assert [repeater.choose_rest(took) for took in (0, 2, 5)] == [10, 10, 15]
+
+
+def test_a_round_is_late_by_how_long_rounds_take() -> None:
+    world = World("a")
+    assert not world.scheduler.is_late
+
+    def take_a_minute(_project: str) -> None:
+        world.now += 60 * SECOND
+
+    world.scheduler = Scheduler(
+        lambda: "a", take_a_minute, now=lambda: world.now, report=world.report
+    )
+    world.scheduler.run_round()
+    world.now += 5 * 60 * SECOND
+    assert not world.scheduler.is_late
+    world.now += 15 * 60 * SECOND
+    assert world.scheduler.is_late

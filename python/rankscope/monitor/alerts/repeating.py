@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -17,6 +18,8 @@ class Repeater:
         seconds: How long to wait in between.
         name: What the thread is called.
         complain: Is told of what was raised.
+        rest: How many times as long as it took to wait at least, so that it leaves time to others.
+        clock: Seconds that only grow.
     """
 
     def __init__(
@@ -26,10 +29,14 @@ class Repeater:
         seconds: float,
         name: str,
         complain: Callable[[Exception], object],
+        rest: float = 0.0,
+        clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._do = do
         self._seconds = seconds
         self._complain = complain
+        self._rest = rest
+        self._clock = clock
         self._ends = threading.Event()
         self._thread = threading.Thread(target=self._run, name=name, daemon=True)
 
@@ -53,10 +60,15 @@ class Repeater:
         """Whether it was told to stop."""
         return self._ends.is_set()
 
+    def choose_rest(self, took: float) -> float:
+        """Give for how many seconds to wait after a time that took so many."""
+        return max(self._seconds, self._rest * took)
+
     def _run(self) -> None:
         while not self._ends.is_set():
+            since = self._clock()
             try:
                 self._do()
             except Exception as error:  # noqa: BLE001 - whatever it is, the next time may be better
                 self._complain(error)
-            self._ends.wait(self._seconds)
+            self._ends.wait(self.choose_rest(self._clock() - since))

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 SECONDS = 10.0
 DELIVERY_SECONDS = 1.0
 ROUNDS = 3
+REST = 3.0
+"""After a round that took long, how many times as long it is waited: ingest needs the cores, too."""
 
 
 class Scheduler:
@@ -53,12 +55,14 @@ class Scheduler:
         self._now = now
         self._report = report
         self.finished = now()
+        self._took = 0.0
         self.failing: dict[str, str] = {}
         self._evaluating = Repeater(
             self.run_round,
             seconds=seconds,
             name="rankscope-evaluation",
             complain=self._complain("evaluation.failed"),
+            rest=REST,
         )
         self._delivering = None
         if deliverer is not None:
@@ -93,11 +97,13 @@ class Scheduler:
 
     @property
     def is_late(self) -> bool:
-        """Whether a round takes much longer than it should."""
-        return self.lag > ROUNDS * max(self._seconds, SECONDS)
+        """Whether a round is due for much longer than the one before it took."""
+        usual = max(self._seconds, SECONDS) + (1 + REST) * self._took
+        return self.lag > ROUNDS * usual
 
     def run_round(self) -> None:
         """Evaluate each project once."""
+        since = self._now()
         failing = {}
         for project in self._projects():
             if self._evaluating.is_ending:
@@ -115,6 +121,7 @@ class Scheduler:
                 self._report("evaluation.failed", {"project": project, "problem": problem})
         self.failing = failing
         self.finished = self._now()
+        self._took = max(self.finished - since, 0) / SECOND
 
     def _complain(self, event: str) -> Callable[[Exception], None]:
         told = ""
