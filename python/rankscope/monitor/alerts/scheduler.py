@@ -16,7 +16,7 @@ SECONDS = 10.0
 DELIVERY_SECONDS = 1.0
 ROUNDS = 3
 REST = 3.0
-"""After a round that took long, how many times as long it is waited: ingest needs the cores, too."""
+"""How many times as long as a round took it is waited at least: ingest needs the cores, too."""
 
 
 class Scheduler:
