@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import os
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from itertools import chain, islice
 
-from rankscope.errors import InputError
+from rankscope.adapters.tables import is_table
+from rankscope.errors import InputError, UsageError
 from rankscope.monitor.aliases import RANKING_NAMES
-from rankscope.monitor.event_files import AT_ONCE
+from rankscope.monitor.event_files import AT_ONCE, EventFile
 from rankscope.monitor.outcomes import STATUSES, count_rejections, tell_statuses
 from rankscope.monitor.read_events import EventReader
 from rankscope.monitor.reading import Reading
@@ -18,10 +20,9 @@ from rankscope.results.text import show
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
     from typing import Any, Literal, Protocol, TypeAlias
 
-    from rankscope.monitor.event_files import EventFile
     from rankscope.monitor.event_rows import Rows
     from rankscope.monitor.store.protocol import Store
 
@@ -208,6 +209,28 @@ class Ingestion:
             unknown=dict(self._unknown),
             refused=tuple(self._refused),
         )
+
+    def take(self, given: object) -> None:
+        """Take objects, a frame, or the file of a path.
+
+        Raises:
+            UsageError: It is none of them.
+            InputError: A file or a frame cannot be read to its end; what came before was taken.
+            FileError: A file cannot be read.
+        """
+        if isinstance(given, str | os.PathLike):
+            self.take_file(EventFile(os.fspath(given)))
+        elif isinstance(given, Mapping) or is_table(given):
+            self.take_table(given)
+        elif isinstance(given, Iterable):
+            self.take_objects(given)
+        else:
+            raise UsageError(
+                f"expected {self._kind} as objects, a frame or a path, "
+                f"found {type(given).__name__}",
+                hint=f"monitor.log_{self._kind}([{{...}}])",
+                code="input_type",
+            )
 
     def take_objects(self, objects: Iterable[object]) -> None:
         """Take objects as the service takes them."""

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import math
-import os
-from collections.abc import Iterable, Mapping
 from functools import cached_property
 from typing import cast
 
@@ -21,13 +19,13 @@ from rankscope.monitor.alerts.managing import (
     silence_rule,
 )
 from rankscope.monitor.configuration import Configuration
-from rankscope.monitor.event_files import EventFile
 from rankscope.monitor.explaining import explain_logged
 from rankscope.monitor.find_baseline import read_baseline
 from rankscope.monitor.ingesting import Ingestion, StoreSink
 from rankscope.monitor.limits import HOUR
 from rankscope.monitor.quality import look_at_data
 from rankscope.monitor.refreshing import refresh
+from rankscope.monitor.round import Round
 from rankscope.monitor.series import make_series, read_length
 from rankscope.monitor.slices import tabulate_slices
 from rankscope.monitor.spans import suggest_spans
@@ -35,11 +33,11 @@ from rankscope.monitor.store import SQLITE, open_store
 from rankscope.monitor.stored_windows import name_place, unpack_cell
 from rankscope.monitor.times import read_clock
 from rankscope.monitor.tracing import trace_spans
-from rankscope.records import record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    import os
+    from collections.abc import Callable, Mapping, Sequence
     from types import TracebackType
     from typing import Literal, Self
 
@@ -58,27 +56,6 @@ if TYPE_CHECKING:
     from rankscope.results import Table
     from rankscope.results.trace import Trace
     from rankscope.stats.trace import TraceChoices
-
-
-@record(frozen=True, slots=True, kw_only=True)
-class Round:
-    """What one evaluation has done.
-
-    Args:
-        as_of: The moment as of which all is up to date, in microseconds since 1970 in UTC.
-        seq: The number of the last event that counts.
-        hours: How many hours were summed again.
-        rankings: How many rankings they have.
-        periods: How many periods rules have looked at, counted once for each rule.
-        alerts: How the states of rules have changed.
-    """
-
-    as_of: int
-    seq: int
-    hours: int
-    rankings: int
-    periods: int
-    alerts: tuple[Alert, ...]
 
 
 class Monitor:
@@ -284,18 +261,7 @@ class Monitor:
             attributes=configured if attributes is None else attributes,
             is_strict=attributes is not None,
         )
-        if isinstance(given, str | os.PathLike):
-            ingestion.take_file(EventFile(os.fspath(given)))
-        elif isinstance(given, Mapping) or hasattr(given, "columns"):
-            ingestion.take_table(given)
-        elif isinstance(given, Iterable):
-            ingestion.take_objects(given)
-        else:
-            raise UsageError(
-                f"expected {kind} as objects, a frame or a path, found {type(given).__name__}",
-                hint=f"monitor.log_{kind}([{{...}}])",
-                code="input_type",
-            )
+        ingestion.take(given)
         return ingestion.ingested
 
     def evaluate(self) -> Round:
