@@ -84,6 +84,14 @@ simulate: develop ## Count false alarms and delays of alerts on simulated quarte
 simulate-short: develop ## The same with few quarters, as a test that the promise is kept
 	$(BIN)/python -m simulate --short
 
+.PHONY: load
+load: develop ## Send rankings for ten minutes, verify every value, and write a dated record
+	$(BIN)/python -m load
+
+.PHONY: load-short
+load-short: develop ## The same for 20 seconds, as a test that every value is right
+	$(BIN)/python -m load --short
+
 .PHONY: parity
 parity: develop ## Ask other libraries again, and keep what they say (PEERS="lightgbm ranx": those)
 	$(BIN)/python -m parity $(PEERS)
@@ -108,7 +116,7 @@ clean: ## Remove everything that the other targets made
 	rm -rf $(VENV) build dist site target fuzz/target benchmarks/work parity/work
 	rm -rf .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache
 	rm -f rankscope-demo.html python/rankscope/_core*.so python/rankscope/_core*.pyd
-	find python tests benchmarks docs simulate -type d -name __pycache__ -prune -exec rm -rf {} +
+	find python tests benchmarks docs load simulate -type d -name __pycache__ -prune -exec rm -rf {} +
 
 # Stamps: each step is done again only when what it was made from has changed.
 

@@ -1,0 +1,126 @@
+"""Load the service, and hold all it says against what was sent: `python -m load [--short]`."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from rankscope.monitor.keys import make_key
+from rankscope.monitor.store.sqlite import SQLiteStore
+from rankscope.monitor.times import read_clock
+
+from benchmarks.machine import describe_machine
+from load.configuration import PROJECT
+from load.cores import stay_on
+from load.processes import SENDER_CORE, evaluate, serve, watching
+from load.record import Loaded, Stored, find_misses, render_record, write_record
+from load.searches import BATCH
+from load.sending import send
+from load.stored import ask, fill
+from load.verifying import verify
+
+if TYPE_CHECKING:
+    from rankscope.monitor.keys import Scope
+
+RATE = 1000.0
+SECONDS = 600
+RANKINGS = 1_000_000
+FEW_SECONDS = 20
+FEW_RANKINGS = 10_000
+
+
+def main() -> int:
+    """Load, verify, and hold the figures against what is asked.
+
+    Returns:
+        Exit status: 0 where all is right, and, but for a short run, soon enough.
+    """
+    parser = argparse.ArgumentParser(prog="python -m load", description=__doc__)
+    parser.add_argument("--short", action="store_true", help="a little of it, and no record")
+    parser.add_argument("--seconds", type=int, help="for how long rankings are sent")
+    parser.add_argument("--rate", type=float, default=RATE, help="how many of them a second")
+    parser.add_argument("--rankings", type=int, help="how many are stored in a full store")
+    parser.add_argument("--folder", type=Path, help="where stores are made, and stay")
+    options = parser.parse_args()
+    seconds = options.seconds or (FEW_SECONDS if options.short else SECONDS)
+    rankings = options.rankings or (FEW_RANKINGS if options.short else RANKINGS)
+    machine = describe_machine()
+    with tempfile.TemporaryDirectory(prefix="rankscope-load-") as temporary:
+        folder = options.folder or Path(temporary)
+        loaded = load(folder / "loaded.db", seconds, options.rate)
+        stored = look(folder / "stored.db", rankings)
+    text = render_record(machine, loaded, stored)
+    print(text)
+    if loaded.wrong:
+        print("\n".join(loaded.wrong[:20]), file=sys.stderr)
+        return 1
+    if options.short:
+        return 0
+    print(f"Written to {write_record(text)}", file=sys.stderr)
+    misses = find_misses(loaded, stored)
+    print("\n".join(misses), file=sys.stderr)
+    return 1 if misses else 0
+
+
+def load(path: Path, seconds: int, rate: float) -> Loaded:
+    """Send for a while, and verify all that was stored.
+
+    Args:
+        path: Where the store is made.
+        seconds: For how long.
+        rate: How many rankings a second.
+    """
+    batches = round(rate * seconds / BATCH)
+    key = _make_key(path, "ingest")
+    cores = _cores()
+    stay_on(SENDER_CORE)
+    with serve(path) as service, watching(path, service):
+        sent = send(service.port, key, batches, rate)
+    _free(cores)
+    size = path.stat().st_size
+    evaluation = evaluate(path)
+    compared, wrong = verify(path, batches)
+    wrong += [f"found {count} answers {what}" for what, count in sent.errors.items()]
+    return Loaded(rate, sent, service, size, evaluation, compared, wrong)
+
+
+def look(path: Path, rankings: int) -> Stored:
+    """Fill a store, evaluate all of it, and look at its pages.
+
+    Args:
+        path: Where the store is made; one that is there is taken as it is.
+        rankings: How many rankings it has.
+    """
+    seconds = 0.0 if path.exists() else fill(path, rankings // BATCH)
+    evaluation = evaluate(path)
+    key = _make_key(path, "read")
+    cores = _cores()
+    stay_on(SENDER_CORE)
+    with serve(path) as service:
+        asked = ask(service.port, key)
+    _free(cores)
+    return Stored(rankings, seconds, path.stat().st_size, evaluation, asked, service.peak)
+
+
+def _make_key(path: Path, scope: Scope) -> str:
+    key, shown = make_key(PROJECT, [scope], name="load", now=read_clock())
+    with SQLiteStore(path) as store:
+        store.add_key(key, "load")
+    return shown.reveal()
+
+
+def _cores() -> set[int]:
+    return os.sched_getaffinity(0) if sys.platform == "linux" else set()
+
+
+def _free(cores: set[int]) -> None:
+    if sys.platform == "linux":
+        os.sched_setaffinity(0, cores)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
