@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+from functools import lru_cache
 
-from sqlalchemy import insert, select
+from sqlalchemy import select
 
 from rankscope.monitor.events import LABEL_KINDS, Ranking
 from rankscope.monitor.store import schema
 from rankscope.monitor.store.content import digest
+from rankscope.monitor.store.inserting import insert_rows
 from rankscope.monitor.store.packing import pack
 from rankscope.monitor.store.protocol import Outcome
 from rankscope.records import record
@@ -16,9 +18,8 @@ from rankscope.records import record
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-    from typing import Any
 
-    from sqlalchemy import Connection
+    from sqlalchemy import Connection, Table
 
     from rankscope.monitor.events import Event, Label
     from rankscope.monitor.store.transaction import Transaction
@@ -68,7 +69,11 @@ def store_events(
     known = _find_events(connection, project_id, [one.event.event_id for one in batch])
     ranking_ids = [one.event.ranking_id for one in batch if isinstance(one.event, Ranking)]
     shown = _find_rankings(connection, project_id, ranking_ids)
-    rows: dict[str, list[dict[str, Any]]] = {"events": [], "rankings": [], "labels": []}
+    rows: dict[Table, list[tuple[object, ...]]] = {
+        schema.events: [],
+        schema.rankings: [],
+        schema.labels: [],
+    }
     outcomes = []
     for one in batch:
         event = one.event
@@ -81,18 +86,17 @@ def store_events(
             continue
         seq = transaction.next_seq()
         known[event.event_id] = seq, one.digest
-        common = {"seq": seq, "project_id": project_id}
-        rows["events"].append({**common, "event_id": event.event_id, "digest": one.digest})
+        rows[schema.events].append((seq, project_id, event.event_id, one.digest))
         if isinstance(event, Ranking):
             shown[event.ranking_id] = seq, one.digest
             context_id = transaction.context(project_id, event)
-            rows["rankings"].append(_ranking_row(event, one.items, context_id) | common)
+            shown_row = _ranking_row(event, one.items, context_id)
+            rows[schema.rankings].append((seq, project_id, *shown_row))
         else:
-            rows["labels"].append(_label_row(event) | common)
+            rows[schema.labels].append((seq, project_id, *_label_row(event)))
         outcomes.append(Outcome("accepted", seq))
-    for name, new in rows.items():
-        if new:
-            connection.execute(insert(schema.TABLES.tables[name]), new)
+    for table, new in rows.items():
+        insert_rows(connection, table, new)
     for outcome in outcomes:
         transaction.counts[project_id, outcome.status] += 1
     for code, count in rejected.items():
@@ -134,24 +138,30 @@ def _find_rankings(
     return found
 
 
-def _ranking_row(ranking: Ranking, items: bytes, context_id: int) -> dict[str, Any]:
-    return {
-        "ranking_id": ranking.ranking_id,
-        "time": ranking.time,
-        "query_key": ranking.query_key,
-        "user_id": ranking.user_id,
-        "context_id": context_id,
-        "packed": items,
-    }
+def _ranking_row(ranking: Ranking, items: bytes, context_id: int) -> tuple[object, ...]:
+    return (
+        ranking.ranking_id,
+        ranking.time,
+        ranking.query_key,
+        ranking.user_id,
+        context_id,
+        items,
+    )
 
 
-def _label_row(label: Label) -> dict[str, Any]:
-    return {
-        "event_id": label.event_id,
-        "ranking_id": label.ranking_id,
-        "doc_id": label.doc_id,
-        "time": label.time,
-        "kind": LABEL_KINDS.index(label.kind),
-        "labels": json.dumps(label.labels, separators=(",", ":")),
-        "value": label.value,
-    }
+def _label_row(label: Label) -> tuple[object, ...]:
+    return (
+        label.ranking_id,
+        label.doc_id,
+        label.time,
+        label.event_id,
+        LABEL_KINDS.index(label.kind),
+        _write_names(label.labels),
+        label.value,
+    )
+
+
+@lru_cache(maxsize=1000)
+def _write_names(names: tuple[str, ...]) -> str:
+    """Write labels, of which there are few different ones."""
+    return json.dumps(names, separators=(",", ":"))
