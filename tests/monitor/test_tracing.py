@@ -10,8 +10,10 @@ import pytest
 pytest.importorskip("sqlalchemy", reason="the store needs SQLAlchemy")
 
 from rankscope import EmptyError, Interval, LimitError, MeasureError, UsageError
+from rankscope.monitor.configuration import Configuration
 from rankscope.monitor.definition import define
 from rankscope.monitor.limits import DAY, MINUTE
+from rankscope.monitor.monitor import Monitor
 from rankscope.monitor.spans import Span, suggest_spans
 from rankscope.monitor.store.sqlite import SQLiteStore
 from rankscope.monitor.tracing import find_traced, trace_spans
@@ -185,3 +187,14 @@ def test_one_version_is_held_against_itself_a_week_before(store: SQLiteStore) ->
     assert last < after.until <= last + DAY
     assert suggest_spans(old, RULE, 0) is None
     assert suggest_spans([], RULE, NOW) is None
+
+
+def test_a_monitor_traces_and_explains(store: SQLiteStore) -> None:
+    writable = Monitor(store, "music", now=lambda: NOW, threads=1)
+    writable.configure(Configuration(definition=RULE, baseline=None))
+    before, after = writable.suggest_spans() or (FIRST, FIRST)
+    found = writable.trace(before, after, choices=QUICK)
+    assert [each.name for each in found.causes] == ["device=tv, version=4"]
+    worst = writable.explain(str(found.fallen.column("ranking_id")[0]))
+    assert worst.value == BAD
+    assert worst.definition == found.definition

@@ -72,6 +72,24 @@ def test_a_slice_of_one_attribute_is_found_before_its_parts() -> None:
     assert [each.name for each in found.causes] == ["device=tv"]
 
 
+@pytest.mark.parametrize(
+    ("song", "name"), [(0.7, "device=tv"), (1.0, "device=tv, kind=mood")], ids=["all", "a part"]
+)
+def test_a_slice_is_found_whole_where_all_of_it_fell(song: float, name: str) -> None:
+    random = np.random.default_rng(7)
+    device = random.choice(["pc", "phone", "tv"], 4000)
+    kind = random.choice(["mood", "song"], 4000)
+    value = random.random(4000) / 4 + 0.75
+    left = np.where(kind == "mood", 0.5, song)
+    fallen = value * np.where(device == "tv", left, 1)
+    found = trace(
+        make_window(value, device=device, kind=kind),
+        make_window(fallen[::-1], device=device[::-1], kind=kind[::-1]),
+    )
+    assert found.causes[0].name == name
+    assert found.causes[0].contribution == pytest.approx(found.change, abs=0.002)
+
+
 def test_two_slices_are_told_apart_and_add_up() -> None:
     random = np.random.default_rng(3)
     device = random.choice(["pc", "phone", "tv"], 6000)

@@ -109,7 +109,7 @@ def test_a_trace_reads_like_an_explanation(swapped: Trace) -> None:
     assert text.splitlines()[0] == (
         f"nDCG@5 fell by {-swapped.change:.4f}, from {before:.4f} to {after:.4f}: "
         f"{-cause.contribution:.4f} of it within device=tv, version=4 by ordering; "
-        f"{-rest:.4f} elsewhere"
+        + (f"{-rest:.4f} elsewhere" if rest < 0 else f"elsewhere it rose by {rest:.4f}")
     )
     assert "device=tv, version=4 is confirmed" in text
     assert f"Looked at {swapped.search.looked_at} slices of device, version, country" in text

@@ -47,8 +47,10 @@ def _head(trace: Trace) -> str:
     rest = change - sum(each.contribution for each in trace.causes)
     if not parts:
         return f"{trace.measure} {moved} by {_amount(abs(change))}, {ends}; no slice stands out"
-    if abs(rest) >= NOTHING:
-        parts.append(f"{_amount(rest / _sign(change))} elsewhere")
+    if rest * change >= NOTHING * abs(change):
+        parts.append(f"{_amount(abs(rest))} elsewhere")
+    elif abs(rest) >= NOTHING:
+        parts.append(f"elsewhere it {'fell' if rest < 0 else 'rose'} by {_amount(abs(rest))}")
     return f"{trace.measure} {moved} by {_amount(abs(change))}, {ends}: {'; '.join(parts)}"
 
 

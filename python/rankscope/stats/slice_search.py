@@ -15,7 +15,7 @@ from rankscope.stats.exact_sums import take_high_part
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
+    from collections.abc import Collection, Mapping, Sequence
     from collections.abc import Set as AbstractSet
     from typing import Literal, TypeAlias
 
@@ -29,6 +29,9 @@ if TYPE_CHECKING:
 
 SIMPLER = 0.95
 """A slice of one attribute is found before one of two that is stronger by less than this."""
+MOST_OF_IT = 0.8
+"""A slice of two attributes adds more than this of what each of them adds alone, or the one that
+adds more is found instead: the rest of it changed, too."""
 
 
 @record(frozen=True, slots=True)
@@ -47,6 +50,21 @@ class Candidate:
     by: By
     is_steady: bool
     excess: float
+
+
+@record(frozen=True, slots=True)
+class _Found:
+    """A slice that may be chosen.
+
+    Args:
+        candidate: The slice.
+        strength: How strongly it stands out.
+        added: What it adds in the direction that is searched for.
+    """
+
+    candidate: Candidate
+    strength: float
+    added: float
 
 
 @record(frozen=True, slots=True)
@@ -96,12 +114,15 @@ class Excess:
         within_strength: How strongly this stands out: times the difference of the two changes.
         mix: What they add by their share of the queries that are left.
         mix_strength: Likewise, times the relative change of that share.
+        apart: What they add by their mean beyond what they would if it had changed by as much as
+            the rest's. What two slices without common queries add so, they add together.
     """
 
     within: Numbers
     within_strength: Numbers
     mix: Numbers
     mix_strength: Numbers
+    apart: Numbers
 
 
 def search_slices(
@@ -218,7 +239,8 @@ def _find_one(
 
     left = np.array([float(len(each)) for each in values])
     total = np.array([float(each.sum()) for each in values])
-    best: dict[By, list[tuple[float, bool, Candidate]]] = {"within": [], "mix": []}
+    best: dict[By, list[_Found]] = {"within": [], "mix": []}
+    single: dict[By, dict[tuple[int, int], _Found]] = {"within": {}, "mix": {}}
     for grid in grids:
         rest = left[:, None] - grid.counts, total[:, None] - grid.sums
         enough = grid.counts >= support
@@ -234,18 +256,38 @@ def _find_one(
             strength = np.where(can[by] & (amount * sign > 0), strength, 0.0)
             if not len(strength) or strength.max() <= 0:
                 continue
-            cell = int(strength.argmax())
-            one = Candidate(grid.place(cell), by, bool(is_steady[cell]), float(amount[cell]))
-            stronger.append((float(strength[cell]), len(grid.axes) == 1, one))
-    chosen = [_choose(each) for each in best.values() if each]
+            added = excess.apart if by == "within" else excess.mix
+            cells = [int(strength.argmax())]
+            is_simple = len(grid.axes) == 1
+            if is_simple:
+                cells += np.flatnonzero(strength).tolist()
+            found = [
+                _Found(
+                    Candidate(grid.place(cell), by, bool(is_steady[cell]), float(amount[cell])),
+                    float(strength[cell]),
+                    sign * float(added[cell]),
+                )
+                for cell in cells
+            ]
+            stronger.append(found[0])
+            if is_simple:
+                single[by] |= {each.candidate.place[0]: each for each in found}
+    chosen = [_choose(each, single[by]) for by, each in best.items() if each]
     return max(chosen, key=lambda each: each.excess * sign) if chosen else None
 
 
-def _choose(best: list[tuple[float, bool, Candidate]]) -> Candidate:
-    """Choose the strongest slice, or one of a single attribute that is nearly as strong."""
-    least = SIMPLER * max(strength for strength, _, _ in best)
-    single = [each for each in best if each[1] and each[0] >= least]
-    return max(single or best, key=lambda each: each[0])[2]
+def _choose(best: Sequence[_Found], single: Mapping[tuple[int, int], _Found]) -> Candidate:
+    """Choose the strongest slice, or one of a single attribute instead that is as good.
+
+    That is one nearly as strong, or one of which two attributes pick the part that changed most,
+    while the rest of it changed, too: then they add clearly less than it does.
+    """
+    least = SIMPLER * max(each.strength for each in best)
+    simple = [each for each in best if len(each.candidate.place) == 1 and each.strength >= least]
+    chosen = max(simple or best, key=lambda each: each.strength)
+    around = [single[each] for each in chosen.candidate.place if each in single]
+    wider = [each for each in around if MOST_OF_IT * each.added >= chosen.added]
+    return max(wider, key=lambda each: each.added, default=chosen).candidate
 
 
 def measure_excess(
@@ -297,6 +339,7 @@ def measure_excess(
         np.abs(within * _take_nearer(change, unlike)),
         mix,
         np.abs(mix * grown) / mean_share,
+        np.where(comparable, _take_nearer(weight * change, weight * unlike), 0.0),
     )
 
 
