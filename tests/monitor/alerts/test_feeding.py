@@ -290,6 +290,33 @@ def test_periods_before_the_first_ranking_are_not_looked_at(store: SQLiteStore) 
     assert advance(store, known_at(0)).periods == since_validation + 1
 
 
+def test_silence_is_looked_at_at_once(
+    store: SQLiteStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with SQLiteStore(tmp_path / "other.db", group_seconds=0) as other:
+        for one in (store, other):
+            put(one, make_rule())
+        other.append(PROJECT, [*VALIDATION, *make_day(0)])
+        store.append(PROJECT, make_day(0))
+        for day in range(10):
+            advance(other, known_at(day))
+        spans = []
+        read = store.read
+        monkeypatch.setattr(store, "read", lambda *span: spans.append(span) or read(*span))
+        assert advance(store, known_at(9)).periods == 10
+        assert [since for _, since, _ in spans if since >= START] == [START]
+        late = make_day(5, BAD)
+        for one in (store, other):
+            one.append(PROJECT, late)
+            one.append(PROJECT, make_day(10))
+            advance(one, known_at(10))
+        assert (state_of(store).streams, state_of(store).following) == (
+            state_of(other).streams,
+            state_of(other).following,
+        )
+        assert state_of(store).late_rankings == state_of(other).late_rankings == 40
+
+
 def test_a_rule_of_one_model_sees_no_other(store: SQLiteStore) -> None:
     put(store, make_rule(model="m"))
     store.append(PROJECT, make_day(0) + make_day(0, BAD, model="other"))

@@ -5,8 +5,11 @@ from __future__ import annotations
 import math
 from itertools import pairwise
 
+import numpy as np
 import pytest
 from rankscope.monitor.alerts.managing import list_alerts, list_notifications
+from rankscope.monitor.alerts.observing import name_drops, observe
+from rankscope.monitor.alerts.stream import Stream
 from rankscope.monitor.limits import DAY
 
 from tests.monitor.alerts.world import (
@@ -76,12 +79,21 @@ def test_an_alert_lasts_until_there_is_no_evidence_since_the_drop(store: SQLiteS
     assert states[-1] == "OK"
 
 
-def test_a_drop_that_lasted_is_over_as_soon_as_a_short_one(store: SQLiteStore) -> None:
-    put(store, make_rule())
-    states = play(store, [GOOD, *[BAD] * 30, *[GOOD] * 40])
-    assert states[30] == "ALERT"
-    # The least bet gives up 1/64 of the distance to the floor a user and day.
-    assert states[31:].index("OK") < 40
+def test_a_drop_that_lasted_is_over_as_soon_as_one_that_has_just_been_found() -> None:
+    rule = make_rule()
+
+    def count_days_after(days: int) -> int:
+        """How long an alert lasts after a drop of some days."""
+        stream = Stream(model="m", version="1", floor=0.8)
+        users, count = np.arange(40), 0
+        for ranks in [BAD] * days + [GOOD] * 60:
+            values = np.tile([1 / rank for rank in ranks], 10)
+            seen = observe(stream, rule, START, values, users)
+            (stream,) = name_drops([seen], rule)
+            count += stream.is_named
+        return count - days
+
+    assert 0 < count_days_after(2) <= count_days_after(1000) < 60
 
 
 def test_a_threshold_flaps_neither_in_between(store: SQLiteStore) -> None:

@@ -88,12 +88,11 @@ def advance_rules(
         _Run(store, project, configuration, row, versions=versions, now=now, seq=seq)
         for row in rows
     ]
-    wait = configuration.definition.window * SECOND + configuration.grace
     reader = _Reader(
         store, project, configuration, runs, versions=versions, now=now, threads=threads
     )
     while True:
-        due = [run for run in runs if run.is_due(now - wait)]
+        due = [run for run in runs if run.is_due]
         if not due:
             break
         # Of all that is due, the period that was over first, for all rules that wait for it.
@@ -207,6 +206,7 @@ class _Run:
         self._versions = versions
         self._now = now
         self._seq = seq
+        self._mature = now - configuration.definition.window * SECOND - configuration.grace
         self._is_lost = self._is_new = False
         self._audit: AuditEntry | None = None
         try:
@@ -233,11 +233,12 @@ class _Run:
             at = max(self.progress.following, min(first, self._now) // length * length)
             self.progress = replace(self.progress, following=at)
 
-    def is_due(self, mature: int) -> bool:
-        """Whether there is a period that was over before a time, and is still to be looked at."""
+    @property
+    def is_due(self) -> bool:
+        """Whether there is a period that is known for good, and is still to be looked at."""
         if self._is_lost or self.complaint or not self._versions:
             return False
-        return self.progress.following + self.rule.length <= mature
+        return self.progress.following + self.rule.length <= self._mature
 
     def take(self, period: Sample, reader: _Reader, slicing: Slicing) -> None:
         """Look at the next period."""
@@ -250,8 +251,17 @@ class _Run:
             floors=reader.floors,
         )
         self.periods += 1
+        self._pass_silence()
         self._is_new = True
         self._conclude()
+
+    def _pass_silence(self) -> None:
+        """Look at all periods after the last ranking at once: there is nothing in any of them."""
+        following, length = self.progress.following, self.rule.length
+        if self.is_due and following > max(one.last for one in self._versions):
+            count = (self._mature - following) // length
+            self.progress = replace(self.progress.count(0, 0), following=following + count * length)
+            self.periods += count
 
     def finish(self) -> None:
         """Store what was concluded, and what time alone has changed."""
