@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
+from operator import attrgetter
+
 from rankscope.monitor.limits import HOUR, SECOND
 from rankscope.records import record
 
@@ -82,7 +85,10 @@ class Story:
 
     def between(self, since: int, until: int) -> Iterator[Delivery]:
         """Give what arrives from one time to before another."""
-        return (each for each in self.deliveries if since <= each.arrives < until)
+        first, last = (
+            bisect_left(self.deliveries, time, key=attrgetter("arrives")) for time in (since, until)
+        )
+        return iter(self.deliveries[first:last])
 
 
 def define_story() -> Definition:
