@@ -15,8 +15,8 @@ from rankscope.monitor.story.wording import write_judged
 WELL = 21
 """Days of production before the day of the release."""
 
-AFTER = 4
-"""Days from that day on: what listeners do in it counts for two more, and one goes by."""
+AFTER = 5
+"""Days from that day on: what listeners do counts for two more, so that two are known for good."""
 
 RELEASED = 9 * HOUR
 """The time of day of the release."""
@@ -25,7 +25,7 @@ VALIDATED = 7
 """Days from which the validation set is."""
 
 
-def make_story(seed: int = 6, *, end: int, daily: int = 600) -> Story:
+def make_story(seed: int = 5, *, end: int, daily: int = 500) -> Story:
     """Make a story; equal arguments make equal stories.
 
     Args:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from rankscope.monitor.alerts.rule import Rule
 from rankscope.monitor.configuration import Configuration
-from rankscope.monitor.limits import DAY, HOUR
-from rankscope.monitor.story.story import ATTRIBUTES, define_story
+from rankscope.monitor.limits import DAY
+from rankscope.monitor.story.story import ATTRIBUTES, WINDOW, define_story
 from rankscope.records import record
 
 TYPE_CHECKING = False
@@ -70,7 +70,10 @@ def prepare(story: Story, monitor: Monitor) -> Ingested:
 
 
 def play(story: Story, monitor: Monitor, clock: Clock) -> Iterator[Step]:
-    """Let time go by until the story ends: by days, and from the day of the release on by hours.
+    """Let time go by until the story ends.
+
+    What is found does not depend on how often the monitor looks, only when: so it looks once a week
+    at first, and from the release on when a day is over, and when a day is known for good.
 
     Args:
         story: The story.
@@ -78,15 +81,20 @@ def play(story: Story, monitor: Monitor, clock: Clock) -> Iterator[Step]:
         clock: Its clock.
     """
     since = story.start
-    while since < story.end:
-        until = since + (HOUR if since >= story.release - DAY else DAY)
+    for until in _list_moments(story, monitor.configuration.grace):
         clock.time = until
         arrived = list(story.between(since, until))
-        rankings = monitor.log_rankings(
-            each.event for each in arrived if each.route == "rankings"
-        )
+        rankings = monitor.log_rankings(each.event for each in arrived if each.route == "rankings")
         labels = monitor.log_labels(each.event for each in arrived if each.route == "labels")
         monitor.evaluate()
         alerts = tuple(each for each in monitor.alerts() if each.time == until)
         yield Step(until, rankings, labels, alerts)
         since = until
+
+
+def _list_moments(story: Story, grace: int) -> list[int]:
+    released = story.release - story.release % DAY
+    weeks = range(story.start + 7 * DAY, released, 7 * DAY)
+    days = range(released, story.end + DAY, DAY)
+    known = [day + WINDOW % DAY + grace for day in days]
+    return sorted({time for time in (*weeks, *days, *known) if time <= story.end})
