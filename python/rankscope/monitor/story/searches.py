@@ -19,7 +19,7 @@ MILLISECOND = 1000
 USERS = 700
 TRACKS = 12
 COUNTRIES = {"de": 40, "fr": 20, "in": 10, "us": 30}
-DEVICES = {"phone": 45, "desktop": 30, DEVICE: 25}
+DEVICES = {"phone": 42, "desktop": 28, DEVICE: 30}
 SHOWN = {"phone": 6, "desktop": 8, DEVICE: len(EXAMPLE_GRADES)}
 """How many tracks fit on a screen."""
 
