@@ -1,32 +1,31 @@
-"""`rankscope demo`: a small search log with known facts, written to files and evaluated."""
+"""`rankscope demo`: shows what the program does, on data that it makes itself."""
 
 from __future__ import annotations
 
-import tempfile
 from argparse import ArgumentTypeError
-from itertools import groupby
-from pathlib import Path
 
-import rankscope as rs
 from rankscope.cli.arguments import Once, OnceFlag
-from rankscope.cli.searchlog import SearchLog, make_search_log
 from rankscope.errors import UsageError
-from rankscope.results.text import format_value, show
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
-    from collections.abc import Iterator, Mapping
 
-MEASURES = ("nDCG@10", "AP", "RR", "P@5", "R@20", "Judged@10")
-PAGE = "rankscope-demo.html"
+PORTS = range(2**16)
 
 
 def add_arguments(parser: ArgumentParser) -> None:
     """Say what the command takes."""
-    parser.add_argument("--once", action=OnceFlag, help="print the result, and end")
     parser.add_argument(
-        "--seed", action=Once, type=_read_seed, default=1, metavar="N", help="of the search log"
+        "--once", action=OnceFlag, help="print the story, and end without serving the dashboard"
+    )
+    parser.add_argument(
+        "--offline",
+        action=OnceFlag,
+        help="evaluate two rankers on a small search log instead, and write a report",
+    )
+    parser.add_argument(
+        "--seed", action=Once, type=_read_number, metavar="N", help="where chance begins"
     )
     parser.add_argument(
         "--keep",
@@ -35,110 +34,52 @@ def add_arguments(parser: ArgumentParser) -> None:
         help="where to leave the files; nowhere if left out",
     )
     parser.add_argument(
+        "--port",
+        action=Once,
+        type=_read_port,
+        metavar="N",
+        help="where the dashboard is served; a free one if left out",
+    )
+    parser.add_argument(
         "-o",
         dest="page",
         action=Once,
         metavar="FILE",
-        help=f"where to write the report: {PAGE}, in the folder of --keep if there is one, if left "
-        "out",
+        help="with --offline, where to write the report: rankscope-demo.html, in the folder of "
+        "--keep if there is one, if left out",
     )
 
 
-def _read_seed(text: str) -> int:
+def run(options: Namespace) -> int:
+    """Play the story of a release, or evaluate a small search log."""
+    if options.offline:
+        if options.port is not None:
+            raise _useless("--port", "leave out --offline to see the dashboard")
+        from rankscope.cli import demo_offline  # noqa: PLC0415 - only what is asked for is loaded
+
+        return demo_offline.run(options)
+    if options.page is not None:
+        raise _useless("-o", "write --offline, too, for the report")
+    if options.once and options.port is not None:
+        raise _useless("--port", "leave out --once to see the dashboard")
+    from rankscope.cli import demo_story  # noqa: PLC0415 - likewise
+
+    return demo_story.run(options)
+
+
+def _useless(option: str, hint: str) -> UsageError:
+    return UsageError(f"expected no {option} here", hint=hint, code="usage")
+
+
+def _read_number(text: str) -> int:
     # The generator would take a negative number for its absolute value.
     if not text.isdecimal():
         raise ArgumentTypeError(f"expected 0 or a positive integer, found {text!r}")
     return int(text)
 
 
-def run(options: Namespace) -> int:
-    """Make the log, evaluate both runs, and say what was found."""
-    log = make_search_log(options.seed)
-    if options.keep is not None:
-        folder = Path(options.keep)
-        paths = _show(log, folder, options.seed)
-        _report(paths, Path(options.page or folder / PAGE))
-        return 0
-    with tempfile.TemporaryDirectory(prefix="rankscope-demo-") as name:
-        paths = _show(log, Path(name), options.seed)
-        # The files do not stay, so that the page cannot name them.
-        contents = {file: path.read_bytes() for file, path in paths.items()}
-    _report(contents, Path(options.page or PAGE))
-    return 0
-
-
-def _report(files: Mapping[str, Path | bytes], page: Path) -> None:
-    qrels, *runs = files
-    found = rs.report(files[qrels], {name: files[name] for name in runs}, MEASURES)
-    try:
-        found.write(page)
-    except UsageError as error:  # Jinja is not installed
-        print(f"report: none; {error.hint}")
-    else:
-        print(f"report: {show(str(page))}")
-
-
-def _show(log: SearchLog, folder: Path, seed: int) -> dict[str, Path]:
-    paths = write_files(log, folder)
-    qrels = rs.read_qrels(paths["qrels.txt"])
-    old, new = (rs.evaluate(qrels, paths[name], MEASURES) for name in ("old.run", "new.run"))
-    facts = log.facts
-    print(f"A search log: {facts.queries} judged queries, lists of two rankers (seed {seed}).\n")
-    print("$ rankscope eval qrels.txt old.run new.run\n")
-    print(f"{'measure':<10} {'old':>8} {'new':>8} {'change':>8}")
-    for name in old:
-        change = new[name] - old[name]
-        print(
-            f"{name:<10} {format_value(old[name]):>8} {format_value(new[name]):>8} {change:>+8.4f}"
-        )
-    counts = new.counts
-    print("\nWhat the means are made of          planted  found")
-    for label, planted, found in (
-        ("judged queries", facts.queries, counts.queries),
-        ("without a relevant document", facts.empty, counts.empty),
-        ("not in the run", facts.missing, counts.missing),
-        ("in the run, but not judged", facts.run_only, counts.run_only),
-    ):
-        print(f"  {label:<32} {planted:>8} {found:>6}")
-    shown, unjudged = counts.retrieved_at_k[10], counts.unjudged_at_k[10]
-    print(f"  {'unjudged in the top 10':<32} {'':>8} {unjudged / shown:>6.0%}")
-    print("\nnDCG@10 by country, the first part of the query id:")
-    print(f"{'country':<10} {'old':>8} {'new':>8} {'change':>8}")
-    before, after = mean_by_country(old), mean_by_country(new)
-    for country, value in before.items():
-        change = after[country] - value
-        mark = "  <- planted: its best documents were moved down" * (country == facts.worse_country)
-        print(f"{country:<10} {value:>8.4f} {after[country]:>8.4f} {change:>+8.4f}{mark}")
-    print(f"\npolicy: {new.policy}")
-    for note in new.notes:
-        print(f"note: {note.sentence}")
-    return paths
-
-
-def mean_by_country(evaluation: rs.Evaluation) -> dict[str, float]:
-    """Average nDCG@10 over the queries of each country."""
-    values: dict[str, list[float]] = {}
-    pairs = zip(evaluation.query_ids, evaluation.per_query_list("nDCG@10"), strict=True)
-    for query, value in pairs:
-        values.setdefault(query.partition("-")[0], []).append(value)
-    return {country: sum(of) / len(of) for country, of in sorted(values.items())}
-
-
-def write_files(log: SearchLog, folder: Path) -> dict[str, Path]:
-    """Write the log as TREC files, and give their paths by name."""
-    folder.mkdir(parents=True, exist_ok=True)
-    texts = {
-        "qrels.txt": [f"{query} 0 {doc} {grade}" for query, doc, grade in log.qrels],
-        "old.run": list(_run_lines(log.old, "old")),
-        "new.run": list(_run_lines(log.new, "new")),
-    }
-    for name, lines in texts.items():
-        (folder / name).write_text("\n".join(lines) + "\n", encoding="utf-8")
-    return {name: folder / name for name in texts}
-
-
-def _run_lines(rows: list[tuple[str, str, float]], tag: str) -> Iterator[str]:
-    for query, group in groupby(rows, key=lambda row: row[0]):
-        ranked = sorted(group, key=lambda row: -row[2])
-        for rank, (_, doc, score) in enumerate(ranked, start=1):
-            yield f"{query} Q0 {doc} {rank} {score} {tag}"
+def _read_port(text: str) -> int:
+    number = _read_number(text)
+    if number not in PORTS:
+        raise ArgumentTypeError(f"expected a port up to {PORTS[-1]}, found {text!r}")
+    return number

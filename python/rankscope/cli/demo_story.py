@@ -1,0 +1,224 @@
+"""`rankscope demo`: plays the story of a release into a monitor, and tells it as it goes."""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+from contextlib import ExitStack
+from pathlib import Path
+
+from rankscope.errors import UsageError
+from rankscope.monitor.limits import DAY, HOUR, MINUTE
+from rankscope.monitor.story import make_story
+from rankscope.monitor.story.checking import check_monitor, list_spans
+from rankscope.monitor.story.playing import Clock, play, prepare
+from rankscope.monitor.story.story import DEVICE, POSITIVE, WINDOW
+from rankscope.monitor.times import format_time, read_clock
+from rankscope.results import Table
+from rankscope.results.text import format_value
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from argparse import Namespace
+
+    from rankscope.monitor.alerts.alert import Alert
+    from rankscope.monitor.monitor import Monitor
+    from rankscope.monitor.story.playing import Step
+    from rankscope.monitor.story.story import Story
+
+FILE = "story.db"
+SEED = 6
+SHOWN_BEFORE = 3
+"""How many days before the release are listed."""
+
+
+def run(options: Namespace) -> int:
+    """Play the story, tell it, and serve the dashboard of it."""
+    today = read_clock() // DAY * DAY
+    story = make_story(SEED if options.seed is None else options.seed, end=today)
+    with ExitStack() as stack:
+        folder = options.keep
+        if folder is None:
+            folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="rankscope-demo-"))
+        store = Path(folder) / FILE
+        status = _play(story, store)
+        if not options.once:
+            _serve(store, options.port or 0)
+    return status
+
+
+def _play(story: Story, path: Path) -> int:
+    clock = Clock(story.start)
+    with _open(path, clock) as monitor:
+        _tell_preparation(story, monitor)
+        steps = list(_tell_production(story, monitor, clock))
+        _tell_alerts(story, monitor, [each for step in steps for each in step.alerts])
+        return _tell_cause(story, monitor)
+
+
+def _open(path: Path, clock: Clock) -> Monitor:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    if path.exists():
+        raise UsageError(
+            f"expected a folder without {FILE}, found one in {path.parent}",
+            hint="name another folder: the story begins with an empty store",
+            code="usage",
+        )
+    try:
+        from rankscope.monitor.monitor import Monitor  # noqa: PLC0415 - its libraries are an extra
+
+        return Monitor.open(str(path), now=clock)
+    except ModuleNotFoundError as error:
+        raise UsageError(
+            f"expected {error.name} to be installed for the monitor",
+            hint="pip install 'rankscope[monitor]'; rankscope demo --offline does without",
+            code="missing_extra",
+        ) from error
+
+
+def _tell_preparation(story: Story, monitor: Monitor) -> None:
+    _say(
+        f"The story of a release: {_day(story.start)} to {_day(story.end)}, seed {story.seed}",
+        "",
+        "1. Before production",
+        f"A music app logs its searches. {_list_worth()}, for {_span(WINDOW)} after a search.",
+    )
+    logged = prepare(story, monitor)
+    baseline = monitor.baseline()
+    if baseline is None:  # the set has just been logged
+        raise AssertionError
+    means = baseline.means
+    rule, *_ = monitor.rules()
+    _say(
+        f"{logged.accepted} searches with known grades are the baseline:",
+        "",
+        str(
+            Table(
+                {
+                    "measure": list(means),
+                    "baseline": [mean.value for mean in means.values()],
+                    "from": [mean.lower for mean in means.values()],
+                    "to": [mean.upper for mean in means.values()],
+                }
+            )
+        ),
+        "",
+        f"A rule watches {rule.measure} of each version day by day, as a whole and by "
+        f"{', '.join(rule.slices)}: it may be {rule.tolerance} below the baseline, and a false "
+        f"alarm comes after {rule.run_length:g} days or more on average.",
+    )
+
+
+def _tell_production(story: Story, monitor: Monitor, clock: Clock) -> list[Step]:
+    _say("", "2. Production", "time              searches  what listeners did")
+    steps = []
+    for step in play(story, monitor, clock):
+        steps.append(step)
+        if step.rankings.objects:
+            counts = f"{step.rankings.accepted:>8}  {step.labels.accepted:>18}"
+            _say(f"{_moment(step.time)}  {counts}")
+        for alert in step.alerts:
+            _say(f"{_moment(step.time)}  {alert.before} -> {alert.after}: {alert.reason}")
+    events = dict(monitor.store.counters(monitor.project))
+    kept = {name: events.pop(name) for name in ("accepted", "duplicate", "conflict")}
+    wrong = ", ".join(f"{count} {code}" for code, count in sorted(events.items()))
+    quality = monitor.quality()
+    _say(
+        "",
+        f"{kept['accepted']} events were stored, each once: {kept['duplicate']} came again, and "
+        f"{kept['conflict']} had an id that was taken.",
+        f"Not stored, for something is wrong with them: {wrong}.",
+        f"{quality.late} labels came after their window was closed, {quality.unshown} are of "
+        f"tracks that were not shown, {quality.pending_labels} wait for their search.",
+    )
+    _say(
+        "",
+        f"Version 4 was released on {_moment(story.release)}:",
+        "",
+        str(_list_days(story, monitor)),
+    )
+    return steps
+
+
+def _list_days(story: Story, monitor: Monitor) -> Table:
+    since = (story.release // DAY - SHOWN_BEFORE) * DAY
+    whole = {name: monitor.series(name, every="day", since=since) for name in monitor.measures}
+    name = monitor.rules()[0].measure
+    harmed = monitor.series(name, every="day", since=since, slice=(("device", DEVICE),))
+    first = whole[name]
+    return Table(
+        {
+            "day": [_day(start) for start in first.starts],
+            "searches": first.rankings,
+            **{name: each.values for name, each in whole.items()},
+            f"{name} {DEVICE}": harmed.values,
+            "labels": ["all" if is_final else "may come" for is_final in first.is_final],
+        }
+    )
+
+
+def _tell_alerts(story: Story, monitor: Monitor, changes: list[Alert]) -> None:
+    fired = [each for each in changes if each.after == "ALERT"]
+    _say("", f"3. Alerts: {len(fired)}")
+    for alert in fired:
+        grace = monitor.configuration.grace
+        _say(
+            f"{_moment(alert.time)}: {alert.reason}",
+            f"That is {_span(alert.time - story.release)} after the release: a day is looked at "
+            f"when it is over, and its labels had {_span(WINDOW)} to come and {_span(grace)} to "
+            "arrive.",
+        )
+    state, *_ = monitor.check()
+    _say(f"Since {_moment(state.since)} the rule is in state {state.state}.")
+
+
+def _tell_cause(story: Story, monitor: Monitor) -> int:
+    measure = monitor.rules()[0].measure
+    trace = monitor.trace(*list_spans(story), measure)
+    _say("", "4. Why it fell", str(trace))
+    for ranking_id in trace.fallen.column("ranking_id")[:1]:
+        _say(
+            "",
+            "5. A search of the query that fell most",
+            str(monitor.explain(str(ranking_id), measure)),
+        )
+    checked = check_monitor(story, monitor, trace)
+    _say(
+        "",
+        f"{checked.numbers} numbers were computed again by the reference, one search at a time; "
+        f"{len(checked.differing)} differ.",
+        *checked.differing[:10],
+    )
+    return 1 if checked.differing else 0
+
+
+def _list_worth() -> str:
+    worth = ", ".join(f"a {deed} {grade}" for deed, grade in POSITIVE.items())
+    return f"What listeners do adds to the grade of a track: {worth}"
+
+
+def _say(*lines: str) -> None:
+    for line in lines:
+        print(line)
+    sys.stdout.flush()
+
+
+def _day(time: int) -> str:
+    return format_time(time)[:10]
+
+
+def _moment(time: int) -> str:
+    return format_time(time)[:16].replace("T", " ")
+
+
+def _span(length: int) -> str:
+    """Write how long something takes.
+
+    Examples:
+        >>> _span(HOUR), _span(2 * DAY + 16 * HOUR), _span(90 * MINUTE)
+        ('1 h', '2 days 16 h', '1 h 30 min')
+    """
+    days, rest = divmod(length, DAY)
+    hours, rest = divmod(rest, HOUR)
+    parts = ((days, "day" if days == 1 else "days"), (hours, "h"), (rest // MINUTE, "min"))
+    return " ".join(f"{count} {unit}" for count, unit in parts if count) or "0 min"
