@@ -25,7 +25,7 @@ help: ## List the targets
 		| awk -F '\t' '{ printf "make %-14s %s\n", $$1, $$2 }'
 
 .PHONY: demo
-demo: $(VENV)/.built ## Build, evaluate a small generated search log, print the result, write a report
+demo: $(VENV)/.built ## Build, play the story of a release in production, and tell why quality fell
 	$(BIN)/rankscope demo --once
 
 .PHONY: develop
@@ -134,7 +134,7 @@ $(VENV)/.maturin: $(VENV)/.created pyproject.toml
 	@touch $@
 
 $(VENV)/.built: $(VENV)/.maturin $(RUST_SOURCES)
-	$(MATURIN) develop --release --extras report
+	$(MATURIN) develop --release --extras monitor,report
 	@touch $@
 
 $(VENV)/.dev: $(VENV)/.created pyproject.toml

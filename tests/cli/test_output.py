@@ -178,9 +178,9 @@ def test_the_measures_are_listed_and_explained(program: Program) -> None:
 
 def test_the_demonstration_finds_what_was_planted(program: Program, tmp_path: Path) -> None:
     page, kept = tmp_path / "page.html", tmp_path / "kept"
-    once = program.run("demo", "--once", "--seed", "3", "-o", str(page))
+    once = program.run("demo", "--offline", "--seed", "3", "-o", str(page))
     assert (once.returncode, once.stderr) == (0, b"")
-    again = program.run("demo", "--seed", "3", "--keep", str(kept))
+    again = program.run("demo", "--offline", "--seed", "3", "--keep", str(kept))
     *lines_of_once, told = once.stdout.decode().splitlines()
     *lines_of_again, told_again = again.stdout.decode().splitlines()
     assert lines_of_again == lines_of_once
@@ -198,6 +198,7 @@ def test_the_demonstration_finds_what_was_planted(program: Program, tmp_path: Pa
 def test_a_folder_that_cannot_be_made_is_status_4(program: Program, qrels: str) -> None:
     """X5."""
     check_error(program.run("demo", "--keep", qrels), 4, "io")
+    check_error(program.run("demo", "--offline", "--keep", qrels), 4, "io")
 
 
 def test_an_option_that_a_command_lacks_is_explained_by_that_command(program: Program) -> None:

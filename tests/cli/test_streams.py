@@ -57,7 +57,7 @@ def test_whoever_reads_only_the_head_ends_the_program_quietly(
     "words",
     [
         ["measures"],
-        ["demo", "--once"],
+        ["demo", "--offline"],
         ["eval", "QRELS", "RUN"],
         ["report", "QRELS", "RUN", "-o", "-"],
     ],

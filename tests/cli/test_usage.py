@@ -39,6 +39,10 @@ if TYPE_CHECKING:
         ["demo", "--seed", "abc"],
         ["demo", "--seed", "-1"],
         ["demo", "--seed", "1e3"],
+        ["demo", "--port", "65536"],
+        ["demo", "--once", "--port", "8000"],
+        ["demo", "--offline", "--port", "8000"],
+        ["demo", "-o", "page.html"],
     ],
     ids=" ".join,
 )

@@ -1,4 +1,4 @@
-"""`rankscope demo --offline`: a small search log with known facts, written to files and evaluated."""
+"""`rankscope demo --offline`: a small search log with known facts, in files, and evaluated."""
 
 from __future__ import annotations
 

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
+import socket
 import sys
 import tempfile
-from contextlib import ExitStack
+from contextlib import ExitStack, closing
 from pathlib import Path
 
 from rankscope.errors import UsageError
 from rankscope.monitor.limits import DAY, HOUR, MINUTE
-from rankscope.monitor.story import make_story
+from rankscope.monitor.store import SQLITE
 from rankscope.monitor.story.checking import check_monitor, list_spans
+from rankscope.monitor.story.making import SEED, make_story
 from rankscope.monitor.story.playing import Clock, play, prepare
 from rankscope.monitor.story.story import DEVICE, POSITIVE, WINDOW
 from rankscope.monitor.times import format_time, read_clock
 from rankscope.results import Table
-from rankscope.results.text import format_value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -27,43 +28,42 @@ if TYPE_CHECKING:
     from rankscope.monitor.story.story import Story
 
 FILE = "story.db"
-SEED = 6
+HOST = "127.0.0.1"
 SHOWN_BEFORE = 3
 """How many days before the release are listed."""
 
 
 def run(options: Namespace) -> int:
     """Play the story, tell it, and serve the dashboard of it."""
-    today = read_clock() // DAY * DAY
-    story = make_story(SEED if options.seed is None else options.seed, end=today)
     with ExitStack() as stack:
         folder = options.keep
         if folder is None:
             folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="rankscope-demo-"))
-        store = Path(folder) / FILE
-        status = _play(story, store)
+        path = _place(Path(folder))
+        midnight = read_clock() // DAY * DAY
+        story = make_story(SEED if options.seed is None else options.seed, end=midnight)
+        clock = Clock(story.start)
+        with _open(path, clock) as monitor:
+            status = _tell(story, monitor, clock)
         if not options.once:
-            _serve(store, options.port or 0)
+            _serve(path, options.port or 0)
     return status
 
 
-def _play(story: Story, path: Path) -> int:
-    clock = Clock(story.start)
-    with _open(path, clock) as monitor:
-        _tell_preparation(story, monitor)
-        steps = list(_tell_production(story, monitor, clock))
-        _tell_alerts(story, monitor, [each for step in steps for each in step.alerts])
-        return _tell_cause(story, monitor)
-
-
-def _open(path: Path, clock: Clock) -> Monitor:
-    path.parent.mkdir(parents=True, exist_ok=True)
+def _place(folder: Path) -> Path:
+    """Say where the store is to be; the folder is made."""
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / FILE
     if path.exists():
         raise UsageError(
-            f"expected a folder without {FILE}, found one in {path.parent}",
+            f"expected a folder without {FILE}, found one in {folder}",
             hint="name another folder: the story begins with an empty store",
             code="usage",
         )
+    return path
+
+
+def _open(path: Path, clock: Clock) -> Monitor:
     try:
         from rankscope.monitor.monitor import Monitor  # noqa: PLC0415 - its libraries are an extra
 
@@ -74,6 +74,30 @@ def _open(path: Path, clock: Clock) -> Monitor:
             hint="pip install 'rankscope[monitor]'; rankscope demo --offline does without",
             code="missing_extra",
         ) from error
+
+
+def _serve(path: Path, port: int) -> None:
+    from rankscope.monitor.server.app import make_app  # noqa: PLC0415 - with --once, nobody does
+    from rankscope.monitor.server.listening import make_server  # noqa: PLC0415 - likewise
+    from rankscope.monitor.server.settings import Settings  # noqa: PLC0415 - likewise
+    from rankscope.monitor.store import open_store  # noqa: PLC0415 - likewise
+
+    with (
+        closing(open_store(f"{SQLITE}{path}")) as store,
+        socket.create_server((HOST, port)) as listener,
+    ):
+        app = make_app(store, Settings(open_project="default"), write_log=lambda _line: None)
+        server = make_server(app, store, host=HOST, port=port)
+        _say("", f"The dashboard: http://{HOST}:{listener.getsockname()[1]}/  (Ctrl-C ends)")
+        server.run(sockets=[listener])
+
+
+def _tell(story: Story, monitor: Monitor, clock: Clock) -> int:
+    """Play the story, and tell it as it goes; 1 if a number is not that of the reference."""
+    _tell_preparation(story, monitor)
+    steps = list(_tell_production(story, monitor, clock))
+    _tell_alerts(story, monitor, [each for step in steps for each in step.alerts])
+    return _tell_cause(story, monitor)
 
 
 def _tell_preparation(story: Story, monitor: Monitor) -> None:

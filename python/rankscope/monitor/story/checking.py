@@ -62,7 +62,7 @@ def check_monitor(story: Story, monitor: Monitor, trace: Trace) -> Checked:
     pairs = [
         *_check_baseline(searches, monitor),
         *_check_days(searches, monitor),
-        *_check_trace(story, searches, trace),
+        *_check_trace(searches, trace),
         *_check_fallen(searches, monitor, trace),
     ]
     return Checked(
@@ -102,23 +102,24 @@ def _check_days(searches: Sequence[Judged], monitor: Monitor) -> Iterator[Pair]:
                     yield f"{name} at {start}", value, mean(days[start], measure)
 
 
-def _check_trace(story: Story, searches: Sequence[Judged], trace: Trace) -> Iterator[Pair]:
-    """All that the change is made of, the slice that was harmed and all others."""
+def _check_trace(searches: Sequence[Judged], trace: Trace) -> Iterator[Pair]:
+    """What the change is made of: the slice that was harmed, if it was found, and all others."""
     before, after = (list_final(searches, version) for version in VERSIONS)
-    parts = split(before, after, trace.measure, _name_side)
     means = mean(before, trace.measure), mean(after, trace.measure)
     yield "mean before", trace.decomposition.means[0], means[0]
     yield "mean after", trace.decomposition.means[1], means[1]
     yield "change", trace.change, means[1] - means[0]
+    parts = split(before, after, trace.measure, _name_side)
     lines = {each.name: each for each in trace.decomposition.slices}
+    if lines.keys() != parts.keys():
+        return
     for name, part in parts.items():
-        line = lines.get(name)
-        for what, expected in (("mix", part.mix), ("within", part.within)):
-            found = math.nan if line is None else getattr(line, what)
-            yield f"{name} {what} in {story.seed}", found, expected
+        line = lines[name]
+        yield f"{name} by its share", line.mix, part.mix
+        yield f"{name} by its mean", line.within, part.within
         for loss, expected in part.losses.items():
-            held = None if line is None else line.losses[loss]
-            yield f"{name} {loss}", math.nan if held is None else held, expected
+            found = line.losses[loss]
+            yield f"{name} by {loss}", math.nan if found is None else found, expected
 
 
 def _check_fallen(searches: Sequence[Judged], monitor: Monitor, trace: Trace) -> Iterator[Pair]:

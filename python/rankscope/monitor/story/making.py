@@ -12,6 +12,9 @@ from rankscope.monitor.story.sending import send
 from rankscope.monitor.story.story import Story
 from rankscope.monitor.story.wording import write_judged
 
+SEED = 6
+"""Where chance begins unless it is said otherwise."""
+
 WELL = 21
 """Days of production before the day of the release."""
 
@@ -25,7 +28,7 @@ VALIDATED = 7
 """Days from which the validation set is."""
 
 
-def make_story(seed: int = 6, *, end: int, daily: int = 500) -> Story:
+def make_story(seed: int = SEED, *, end: int, daily: int = 500) -> Story:
     """Make a story; equal arguments make equal stories.
 
     Args:

@@ -32,6 +32,7 @@ class Clock:
         self.time = time
 
     def __call__(self) -> int:
+        """Give what it says."""
         return self.time
 
 
