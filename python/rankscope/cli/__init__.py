@@ -121,6 +121,7 @@ COMMANDS = {
     "discounts": "Show every discount side by side, or evaluate runs under each.",
     "report": "Write a page that says what runs are worth, and why.",
     "monitor": "Watch rankings in production: take events, evaluate them, tell why they fell.",
+    "serve": "Take events over HTTP, evaluate them, and show how good the rankings are.",
     "demo": "Play the story of a release in production, tell why quality fell, show the dashboard.",
 }
 

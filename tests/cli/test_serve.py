@@ -1,0 +1,116 @@
+"""`rankscope serve`: one process serves a store until it is asked to end."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+from contextlib import contextmanager
+from http.client import HTTPConnection
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+import pytest
+from rankscope.monitor.keys import make_key
+from rankscope.monitor.store.sqlite import SQLiteStore
+
+from tests.cli.command import PROGRAM, check_error, run
+from tests.cli.monitored import CONFIGURED, make_events, write_lines
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+
+@contextmanager
+def serving(store: str, *words: str) -> Iterator[tuple[str, subprocess.Popen[bytes]]]:
+    """Run the service, and give its address and process."""
+    process = subprocess.Popen(
+        [PROGRAM, "serve", store, "--port", "0", *words],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+    try:
+        assert process.stdout is not None
+        line = process.stdout.readline().decode()
+        assert line.startswith("listens on http://"), process.communicate()
+        yield line.split()[-1], process
+    finally:
+        process.kill()
+        process.communicate()
+
+
+def ask(address: str, path: str, key: str = "") -> tuple[int, dict[str, object]]:
+    """Ask the service for JSON."""
+    parts = urlsplit(address)
+    connection = HTTPConnection(parts.hostname or "", parts.port, timeout=20)
+    connection.request("GET", path, headers={"Authorization": f"Bearer {key}"} if key else {})
+    answer = connection.getresponse()
+    said = json.loads(answer.read())
+    connection.close()
+    return answer.status, said
+
+
+def test_events_of_a_service_are_those_of_its_store(tmp_path: Path) -> None:
+    store = str(tmp_path / "events.db")
+    events = make_events()
+    log = write_lines(tmp_path / "log.jsonl", [*events["rankings"], {"ranking_id": "x"}])
+    labels = write_lines(tmp_path / "labels.jsonl", events["labels"])
+    assert run("monitor", "configure", store, *CONFIGURED).returncode == 0
+    with serving(store, "--every", "0.1") as (address, process):
+        assert ask(address, "/healthz") == (200, {"status": "ok"})
+        done = run("monitor", "ingest", address, log, "--json")
+        assert (done.returncode, json.loads(done.stdout)["rejected"]) == (3, 1)
+        assert run("monitor", "label", address, labels).returncode == 0
+        assert json.loads(run("monitor", "ingest", address, log, "--json").stdout)["duplicate"] > 0
+        said = check_error(run("serve", store, "--port", "0"), 4, "store_locked")
+        assert f"process {process.pid} writes" in said
+        process.send_signal(signal.SIGTERM)
+        _, told = process.communicate(timeout=30)
+        assert process.returncode == 0, told
+        lines = [json.loads(line) for line in told.decode().splitlines()]
+        assert {"/healthz", "/v1/rankings"} <= {line.get("route") for line in lines}
+    with SQLiteStore(store) as opened:
+        counted = opened.counters("default")
+    assert counted["accepted"] == len(events["rankings"]) + len(events["labels"])
+
+
+def test_keys_are_read_from_the_environment(tmp_path: Path) -> None:
+    store = tmp_path / "events.db"
+    key, secret = make_key("music", ["ingest"], name="log", now=0)
+    with SQLiteStore(store) as opened:
+        opened.add_key(key, "test")
+    log = write_lines(tmp_path / "log.jsonl", make_events()["rankings"])
+    with serving(str(store)) as (address, _):
+        check = run("monitor", "ingest", address, log)
+        assert check.returncode == 4
+        assert b"[service_refused]" in check.stderr
+        environment = {"RANKSCOPE_KEY": secret.reveal()}
+        done = run("monitor", "ingest", address, log, environment=environment)
+        assert done.returncode == 0
+        assert secret.reveal().encode() not in done.stdout + done.stderr
+    with SQLiteStore(store) as opened:
+        assert opened.counters("music")["accepted"] == len(make_events()["rankings"])
+
+
+@pytest.mark.parametrize(
+    ("words", "status", "code"),
+    [
+        (["--host", "0.0.0.0"], 2, "no_keys"),  # noqa: S104 - it is refused
+        (["--port", "70000"], 2, "usage"),
+        (["--every", "0"], 2, "usage"),
+        (["--every", "nan"], 2, "usage"),
+        (["--host", "192.0.2.1"], 2, "no_keys"),
+    ],
+)
+def test_a_service_that_cannot_be_meant_is_refused(
+    words: list[str], status: int, code: str, tmp_path: Path
+) -> None:
+    check_error(run("serve", str(tmp_path / "events.db"), *words), status, code)
+
+
+def test_a_port_that_is_taken_is_named(tmp_path: Path) -> None:
+    with serving(str(tmp_path / "one.db")) as (address, _):
+        port = str(urlsplit(address).port)
+        said = check_error(run("serve", str(tmp_path / "other.db"), "--port", port), 4, "io")
+    assert port in said
