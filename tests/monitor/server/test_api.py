@@ -502,7 +502,7 @@ def test_rules_that_are_not_there_are_not_found(reader: Reader) -> None:
         ("POST", "/silence", {"until": None}),
     ):
         key = reader.key if method == "GET" else reader.admin
-        for name in ("none", quote("<script>"), "a" * 60_000, "%00"):
+        for name in ("none", quote("<script>"), "a" * 10_000, "%00"):
             answer = change(reader, method, f"/v1/rules/{name}{path}", body, key)
             assert answer.status_code == 404
 

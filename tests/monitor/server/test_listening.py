@@ -103,6 +103,32 @@ def test_what_is_no_http_is_refused(listener: Listener, lines: list[str]) -> Non
     assert status_of(listener.ask(listener.head(*lines) + b"{}", ends=False)) == "400"
 
 
+@pytest.mark.parametrize(
+    ("target", "statuses"),
+    [
+        (b"/v1/rankings/" + b"a" * 100_000, {"400", "414"}),
+        (b"/v1/rankings/" + b"a" * 20_000, {"414"}),
+        (b"/v1/rankings/" + b"a" * 10_000, {"401"}),
+        (b"/v1/rankings/%ED%A0%80", {"401"}),
+        (b"/v1/rankings/%FF%FE%00", {"401"}),
+        (b"/v1/rankings/\xe4", {"400"}),
+        (b"/v1/series?measure=%ED%A0%80", {"401"}),
+        (b"/%2e%2e%2fetc%2fpasswd", {"404"}),
+        (b"/..%252f..%252fetc", {"404"}),
+        (b"/static/../../etc/passwd", {"404"}),
+        (b"/static/%2e%2e/app.py", {"404"}),
+        (b"//etc/passwd", {"404"}),
+        (b"http://evil.example/healthz", {"404"}),
+        (b"*", {"404"}),
+    ],
+)
+def test_whatever_an_address_is_it_is_answered(
+    listener: Listener, target: bytes, statuses: set[str]
+) -> None:
+    head = b"GET " + target + b" HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"
+    assert status_of(listener.ask(head, ends=False)) in statuses
+
+
 def test_a_large_body_is_refused_before_it_is_sent(listener: Listener) -> None:
     answer = listener.ask(listener.head("Content-Length: 999999999"), ends=False)
     assert status_of(answer) == "413"

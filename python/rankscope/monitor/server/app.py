@@ -78,6 +78,7 @@ class Service:
         desk = Desk(store, settings, now)
         slow = Desk(store, replace(settings, readers=1, waiting_reads=4), now)
         pages = Pages(desk, now)
+        self.show_problem = pages.show_problem
         self.door = Door(gate, settings, held, Refusals(store), pages.show_problem)
         ingest = Ingest(store, settings, held, now, CapacityLimiter(settings.decoders))
         self.endpoints: tuple[Endpoint, ...] = (
@@ -180,7 +181,12 @@ def make_app(
     service = Service(store, settings, clock, now, poster=poster, scheduler=scheduler)
     routes = list(_make_routes(service.endpoints, service.door))
     # A router alone: the guard answers for what goes wrong, and nothing else does.
-    return Guard(Router(routes, redirect_slashes=False), settings, Journal(write_log, now))
+    return Guard(
+        Router(routes, redirect_slashes=False),
+        settings,
+        Journal(write_log, now),
+        service.show_problem,
+    )
 
 
 def _make_routes(endpoints: Iterable[Endpoint], door: Door) -> Iterator[Route]:

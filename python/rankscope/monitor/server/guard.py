@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import secrets
 import time
+from typing import cast
 
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.exceptions import HTTPException
@@ -21,6 +22,8 @@ from rankscope.monitor.server.problems import (
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
     from rankscope.monitor.server.journal import Journal
@@ -45,6 +48,7 @@ PAGE_POLICY = (
 
 METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
 GONE = 499
+TARGET_BYTES = 16 << 10
 SAID = {404: ("not_found", "there is nothing here"), 405: ("method", "expected another method")}
 
 
@@ -55,12 +59,20 @@ class Guard:
         app: The application.
         settings: The names under which it is asked.
         journal: Where it is written down.
+        show_problem: Makes the page that says why a request is refused.
     """
 
-    def __init__(self, app: ASGIApp, settings: Settings, journal: Journal) -> None:
+    def __init__(
+        self,
+        app: ASGIApp,
+        settings: Settings,
+        journal: Journal,
+        show_problem: Callable[[RefusedRequestError, str], ASGIApp],
+    ) -> None:
         self._app = app
         self._hosts = frozenset(settings.hosts)
         self._journal = journal
+        self._show_problem = show_problem
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request."""
@@ -95,15 +107,29 @@ class Guard:
                 said = {"raised": type(error).__qualname__, "at": trace_places(error)}
             if status:  # too late to say something else
                 raise
-            show = state.get("show_problem", answer_problem)
+            show = self._choose_show(scope)
             await show(problem, request_id)(scope, receive, send_guarded)
         finally:
             self._log(scope, status, time.monotonic() - since, problem, said)
+
+    def _choose_show(self, scope: Scope) -> Callable[[RefusedRequestError, str], ASGIApp]:
+        """Choose how a refusal is told: as a page to who asks for one where no route is."""
+        accepted = Headers(scope=scope).get("accept", "")
+        is_page = scope.get("route") is None and "text/html" in accepted
+        show = self._show_problem if is_page else answer_problem
+        return cast(
+            "Callable[[RefusedRequestError, str], ASGIApp]",
+            scope["state"].get("show_problem", show),
+        )
 
     def _check(self, scope: Scope) -> None:
         if scope["state"].get("is_too_many"):
             raise RefusedRequestError(
                 503, "expected fewer connections", code="busy", headers=ask_again(1) | CLOSE
+            )
+        if len(scope.get("raw_path") or b"") + len(scope["query_string"]) > TARGET_BYTES:
+            raise RefusedRequestError(
+                414, f"expected an address of at most {TARGET_BYTES} bytes", code="address_length"
             )
         if not self._is_known_host(scope):
             raise RefusedRequestError(421, "expected another host", code="host")

@@ -12,6 +12,7 @@ from rankscope.monitor.server.api.parameters import (
     name_time,
 )
 from rankscope.monitor.server.endpoint import Endpoint
+from rankscope.monitor.server.pages.plain import make_plain
 from rankscope.monitor.server.problems import RefusedRequestError
 from rankscope.monitor.spans import Span
 
@@ -90,7 +91,7 @@ class Causes:
                     hint="say before_since, before_until, after_since and after_until",
                 )
             measure = asked.query.get("measure")
-            return monitor.trace(before, after, measure).to_dict()
+            return make_plain(monitor.trace(before, after, measure))
 
         return JSONResponse(await self._desk.ask(asked.visitor, read))
 
@@ -99,7 +100,7 @@ class Causes:
 
         def read(monitor: Monitor) -> Any:  # noqa: ANN401 - JSON
             measure = asked.query.get("measure")
-            return monitor.explain(asked.part("ranking_id"), measure).to_dict()
+            return make_plain(monitor.explain(asked.part("ranking_id"), measure))
 
         return JSONResponse(await self._desk.ask(asked.visitor, read))
 

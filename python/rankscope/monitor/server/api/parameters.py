@@ -106,12 +106,13 @@ SLICE = Parameter(
 LIMIT = name_count("limit", "How many at most, the newest first; 100 if left out.", 1000)
 
 
-def check_span(query: Mapping[str, Any], now: int) -> None:
+def check_span(query: Mapping[str, Any], now: int, every: str = "day") -> None:
     """Refuse a span that ends before it begins, or has too many windows.
 
     Args:
         query: The parameters that were given.
         now: Where a span ends that has no end.
+        every: How long windows are.
 
     Raises:
         RefusedRequestError: It does.
@@ -127,11 +128,16 @@ def check_span(query: Mapping[str, Any], now: int) -> None:
             hint="swap them",
         )
     end = now if until is None else until
-    length = LENGTHS[query.get("every", "hour")]
-    if (end - since) // length > MOST_POINTS:
-        raise RefusedRequestError(
-            422,
-            f"expected a span of at most {MOST_POINTS} windows, found more",
-            code="span_limit",
-            hint="ask for windows of a day, every=day, or for a shorter span",
-        )
+    if (end - since) // LENGTHS[every] > MOST_POINTS:
+        raise refuse_long(every)
+
+
+def refuse_long(every: str) -> RefusedRequestError:
+    """Give the answer to who asks for too many windows."""
+    shorter = "ask for a shorter span"
+    return RefusedRequestError(
+        422,
+        f"expected a span of at most {MOST_POINTS} windows, found more",
+        code="span_limit",
+        hint=f"{shorter}, or for windows of a day, every=day" if every == "hour" else shorter,
+    )

@@ -103,6 +103,7 @@ SERIES = object_of(
 )
 SLICES = object_of(
     measure=TEXT,
+    left_out=COUNT,
     slices=list_of(
         object_of(
             slice=TEXT,

@@ -11,11 +11,13 @@ from rankscope.monitor.server.api.parameters import (
     EVERY,
     MEASURE,
     MODEL,
+    MOST_POINTS,
     SINCE,
     SLICE,
     UNTIL,
     VERSION,
     check_span,
+    refuse_long,
 )
 from rankscope.monitor.server.endpoint import Endpoint
 from rankscope.monitor.times import format_time
@@ -103,10 +105,13 @@ class Values:
         """Give the values of a measure over time."""
 
         def read(monitor: Monitor) -> Any:  # noqa: ANN401 - JSON
-            check_span(asked.query, monitor.now())
-            given = dict(asked.query)
+            given = {"every": "hour"} | dict(asked.query)
+            check_span(given, monitor.now(), given["every"])
             parts = tuple(sorted(given.pop("slice", ())))
-            return monitor.series(given.pop("measure"), slice=parts, **given).to_dict()
+            series = monitor.series(given.pop("measure"), slice=parts, **given)
+            if len(series) > MOST_POINTS:
+                raise refuse_long(series.every)
+            return series.to_dict()
 
         return JSONResponse(await self._desk.ask(asked.visitor, read))
 
@@ -119,7 +124,8 @@ class Values:
             measure = given.pop("measure")
             table = monitor.slices(measure, **given)
             rows = [dict(zip(table.names, row, strict=True)) for row in table.rows()]
-            return {"measure": measure, "slices": rows}
+            left_out = max(len(rows) - MOST_POINTS, 0)
+            return {"measure": measure, "slices": rows[:MOST_POINTS], "left_out": left_out}
 
         return JSONResponse(await self._desk.ask(asked.visitor, read))
 

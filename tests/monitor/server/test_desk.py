@@ -1,0 +1,92 @@
+"""Questions to monitors: some at a time, and no more than are bearable wait."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+
+import pytest
+from rankscope import FileError, UsageError
+from rankscope.monitor.keys import SCOPES
+from rankscope.monitor.server.desk import Desk
+from rankscope.monitor.server.problems import RefusedRequestError
+from rankscope.monitor.server.settings import Settings
+from rankscope.monitor.server.visitor import Visitor
+
+from tests.monitor.server.service import NOW
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from rankscope.monitor.monitor import Monitor
+
+    from tests.monitor.server.service import Service
+
+VISITOR = Visitor("music", SCOPES, "test")
+
+
+def make_desk(service: Service, **settings: int) -> Desk:
+    return Desk(service.store, Settings(**settings), lambda: NOW)  # type: ignore[arg-type]
+
+
+def test_a_monitor_is_of_the_project_of_who_asks(service: Service) -> None:
+    desk = make_desk(service)
+    assert asyncio.run(desk.ask(VISITOR, lambda monitor: monitor.project)) == "music"
+
+
+def test_more_than_may_wait_have_to_come_back(service: Service) -> None:
+    desk = make_desk(service, readers=2, waiting_reads=5)
+    running: list[int] = []
+    most: list[int] = []
+    lock, gate = threading.Lock(), threading.Event()
+
+    def work(_monitor: Monitor) -> None:
+        with lock:
+            running.append(1)
+            most.append(len(running))
+        gate.wait(30)
+        with lock:
+            running.pop()
+
+    async def ask() -> list[object]:
+        asked = [asyncio.ensure_future(desk.ask(VISITOR, work)) for _ in range(20)]
+        await asyncio.sleep(0)
+        refused = [one for one in asked if one.done()]
+        gate.set()
+        told = await asyncio.gather(*asked, return_exceptions=True)
+        assert len(refused) == 15
+        return list(told)
+
+    told = asyncio.run(ask())
+    problems = [one for one in told if isinstance(one, RefusedRequestError)]
+    assert {(one.status, one.code, one.headers["retry-after"]) for one in problems} == {
+        (503, "busy", "1")
+    }
+    assert (len(problems), told.count(None)) == (15, 5)
+    assert max(most) <= 2
+    # Whoever comes back is answered.
+    assert asyncio.run(desk.ask(VISITOR, lambda _: 1)) == 1
+
+
+@pytest.mark.parametrize(
+    ("code", "status"),
+    [("not_configured", 409), ("no_rule", 404), ("unknown_ranking", 404), ("bad_rule", 422)],
+)
+def test_what_cannot_be_is_told_by_its_code_and_no_path(
+    service: Service, code: str, status: int
+) -> None:
+    def work(_monitor: Monitor) -> None:
+        raise UsageError("expected a, found b", hint="say a", code=code, file="/etc/secret")
+
+    with pytest.raises(RefusedRequestError) as refused:
+        asyncio.run(make_desk(service).ask(VISITOR, work))
+    problem = refused.value
+    assert (problem.status, problem.code, problem.hint) == (status, code, "say a")
+    assert "secret" not in problem.message
+
+
+def test_what_the_store_says_is_told_by_who_guards(service: Service) -> None:
+    def work(_monitor: Monitor) -> None:
+        raise FileError("full", code="store_full")
+
+    with pytest.raises(FileError):
+        asyncio.run(make_desk(service).ask(VISITOR, work))

@@ -1,0 +1,259 @@
+"""Every route of the table, held against what must hold for all: projects, secrets, other pages."""
+
+from __future__ import annotations
+
+import json
+import re
+from urllib.parse import urlencode
+
+import pytest
+from rankscope.monitor.keys import make_key
+from rankscope.monitor.server.settings import Settings
+
+from tests.monitor.server.music import MUSIC, START, log_music, make_click, make_search
+from tests.monitor.server.service import NOW, Service, make_ranking
+from tests.monitor.server.test_routes import FORM, list_endpoints, path_of
+from tests.monitor.server.test_webhook import SECRET, Recording
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+    from typing import Any
+
+    from rankscope.monitor.server.endpoint import Endpoint
+
+MARK = "jabberwocky"
+"""In all that the one project has, and nowhere else."""
+
+QUERY = {"measure": "nDCG@5", "id": f"{MARK}-1", "name": MARK}
+BODIES: dict[str, dict[str, Any]] = {
+    "/v1/rankings": make_ranking(900),
+    "/v1/configuration": MUSIC.to_dict(),
+    "/v1/keys": {"name": "a", "scopes": ["read"]},
+    "/v1/rules/{name}": {"measure": "nDCG@5"},
+    "/v1/rules/{name}/silence": {"until": None},
+    "/v1/webhook": {"url": "https://example.com/other"},
+}
+
+
+class World:
+    """A service with the project `music`, full of marks, and the project `films`, which has none.
+
+    Attributes:
+        own: The key of `music` for everything.
+        other: The key of `films` for everything.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        settings = Settings(failure_burst=10**6, key_burst=10**6)
+        self.service = Service(folder, settings, poster=Recording())
+        scopes = ("ingest", "read", "admin")
+        key, shown = make_key("music", scopes, name=MARK, now=NOW)
+        self.service.store.add_key(key, MARK)
+        self.key_id, self.own = key.key_id, shown.reveal()
+        self.other = self.service.make_key("films", *scopes)
+        self.monitor = log_music(self.service)
+        log_music(self.service, "films")
+        marked = {
+            "query": MARK,
+            "user_id": MARK,
+            "model": MARK,
+            "attributes": {"device": MARK},
+            "items": [{"doc_id": MARK, "rank": 1}, {"doc_id": "b", "rank": 2}],
+            "time": START,
+        }
+        for number in range(20):
+            search = make_search(number, **marked) | {
+                "ranking_id": f"{MARK}-{number}",
+                "event_id": f"{MARK}-{number}",
+            }
+            click = make_click(search, 700 + number) | {
+                "doc_id": MARK,
+                "event_id": f"{MARK}{number}",
+            }
+            for path, made in (("/v1/rankings", search), ("/v1/labels", click)):
+                assert self.service.post(path, made, key=self.own).json()["accepted"] == 1
+        self.ask("PUT", f"/v1/rules/{MARK}", {"measure": "nDCG@5", "period": "hour"})
+        self.ask("PUT", "/v1/webhook", {"url": f"https://example.com/{MARK}", "secret": SECRET})
+        self.monitor.evaluate()
+
+    def ask(self, method: str, path: str, body: object, key: str = "") -> Any:  # noqa: ANN401 - as `Service.ask`
+        sent = json.dumps(body).encode()
+        answer = self.service.ask(method, path, sent, key=key or self.own)
+        assert answer.is_success, answer.text
+        return answer
+
+    def read_all(self) -> dict[str, str]:
+        """All that the owner of `music` can read, by address."""
+        told = {}
+        for endpoint in list_endpoints(self.service):
+            if endpoint.method == "GET" and endpoint.scope and "metrics" not in endpoint.path:
+                path = address_of(endpoint, self.key_id)
+                told[path] = self.service.ask("GET", path, key=self.own).text
+        return told
+
+    def digest(self) -> list[str]:
+        """All that is stored of `music`, but for what says when and by whom it was read."""
+        store = self.service.store
+        return [
+            json.dumps(self.monitor.configuration.to_dict()),
+            repr(self.monitor.rules()),
+            repr(self.monitor.check()),
+            repr(self.monitor.alerts()),
+            repr(store.keys("music")),
+            repr(store.audit("music")),
+            repr(self.service.counters("music")),
+            repr(store.find_ranking("music", f"{MARK}-1")),
+            repr(self.ask("GET", "/v1/webhook", {}).json()),
+        ]
+
+
+def address_of(endpoint: Endpoint, key_id: str) -> str:
+    """The address of a route with the ids of `music`."""
+    names = {"key_id": key_id, "name": MARK}
+    path = re.sub(r"{(\w+)(:id)?}", lambda found: names.get(found[1], f"{MARK}-1"), endpoint.path)
+    known = {one.name for one in endpoint.parameters}
+    asked = {name: value for name, value in QUERY.items() if name in known}
+    return f"{path}?{urlencode(asked)}" if asked else path
+
+
+@pytest.fixture(scope="module")
+def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
+    made = World(tmp_path_factory.mktemp("sweep"))
+    yield made
+    made.service.store.close()
+
+
+def test_the_marks_are_to_be_seen_by_their_owner(world: World) -> None:
+    told = world.read_all()
+    for path in ("/v1/versions", "/v1/slices", "/v1/rules", "/v1/keys", "/v1/audit", "/"):
+        assert any(MARK in text for address, text in told.items() if address.startswith(path))
+    # The path of a webhook may be as good as a password.
+    assert MARK not in told["/v1/webhook"]
+    assert not any(SECRET in text for text in told.values())
+
+
+def test_no_route_shows_anything_of_another_project(world: World) -> None:
+    for endpoint in list_endpoints(world.service):
+        if endpoint.method != "GET" or endpoint.scope is None:
+            continue
+        path = address_of(endpoint, world.key_id)
+        answer = world.service.ask("GET", path, key=world.other)
+        assert answer.status_code < 500
+        if "{" in endpoint.path:
+            assert answer.status_code == 404
+        # What was asked for may be said again, but for that only what was asked for.
+        told = answer.text.replace(path, "").replace(f"{MARK}-1", "")
+        assert MARK not in told or answer.status_code in {404, 422}
+        assert world.key_id not in told
+
+
+def test_no_route_changes_anything_of_another_project(world: World) -> None:
+    before = world.digest()
+    endpoints = list_endpoints(world.service)
+    # What is put is there then, under the same name, in the other project.
+    for endpoint in sorted(endpoints, key=lambda one: one.method == "PUT"):
+        if endpoint.method == "GET" or endpoint.scope is None or endpoint.kind == "form":
+            continue
+        body = json.dumps(BODIES.get(endpoint.path, {})).encode()
+        path = address_of(endpoint, world.key_id)
+        answer = world.service.ask(endpoint.method, path, body, key=world.other)
+        assert answer.status_code < 500
+        if "{" in endpoint.path and endpoint.method != "PUT":
+            assert answer.status_code == 404, (endpoint.method, path)
+    assert world.digest() == before
+
+
+def test_forms_change_nothing_of_another_project(world: World) -> None:
+    before = world.digest()
+    browser = world.service.browser()
+    assert browser.sign_in(world.other).status_code == 303
+    page = browser.get("/").text
+    token = re.search(r'name="csrf" value="([0-9a-f]{64})"', page)
+    assert token is not None
+    for endpoint in list_endpoints(world.service):
+        if endpoint.kind == "form" and endpoint.scope is not None and "sign" not in endpoint.path:
+            fields = {"csrf": token[1], "name": MARK, "rule": MARK}
+            answer = browser.send(address_of(endpoint, world.key_id), fields)
+            assert answer.status_code < 500
+    assert world.digest() == before
+
+
+def test_a_session_opens_pages_and_no_routes_for_programs(world: World) -> None:
+    browser = world.service.browser()
+    browser.sign_in(world.own)
+    for endpoint in list_endpoints(world.service):
+        if endpoint.method == "GET" and endpoint.scope == "read":
+            answer = browser.get(address_of(endpoint, world.key_id))
+            assert (answer.status_code == 401) == (endpoint.kind == "api")
+
+
+def test_what_is_logged_has_no_secrets_and_no_control_characters(world: World) -> None:
+    browser = world.service.browser()
+    browser.sign_in(world.own)
+    world.read_all()
+    page = browser.get("/").text
+    secrets = [world.own, world.own.split("_")[2], SECRET, *browser.cookies.values()]
+    secrets += re.findall(r'name="csrf" value="([0-9a-f]{64})"', page)
+    assert len(secrets) > 4
+    for line in world.service.log:
+        assert line.isascii()
+        assert line[:-1].isprintable()
+        assert not any(secret in line for secret in secrets)
+        assert MARK not in json.loads(line).get("route", "")
+
+
+def test_a_key_for_events_reads_nothing(world: World) -> None:
+    key = world.service.make_key("music", "ingest")
+    for endpoint in list_endpoints(world.service):
+        if endpoint.scope not in {None, "ingest"}:
+            headers = FORM if endpoint.kind == "form" else {}
+            path = address_of(endpoint, world.key_id)
+            answer = world.service.ask(endpoint.method, path, b"{}", key=key, headers=headers)
+            assert answer.status_code == 403
+            assert MARK not in answer.text.replace(path, "")
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        {"sec-fetch-site": "cross-site"},
+        {"sec-fetch-site": "same-site"},
+        {"origin": "http://evil.example"},
+        {"origin": "null"},
+    ],
+)
+def test_in_open_mode_pages_of_others_change_and_read_nothing(
+    tmp_path: Path, said: dict[str, str]
+) -> None:
+    service = Service(tmp_path, Settings(open_project="music"), has_key=False)
+    for endpoint in list_endpoints(service):
+        if endpoint.scope is None or (endpoint.method == "GET" and endpoint.kind != "api"):
+            continue
+        kind = FORM["content-type"] if endpoint.kind == "form" else "application/json"
+        body = json.dumps(BODIES.get(endpoint.path, {})).encode()
+        asked = (endpoint.method, path_of(endpoint), body, {"content-type": kind} | said)
+        [answer] = service.ask_all([asked], "127.0.0.1")
+        assert answer.status_code == 403
+        assert service.last_line()["code"] == "origin"
+    assert service.store.projects() == []
+    service.store.close()
+
+
+def test_in_open_mode_forms_need_a_token(tmp_path: Path) -> None:
+    service = Service(tmp_path, Settings(open_project="music"), has_key=False)
+    for endpoint in list_endpoints(service):
+        if endpoint.kind == "form" and endpoint.scope is not None:
+            answer = service.browser().send(path_of(endpoint), {"csrf": "0" * 64})
+            assert answer.status_code == 403
+            assert service.last_line()["code"] == "csrf"
+    service.store.close()
+
+
+def test_who_asks_for_a_page_that_is_not_there_gets_a_page(service: Service) -> None:
+    page = service.ask("GET", "/nothing", key=None, headers={"accept": "text/html,*/*"})
+    assert page.status_code == 404
+    assert page.headers["content-type"].startswith("text/html")
+    told = service.ask("GET", "/nothing", key=None, headers={"accept": "application/json"})
+    assert told.json()["error"]["code"] == "not_found"
