@@ -1,0 +1,140 @@
+"""A service that runs, with the story in it: events come over HTTP as time goes by."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import socket
+import threading
+from collections import Counter
+from contextlib import closing, contextmanager
+from typing import TYPE_CHECKING
+
+import httpx
+from rankscope.monitor.client import Client
+from rankscope.monitor.ingesting import Ingested
+from rankscope.monitor.keys import make_key
+from rankscope.monitor.monitor import Monitor
+from rankscope.monitor.sending import Sizes
+from rankscope.monitor.server.app import make_app
+from rankscope.monitor.server.listening import make_server
+from rankscope.monitor.server.settings import Settings
+from rankscope.monitor.story.playing import Clock, play, prepare
+from rankscope.records import record
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+    from pathlib import Path
+    from typing import Any
+
+    from rankscope.monitor.alerts.alert import Alert
+    from rankscope.monitor.story import Story
+
+AT_ONCE = 2_000
+
+
+class Sending(Monitor):
+    """A monitor to which nothing is logged but over HTTP: rankings packed, labels by a client.
+
+    Attributes:
+        url: The service.
+        key: A key with the scope `ingest`.
+    """
+
+    url: str
+    key: str
+
+    def log_rankings(self, rankings: Iterable[object], **_named: object) -> Ingested:
+        """Post them as packed lines."""
+        done: Counter[str] = Counter()
+        objects = list(rankings)
+        for at in range(0, len(objects), AT_ONCE):
+            lines = "\n".join(map(json.dumps, objects[at : at + AT_ONCE]))
+            answer = httpx.post(
+                f"{self.url}/v1/rankings",
+                content=gzip.compress(lines.encode()),
+                headers={
+                    "authorization": f"Bearer {self.key}",
+                    "content-encoding": "gzip",
+                    "content-type": "application/x-ndjson",
+                },
+                timeout=60,
+            )
+            assert answer.status_code == 200, answer.text
+            done.update({name: answer.json()[name] for name in STATUSES})
+        return tell(done)
+
+    def log_labels(self, labels: Iterable[Any], **_named: object) -> Ingested:
+        """Log them with the client, all of them before it goes on."""
+        with Client(self.url, self.key, sizes=Sizes(waiting=10**6)) as client:
+            for label in labels:
+                client.log_label(label)
+            assert client.flush(120)
+            counts = client.counts()
+        assert (counts.dropped, counts.invalid, counts.refused) == (0, 0, 0)
+        return tell(Counter({name: getattr(counts, name) for name in STATUSES}))
+
+
+STATUSES = ("accepted", "duplicate", "conflict", "rejected")
+
+
+def tell(counts: Counter[str]) -> Ingested:
+    """Counts as a monitor tells them."""
+    found = {name: counts[name] for name in STATUSES}
+    return Ingested(**found, reasons={}, notes={}, unknown={}, refused=())
+
+
+@record(frozen=True, slots=True)
+class Production:
+    """A service that runs, and what happened in it.
+
+    Args:
+        story: What was played.
+        monitor: What it is watched by.
+        url: Where the service is.
+        key: A key that may read and change things.
+        alerts: All changes of state, in order.
+        became: What became of the events, by status.
+    """
+
+    story: Story
+    monitor: Monitor
+    url: str
+    key: str
+    alerts: tuple[Alert, ...]
+    became: dict[str, int]
+
+
+@contextmanager
+def run_production(story: Story, path: Path) -> Iterator[Production]:
+    """Run the service, and play the story into it over HTTP."""
+    clock = Clock(story.start)
+    with (
+        closing(Sending.open(str(path), now=clock)) as monitor,
+        socket.create_server(("127.0.0.1", 0)) as listener,
+    ):
+        keys = {}
+        for scopes in (("ingest",), ("read", "admin")):
+            key, shown = make_key(monitor.project, scopes, name="story", now=clock())
+            monitor.store.add_key(key, "test")
+            keys[scopes] = shown.reveal()
+        monitor.url = f"http://127.0.0.1:{listener.getsockname()[1]}"
+        monitor.key = keys["ingest",]
+        app = make_app(monitor.store, Settings(), write_log=lambda _line: None, now=clock)
+        server = make_server(app, monitor.store, host="127.0.0.1", port=0)
+        thread = threading.Thread(target=server.run, args=([listener],))
+        thread.start()
+        try:
+            prepare(story, monitor)
+            became: Counter[str] = Counter()
+            alerts: list[Alert] = []
+            for step in play(story, monitor, clock):
+                alerts += step.alerts
+                for done in (step.rankings, step.labels):
+                    became.update({name: getattr(done, name) for name in STATUSES})
+            yield Production(
+                story, monitor, monitor.url, keys["read", "admin"], tuple(alerts), dict(became)
+            )
+        finally:
+            server.should_exit = True
+            thread.join(30)
