@@ -15,7 +15,6 @@ from rankscope.monitor.client import Client
 from rankscope.monitor.ingesting import Ingested
 from rankscope.monitor.keys import make_key
 from rankscope.monitor.monitor import Monitor
-from rankscope.monitor.sending import Sizes
 from rankscope.monitor.server.app import make_app
 from rankscope.monitor.server.listening import make_server
 from rankscope.monitor.server.settings import Settings
@@ -66,7 +65,7 @@ class Sending(Monitor):
 
     def log_labels(self, labels: Iterable[Any], **_named: object) -> Ingested:
         """Log them with the client, all of them before it goes on."""
-        with Client(self.url, self.key, sizes=Sizes(waiting=10**6)) as client:
+        with Client(self.url, self.key) as client:
             for label in labels:
                 client.log_label(label)
             assert client.flush(120)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import socket
 import sys
 import tempfile
 from contextlib import ExitStack, closing
@@ -77,19 +76,16 @@ def _open(path: Path, clock: Clock) -> Monitor:
 
 
 def _serve(path: Path, port: int) -> None:
-    from rankscope.monitor.server.app import make_app  # noqa: PLC0415 - with --once, nobody does
-    from rankscope.monitor.server.listening import make_server  # noqa: PLC0415 - likewise
-    from rankscope.monitor.server.settings import Settings  # noqa: PLC0415 - likewise
+    from rankscope.monitor.server.serving import serve_store  # noqa: PLC0415 - not with --once
     from rankscope.monitor.store import open_store  # noqa: PLC0415 - likewise
 
-    with (
-        closing(open_store(f"{SQLITE}{path}")) as store,
-        socket.create_server((HOST, port)) as listener,
-    ):
-        app = make_app(store, Settings(open_project="default"), write_log=lambda _line: None)
-        server = make_server(app, store, host=HOST, port=port)
-        _say("", f"The dashboard: http://{HOST}:{listener.getsockname()[1]}/  (Ctrl-C ends)")
-        server.run(sockets=[listener])
+    with closing(open_store(f"{SQLITE}{path}")) as store:
+        # What it has to say besides is told in the story.
+        serve_store(store, host=HOST, port=port, announce=_announce, write_log=lambda _line: None)
+
+
+def _announce(address: str) -> None:
+    _say("", f"The dashboard is at {address} until Ctrl-C.")
 
 
 def _tell(story: Story, monitor: Monitor, clock: Clock) -> int:
