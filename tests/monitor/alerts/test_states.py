@@ -171,8 +171,11 @@ def test_a_period_in_which_nothing_has_a_value_says_nothing(store: SQLiteStore) 
     store.append(PROJECT, make_day(0, NONE))
     advance(store, known_at(0))
     state = state_of(store)
-    assert state.state == "INSUFFICIENT"
+    assert (state.state, state.reason) == ("INSUFFICIENT", "no ranking has had a value yet")
     assert [stream.periods for stream in state.streams] == [0]
+    store.append(PROJECT, make_day(1))
+    advance(store, known_at(1))
+    assert state_of(store).state == "OK"
 
 
 def test_one_event_is_not_enough_for_an_alert(store: SQLiteStore) -> None:

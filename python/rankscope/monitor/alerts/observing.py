@@ -53,8 +53,11 @@ def _detect(
 ) -> Stream:
     """Collect evidence that the mean is below the floor."""
     means = average_by_cluster(values, clusters).value
-    if stream.floor is None or not len(means):
+    if stream.floor is None:
         return stream
+    if not len(means):
+        told = "no ranking has had a value yet" if stream.detector is None else stream.reason
+        return replace(stream, reason=told)
     before = stream.detector or Detector(run_length=rule.run_length)
     try:
         detector = advance(before, means, stream.floor)
