@@ -27,6 +27,7 @@ ASKED: dict[str, Callable[[SQLiteStore], object]] = {
     "its labels": lambda store: store.find_labels("music", "ranking-1"),
     "what was touched": lambda store: store.touched("music", 5),
     "an open window": lambda store: list(store.read("music", 10)),
+    "pending labels": lambda store: store.count_pending("music"),
     "versions": lambda store: store.versions("music"),
     "all": lambda store: list(store.read("music")),
     "old rankings": lambda store: store.transact(

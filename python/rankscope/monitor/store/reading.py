@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from sqlalchemy import exists, func, select, union
+from sqlalchemy import exists, select, union
 
 from rankscope.monitor.events import LABEL_KINDS, Label, Ranking
 from rankscope.monitor.limits import HOUR
@@ -169,10 +169,10 @@ class StoreReader:
 
     def count_pending(self, project: str) -> int:
         """Count the labels of rankings that are not there."""
-        told = schema.labels
-        wanted = select(func.count()).where(is_of(told.c.project_id, project), is_pending())
+        table = schema.projects
+        wanted = select(table.c.pending).where(table.c.name == project)
         with self._engine.connect() as connection:
-            return int(connection.execute(wanted).scalar_one())
+            return connection.execute(wanted).scalar_one_or_none() or 0
 
     def find_key(self, key_id: str) -> ApiKey | None:
         """Find a key by its id, whichever project it opens."""

@@ -50,6 +50,7 @@ def delete_pending(transaction: Transaction, project: str, seqs: Sequence[int]) 
     told = schema.labels
     labelled = _choose(transaction.connection, told, told.c.seq.in_(seqs) & is_pending())
     _delete(transaction.connection, told, labelled)
+    transaction.pending[transaction.project(project)] -= len(labelled)
     return _count(transaction, project, Deleted(0, len(labelled)))
 
 

@@ -40,7 +40,9 @@ projects = Table(
     TABLES,
     Column("project_id", Integer, primary_key=True),
     Column("name", Text, nullable=False, unique=True),
+    Column("pending", BigInteger, nullable=False),
 )
+"""`pending` is how many labels there are whose rankings are not there."""
 
 # Number and kind of all events, so that an id has one meaning, and one order holds for all.
 events = Table(

@@ -36,6 +36,7 @@ class Transaction:
         seq: The number of the last event so far.
         counts: By project and reason, what is to be added to the counters.
         shown: By context, the rankings that are new.
+        pending: By project, how many more labels there are whose rankings are not there.
     """
 
     def __init__(self, connection: Connection, seq: int, known: Known) -> None:
@@ -43,6 +44,7 @@ class Transaction:
         self.seq = seq
         self.counts: Counter[tuple[int, str]] = Counter()
         self.shown: dict[int, Shown] = {}
+        self.pending: Counter[int] = Counter()
         self._known = known
         self._new = Known()
 
@@ -58,7 +60,9 @@ class Transaction:
             found = select(projects.c.project_id).where(projects.c.name == name)
             known = self.connection.execute(found).scalar_one_or_none()
             if known is None:
-                made = insert(projects).values(name=name).returning(projects.c.project_id)
+                made = (
+                    insert(projects).values(name=name, pending=0).returning(projects.c.project_id)
+                )
                 known = int(self.connection.execute(made).scalar_one())
             self._new.projects[name] = known
         return known
@@ -98,6 +102,10 @@ class Transaction:
             moved = update(meta).where(meta.c.name == "last_seq").values(value=str(self.seq))
             self.connection.execute(moved)
         count_shown(self.connection, self.shown)
+        for project_id, count in self.pending.items():
+            if count:
+                more = update(projects).where(projects.c.project_id == project_id)
+                self.connection.execute(more.values(pending=projects.c.pending + count))
         for (project_id, reason), count in self.counts.items():
             row = (counters.c.project_id == project_id) & (counters.c.reason == reason)
             added = update(counters).where(row).values(count=counters.c.count + count)

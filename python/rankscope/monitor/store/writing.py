@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from functools import lru_cache
 
-from sqlalchemy import select
+from sqlalchemy import func, select
 
 from rankscope.monitor.events import LABEL_KINDS, Ranking
 from rankscope.monitor.store import schema
@@ -67,8 +67,10 @@ def store_events(
     project_id = transaction.project(project)
     connection = transaction.connection
     known = _find_events(connection, project_id, [one.event.event_id for one in batch])
-    ranking_ids = [one.event.ranking_id for one in batch if isinstance(one.event, Ranking)]
+    ranking_ids = list(dict.fromkeys(one.event.ranking_id for one in batch))
     shown = _find_rankings(connection, project_id, ranking_ids)
+    came: list[str] = []
+    told: list[str] = []
     rows: dict[Table, list[tuple[object, ...]]] = {
         schema.events: [],
         schema.rankings: [],
@@ -89,12 +91,17 @@ def store_events(
         rows[schema.events].append((seq, project_id, event.event_id, one.digest))
         if isinstance(event, Ranking):
             shown[event.ranking_id] = seq, one.digest
+            came.append(event.ranking_id)
             context_id = transaction.context(project_id, event)
             shown_row = _ranking_row(event, one.items, context_id)
             rows[schema.rankings].append((seq, project_id, *shown_row))
         else:
+            told.append(event.ranking_id)
             rows[schema.labels].append((seq, project_id, *_label_row(event)))
         outcomes.append(Outcome("accepted", seq))
+    pending = sum(ranking_id not in shown for ranking_id in told)
+    pending -= _count_labels(connection, project_id, came)
+    transaction.pending[project_id] += pending
     for table, new in rows.items():
         insert_rows(connection, table, new)
     for outcome in outcomes:
@@ -136,6 +143,18 @@ def _find_rankings(
         )
         found |= {ranking_id: (seq, content) for ranking_id, seq, content in rows}
     return found
+
+
+def _count_labels(connection: Connection, project_id: int, ranking_ids: list[str]) -> int:
+    """Count the labels that are there of rankings that are not, or were not until now."""
+    told = schema.labels
+    count = 0
+    for start in range(0, len(ranking_ids), AT_ONCE):
+        wanted = (told.c.project_id == project_id) & told.c.ranking_id.in_(
+            ranking_ids[start : start + AT_ONCE]
+        )
+        count += connection.execute(select(func.count()).where(wanted)).scalar_one()
+    return count
 
 
 def _ranking_row(ranking: Ranking, items: bytes, context_id: int) -> tuple[object, ...]:
