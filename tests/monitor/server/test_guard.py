@@ -85,6 +85,14 @@ def test_bad_keys_from_an_address_do_not_shut_out_good_ones(tmp_path: Path) -> N
     service.store.close()
 
 
+def test_too_many_requests_where_no_key_is_needed_come_back_later(tmp_path: Path) -> None:
+    service = Service(tmp_path, Settings(open_rate=1, open_burst=2))
+    statuses = [service.ask("GET", "/healthz", key=None).status_code for _ in range(4)]
+    assert statuses == [200, 200, 429, 429]
+    assert service.post("/v1/rankings", make_ranking(1)).status_code == 200
+    service.store.close()
+
+
 def test_a_request_is_a_line_of_the_log(service: Service) -> None:
     answer = service.post("/v1/rankings", [make_ranking(1), make_ranking(1), {}])
     line = service.last_line()

@@ -96,6 +96,7 @@ def test_an_event_is_taken(listener: Listener) -> None:
         ["Content-Length: two"],
         ["Content-Length: -2"],
         ["Transfer-Encoding: gzip"],
+        ["Transfer-Encoding: chunked", "Content-Length: 2"],
         ["Bad Name: x"],
     ],
 )

@@ -52,6 +52,7 @@ def test_it_is_closed_unless_it_was_opened(tmp_path: Path) -> None:
         ("", {}),
         ("127.0.0.1", {"x_forwarded_for": "192.0.2.1"}),
         ("127.0.0.1", {"forwarded": "for=192.0.2.1"}),
+        ("127.0.0.1", {"via": "1.1 proxy"}),
         ("127.0.0.1", {"authorization": "Bearer rk_x"}),
         ("127.0.0.1", {"authorization": ""}),
     ],

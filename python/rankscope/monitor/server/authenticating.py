@@ -54,7 +54,16 @@ class Gate:
         self._sessions = Sessions(clock)
         self._open = OpenMode(store, settings.open_project, threads)
         self._keys = Rates(settings.key_rate, settings.key_burst, clock)
+        self._passing = Rates(settings.open_rate, settings.open_burst, clock)
         self._failures = Rates(settings.failure_rate, settings.failure_burst, clock)
+
+    def pass_by(self, request: Request) -> None:
+        """Let somebody in where no key is needed.
+
+        Raises:
+            RefusedRequestError: There are too many requests from that address.
+        """
+        _refuse_often(self._passing.take(_address_of(request)))
 
     async def enter(self, request: Request, scope: Scope) -> Visitor:
         """Give who asks, by the key in the header.
@@ -123,8 +132,7 @@ class Gate:
                 authenticate, self._store, presented, limiter=self._threads
             )
         if key is None:
-            address = request.client.host if request.client else ""
-            _refuse_often(self._failures.take(address))
+            _refuse_often(self._failures.take(_address_of(request)))
             raise RefusedRequestError(
                 401,
                 "expected a key in the header authorization: Bearer rk_...",
@@ -177,6 +185,10 @@ def send_to_sign_in(request: Request) -> RefusedRequestError:
         code="sign_in",
         headers={"location": f"/sign-in?{urlencode({'next': wanted})}"},
     )
+
+
+def _address_of(request: Request) -> str:
+    return request.client.host if request.client else ""
 
 
 def _cookie_of(request: Request) -> str:

@@ -101,6 +101,7 @@ class Door:
 
     async def _enter(self, endpoint: Endpoint, request: Request) -> Visitor:
         if endpoint.scope is None:
+            self._gate.pass_by(request)
             return NOBODY
         if endpoint.kind == "api":
             return await self._gate.enter(request, endpoint.scope)

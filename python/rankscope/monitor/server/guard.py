@@ -131,6 +131,12 @@ class Guard:
             raise RefusedRequestError(
                 414, f"expected an address of at most {TARGET_BYTES} bytes", code="address_length"
             )
+        headers = Headers(scope=scope)
+        if "transfer-encoding" in headers and "content-length" in headers:
+            # What stands before us may have seen another end of this body than we would.
+            raise RefusedRequestError(
+                400, "expected one length of a body", code="content_length", headers=CLOSE
+            )
         if not self._is_known_host(scope):
             raise RefusedRequestError(421, "expected another host", code="host")
 

@@ -12,7 +12,8 @@ if TYPE_CHECKING:
     from starlette.requests import Request
 
 LOOPBACK = frozenset({"localhost", "127.0.0.1", "[::1]"})
-FORWARDED = ("forwarded", "x-forwarded-for", "x-forwarded-host", "x-real-ip")
+FORWARDED = ("forwarded", "via", "x-forwarded-for", "x-forwarded-host", "x-real-ip")
+"""What proxies say of themselves, where they say something."""
 
 
 def is_same_origin(request: Request) -> bool | None:
@@ -64,7 +65,11 @@ def is_own_machine(request: Request) -> bool:
         return False
     name = host_of(request)
     is_named = name in LOOPBACK or name.rpartition(":")[0] in LOOPBACK
-    return is_near and is_named and not any(name in request.headers for name in FORWARDED)
+    # Browsers and clients of today say 1.1; some proxies do not, nor anything of themselves.
+    is_direct = request.scope.get("http_version") != "1.0" and not any(
+        name in request.headers for name in FORWARDED
+    )
+    return is_near and is_named and is_direct
 
 
 def host_of(request: Request) -> str:

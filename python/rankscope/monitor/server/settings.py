@@ -31,6 +31,8 @@ class Settings:
         waiting_reads: Questions that may be asked at a time; beyond, who asks has to come back.
         key_rate: Requests a second with one key, for long.
         key_burst: Requests with one key at once.
+        open_rate: Requests a second from one address where no key is needed, for long.
+        open_burst: Such requests at once.
         failure_rate: Requests a second with no good key from one address that are told so.
         failure_burst: Such requests at once.
         events: How much one event may hold.
@@ -51,6 +53,8 @@ class Settings:
     waiting_reads: int = 64
     key_rate: float = 1000.0
     key_burst: int = 2000
+    open_rate: float = 200.0
+    open_burst: int = 1000
     failure_rate: float = 1.0
     failure_burst: int = 60
     events: Limits = Limits()

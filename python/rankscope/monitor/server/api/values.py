@@ -6,6 +6,7 @@ import math
 
 from starlette.responses import JSONResponse
 
+from rankscope.errors import UsageError
 from rankscope.monitor.server.api import schemas
 from rankscope.monitor.server.api.parameters import (
     EVERY,
@@ -30,9 +31,11 @@ if TYPE_CHECKING:
     from starlette.responses import Response
 
     from rankscope.monitor.baseline import Baseline
+    from rankscope.monitor.configuration import Configuration
     from rankscope.monitor.monitor import Monitor
     from rankscope.monitor.server.desk import Desk
     from rankscope.monitor.server.endpoint import Asked
+    from rankscope.monitor.slicing import Slice
 
 NEEDED = replace(MEASURE, is_needed=True)
 SPAN = ("since", "until", "model", "version")
@@ -108,6 +111,7 @@ class Values:
             given = {"every": "hour"} | dict(asked.query)
             check_span(given, monitor.now(), given["every"])
             parts = tuple(sorted(given.pop("slice", ())))
+            _check_slice(parts, monitor.configuration)
             series = monitor.series(given.pop("measure"), slice=parts, **given)
             if len(series) > MOST_POINTS:
                 raise refuse_long(series.every)
@@ -173,6 +177,22 @@ class Values:
             return {"baseline": None if baseline is None else _write_baseline(baseline)}
 
         return JSONResponse(await self._desk.ask(asked.visitor, read))
+
+
+def _check_slice(parts: Slice, configuration: Configuration) -> None:
+    """Refuse a slice that is not kept, for that is another thing than one without rankings."""
+    names = {name for name, _ in parts}
+    pairs = [{*pair} for pair in configuration.all_pairs]
+    is_kept = len(names) == len(parts) and (
+        not names or (len(names) == 1 and names <= {*configuration.attributes}) or names in pairs
+    )
+    if not is_kept:
+        known = ", ".join(configuration.attributes) or "none"
+        raise UsageError(
+            f"expected a slice by an attribute, or a pair, of those configured: {known}",
+            hint="name it in the configuration first",
+            code="unknown_slice",
+        )
 
 
 def _write_baseline(baseline: Baseline) -> dict[str, Any]:
