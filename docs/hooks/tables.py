@@ -8,22 +8,27 @@ from __future__ import annotations
 
 import re
 import runpy
+import time
 from importlib import import_module
 from inspect import getsource
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from rankscope.cli.arguments import Parser
 from rankscope.data.diagnostics import SENTENCES
 from rankscope.measures.compat import translations
 from rankscope.monitor.aliases import ITEM_NAMES, LABEL_NAMES, RANKING_NAMES
 from rankscope.monitor.events import Item, Label, Ranking
+from rankscope.monitor.server.app import Service
+from rankscope.monitor.server.settings import Settings
+from rankscope.monitor.times import read_clock
 
 if TYPE_CHECKING:
     from mkdocs.config.defaults import MkDocsConfig
     from mkdocs.structure.files import Files
     from mkdocs.structure.pages import Page
     from rankscope.measures.compat import Tool
+    from rankscope.monitor.store.protocol import Store
 
 PLACE = re.compile(r"^<!-- table: (?P<what>\w+) ?(?P<which>\w*) -->$", re.MULTILINE)
 TESTS = Path(__file__).resolve().parents[2] / "tests"
@@ -31,6 +36,7 @@ DIVERGENCES = TESTS / "parity" / "divergences.py"
 DEFECTS = TESTS / "defects" / "defects.py"
 SOURCE = re.compile(r"^<!-- source: (?P<module>[\w.]+)\.(?P<name>\w+) -->$", re.MULTILINE)
 FIELD = re.compile(r"{(\w+)}")
+ENDING = re.compile(r":\w+}")
 ARGUMENT = re.compile(r"^ {8}(\w+): (.+(?:\n {12}.+)*)", re.MULTILINE)
 EVENTS = {
     "ranking": (Ranking, RANKING_NAMES),
@@ -114,6 +120,23 @@ def write_fields(event: str) -> str:
     return "\n".join(["| field | means | other names |", "| --- | --- | --- |", *lines])
 
 
+def write_routes() -> str:
+    """The routes of the service for programs and people, with what a key needs for each."""
+    shown = ("api", "page", "form")
+    # Nothing is asked of them, so that they need no store.
+    service = Service(cast("Store", None), Settings(), time.monotonic, read_clock)
+    rows = [
+        (ENDING.sub("}", one.path), one.method, one.scope or "", one.summary)
+        for one in service.endpoints
+        if one.kind in shown
+    ]
+    lines = [
+        f"| `{method} {path}` | {scope and f'`{scope}`'} | {summary} |"
+        for path, method, scope, summary in rows
+    ]
+    return "\n".join(["| route | scope | |", "| --- | --- | --- |", *lines])
+
+
 def write_options(command: str) -> str:
     """The options of a command, as its parser knows them."""
     parser = Parser()
@@ -138,6 +161,8 @@ def write_table(what: str, which: str) -> str:
             return write_divergences(tool)
         case "options", command:
             return write_options(command)
+        case "routes", "":
+            return write_routes()
         case "fields", event:
             return write_fields(event)
         case "defects", "":

@@ -24,7 +24,7 @@ import pytest
 import rankscope
 
 from docs.hooks.blocks import Block, read_blocks
-from docs.hooks.tables import EVENTS, write_fields
+from docs.hooks.tables import EVENTS, write_fields, write_routes
 
 ROOT = Path(__file__).resolve().parents[2]
 HOOKS = ROOT / "docs" / "hooks"
@@ -99,6 +99,18 @@ def test_every_field_of_an_event_is_explained(event: str) -> None:
         _, field, means, others, _ = row.split("|")
         assert means.strip()
         assert re.findall(r"`(\w+)`", field + others) == list(known)
+
+
+def test_every_test_that_a_page_names_is_there() -> None:
+    named = {name for text in PAGES.values() for name in re.findall(r"`(test_\w+)`", text)}
+    tests = "".join(path.read_text(encoding="utf-8") for path in (ROOT / "tests").rglob("*.py"))
+    assert named
+    assert named - set(re.findall(r"def (test_\w+)", tests)) == set()
+
+
+def test_the_routes_of_the_service_are_on_its_page() -> None:
+    assert "<!-- table: routes -->" in PAGES["docs/service.md"]
+    assert "| `POST /v1/rankings` | `ingest` |" in write_routes()
 
 
 def test_every_public_name_is_on_a_page() -> None:
