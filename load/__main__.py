@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 import argparse
-import os
 import sys
 import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rankscope.monitor.keys import make_key
+from rankscope.monitor.monitor import Monitor
 from rankscope.monitor.store.sqlite import SQLiteStore
 from rankscope.monitor.times import read_clock
 
 from benchmarks.machine import describe_machine
-from load.configuration import PROJECT
-from load.cores import stay_on
-from load.processes import SENDER_CORE, evaluate, serve, watching
+from load.configuration import CONFIGURATION, PROJECT
+from load.processes import evaluate, serve, watching
 from load.record import Loaded, Stored, find_misses, render_record, write_record
 from load.searches import BATCH
 from load.sending import send
@@ -76,16 +75,15 @@ def load(path: Path, seconds: int, rate: float) -> Loaded:
     """
     batches = round(rate * seconds / BATCH)
     key = _make_key(path, "ingest")
-    cores = _cores()
-    stay_on(SENDER_CORE)
+    with Monitor.open(f"sqlite:///{path}", PROJECT) as monitor:
+        monitor.configure(CONFIGURATION)
     with serve(path) as service, watching(path, service):
         sent = send(service.port, key, batches, rate)
-    _free(cores)
     size = path.stat().st_size
-    evaluation = evaluate(path)
+    evaluate(path)
     compared, wrong = verify(path, batches)
     wrong += [f"found {count} answers {what}" for what, count in sent.errors.items()]
-    return Loaded(rate, sent, service, size, evaluation, compared, wrong)
+    return Loaded(rate, sent, service, size, compared, wrong)
 
 
 def look(path: Path, rankings: int) -> Stored:
@@ -98,11 +96,8 @@ def look(path: Path, rankings: int) -> Stored:
     seconds = 0.0 if path.exists() else fill(path, rankings // BATCH)
     evaluation = evaluate(path)
     key = _make_key(path, "read")
-    cores = _cores()
-    stay_on(SENDER_CORE)
     with serve(path) as service:
         asked = ask(service.port, key)
-    _free(cores)
     return Stored(rankings, seconds, path.stat().st_size, evaluation, asked, service.peak)
 
 
@@ -111,15 +106,6 @@ def _make_key(path: Path, scope: Scope) -> str:
     with SQLiteStore(path) as store:
         store.add_key(key, "load")
     return shown.reveal()
-
-
-def _cores() -> set[int]:
-    return os.sched_getaffinity(0) if sys.platform == "linux" else set()
-
-
-def _free(cores: set[int]) -> None:
-    if sys.platform == "linux":
-        os.sched_setaffinity(0, cores)
 
 
 if __name__ == "__main__":

@@ -4,20 +4,25 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
-import time
+import threading
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from benchmarks.environments import ROOT
+from load.cores import find_cores, stay_on, stay_on_all
 
 if TYPE_CHECKING:
+    import resource
     from collections.abc import Iterator
     from pathlib import Path
 
+SERVE = "import sys; from rankscope.cli import main; sys.exit(main())"
+ADDRESS = re.compile(r"http://127\.0\.0\.1:(\d+)/")
 SERVICE_CORE = 0
 SENDER_CORE = 1
 # Kilobytes, but bytes on macOS.
@@ -32,41 +37,62 @@ class Service:
         port: Where it listens.
         peak: The most memory it had, in bytes.
         seconds: How long its core was busy with it.
-        facts: The largest its log was, in bytes.
+        log: The largest its log was, in bytes.
     """
 
     port: int
     peak: int = 0
     seconds: float = 0.0
-    facts: dict[str, int] = field(default_factory=dict)
+    log: int = 0
 
 
 @contextmanager
 def serve(path: Path) -> Iterator[Service]:
-    """Serve a store by a process of its own.
+    """Serve a store by a process of its own, as `rankscope serve` does, on a core of its own.
 
     Args:
         path: The store.
 
     Yields:
-        The service; it ends with the context.
+        The service; it ends with the context. Meanwhile this process stays on another core.
     """
-    command = [sys.executable, "-m", "load.listener", str(path), str(SERVICE_CORE)]
-    process = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True)
+    free = find_cores()
+    stay_on(SERVICE_CORE)
+    with path.with_name(f"{path.name}.log").open("wb") as log:
+        process = subprocess.Popen(
+            [sys.executable, "-c", SERVE, "serve", str(path), "--port", "0"],
+            cwd=ROOT,
+            stdout=subprocess.PIPE,
+            stderr=log,
+            text=True,
+        )
+    stay_on(SENDER_CORE)
     if process.stdout is None:
         raise RuntimeError("expected a pipe")
-    service = Service(int(process.stdout.readline()))
+    found = ADDRESS.search(process.stdout.readline())
+    if found is None:
+        raise RuntimeError("expected the service to say where it listens")
+    service = Service(int(found[1]))
     try:
         yield service
     finally:
         process.send_signal(signal.SIGTERM)
-        _, status, usage = os.wait4(process.pid, 0)
-        process.returncode = os.waitstatus_to_exitcode(status)
-        process.stdout.close()
+        usage = _wait(process)
+        stay_on_all(free)
         service.peak = usage.ru_maxrss * UNIT
         service.seconds = usage.ru_utime + usage.ru_stime
-    if process.returncode:
-        raise RuntimeError(f"expected the service to end well, found {process.returncode}")
+
+
+def _wait(process: subprocess.Popen[str]) -> resource.struct_rusage:
+    """Wait for a process, and give what it used."""
+    _, status, usage = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    if process.stdout is not None:
+        process.stdout.close()
+    # A service that was asked to end by a signal says so.
+    if process.returncode not in {0, -signal.SIGTERM, 128 + signal.SIGTERM}:
+        raise RuntimeError(f"expected a process to end well, found {process.returncode}")
+    return usage
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,11 +121,7 @@ def evaluate(path: Path) -> Evaluation:
     if process.stdout is None:
         raise RuntimeError("expected a pipe")
     said = process.stdout.read()
-    process.stdout.close()
-    _, status, usage = os.wait4(process.pid, 0)
-    process.returncode = os.waitstatus_to_exitcode(status)
-    if process.returncode:
-        raise RuntimeError(f"expected the evaluation to end well, found {process.returncode}")
+    usage = _wait(process)
     found = json.loads(said)
     return Evaluation(found["rankings"], found["seconds"], usage.ru_maxrss * UNIT)
 
@@ -112,15 +134,13 @@ def watching(path: Path, service: Service) -> Iterator[None]:
         path: The store.
         service: What is told.
     """
-    import threading  # noqa: PLC0415 - nobody else needs it
-
     log = path.with_name(f"{path.name}-wal")
     done = threading.Event()
 
     def look() -> None:
         while not done.wait(0.5):
             size = log.stat().st_size if log.exists() else 0
-            service.facts["log"] = max(service.facts.get("log", 0), size)
+            service.log = max(service.log, size)
 
     thread = threading.Thread(target=look)
     thread.start()
@@ -129,8 +149,3 @@ def watching(path: Path, service: Service) -> Iterator[None]:
     finally:
         done.set()
         thread.join()
-
-
-def now() -> float:
-    """Give seconds that only grow."""
-    return time.perf_counter()

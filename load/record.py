@@ -36,7 +36,6 @@ class Loaded:
         sent: What became of them.
         service: What the service used.
         size: How large the store is, in bytes.
-        evaluation: What it took to evaluate all of it.
         compared: How many values were compared.
         wrong: What is not as it has to be.
     """
@@ -45,7 +44,6 @@ class Loaded:
     sent: Sent
     service: Service
     size: int
-    evaluation: Evaluation
     compared: int
     wrong: list[str]
 
@@ -118,7 +116,8 @@ def render_record(
         f"on another, {BATCH} a request, {DOCUMENTS} documents each with ids of 12 bytes and with "
         "scores, and their labels, three a ranking, in requests of their own. The rate is kept "
         "however soon answers come; delays are from when a request was due. Ids of rankings and "
-        "labels are random. All is on the disk when it is acknowledged."
+        "labels are random. All is on the disk when it is acknowledged. Meanwhile the service "
+        "evaluates what came."
     )
     lines = [
         head,
@@ -141,9 +140,8 @@ def render_record(
         f"| other answers | {sum(sent.errors.values()):,} |",
         f"| memory of the service, at most | {service.peak / MB:,.0f} MB |",
         f"| its core was busy for | {busy:.0%} of the time |",
-        f"| its log, at most | {service.facts.get('log', 0) / MB:,.0f} MB |",
+        f"| its log, at most | {service.log / MB:,.0f} MB |",
         f"| bytes on the disk a ranking with its labels | {loaded.size / sent.rankings:,.0f} |",
-        f"| evaluated afterwards | {loaded.evaluation.seconds:.1f} s |",
         f"| values compared, to the last bit | {loaded.compared:,} |",
         f"| of them wrong | {len(loaded.wrong):,} |",
         "",
