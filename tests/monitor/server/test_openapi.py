@@ -19,8 +19,8 @@ def test_it_is_openapi(service: Service) -> None:
     validate(answer.json())
 
 
-def test_it_has_every_route_but_files(service: Service) -> None:
-    endpoints = list_endpoints(service)
+def test_it_has_every_route_but_files() -> None:
+    endpoints = list_endpoints()
     described = describe(endpoints)["paths"]
     assert {(path, method) for path, methods in described.items() for method in methods} == {
         (NAMED.sub(r"{\1}", one.path), one.method.lower())
@@ -36,10 +36,10 @@ def test_it_has_every_route_but_files(service: Service) -> None:
         assert bool(said["security"]) == (one.scope is not None)
 
 
-def test_names_of_operations_are_names(service: Service) -> None:
+def test_names_of_operations_are_names() -> None:
     named = [
         said["operationId"]
-        for methods in describe(list_endpoints(service))["paths"].values()
+        for methods in describe(list_endpoints())["paths"].values()
         for said in methods.values()
     ]
     assert len(set(named)) == len(named)

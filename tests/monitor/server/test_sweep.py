@@ -87,7 +87,7 @@ class World:
     def read_all(self) -> dict[str, str]:
         """All that the owner of `music` can read, by address."""
         told = {}
-        for endpoint in list_endpoints(self.service):
+        for endpoint in list_endpoints():
             if endpoint.method == "GET" and endpoint.scope and "metrics" not in endpoint.path:
                 path = address_of(endpoint, self.key_id)
                 told[path] = self.service.ask("GET", path, key=self.own).text
@@ -135,7 +135,7 @@ def test_the_marks_are_to_be_seen_by_their_owner(world: World) -> None:
 
 
 def test_no_route_shows_anything_of_another_project(world: World) -> None:
-    for endpoint in list_endpoints(world.service):
+    for endpoint in list_endpoints():
         if endpoint.method != "GET" or endpoint.scope is None:
             continue
         path = address_of(endpoint, world.key_id)
@@ -151,7 +151,7 @@ def test_no_route_shows_anything_of_another_project(world: World) -> None:
 
 def test_no_route_changes_anything_of_another_project(world: World) -> None:
     before = world.digest()
-    endpoints = list_endpoints(world.service)
+    endpoints = list_endpoints()
     # What is put is there then, under the same name, in the other project.
     for endpoint in sorted(endpoints, key=lambda one: one.method == "PUT"):
         if endpoint.method == "GET" or endpoint.scope is None or endpoint.kind == "form":
@@ -172,7 +172,7 @@ def test_forms_change_nothing_of_another_project(world: World) -> None:
     page = browser.get("/").text
     token = re.search(r'name="csrf" value="([0-9a-f]{64})"', page)
     assert token is not None
-    for endpoint in list_endpoints(world.service):
+    for endpoint in list_endpoints():
         if endpoint.kind == "form" and endpoint.scope is not None and "sign" not in endpoint.path:
             fields = {"csrf": token[1], "name": MARK, "rule": MARK}
             answer = browser.send(address_of(endpoint, world.key_id), fields)
@@ -183,7 +183,7 @@ def test_forms_change_nothing_of_another_project(world: World) -> None:
 def test_a_session_opens_pages_and_no_routes_for_programs(world: World) -> None:
     browser = world.service.browser()
     browser.sign_in(world.own)
-    for endpoint in list_endpoints(world.service):
+    for endpoint in list_endpoints():
         if endpoint.method == "GET" and endpoint.scope == "read":
             answer = browser.get(address_of(endpoint, world.key_id))
             assert (answer.status_code == 401) == (endpoint.kind == "api")
@@ -206,7 +206,7 @@ def test_what_is_logged_has_no_secrets_and_no_control_characters(world: World) -
 
 def test_a_key_for_events_reads_nothing(world: World) -> None:
     key = world.service.make_key("music", "ingest")
-    for endpoint in list_endpoints(world.service):
+    for endpoint in list_endpoints():
         if endpoint.scope not in {None, "ingest"}:
             headers = FORM if endpoint.kind == "form" else {}
             path = address_of(endpoint, world.key_id)
@@ -228,7 +228,7 @@ def test_in_open_mode_pages_of_others_change_and_read_nothing(
     tmp_path: Path, said: dict[str, str]
 ) -> None:
     service = Service(tmp_path, Settings(open_project="music"), has_key=False)
-    for endpoint in list_endpoints(service):
+    for endpoint in list_endpoints():
         if endpoint.scope is None or (endpoint.method == "GET" and endpoint.kind != "api"):
             continue
         kind = FORM["content-type"] if endpoint.kind == "form" else "application/json"
@@ -243,7 +243,7 @@ def test_in_open_mode_pages_of_others_change_and_read_nothing(
 
 def test_in_open_mode_forms_need_a_token(tmp_path: Path) -> None:
     service = Service(tmp_path, Settings(open_project="music"), has_key=False)
-    for endpoint in list_endpoints(service):
+    for endpoint in list_endpoints():
         if endpoint.kind == "form" and endpoint.scope is not None:
             answer = service.browser().send(path_of(endpoint), {"csrf": "0" * 64})
             assert answer.status_code == 403
