@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
     from rankscope.monitor.events import Event
     from rankscope.monitor.series import Series
+    from rankscope.monitor.store.window_table import CellRow
 
 CLICKS = define(
     measures=["nDCG@3", "RR@3"], positive={"click": 1, "buy": 3}, window=2 * 3600 + 1800
@@ -243,6 +244,26 @@ def test_another_definition_begins_anew(tmp_path: Path) -> None:
         assert [entry.action for entry in monitor.store.audit("default")] == [
             "configuration.set"
         ] * 2
+
+
+@pytest.mark.parametrize("hours", [1, 4])
+def test_windows_of_deleted_events_stay_whatever_comes_for_them(tmp_path: Path, hours: int) -> None:
+    times = [4 * HOUR]
+    with open_monitor(tmp_path, "x", times) as monitor:
+
+        def look() -> list[CellRow]:
+            monitor.evaluate()
+            return monitor.store.cells("default", MUSIC.digest, None, hours * HOUR)
+
+        monitor.store.append("default", make_events(3))
+        before = look()
+        assert {row.is_mature for row in before} == ({True} if hours == 1 else {True, False})
+        assert monitor.delete_before(hours * HOUR).rankings > 0
+        times.append(NOW)
+        late = Ranking("late", "late", 5, Items(("a", "b"), (1, 2)), user_id="u")
+        monitor.store.append("default", [late, Label("l", "late", "b", 6, ("click",))])
+        assert look() == before
+        assert monitor.series("nDCG@3", every="day").starts == (0, DAY)
 
 
 def test_what_comes_while_rankings_are_read_is_known_when_it_is_met(tmp_path: Path) -> None:

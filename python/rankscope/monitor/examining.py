@@ -6,6 +6,7 @@ import shutil
 
 from rankscope.errors import FileError
 from rankscope.monitor.limits import DAY, HOUR, MINUTE
+from rankscope.monitor.outcomes import OTHER_COUNTERS
 from rankscope.monitor.store.high_water import HighWater
 from rankscope.monitor.store.sqlite import beside
 from rankscope.monitor.times import format_time
@@ -26,8 +27,6 @@ LEAST_FREE = 0.05
 MOST_LOG = 128 << 20
 QUIET = 2 * DAY
 STORED = ("accepted", "duplicate", "conflict")
-BESIDES = (*STORED, "unknown_field", "deleted_rankings", "deleted_labels")
-"""Counters that are of no rejected event."""
 CLOCK = ("future_time", "too_old", "time_zone", "time_format")
 
 
@@ -126,7 +125,7 @@ def _look_at_disk(path: Path) -> Finding:
 def _look_at_events(monitor: Monitor) -> Iterator[Finding]:
     counts = monitor.store.counters(monitor.project)
     stored = sum(counts.get(name, 0) for name in STORED)
-    rejected = {name: count for name, count in counts.items() if name not in BESIDES}
+    rejected = {name: count for name, count in counts.items() if name not in OTHER_COUNTERS}
     yield _look_at_rejected(rejected, stored)
     clock = sum(rejected.get(name, 0) for name in CLOCK)
     told = f"{clock:,} events had times that could not be taken"

@@ -16,6 +16,11 @@ if TYPE_CHECKING:
 STATUSES = ("accepted", "duplicate", "conflict", "rejected")
 """What becomes of an object; a `duplicate` is one whose events all are."""
 
+OTHER_COUNTERS = frozenset(
+    {"accepted", "duplicate", "conflict", "unknown_field", "deleted_rankings", "deleted_labels"}
+)
+"""The counters of a store that are of no rejected event; all others are reasons of rejections."""
+
 
 def count_rejections(reading: Reading) -> Counter[str]:
     """Count what a store is to count of what was not taken: rejections by code, unknown fields."""

@@ -31,7 +31,7 @@ class Quality:
         shown: By what is counted, how many rankings, or documents, of production; those of
             `Series`.
         curve: How soon labels came.
-        newest: When the newest hour with rankings of production ends, in microseconds since 1970
+        newest: When the newest hour with rankings of production begins, in microseconds since 1970
             in UTC; `None` where there is none.
         as_of: As of when windows are up to date; `None` where they never were.
         behind: How many events came since.

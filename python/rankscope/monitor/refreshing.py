@@ -116,6 +116,10 @@ def refresh(
     closed = now - configuration.definition.window * SECOND - HOUR
     starts = set(touched.times.tolist())
     starts.update(store.find_open(project, digest, length=HOUR, until=closed + 1, slice=ALL))
+    # What is left of an hour whose events were deleted makes no window of it.
+    whole_since = store.deleted_before(project)
+    if whole_since is not None:
+        starts = {start for start in starts if start >= whole_since}
     so_far = Progress(
         0 if before is None else before.seq,
         now,

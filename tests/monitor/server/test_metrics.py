@@ -70,6 +70,15 @@ def test_what_was_discarded_is_counted_by_reason(service: Service) -> None:
     assert samples["rankscope_requests_refused_total", ("json_syntax",)] == 1
 
 
+def test_what_was_deleted_was_not_rejected(service: Service) -> None:
+    monitor = log_music(service)
+    gone = monitor.delete_before(NOW - DAY)
+    samples = scrape(service)
+    assert samples["rankscope_events_deleted_total", ("rankings",)] == gone.rankings > 0
+    assert samples["rankscope_events_deleted_total", ("labels",)] == gone.labels > 0
+    assert "rankscope_events_rejected_total" not in {name for name, _ in samples}
+
+
 def test_a_project_that_is_not_configured_has_counters(service: Service) -> None:
     service.post("/v1/rankings", [{}])
     samples = scrape(service)

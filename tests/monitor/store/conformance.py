@@ -268,7 +268,9 @@ class StoreConformance:
             statuses(store, *(make_label(5000 + number, 9000) for number in range(3)))
             statuses(store, replace(make_label(1, 9000), event_id="old"))
             last = store.last_seq
+            assert store.deleted_before("music") is None
             assert store.delete_before("music", 1050) == Deleted(1050, 2101)
+            assert store.deleted_before("music") == 1050
             assert read_back(store, "music", 100).keys() == {
                 f"ranking-{number}" for number in range(1050, 1100)
             }
@@ -278,6 +280,8 @@ class StoreConformance:
             assert store.counters("music") == counted
             assert store.delete_before("music", 1050) == Deleted(0, 0)
             assert store.delete_before("other", 1050) == Deleted(0, 0)
+            assert store.delete_before("music", 7) == Deleted(0, 0)
+            assert (store.deleted_before("music"), store.deleted_before("other")) == (1050, None)
             # What is deleted is not known any more.
             assert statuses(store, make_ranking(1), make_ranking(1060)) == [
                 "accepted",

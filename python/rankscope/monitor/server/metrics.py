@@ -16,6 +16,7 @@ from starlette.responses import Response
 
 from rankscope.errors import UsageError
 from rankscope.monitor.limits import DAY, HOUR, SECOND
+from rankscope.monitor.outcomes import OTHER_COUNTERS
 from rankscope.monitor.server.endpoint import Endpoint
 from rankscope.monitor.server.refusals import PREFIX
 from rankscope.monitor.store.outbox_rows import count_letters
@@ -40,8 +41,6 @@ LOOKED_BACK = 14 * DAY
 """How long before now, and before attribution windows, the newest window may be."""
 
 STATES = ("OK", "ALERT", "NO_DATA", "INSUFFICIENT")
-TAKEN = frozenset({"accepted", "duplicate", "conflict", "unknown_field"})
-"""The counters of a store that do not say why an event was rejected."""
 
 
 class Metrics:
@@ -268,9 +267,14 @@ def _count_events(monitor: Monitor) -> Iterator[Metric]:
     for reason, count in sorted(counted.items()):
         if reason.startswith(PREFIX):
             refused.add_metric([reason.removeprefix(PREFIX)], count)
-        elif reason not in TAKEN:
+        elif reason not in OTHER_COUNTERS:
             rejected.add_metric([reason], count)
-    yield from (rejected, refused)
+    deleted = CounterMetricFamily(
+        "rankscope_events_deleted", "Events that were deleted for their age.", labels=["kind"]
+    )
+    for kind in ("rankings", "labels"):
+        deleted.add_metric([kind], counted.get(f"deleted_{kind}", 0))
+    yield from (rejected, refused, deleted)
     yield CounterMetricFamily(
         "rankscope_unknown_fields",
         "Fields of events that nobody knows.",

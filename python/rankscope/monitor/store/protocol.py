@@ -272,6 +272,9 @@ class Store(Protocol):
     def delete_before(self, project: str, time: int) -> Deleted:
         """Delete the rankings before a time, their labels, and labels before it without ranking."""
 
+    def deleted_before(self, project: str) -> int | None:
+        """Give the latest time before which events were deleted, `None` if none ever were."""
+
     def backup(self, path: str | PathLike[str]) -> int:
         """Copy the store to a new file while it goes on, and give the last number in the copy."""
 

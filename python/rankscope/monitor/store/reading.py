@@ -174,6 +174,13 @@ class StoreReader:
         with self._engine.connect() as connection:
             return connection.execute(wanted).scalar_one_or_none() or 0
 
+    def deleted_before(self, project: str) -> int | None:
+        """Give the latest time before which events were deleted."""
+        table = schema.projects
+        wanted = select(table.c.deleted_before).where(table.c.name == project)
+        with self._engine.connect() as connection:
+            return connection.execute(wanted).scalar_one_or_none()
+
     def find_key(self, key_id: str) -> ApiKey | None:
         """Find a key by its id, whichever project it opens."""
         with self._engine.connect() as connection:

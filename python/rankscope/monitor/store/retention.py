@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sqlalchemy import delete, select
+from sqlalchemy import delete, select, update
 
 from rankscope.monitor.store import schema
 from rankscope.monitor.store.protocol import Deleted
@@ -18,6 +18,14 @@ if TYPE_CHECKING:
     from rankscope.monitor.store.transaction import Transaction
 
 AT_ONCE = 500
+
+
+def mark_deleted(transaction: Transaction, project: str, time: int) -> None:
+    """Write down that what is before a time is not whole any more, before the first of it goes."""
+    table = schema.projects
+    earlier = table.c.deleted_before.is_(None) | (table.c.deleted_before < time)
+    of = table.c.project_id == transaction.project(project)
+    transaction.connection.execute(update(table).where(of, earlier).values(deleted_before=time))
 
 
 def delete_rankings(transaction: Transaction, project: str, time: int) -> Deleted:

@@ -41,8 +41,10 @@ projects = Table(
     Column("project_id", Integer, primary_key=True),
     Column("name", Text, nullable=False, unique=True),
     Column("pending", BigInteger, nullable=False),
+    Column("deleted_before", BigInteger),
 )
-"""`pending` is how many labels there are whose rankings are not there."""
+"""`pending` is how many labels there are whose rankings are not there; events of times before
+`deleted_before` were deleted."""
 
 # Number and kind of all events, so that an id has one meaning, and one order holds for all.
 events = Table(

@@ -25,6 +25,7 @@ from rankscope.monitor.store.retention import (
     delete_pending,
     delete_rankings,
     find_pending,
+    mark_deleted,
 )
 from rankscope.monitor.store.transaction import Known, Transaction
 from rankscope.monitor.store.window_table import drop_windows, insert_configuration, put_windows
@@ -375,6 +376,7 @@ class SQLiteStore(SQLiteReader):
         """
         if project not in self.projects():
             return Deleted(0, 0)
+        self.transact(partial(mark_deleted, project=project, time=time)).result()
         with self._engine.connect() as connection:
             pending = find_pending(connection, project, time)
         rankings = labels = 0
