@@ -111,7 +111,7 @@ def test_events_are_of_the_project_of_the_key_whatever_is_asked(service: Service
         "/v1",
         "/v1/",
         "/V1/rankings",
-        "//v1/rankings",
+        "/v1//rankings",
         "/docs",
         "/%2e%2e%2fetc/passwd",
         "/..%252f..%252fetc/passwd",

@@ -28,6 +28,8 @@ LENGTHS: Mapping[str, int] = {"hour": HOUR, "day": DAY}
 NAME_BYTES = 100
 TAKEN = frozenset({"new", ".", ".."})
 """What stands in addresses where names of rules do."""
+END = ".json"
+"""How the addresses of rules as JSON end."""
 
 
 @record(frozen=True, slots=True, kw_only=True)
@@ -215,8 +217,8 @@ def _check_name(name: object) -> None:
     is_text = isinstance(name, str) and 0 < len(name.encode(errors="replace")) <= NAME_BYTES
     if not (is_text and isinstance(name, str) and name.isprintable() and name == name.strip()):
         raise _bad("name", f"a line of text of at most {NAME_BYTES} bytes", name)
-    if "/" in name or "\\" in name or name in TAKEN:
-        raise _bad("name", "a name without slashes, other than new", name)
+    if "/" in name or "\\" in name or name in TAKEN or name.endswith(END):
+        raise _bad("name", f"a name without slashes, other than new, that ends without {END}", name)
 
 
 def _check_choice(field: str, value: object, choices: tuple[str, ...]) -> None:

@@ -27,7 +27,7 @@ from rankscope.monitor.server.ingest import Ingest
 from rankscope.monitor.server.journal import Journal, write_stderr
 from rankscope.monitor.server.metrics import Metrics
 from rankscope.monitor.server.openapi import describe
-from rankscope.monitor.server.pages.overview import OVERVIEW
+from rankscope.monitor.server.pages.overview_page import OVERVIEW
 from rankscope.monitor.server.pages.pages import Pages
 from rankscope.monitor.server.refusals import Refusals
 from rankscope.monitor.server.settings import Settings

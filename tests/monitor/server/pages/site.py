@@ -19,6 +19,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from rankscope.monitor.store.protocol import Store
 
+    from tests.monitor.server.service import Service
+
 WINDOW = 24 * HOUR
 DEFINITION = define(
     measures=("nDCG@1", "nDCG@5"), positive={"click": 1, "buy": 3}, window=WINDOW // 1_000_000
@@ -26,6 +28,17 @@ DEFINITION = define(
 CONFIGURATION = Configuration(
     definition=DEFINITION, attributes=("device",), baseline=BaselineChoice()
 )
+HOSTILE = [
+    "<img src=x onerror=alert(1)>",
+    "\"'><script>alert(1)</script>",
+    '=HYPERLINK("x")',
+    "a\u202eb\u0007c",
+    "{{ 7 * 7 }}{% raw %}",
+    "../..",
+    "x" * 500,
+]
+"""Texts that are markup, a formula, unprintable, a template, a way up, or long."""
+INLINE = frozenset({"wbr", "bdi", "b", "a", "span", "code", "time"})
 VOID = frozenset({"meta", "link", "input", "br", "wbr", "img", "hr"})
 
 
@@ -107,6 +120,8 @@ class Reader(HTMLParser):
         """Take an element."""
         assert len({name for name, _ in attrs}) == len(attrs), f"<{tag}> says something twice"
         self.elements.append((tag, dict(attrs)))
+        if tag not in INLINE:
+            self.texts.append(" ")
         if tag not in VOID:
             self.open.append(tag)
 
@@ -126,7 +141,7 @@ class Reader(HTMLParser):
     @property
     def text(self) -> str:
         """All that can be read, with single spaces."""
-        return re.sub(r"\s+", " ", " ".join(self.texts))
+        return re.sub(r"\s+", " ", "".join(self.texts))
 
     def all(self, tag: str) -> list[dict[str, str | None]]:
         """The attributes of all elements of one kind."""
@@ -169,6 +184,14 @@ def check_page(page: str) -> Reader:
     for table in reader.all("th"):
         assert table.get("scope") in {"col", "row"}
     return reader
+
+
+def get(site: Service, path: str, status: int = 200) -> str:
+    """The text of a page, asked for by this machine."""
+    answer = site.browser().get(path)
+    assert answer.status_code == status, answer.text
+    assert answer.headers["content-type"].startswith("text/html")
+    return str(answer.text)
 
 
 def find_links(reader: Reader) -> list[str]:

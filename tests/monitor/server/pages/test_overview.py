@@ -8,48 +8,23 @@ import pytest
 from rankscope.monitor.configuration import Configuration
 from rankscope.monitor.events import Items, Label, Ranking
 from rankscope.monitor.limits import DAY, HOUR
-from rankscope.monitor.server.settings import Settings
 
 from tests.monitor.server.pages.site import (
     CONFIGURATION,
     DEFINITION,
+    HOSTILE,
     as_json,
     check_page,
     find_links,
+    get,
     log_story,
     open_monitor,
 )
-from tests.monitor.server.service import NOW, Service
+from tests.monitor.server.service import NOW
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
-HOSTILE = [
-    "<img src=x onerror=alert(1)>",
-    "\"'><script>alert(1)</script>",
-    '=HYPERLINK("x")',
-    "a\u202eb\u0007c",
-    "{{ 7 * 7 }}{% raw %}",
-    "x" * 500,
-]
-
-
-@pytest.fixture
-def site(tmp_path: Path) -> Iterator[Service]:
-    """A service that this machine may use without a key."""
-    made = Service(tmp_path, Settings(open_project="default"), has_key=False)
-    yield made
-    made.store.close()
-
-
-def get(site: Service, path: str, status: int = 200) -> str:
-    """The text of a page, asked for by this machine."""
-    answer = site.browser().get(path)
-    assert answer.status_code == status, answer.text
-    assert answer.headers["content-type"].startswith("text/html")
-    return str(answer.text)
+    from tests.monitor.server.service import Service
 
 
 def test_a_new_project_says_how_to_configure_it(site: Service) -> None:

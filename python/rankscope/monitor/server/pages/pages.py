@@ -3,12 +3,19 @@
 from __future__ import annotations
 
 from importlib.resources import files
+from urllib.parse import quote
 
 from starlette.responses import HTMLResponse, JSONResponse
 
+from rankscope.explain import html
 from rankscope.monitor.server.endpoint import Endpoint
-from rankscope.monitor.server.pages.overview import OVERVIEW
+from rankscope.monitor.server.pages.alerts_page import ALERTS, NEW_RULE, RULE
+from rankscope.monitor.server.pages.overview_page import OVERVIEW
+from rankscope.monitor.server.pages.quality_page import QUALITY
+from rankscope.monitor.server.pages.ranking_page import RANKING
 from rankscope.monitor.server.pages.render import Frame, make_pages
+from rankscope.monitor.server.pages.rule_forms import RuleForms
+from rankscope.monitor.server.pages.trace_page import TRACE
 from rankscope.monitor.server.static import name_files, serve_files
 from rankscope.report.templating import read_template
 
@@ -24,7 +31,9 @@ if TYPE_CHECKING:
     from rankscope.monitor.server.pages.page import Page, View
     from rankscope.monitor.server.problems import RefusedRequestError
 
-PAGES = (OVERVIEW,)
+PAGES = (OVERVIEW, TRACE, RANKING, ALERTS, NEW_RULE, RULE, QUALITY)
+
+STYLES = ("look.css", "explanation.css", "pages.css")
 
 TITLES = {
     403: "This may not be done",
@@ -51,11 +60,13 @@ class Pages:
         own = files("rankscope.monitor.server.pages") / "templates"
         loaded = {
             "look.css": read_template("look.css").encode(),
+            "explanation.css": html.STYLE.encode(),
             "pages.css": (own / "pages.css").read_bytes(),
             "pages.js": (own / "pages.js").read_bytes(),
         }
         self._addresses = name_files(loaded)
-        self.endpoints = (*serve_files(loaded), *self._list_endpoints())
+        forms = RuleForms(desk, self._fill)
+        self.endpoints = (*serve_files(loaded), *self._list_endpoints(), *forms.endpoints)
 
     def show_problem(self, problem: RefusedRequestError, request_id: str) -> HTMLResponse:
         """Make the page that says why a request was refused."""
@@ -75,13 +86,14 @@ class Pages:
 
     def _list_endpoints(self) -> Iterator[Endpoint]:
         for page in PAGES:
-            shown = self._show(page)
-            yield Endpoint("GET", page.path, "read", shown, "page", page.summary, page.parameters)
+            # A twin first: its path is that of a page, too.
             if page.twin:
                 told = self.tell(page)
                 yield Endpoint(
                     "GET", page.twin, "read", told, "twin", page.summary, page.parameters
                 )
+            shown = self._show(page)
+            yield Endpoint("GET", page.path, "read", shown, "page", page.summary, page.parameters)
 
     def _show(self, page: Page) -> Callable[[Asked], Awaitable[Response]]:
         async def answer(asked: Asked) -> Response:
@@ -112,12 +124,19 @@ class Pages:
             key=visitor.name or visitor.actor if visitor.actor != "local" else "",
             csrf=visitor.csrf,
             can_change="admin" in visitor.scopes,
-            twin=page.twin + (f"?{query}" if query else ""),
+            twin=_fill_path(page.twin, asked) + (f"?{query}" if query and page.twin else ""),
             now=self._now(),
         )
         template = self._templates.get_template(page.template)
         return template.render(frame=frame, view=view, **page.extras(view))
 
     def _frame(self, **said: object) -> Frame:
-        styles = tuple(self._addresses[name] for name in ("look.css", "pages.css"))
+        styles = tuple(self._addresses[name] for name in STYLES)
         return Frame(styles=styles, script=self._addresses["pages.js"], **said)  # type: ignore[arg-type]  # as `Frame` has them
+
+
+def _fill_path(path: str, asked: Asked) -> str:
+    """Put into a path what was asked for."""
+    for name, value in asked.request.path_params.items():
+        path = path.replace(f"{{{name}}}", quote(str(value), safe=""))
+    return path

@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 import shlex
 from datetime import timedelta
+from functools import partial
+from urllib.parse import quote
 
 from rankscope._core import __version__
 from rankscope.monitor.limits import DAY
@@ -18,7 +20,12 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from jinja2 import Environment
 
-PLACES = (("Overview", "/"),)
+PLACES = (
+    ("Overview", "/"),
+    ("Trace", "/trace"),
+    ("Alerts", "/alerts"),
+    ("Data quality", "/quality"),
+)
 SHAPES = (
     "M-4.5 0a4.5 4.5 0 109 0a4.5 4.5 0 10-9 0z",
     "M-4 -4H4V4H-4z",
@@ -83,7 +90,10 @@ def make_pages() -> Environment:
         "lasting": write_age,
         "known": is_known,
         "share_of": write_share_of,
+        "part": write_part,
         "shellword": shlex.quote,
+        "loss": name_loss,
+        "pathword": partial(quote, safe=""),
     }
     environment.globals |= {"address": make_address, "shapes": SHAPES}
     return environment
@@ -128,6 +138,22 @@ def write_share_of(part: int, whole: int) -> str:
     return f"{100 * part / whole:.1f} %" if whole else "–"
 
 
+def write_part(share: float) -> str:
+    """Write which share of a change a part of it is, in percent; a part may be against the change.
+
+    Examples:
+        >>> write_part(0.925), write_part(-0.00001), write_part(-0.25)
+        ('92.5 %', '0.0 %', '−25.0 %')
+    """
+    written = f"{abs(100 * share):.1f}"
+    return f"{'−' if share < 0 and float(written) else ''}{written} %"
+
+
 def is_known(value: float | None) -> bool:
     """Whether there is a number."""
     return value is not None and not math.isnan(value)
+
+
+def name_loss(name: str) -> str:
+    """Write the name of a part of a change as people read it."""
+    return {"undefined": "no relevant documents"}.get(name, name)

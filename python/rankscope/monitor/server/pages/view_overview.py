@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from typing import Any
 
+    from rankscope.monitor.alerts.rule_state import RuleState
     from rankscope.monitor.baseline import Baseline
     from rankscope.monitor.configuration import Configuration
     from rankscope.monitor.maturity import MaturityCurve
@@ -166,7 +167,7 @@ class Overview:
     configuration: Configuration | None
     extent: Extent
     versions: tuple[Version, ...]
-    rules: tuple[Any, ...]
+    rules: tuple[RuleState, ...]
     measures: tuple[MeasureView, ...]
     counts: tuple[Counted, ...]
     baseline: Baseline | None
@@ -274,7 +275,7 @@ def view_overview(monitor: Monitor, choice: Choice | None = None) -> Overview:
         configuration=configuration,
         extent=extent,
         versions=versions,
-        rules=(),
+        rules=() if configuration is None else list_states(monitor),
         measures=measures,
         counts=tuple(
             Counted(name, _draw(counted, extent, take, shows, is_share=take is not _take_rankings))
@@ -303,6 +304,11 @@ def read_configuration(monitor: Monitor) -> Configuration | None:
         if error.code != "not_configured":
             raise
         return None
+
+
+def list_states(monitor: Monitor) -> tuple[RuleState, ...]:
+    """List how the rules stand, those that need most care first."""
+    return tuple(sorted(monitor.check(), key=lambda one: STATES.index(one.state)))
 
 
 def name_version(model: str | None, version: str | None) -> str:

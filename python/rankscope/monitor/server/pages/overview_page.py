@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from rankscope.monitor.server.pages.alerts_page import trace_of
 from rankscope.monitor.server.pages.maturity_chart import draw_maturity
 from rankscope.monitor.server.pages.overview_choice import LENGTHS, RANGES, Choice
 from rankscope.monitor.server.pages.page import Page
@@ -32,6 +33,7 @@ def _extras(view: Overview) -> dict[str, object]:
     return {
         "ranges": SAID,
         "name_version": name_version,
+        "trace_of": trace_of,
         "maturity": None if view.maturity is None else draw_maturity(view.maturity),
     }
 

@@ -1,0 +1,175 @@
+"""How good the data is that values are made of: what was taken, discarded, late, or is open."""
+
+from __future__ import annotations
+
+from rankscope.monitor.limits import DAY, HOUR
+from rankscope.monitor.server.pages.line_chart import Line, Point, draw_lines
+from rankscope.monitor.server.pages.overview_choice import Choice, choose_extent
+from rankscope.monitor.server.pages.view_overview import read_configuration
+from rankscope.monitor.times import format_time
+from rankscope.records import record
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from rankscope.monitor.configuration import Configuration
+    from rankscope.monitor.monitor import Monitor
+    from rankscope.monitor.quality import Quality
+    from rankscope.monitor.series import Series
+    from rankscope.monitor.server.pages.line_chart import LineChart
+    from rankscope.monitor.server.pages.overview_choice import Extent
+
+TAKEN = {
+    "accepted": "accepted",
+    "duplicate": "sent again, and counted once",
+    "conflict": "with the id of another event: the first stays",
+}
+BESIDES = {
+    "unknown_field": "fields that are not known, and were left out",
+    "deleted_rankings": "rankings deleted as they were old",
+    "deleted_labels": "labels deleted as they were old",
+}
+SHARES = (
+    ("labelled", "rankings", "Rankings with labels"),
+    ("empty", "rankings", "Rankings without relevant documents"),
+    ("missing", "rankings", "Rankings that showed nothing"),
+    ("tied", "rankings", "Rankings with tied scores"),
+    ("gaps", "rankings", "Rankings logged at other ranks than 1, 2, 3, …"),
+    ("unjudged", "documents", "Documents without a grade yet"),
+)
+"""What is counted, of how many, and what that is called."""
+
+
+@record(frozen=True, slots=True)
+class Share:
+    """A share of the rankings, or of the documents.
+
+    Args:
+        name: What it is called.
+        count: How many there are.
+        of: Of how many.
+        chart: The share over time.
+    """
+
+    name: str
+    count: int
+    of: int
+    chart: LineChart
+
+
+@record(frozen=True, slots=True, kw_only=True)
+class QualityView:
+    """The data of a project.
+
+    Args:
+        configuration: How the project is measured; `None` where it is not.
+        now: As of when, in microseconds since 1970 in UTC.
+        extent: The range of time that shares are of.
+        quality: What is known of the data; `None` where the project is not configured.
+        series: The counts over time.
+        shares: Shares of rankings and documents.
+    """
+
+    configuration: Configuration | None
+    now: int
+    extent: Extent
+    quality: Quality | None
+    series: Series | None
+    shares: tuple[Share, ...]
+
+    @property
+    def taken(self) -> list[tuple[str, int]]:
+        """What became of the events that could be read."""
+        events = {} if self.quality is None else self.quality.events
+        return [(words, events.get(name, 0)) for name, words in TAKEN.items()]
+
+    @property
+    def rejected(self) -> list[tuple[str, int]]:
+        """How many events were rejected, by the code of the reason, most first."""
+        events = {} if self.quality is None else self.quality.events
+        found = {name: count for name, count in events.items() if name not in {*TAKEN, *BESIDES}}
+        return sorted(found.items(), key=lambda pair: (-pair[1], pair[0]))
+
+    @property
+    def besides(self) -> list[tuple[str, int]]:
+        """What else was counted, where there was any."""
+        if self.quality is None:
+            return []
+        quality = self.quality
+        found = [(words, quality.events.get(name, 0)) for name, words in BESIDES.items()]
+        found += [
+            ("labels that wait for a ranking that is not there", quality.pending_labels),
+            ("labels after the attribution window of their ranking", quality.late),
+            ("labels of documents that were not shown", quality.unshown),
+        ]
+        found += [
+            (f"values of {name} without a slice of their own", count)
+            for name, count in quality.folded.items()
+        ]
+        return found
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give what JSON can hold."""
+        return {
+            "now": format_time(self.now),
+            "since": format_time(self.extent.since),
+            "until": format_time(self.extent.until),
+            "every": self.extent.every,
+            "quality": None if self.quality is None else self.quality.to_dict(),
+            "series": None if self.series is None else self.series.to_dict(),
+        }
+
+
+def view_quality(monitor: Monitor, choice: Choice) -> QualityView:
+    """Look at the data of a project.
+
+    Args:
+        monitor: The monitor of the project.
+        choice: Which range of time.
+
+    Raises:
+        UsageError: There is no such range, or there are too many windows in it.
+    """
+    now = monitor.now()
+    configuration = read_configuration(monitor)
+    versions = () if configuration is None else monitor.versions()
+    extent = choose_extent(choice, versions, now)
+    quality = series = None
+    shares: tuple[Share, ...] = ()
+    if configuration is not None:
+        since, until = extent.since, extent.until
+        quality = monitor.quality(since, until)
+        series = monitor.series(monitor.measures[0], every=extent.every, since=since, until=until)
+        if len(series):
+            shares = tuple(
+                Share(
+                    words,
+                    quality.shown.get(name, 0),
+                    quality.shown.get(of, 0),
+                    _draw(series, extent, name, of),
+                )
+                for name, of, words in SHARES
+            )
+    return QualityView(
+        configuration=configuration,
+        now=now,
+        extent=extent,
+        quality=quality,
+        series=series,
+        shares=shares,
+    )
+
+
+def _draw(series: Series, extent: Extent, name: str, of: str) -> LineChart:
+    counts = zip(series.starts, getattr(series, name), getattr(series, of), strict=True)
+    points = tuple(Point(start, count / total) for start, count, total in counts if total)
+    return draw_lines(
+        [Line("", points)],
+        since=extent.since,
+        until=extent.until,
+        length=DAY if extent.every == "day" else HOUR,
+        within=(0.0, 1.0),
+        with_values=(0.0,),
+        is_share=True,
+    )

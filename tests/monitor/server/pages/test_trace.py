@@ -1,0 +1,153 @@
+"""The trace as a page: what it says adds up, and what is wrong is said beside its field."""
+
+from __future__ import annotations
+
+import math
+import re
+from urllib.parse import urlencode
+
+import pytest
+from rankscope.monitor.limits import DAY, HOUR
+from rankscope.monitor.server.pages.moments import read_moment, write_field
+from rankscope.monitor.server.pages.view_trace import suggest_before, view_trace
+from rankscope.monitor.spans import Span
+
+from tests.monitor.server.pages.site import (
+    HOSTILE,
+    as_json,
+    check_page,
+    find_links,
+    get,
+    log_story,
+    open_monitor,
+)
+from tests.monitor.server.service import NOW
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from tests.monitor.server.service import Service
+
+
+def test_before_it_is_configured_it_says_how(site: Service) -> None:
+    assert "Nothing is measured yet" in check_page(get(site, "/trace")).text
+
+
+def test_without_rankings_nothing_can_be_compared(site: Service) -> None:
+    open_monitor(site.store)
+    check_page(get(site, "/trace"))
+    assert "nothing can be compared yet" in check_page(get(site, "/trace?measure=nDCG@5")).text
+
+
+def test_the_form_suggests_the_newest_version_and_the_one_before(site: Service) -> None:
+    log_story(site.store)
+    open_monitor(site.store)
+    reader = check_page(get(site, "/trace"))
+    values = {field.get("name"): field.get("value") for field in reader.all("input")}
+    assert (values["before_version"], values["after_version"]) == ("3", "4")
+    assert "What made it" not in reader.text
+
+
+def test_the_story_is_told(site: Service) -> None:
+    log_story(site.store)
+    monitor = open_monitor(site.store)
+    reader = check_page(get(site, "/trace?measure=nDCG@5"))
+    spans = monitor.suggest_spans()
+    assert spans is not None
+    trace = monitor.trace(*spans, "nDCG@5")
+    assert "nDCG@5 fell by" in reader.text
+    assert str(trace).partition("\n")[0] in reader.text
+    assert "device=tv, version=4" in reader.text
+    assert "not observable" in reader.text
+    assert "ordering" in reader.text
+    told = as_json(site.browser().get("/trace.json?measure=nDCG@5"))
+    assert told["trace"]["decomposition"]["change"] == trace.change
+    assert told["trace"]["causes"][0]["name"] == "device=tv, version=4"
+
+
+def test_what_the_page_shows_adds_up(site: Service) -> None:
+    log_story(site.store)
+    view = view_trace(open_monitor(site.store), {"measure": "nDCG@5"})
+    assert view.trace is not None
+    change = view.trace.change
+    assert change < 0
+    for parts in (view.parts, view.losses):
+        total = math.fsum(amount for amount in parts.values() if amount is not None)
+        assert math.isclose(total, change, abs_tol=1e-12)
+    assert math.isclose(math.fsum(line.amount for line in view.causes), change, abs_tol=1e-12)
+    for parts in (view.parts, view.losses, view.amounts(view.causes)):
+        drawn = view.draw(parts)
+        assert math.isclose(drawn.steps[-1].end, drawn.after, abs_tol=0.002)
+
+
+def test_queries_lead_to_their_explanation(site: Service) -> None:
+    log_story(site.store)
+    open_monitor(site.store)
+    reader = check_page(get(site, "/trace?measure=nDCG@5"))
+    links = [link for link in find_links(reader) if link.startswith("/rankings?")]
+    assert links
+    explained = check_page(get(site, links[0]))
+    assert "The list, rank by rank" in explained.text
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("after_since", "yesterday"),
+        ("before_until", "2026-99-99T00:00"),
+        ("after_environment", "moon"),
+        ("measure", "nDCG@7"),
+        ("measure", "<b>"),
+    ],
+)
+def test_what_is_wrong_is_said_beside_its_field_and_nothing_is_lost(
+    site: Service, field: str, value: str
+) -> None:
+    log_story(site.store)
+    open_monitor(site.store)
+    asked = {"measure": "nDCG@5", "after_version": "4", "before_version": "3"} | {field: value}
+    reader = check_page(get(site, f"/trace?{urlencode(asked)}"))
+    values = {each.get("name"): each.get("value") for each in reader.all("input")}
+    assert (values["before_version"], values["after_version"]) == ("3", "4")
+    assert any(each.get("class") == "wrong" for each in reader.all("span"))
+    assert "What made it" not in reader.text
+
+
+def test_a_span_that_ends_before_it_begins_is_refused(site: Service) -> None:
+    log_story(site.store)
+    open_monitor(site.store)
+    asked = {"after_since": "2026-11-20T00:00", "after_until": "2026-11-19T00:00"}
+    page = get(site, f"/trace?{urlencode(asked)}")
+    assert "begins before it is over" in check_page(page).text
+
+
+def test_a_field_of_a_time_is_read_as_it_is_written() -> None:
+    for time in (0, HOUR, NOW, 1_500_000):
+        assert read_moment(write_field(time)) == time
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_texts_of_events_are_only_texts(site: Service, text: str) -> None:
+    log_story(site.store, device=text, query=text, doc=text, version=text)
+    open_monitor(site.store)
+    page = get(site, "/trace?measure=nDCG@5")
+    reader = check_page(page)
+    assert not reader.all("img")
+    assert len(reader.all("script")) == 1
+    assert "\u202e" not in re.sub(r'value="[^"]*"', "", page)
+    told = as_json(site.browser().get("/trace.json?measure=nDCG@5"))
+    assert told["trace"]["causes"][0]["slice"]["device"] == text
+
+
+def test_the_week_before_a_span_is_held_against_it(site: Service) -> None:
+    log_story(site.store)
+    versions = open_monitor(site.store).versions()
+    first = versions[1].first
+    assert suggest_before(Span(first, NOW, "m", "4"), versions) == Span(
+        first - 7 * DAY, first, "m", "3"
+    )
+    later = first + 2 * DAY
+    assert suggest_before(Span(later, NOW, "m", "4"), versions) == Span(
+        later - 7 * DAY, later, "m", "4"
+    )
+    assert suggest_before(Span(later, NOW), versions) == Span(later - 7 * DAY, later)
+    assert suggest_before(Span(), versions) == Span(environment="validation")
