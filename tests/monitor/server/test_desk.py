@@ -9,9 +9,11 @@ import pytest
 from rankscope import FileError, UsageError
 from rankscope.monitor.keys import SCOPES
 from rankscope.monitor.server.desk import Desk
+from rankscope.monitor.server.endpoint import Asked
 from rankscope.monitor.server.problems import RefusedRequestError
 from rankscope.monitor.server.settings import Settings
 from rankscope.monitor.server.visitor import Visitor
+from starlette.requests import Request
 
 from tests.monitor.server.service import NOW
 
@@ -65,6 +67,55 @@ def test_more_than_may_wait_have_to_come_back(service: Service) -> None:
     assert max(most) <= 2
     # Whoever comes back is answered.
     assert asyncio.run(desk.ask(VISITOR, lambda _: 1)) == 1
+
+
+def make_asked(path: str, project: str = "music", query: bytes = b"") -> Asked:
+    request = Request({"type": "http", "path": path, "query_string": query, "headers": []})
+    return Asked(request, Visitor(project, SCOPES, "test"), {}, {}, {})
+
+
+def test_who_waits_for_the_same_gets_the_same_answer(service: Service) -> None:
+    desk = make_desk(service, readers=1, waiting_reads=10)
+    started, gate = threading.Event(), threading.Event()
+    begun: list[str] = []
+
+    def work(monitor: Monitor) -> tuple[str, int]:
+        begun.append(monitor.project)
+        started.set()
+        gate.wait(30)
+        return monitor.project, len(begun)
+
+    async def ask() -> list[tuple[str, int]]:
+        first = asyncio.ensure_future(desk.look(make_asked("/first"), work))
+        await asyncio.to_thread(started.wait, 30)
+        asked = [make_asked("/a")] * 30
+        asked += [make_asked("/b"), make_asked("/a", "films"), make_asked("/a", query=b"b=1")]
+        others = [asyncio.ensure_future(desk.look(one, work)) for one in asked]
+        # What was begun has not seen what is stored meanwhile.
+        again = asyncio.ensure_future(desk.look(make_asked("/first"), work))
+        await asyncio.sleep(0)
+        gate.set()
+        return list(await asyncio.gather(first, *others, again))
+
+    first, *others, again = asyncio.run(ask())
+    assert first == ("music", 1)
+    assert others == [("music", 2)] * 30 + [("music", 3), ("films", 4), ("music", 5)]
+    assert again == ("music", 6)
+
+
+def test_what_was_refused_may_be_asked_again(service: Service) -> None:
+    desk = make_desk(service, readers=1, waiting_reads=0)
+    with pytest.raises(RefusedRequestError):
+        asyncio.run(desk.look(make_asked("/a"), lambda _: 1))
+    desk._most = 1
+    assert asyncio.run(desk.look(make_asked("/a"), lambda _: 1)) == 1
+
+    def fail(_monitor: Monitor) -> None:
+        raise UsageError("expected a, found b", hint="say a", code="bad_rule")
+
+    for _ in range(2):
+        with pytest.raises(RefusedRequestError):
+            asyncio.run(desk.look(make_asked("/a"), fail))
 
 
 @pytest.mark.parametrize(

@@ -86,7 +86,7 @@ class Service:
             *Values(desk).endpoints,
             *Causes(desk).endpoints,
             *Rules(desk).endpoints,
-            *Webhooks(slow, poster or Poster()).endpoints,
+            *Webhooks(desk, slow, poster or Poster()).endpoints,
             *Project(desk).endpoints,
             *Metrics(desk).endpoints,
             *SignIn(gate, pages.show_sign_in).endpoints,

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
+from typing import cast
+
 from anyio import CapacityLimiter, to_thread
 
 from rankscope.errors import FileError, RankscopeError
@@ -10,9 +13,11 @@ from rankscope.monitor.server.problems import RefusedRequestError, ask_again
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from asyncio import Future
     from collections.abc import Callable
-    from typing import TypeVar
+    from typing import Any, TypeVar
 
+    from rankscope.monitor.server.endpoint import Asked
     from rankscope.monitor.server.settings import Settings
     from rankscope.monitor.server.visitor import Visitor
     from rankscope.monitor.store.protocol import Store
@@ -37,7 +42,43 @@ class Desk:
         self._now = now
         self._most = settings.waiting_reads
         self._waiting = 0
+        # By project, path and query, what is asked and was not begun yet.
+        self._to_begin: dict[tuple[str, str, bytes], Future[Any]] = {}
         self._threads = CapacityLimiter(settings.readers)
+
+    async def look(self, asked: Asked, work: Callable[[Monitor], T]) -> T:
+        """Let a monitor look at something, once for all who wait for the same.
+
+        Whoever asks what is asked already, but was not begun, gets the same answer: it sees all
+        that was stored when they asked. So many dashboards are no more work than a few.
+
+        Args:
+            asked: What is asked; the answer is a function of its project, path and query.
+            work: What is done; it changes nothing.
+
+        Raises:
+            RefusedRequestError: As `ask` does.
+            FileError: Likewise.
+        """
+        scope = asked.request.scope
+        place = (asked.visitor.project, scope["path"], scope["query_string"])
+        known = self._to_begin.get(place)
+        if known is None:
+
+            def begin(monitor: Monitor) -> T:
+                self._to_begin.pop(place, None)
+                return work(monitor)
+
+            known = asyncio.ensure_future(self.ask(asked.visitor, begin))
+            self._to_begin[place] = known
+            known.add_done_callback(lambda done: self._forget(place, done))
+        # Whoever hangs up leaves the others their answer.
+        return cast("T", await asyncio.shield(known))
+
+    def _forget(self, place: tuple[str, str, bytes], done: Future[Any]) -> None:
+        """Let what was refused before it was begun be asked again."""
+        if self._to_begin.get(place) is done:
+            del self._to_begin[place]
 
     async def ask(self, visitor: Visitor, work: Callable[[Monitor], T]) -> T:
         """Let a monitor do some work, in a thread.

@@ -37,8 +37,8 @@ if TYPE_CHECKING:
 
 CONTENT_TYPE = "text/plain; version=1.0.0; charset=utf-8"
 LENGTHS: Mapping[Literal["hour", "day"], int] = {"hour": HOUR, "day": DAY}
-LOOKED_BACK = 14 * DAY
-"""How long before now, and before attribution windows, the newest window may be."""
+LOOKED_BACK = {"hour": DAY, "day": 14 * DAY}
+"""How far back the newest window may be, from what is closed, or from when its version left."""
 
 STATES = ("OK", "ALERT", "NO_DATA", "INSUFFICIENT")
 
@@ -65,7 +65,7 @@ class Metrics:
 
     async def get(self, asked: Asked) -> Response:
         """Give the metrics of a project."""
-        text = await self._desk.ask(asked.visitor, write_metrics)
+        text = await self._desk.look(asked, write_metrics)
         return Response(text, headers={"content-type": CONTENT_TYPE})
 
 
@@ -133,9 +133,10 @@ class Window:
 def _find_windows(monitor: Monitor) -> Iterator[Window]:
     definition = monitor.configuration.definition
     for every, length in LENGTHS.items():
-        since = monitor.now() - definition.window * SECOND - length - LOOKED_BACK
+        closed = monitor.now() - definition.window * SECOND - length
         for version in monitor.versions():
-            if version.last <= since:
+            since = min(closed, version.last) - LOOKED_BACK[every]
+            if since < closed - LOOKED_BACK["day"]:
                 continue
             for measure in definition.measures:
                 series = monitor.series(

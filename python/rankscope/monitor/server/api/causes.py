@@ -93,7 +93,7 @@ class Causes:
             measure = asked.query.get("measure")
             return make_plain(monitor.trace(before, after, measure))
 
-        return JSONResponse(await self._desk.ask(asked.visitor, read))
+        return JSONResponse(await self._desk.look(asked, read))
 
     async def get_ranking(self, asked: Asked) -> Response:
         """Give what became of a ranking."""
@@ -102,7 +102,7 @@ class Causes:
             measure = asked.query.get("measure")
             return make_plain(monitor.explain(asked.part("ranking_id"), measure))
 
-        return JSONResponse(await self._desk.ask(asked.visitor, read))
+        return JSONResponse(await self._desk.look(asked, read))
 
 
 def read_span(side: str, query: Mapping[str, Any]) -> Span | None:

@@ -89,7 +89,7 @@ class Project:
     async def get_configuration(self, asked: Asked) -> Response:
         """Give how the project is measured."""
         return JSONResponse(
-            await self._desk.ask(asked.visitor, lambda monitor: monitor.configuration.to_dict())
+            await self._desk.look(asked, lambda monitor: monitor.configuration.to_dict())
         )
 
     async def put_configuration(self, asked: Asked) -> Response:
@@ -108,7 +108,7 @@ class Project:
         def read(monitor: Monitor) -> Any:  # noqa: ANN401 - JSON
             return {"keys": [_write_key(key) for key in monitor.store.keys(monitor.project)]}
 
-        return JSONResponse(await self._desk.ask(asked.visitor, read))
+        return JSONResponse(await self._desk.look(asked, read))
 
     async def create_key(self, asked: Asked) -> Response:
         """Make a key."""
@@ -152,7 +152,7 @@ class Project:
                 ]
             }
 
-        return JSONResponse(await self._desk.ask(asked.visitor, read))
+        return JSONResponse(await self._desk.look(asked, read))
 
 
 MOST_ENTRIES = 1000

@@ -95,7 +95,7 @@ class Rules:
         def read(monitor: Monitor) -> Any:  # noqa: ANN401 - JSON
             return {"rules": [write_state(state) for state in monitor.check()]}
 
-        return JSONResponse(await self._desk.ask(asked.visitor, read))
+        return JSONResponse(await self._desk.look(asked, read))
 
     async def get_rule(self, asked: Asked) -> Response:
         """Give how a rule stands."""
@@ -109,7 +109,7 @@ class Rules:
                 "expected the name of a rule, found another", hint="list them", code="no_rule"
             )
 
-        return JSONResponse(await self._desk.ask(asked.visitor, read))
+        return JSONResponse(await self._desk.look(asked, read))
 
     async def put_rule(self, asked: Asked) -> Response:
         """Make a rule, or change it."""
@@ -162,7 +162,7 @@ class Rules:
         def read(monitor: Monitor) -> Any:  # noqa: ANN401 - JSON
             return {"alerts": [alert.to_dict() for alert in monitor.alerts(limit)]}
 
-        return JSONResponse(await self._desk.ask(asked.visitor, read))
+        return JSONResponse(await self._desk.look(asked, read))
 
 
 def write_state(state: RuleState) -> dict[str, Any]:

@@ -117,7 +117,7 @@ class Values:
                 raise refuse_long(series.every)
             return series.to_dict()
 
-        return JSONResponse(await self._desk.ask(asked.visitor, read))
+        return JSONResponse(await self._desk.look(asked, read))
 
     async def get_slices(self, asked: Asked) -> Response:
         """Give the slices of a span of time."""
@@ -131,7 +131,7 @@ class Values:
             left_out = max(len(rows) - MOST_POINTS, 0)
             return {"measure": measure, "slices": rows[:MOST_POINTS], "left_out": left_out}
 
-        return JSONResponse(await self._desk.ask(asked.visitor, read))
+        return JSONResponse(await self._desk.look(asked, read))
 
     async def get_quality(self, asked: Asked) -> Response:
         """Give how good the data is."""
@@ -140,7 +140,7 @@ class Values:
             check_span(asked.query, monitor.now())
             return monitor.quality(**asked.query).to_dict()
 
-        return JSONResponse(await self._desk.ask(asked.visitor, read))
+        return JSONResponse(await self._desk.look(asked, read))
 
     async def get_maturity(self, asked: Asked) -> Response:
         """Give how soon labels come."""
@@ -148,7 +148,7 @@ class Values:
         def read(monitor: Monitor) -> Any:  # noqa: ANN401 - JSON
             return monitor.quality().to_dict()["curve"]
 
-        return JSONResponse(await self._desk.ask(asked.visitor, read))
+        return JSONResponse(await self._desk.look(asked, read))
 
     async def get_versions(self, asked: Asked) -> Response:
         """Give the versions of models."""
@@ -167,7 +167,7 @@ class Values:
                 ]
             }
 
-        return JSONResponse(await self._desk.ask(asked.visitor, read))
+        return JSONResponse(await self._desk.look(asked, read))
 
     async def get_baseline(self, asked: Asked) -> Response:
         """Give what values are held against."""
@@ -176,7 +176,7 @@ class Values:
             baseline = monitor.baseline()
             return {"baseline": None if baseline is None else _write_baseline(baseline)}
 
-        return JSONResponse(await self._desk.ask(asked.visitor, read))
+        return JSONResponse(await self._desk.look(asked, read))
 
 
 def _check_slice(parts: Slice, configuration: Configuration) -> None:

@@ -36,12 +36,14 @@ class Webhooks:
     """Answers where notifications go, and changes that.
 
     Args:
-        desk: Asks monitors. It has threads of its own, for the other side may be slow.
+        desk: Asks monitors.
+        slow: Likewise, in threads of its own, for what calls the other side, which may be slow.
         poster: Posts to webhooks, and judges their addresses.
     """
 
-    def __init__(self, desk: Desk, poster: Poster) -> None:
+    def __init__(self, desk: Desk, slow: Desk, poster: Poster) -> None:
         self._desk = desk
+        self._slow = slow
         self._poster = poster
         self.endpoints = (
             Endpoint(
@@ -94,7 +96,7 @@ class Webhooks:
         def read(monitor: Monitor) -> Any:  # noqa: ANN401 - JSON
             return {"webhook": _write_webhook(find_webhook(monitor.store, monitor.project))}
 
-        return JSONResponse(await self._desk.ask(asked.visitor, read))
+        return JSONResponse(await self._desk.look(asked, read))
 
     async def put(self, asked: Asked) -> Response:
         """Say where notifications go."""
@@ -114,7 +116,7 @@ class Webhooks:
             said = _write_webhook(find_webhook(monitor.store, monitor.project))
             return {"webhook": said, "secret": made.reveal() if given is None else None}
 
-        return JSONResponse(await self._desk.ask(asked.visitor, change))
+        return JSONResponse(await self._slow.ask(asked.visitor, change))
 
     async def remove(self, asked: Asked) -> Response:
         """Let notifications go to the log alone."""
@@ -124,7 +126,7 @@ class Webhooks:
                 monitor.store, monitor.project, now=monitor.now(), actor=asked.visitor.actor
             )
 
-        await self._desk.ask(asked.visitor, change)
+        await self._slow.ask(asked.visitor, change)
         return Response(status_code=204)
 
     async def test(self, asked: Asked) -> Response:
@@ -136,7 +138,7 @@ class Webhooks:
             )
             return {"is_delivered": tried.is_delivered, "told": tried.told}
 
-        return JSONResponse(await self._desk.ask(asked.visitor, change))
+        return JSONResponse(await self._slow.ask(asked.visitor, change))
 
     async def list_notifications(self, asked: Asked) -> Response:
         """List notifications."""
@@ -145,7 +147,7 @@ class Webhooks:
         def read(monitor: Monitor) -> Any:  # noqa: ANN401 - JSON
             return {"notifications": [write_letter(one) for one in monitor.notifications(limit)]}
 
-        return JSONResponse(await self._desk.ask(asked.visitor, read))
+        return JSONResponse(await self._desk.look(asked, read))
 
 
 def _write_webhook(webhook: Webhook | None) -> dict[str, Any] | None:
