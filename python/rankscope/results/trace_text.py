@@ -197,7 +197,9 @@ def _describe_paired(paired: Paired | None) -> list[str]:
 
 
 def _short_fallen(fallen: Table) -> Table:
-    names = ["slice", "query_key", "before", "after", "change"]
+    # What the log does not have is not shown.
+    known = [name for name in ("query_key", "ranking_id") if any(fallen.column(name))]
+    names = ["slice", *known, "before", "after", "change"]
     return Table({name: fallen.column(name) for name in names})
 
 
