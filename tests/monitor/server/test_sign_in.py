@@ -124,6 +124,19 @@ def test_sessions_are_of_random_ids_and_no_others(service: Service) -> None:
         assert not is_in(other)
 
 
+def test_too_many_sessions_of_a_key_end_its_oldest_and_no_others(service: Service) -> None:
+    key, other = service.make_key("music", "read"), service.make_key("music", "read")
+    others, first, second, last = (service.browser() for _ in range(4))
+    others.sign_in(other)
+    first.sign_in(key)
+    second.sign_in(key)
+    for _ in range(98):
+        service.browser().sign_in(key)
+    assert is_in(first)
+    last.sign_in(key)
+    assert [is_in(one) for one in (others, first, second, last)] == [True, False, True, True]
+
+
 @pytest.mark.parametrize(
     "said",
     [

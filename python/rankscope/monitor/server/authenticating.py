@@ -142,7 +142,12 @@ class Gate:
         return key
 
     def sign_in(self, request: Request, key: ApiKey, response: Response) -> None:
-        """Begin a session, and let the answer hand it to the browser."""
+        """Begin a session, and let the answer hand it to the browser.
+
+        Raises:
+            RefusedRequestError: The key is used too often.
+        """
+        _refuse_often(self._keys.take(key.key_id))
         self.forget(request)
         name = _cookie_of(request)
         response.set_cookie(

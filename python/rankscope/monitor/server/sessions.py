@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
 SECONDS = 12 * 3600
 MOST = 10_000
+MOST_OF_KEY = 100
 
 
 @record(frozen=True, slots=True)
@@ -33,6 +34,8 @@ class Session:
 
 class Sessions:
     """The browsers that are signed in; the one that signed in first goes if there are too many.
+
+    That is one of the same key, unless there are too many of all keys.
 
     Args:
         clock: Seconds that only grow.
@@ -54,6 +57,9 @@ class Sessions:
 
     def begin(self, key_id: str) -> str:
         """Begin a session, and give the 256 random bits that the browser keeps."""
+        own = [place for place, one in self._sessions.items() if one.key_id == key_id]
+        if len(own) >= MOST_OF_KEY:
+            del self._sessions[own[0]]
         kept = secrets.token_hex(32)
         session = Session(key_id, secrets.token_hex(32), self._clock() + SECONDS)
         self._sessions[_digest(kept)] = session
