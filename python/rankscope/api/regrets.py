@@ -11,16 +11,68 @@ from rankscope.explain.ledger import take_settings
 from rankscope.explain.regrets import group_regrets
 from rankscope.explain.swap import find_best_swaps
 from rankscope.measures import CG, DCG
+from rankscope.records import record
 from rankscope.results import Regrets, Table
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     import numpy as np
     from numpy.typing import NDArray
 
     from rankscope.api.rankings import Rankings
     from rankscope.data.policy import Policy
     from rankscope.measures import Measure
+
+
+@record(frozen=True, slots=True)
+class FoundRegrets:
+    """What the core finds documents to cost, one row a document that has a gain.
+
+    Args:
+        measure: The measure whose units these are.
+        plan: How it was asked for.
+        queries: The place of the query of each.
+        ranks: Its rank; 0 where it was not retrieved.
+        grades: Its grade.
+        amounts: What it costs, in units of discounted gain.
+        doc_ids: What it is called.
+        units: By query, what amounts are divided by; NaN where it is left out.
+        by_rank: What each rank costs, over all queries.
+    """
+
+    measure: Measure
+    plan: _core.Plan
+    queries: NDArray[np.integer[Any]]
+    ranks: NDArray[np.integer[Any]]
+    grades: NDArray[np.float64]
+    amounts: NDArray[np.float64]
+    doc_ids: list[str | None]
+    units: NDArray[np.float64]
+    by_rank: list[float]
+
+
+def find_regrets(rankings: Rankings, measure: Measure, policy: Policy) -> FoundRegrets:
+    """Ask the core what documents cost.
+
+    Raises:
+        MeasureError: It cannot tell for this measure, or under this policy.
+    """
+    import numpy as np  # noqa: PLC0415 - loads with the first array
+
+    summed = take_settings(DCG.row, measure) if measure.row == CG.row else measure
+    grades = rankings.grades
+    request = engine.read_request(summed, policy, convention=None, score_type=None, grades=grades)
+    plan = engine.make_plan(request, rankings.tie_policy, grades, "error")
+    core, judgments = rankings._core, rankings._judgments  # noqa: SLF001 - parts of it
+    *columns, doc_ids, units, by_rank = _core.find_regrets(core, judgments, plan)
+    queries, ranks, grade, _, amounts = (
+        np.frombuffer(memoryview(column), dtype=np.dtype(column.typecode)) for column in columns
+    )
+    return FoundRegrets(
+        summed, plan, queries, ranks, grade, amounts, doc_ids, _read(units), by_rank
+    )
 
 
 def measure_regrets(
@@ -42,23 +94,13 @@ def measure_regrets(
     losses = rankings.losses(measure, policy=policy)
     asked = losses.measure
     check_averaged(asked, losses.policy)
-    summed = take_settings(DCG.row, asked) if asked.row == CG.row else asked
-    grades = rankings.grades
-    request = engine.read_request(
-        summed, losses.policy, convention=None, score_type=None, grades=grades
-    )
-    plan = engine.make_plan(request, rankings.tie_policy, grades, "error")
-    core, judgments = rankings._core, rankings._judgments  # noqa: SLF001 - parts of it
-    *columns, doc_ids, units, by_rank = _core.find_regrets(core, judgments, plan)
-    queries, ranks, grade, _, regret = (
-        np.frombuffer(memoryview(column), dtype=np.dtype(column.typecode)) for column in columns
-    )
-    divisors = np.where(np.isnan(losses.array("value")), np.nan, _read(units))
-    counts = divisors[queries] > 0
+    found = find_regrets(rankings, asked, losses.policy)
+    divisors = np.where(np.isnan(losses.array("value")), np.nan, found.units)
+    counts = divisors[found.queries] > 0
     places = np.flatnonzero(counts).tolist()
-    queries, ranks, grade = queries[counts], ranks[counts], grade[counts]
-    regret = regret[counts] / divisors[queries]
-    docs = [doc_ids[place] for place in places]
+    queries, ranks, grade = found.queries[counts], found.ranks[counts], found.grades[counts]
+    regret = found.amounts[counts] / divisors[queries]
+    docs = [found.doc_ids[place] for place in places]
     number = losses.queries
     if by is None:
         ids = rankings.query_ids
@@ -78,9 +120,14 @@ def measure_regrets(
         policy=losses.policy,
         loss=sum(losses.means[name] for name in ("retrieval", "truncation", "ordering")),
         by_rank=Table(
-            {"rank": np.arange(1, len(by_rank) + 1), "regret": np.array(by_rank) / number}
+            {
+                "rank": np.arange(1, len(found.by_rank) + 1),
+                "regret": np.array(found.by_rank) / number,
+            }
         ),
-        read_swaps=lambda: _list_swaps(rankings, summed, losses.policy, plan, divisors),
+        read_swaps=lambda: _list_swaps(
+            rankings, found.measure, losses.policy, found.plan, divisors
+        ),
     )
 
 

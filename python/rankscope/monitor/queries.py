@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     from rankscope.measures import Measure
     from rankscope.monitor.definition import Definition
+    from rankscope.monitor.document_costs import CostCollector
     from rankscope.monitor.store.chunks import Chunk, Context
     from rankscope.monitor.store.packing import Texts
 
@@ -30,6 +31,7 @@ def collect_queries(
     *,
     now: int | None,
     attributes: Collection[str] = (),
+    costs: CostCollector | None = None,
     threads: int | None = None,
 ) -> QueryColumns:
     """Collect the rankings whose values are known for good.
@@ -45,6 +47,7 @@ def collect_queries(
         now: The moment as of which labels count, in microseconds since 1970 in UTC; without one,
             all labels count.
         attributes: By what rankings are to be sliced; `model` and `version` are those that ranked.
+        costs: Collects what documents cost, where that is asked for.
         threads: How many threads may work.
 
     Raises:
@@ -79,6 +82,8 @@ def collect_queries(
         columns = [getattr(measured, amount) for amount in AMOUNTS]
         amounts.append([column[kept] for column in (*columns, values.relevant.astype(float))])
         places.append(np.searchsorted(wanted, chunk.contexts[kept]))
+        if costs is not None:
+            costs.take(chunk, graded, kept, len(keys))
         chosen = kept.tolist()
         queries, users = (_read(column, chosen) for column in (chunk.query_keys, chunk.user_ids))
         keys += queries
@@ -101,6 +106,7 @@ def collect_queries(
         for attribute in attributes
     }
     *numbers, relevant = map(np.concatenate, zip(*amounts, strict=True))
+    value, truncation, ordering, undefined, ideal = numbers
     return QueryColumns(
         measure=name,
         retrieval=None,
@@ -112,7 +118,12 @@ def collect_queries(
             for attribute, column in named.items()
         },
         ranking_ids=[each or "" for each in ranking_ids],
-        **dict(zip(AMOUNTS, numbers, strict=True)),
+        documents=None if costs is None else costs.finish(),
+        value=value,
+        truncation=truncation,
+        ordering=ordering,
+        undefined=undefined,
+        ideal=ideal,
     )
 
 

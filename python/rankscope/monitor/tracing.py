@@ -5,6 +5,7 @@ from __future__ import annotations
 from contextlib import closing
 
 from rankscope.errors import EmptyError, LimitError, MeasureError
+from rankscope.monitor.document_costs import CostCollector, read_catalogue
 from rankscope.monitor.queries import collect_queries
 from rankscope.monitor.values import name_columns
 from rankscope.records import replace
@@ -38,6 +39,7 @@ def trace_spans(
     measure: Measure | str | None = None,
     attributes: Collection[str] | None = None,
     choices: TraceChoices | None = None,
+    documents: Mapping[str, Sequence[object]] | None = None,
     limit: int = MOST_RANKINGS,
     threads: int | None = None,
 ) -> Trace:
@@ -55,6 +57,9 @@ def trace_spans(
         attributes: The attributes to search, 20 at most; all that rankings of both windows have, if
             left out. `model` and `version` are searched, too, where there are several.
         choices: How it is traced.
+        documents: A table of documents, such as `{"doc_id": [...], "genre": [...]}`, by whose
+            columns what they cost is told apart, beside grade, rank, and whether they were shown
+            in the window before.
         limit: How many rankings a window may have.
         threads: How many threads may work.
 
@@ -67,15 +72,16 @@ def trace_spans(
     choices = TraceChoices() if choices is None else choices
     chosen = find_traced(definition, measure)
     wanted = choices.attributes if attributes is None else tuple(attributes)
-    one, other = _leave_out_alike(
-        [
-            _collect(
-                store, project, definition, chosen, span, now=now, limit=limit, threads=threads
-            )
-            for span in (before, after)
-        ],
-        keep=wanted or (),
-    )
+    alone = definition.only(chosen)
+    catalogue = {} if documents is None else read_catalogue(documents)
+    costs = CostCollector(alone, catalogue, None)
+    windows = []
+    for span in (before, after):
+        windows.append(
+            _collect(store, project, alone, span, costs, now=now, limit=limit, threads=threads)
+        )
+        costs = CostCollector(alone, catalogue, costs.shown)
+    one, other = _leave_out_alike(windows, keep=wanted or ())
     searched = None
     if wanted is not None:
         known = {**one.attributes, **other.attributes}
@@ -108,8 +114,8 @@ def _collect(
     store: Store,
     project: str,
     definition: Definition,
-    measure: Measure,
     span: Span,
+    costs: CostCollector,
     *,
     now: int,
     limit: int,
@@ -128,9 +134,10 @@ def _collect(
                 _count(chunks, contexts, span, limit),
                 contexts,
                 definition,
-                measure,
+                definition.measures[0],
                 now=None if span.is_set else now,
                 attributes=[*names, *RANKERS],
+                costs=costs,
                 threads=threads,
             )
         except EmptyError:

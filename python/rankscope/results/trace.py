@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from typing import Literal, TypeAlias
 
     from rankscope.results.decomposition import Decomposition, SliceChange
+    from rankscope.results.regret_change import RegretChange
 
     Ends: TypeAlias = tuple[float, float] | None
 
@@ -296,6 +297,8 @@ class Trace:
         slices: One row a slice of one attribute or two, over all queries, those first that add most
             within them in the direction of the change. They overlap, so they do not add up.
         fallen: The queries that fell most, by slice.
+        regrets: What documents cost before and after, by their attributes: of all queries, and of
+            each cause; none where that is not known.
         between: What the windows are, each with a `name`, where that is known.
         definition: The hash of the definition that the values are values of, likewise.
     """
@@ -312,6 +315,7 @@ class Trace:
     attributes: Table
     slices: Table
     fallen: Table
+    regrets: tuple[RegretChange, ...] = ()
     between: tuple[Mapping[str, object], Mapping[str, object]] | None = None
     definition: str | None = None
 

@@ -14,6 +14,9 @@ if TYPE_CHECKING:
 NOTHING = 0.00005
 """Less than this is 0 with four places."""
 
+MOST_VALUES = 5
+"""So many values of an attribute of documents are shown."""
+
 VERDICTS = {
     "unchanged": "The ideal did not change: labels are not the cause.",
     "ideal": "The ideal changed, and what the lists gain did not follow: look at the labels first.",
@@ -29,6 +32,7 @@ def explain(trace: Trace) -> str:
     lines += [_count_search(trace.search), *_judge(trace), *_name_arrivals(trace), ""]
     lines += _describe_ideal(trace.ideal)
     lines += _describe_paired(trace.paired)
+    lines += _list_regrets(trace)
     if len(trace.fallen):
         moved = "fell" if trace.sign < 0 else "rose"
         lines += ["", f"The queries that {moved} most:", str(_short_fallen(trace.fallen))]
@@ -194,6 +198,26 @@ def _describe_paired(paired: Paired | None) -> list[str]:
     )
     whole = f"The {paired.keys} queries that both windows have{other} changed by "
     return [f"{whole}{_signed(paired.change)}{between}{by_ideal}."]
+
+
+def _list_regrets(trace: Trace) -> list[str]:
+    """Show which documents cost more than before, of all queries."""
+    lines = []
+    for each in trace.regrets:
+        rows = [row for row in each.table.rows() if abs(float(row[-1] or 0)) >= NOTHING]
+        if each.slice != ALL or len(each.table) < 2 or not rows:
+            continue
+        rows = sorted(rows, key=lambda row: -abs(float(row[-1] or 0)))[:MOST_VALUES]
+        columns = [*zip(*rows, strict=True)]
+        lines += [
+            "",
+            (
+                f"What documents cost by where they stand, by {show(each.attribute)} "
+                f"({_signed(each.total)} in all):"
+            ),
+            str(Table(dict(zip(each.table.names, map(list, columns), strict=True)))),
+        ]
+    return lines
 
 
 def _short_fallen(fallen: Table) -> Table:

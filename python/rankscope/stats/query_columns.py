@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from rankscope.results import Losses
+    from rankscope.stats.document_regrets import DocumentRegrets
 
 MISSING = "<missing>"
 """What an attribute is called of a query that does not have it."""
@@ -88,6 +89,7 @@ class QueryColumns:
             those of a user; those with one key where it is not given.
         attributes: By name, what queries are sliced by, such as country and device.
         ranking_ids: What each query is called, where it is to be found again.
+        documents: What the documents of the queries cost, where that is known.
 
     Raises:
         EmptyError: There are no queries.
@@ -107,6 +109,7 @@ class QueryColumns:
     cluster: TextColumn | None = None
     attributes: Mapping[str, TextColumn]
     ranking_ids: Sequence[str] | None = None
+    documents: DocumentRegrets | None = None
 
     def __post_init__(self) -> None:
         if len(self.value) == 0:

@@ -20,6 +20,7 @@ from rankscope.stats.decomposition import (
     decompose_groups,
     sum_windows,
 )
+from rankscope.stats.document_regrets import split_regrets
 from rankscope.stats.exact_sums import sum_all
 from rankscope.stats.fallen_queries import list_fallen
 from rankscope.stats.ideal_change import NAMES, judge_ideal, measure_within, take_facts
@@ -248,6 +249,18 @@ def trace(before: QueryColumns, after: QueryColumns, choices: TraceChoices | Non
             [(group, cause.name) for group, (_, cause) in causes.items()] or [(0, ALL)],
             sign=sign,
             most=choices.most_queries,
+        ),
+        regrets=()
+        if before.documents is None or after.documents is None
+        else split_regrets(
+            (before.documents, after.documents),
+            groups,
+            count_groups(groups, len(slices)),
+            [
+                (group, cause.change.name)
+                for group, (_, cause) in causes.items()
+                if cause.change.slice
+            ],
         ),
     )
 
