@@ -14,7 +14,7 @@ from rankscope.stats.document_regrets import DocumentRegrets
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
-    from typing import TypeAlias
+    from typing import Any, TypeAlias
 
     import numpy as np
     from numpy.typing import NDArray
@@ -102,7 +102,9 @@ class CostCollector:
         self._known = known
         self._rows: list[NDArray[np.int64]] = []
         self._regrets: list[NDArray[np.float64]] = []
-        self._values: dict[str, list[str]] = {name: [] for name in (*BUILT_IN, *catalogue)}
+        names = (*BUILT_IN, *catalogue)
+        self._places: dict[str, dict[str, int]] = {name: {} for name in names}
+        self._codes: dict[str, list[NDArray[np.int32]]] = {name: [] for name in names}
         self._is_told = True
         self.shown: set[bytes] = set()
         """The documents of all rankings that were taken."""
@@ -154,19 +156,31 @@ class CostCollector:
         """Say what is known of documents."""
         import numpy as np  # noqa: PLC0415 - loads with the first array
 
-        names = _name_ranks()
+        different, of_documents = np.unique(grades, return_inverse=True)
+        self._put(GRADE, [f"{grade:g}" for grade in different.tolist()], of_documents)
         buckets = np.searchsorted(np.array(RANKS), chunk.items.ranks[documents])
-        self._values[RANK] += map(names.__getitem__, buckets.tolist())
-        self._values[GRADE] += [f"{grade:g}" for grade in grades.tolist()]
-        ids = _read(chunk, documents)
+        self._put(RANK, _name_ranks(), buckets)
         known = self._known
-        self._values[KNOWN] += (
-            ["yes"] * len(ids)
-            if known is None
-            else ["yes" if each in known else "no" for each in ids]
-        )
+        ids = _read(chunk, documents) if self._catalogue or known is not None else []
+        is_new = [known is not None and each not in known for each in ids]
+        self._put(KNOWN, ["yes", "no"], np.array(is_new or [False] * len(documents), dtype=int))
         for name, values in self._catalogue.items():
-            self._values[name] += [values.get(each.decode(), MISSING) for each in ids]
+            texts = [values.get(each.decode(), MISSING) for each in ids]
+            self._put(name, texts, np.arange(len(texts)))
+
+    def _put(self, name: str, texts: Sequence[str], codes: NDArray[np.integer[Any]]) -> None:
+        """Put values beside those that are there.
+
+        Args:
+            name: The attribute.
+            texts: Its values.
+            codes: Which of them each document has.
+        """
+        import numpy as np  # noqa: PLC0415 - loads with the first array
+
+        places = self._places[name]
+        numbers = [places.setdefault(text, len(places)) for text in texts]
+        self._codes[name].append(np.array(numbers, dtype=np.int32)[codes])
 
     def finish(self) -> DocumentRegrets | None:
         """Give what was taken; `None` where it cannot be told for the measure."""
@@ -174,11 +188,10 @@ class CostCollector:
 
         if not self._is_told or not self._rows:
             return None
-        values = {}
-        for name, column in self._values.items():
-            places: dict[str, int] = {}
-            codes = [places.setdefault(text, len(places)) for text in column]
-            values[name] = tuple(places), np.array(codes, dtype=np.int32)
+        values = {
+            name: (tuple(self._places[name]), np.concatenate(codes))
+            for name, codes in self._codes.items()
+        }
         return DocumentRegrets(np.concatenate(self._rows), np.concatenate(self._regrets), values)
 
 

@@ -401,6 +401,7 @@ class Monitor:
         after: Span,
         measure: str | None = None,
         choices: TraceChoices | None = None,
+        documents: Mapping[str, Sequence[object]] | None = None,
     ) -> Trace:
         """Find out why the mean of a measure changed between two spans.
 
@@ -410,6 +411,8 @@ class Monitor:
             measure: One of the measures that has losses, which is nDCG; that of the largest cutoff
                 if left out.
             choices: How it is traced.
+            documents: A table of documents, `{"doc_id": [...], "genre": [...]}`, by whose columns
+                what they cost is told apart.
 
         Raises:
             UsageError: There is no such measure.
@@ -425,6 +428,7 @@ class Monitor:
             now=self.now(),
             measure=measure,
             choices=choices,
+            documents=documents,
             threads=self._threads,
         )
 

@@ -99,10 +99,10 @@ def collect_queries(
             hint="take a longer window, or wait until attribution windows are closed",
             code="empty_input",
         )
-    commons = [contexts[number] for number in wanted.tolist()]
-    at = np.concatenate(places)
+    used, at = np.unique(np.concatenate(places), return_inverse=True)
+    commons = [_name(contexts[number]) for number in wanted[used].tolist()]
     named = {
-        attribute: TextColumn.of([_find(one, attribute) for one in commons])
+        attribute: TextColumn.of([one.get(attribute) for one in commons])
         for attribute in attributes
     }
     *numbers, relevant = map(np.concatenate, zip(*amounts, strict=True))
@@ -127,10 +127,10 @@ def collect_queries(
     )
 
 
-def _find(context: Context, name: str) -> str | None:
-    if name in {"model", "version"}:
-        return getattr(context, name) or None
-    return dict(context.attributes).get(name)
+def _name(context: Context) -> dict[str, str]:
+    """Give the attributes of a context by name, those that ranked among them."""
+    rankers = {"model": context.model, "version": context.version}
+    return dict(context.attributes) | {name: text for name, text in rankers.items() if text}
 
 
 def _read(column: Texts, places: list[int]) -> list[str | None]:
