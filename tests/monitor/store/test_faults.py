@@ -9,6 +9,7 @@ import sqlite3
 import subprocess
 import sys
 import threading
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -168,6 +169,29 @@ def test_a_flipped_byte_in_the_tables_is_noticed_when_it_is_read(tmp_path: Path)
         with pytest.raises(FileError, match="damaged"):
             store.find_ranking("music", "ranking-3")
         assert store.find_ranking("music", "ranking-4") == make_ranking(4)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        "UPDATE contexts SET rankings = rankings + 1",
+        "UPDATE contexts SET first = first + 1",
+        "UPDATE projects SET pending = pending - 1",
+        "DELETE FROM rankings WHERE ranking_id = 'ranking-3'",
+        "DELETE FROM labels WHERE ranking_id = 'ranking-77'",
+    ],
+)
+def test_a_number_that_is_not_what_it_says_is_noticed(tmp_path: Path, change: str) -> None:
+    path = tmp_path / "events.db"
+    with SQLiteStore(path) as store:
+        store.append("music", [make_ranking(number) for number in range(10)])
+        store.append("music", [make_label(1, 3), make_label(2, 77)])
+        store.verify()
+        with closing(sqlite3.connect(path)) as connection, connection:
+            connection.execute(change)
+        with pytest.raises(FileError, match=r"the number of .* is wrong") as damaged:
+            store.verify()
+        assert damaged.value.code == "store_damaged"
 
 
 def test_a_store_whose_pages_are_damaged_is_refused(tmp_path: Path) -> None:

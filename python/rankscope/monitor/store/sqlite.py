@@ -9,6 +9,7 @@ from functools import partial
 from pathlib import Path
 
 from rankscope.errors import FileError
+from rankscope.monitor.store.checking import find_wrong_count
 from rankscope.monitor.store.checkpointing import Checkpointer
 from rankscope.monitor.store.committing import GroupCommitter
 from rankscope.monitor.store.connecting import connect_sqlite, driver_of, telling_faults
@@ -120,10 +121,11 @@ class SQLiteReader(StoreReader):
             FileError: It is damaged.
         """
         with self._engine.connect() as connection:
-            found = list(connection.exec_driver_sql("PRAGMA integrity_check(1)").scalars())
-        if found != ["ok"]:
+            found = str(connection.exec_driver_sql("PRAGMA integrity_check(1)").scalar_one())
+            fault = find_wrong_count(connection) if found == "ok" else found
+        if fault is not None:
             raise FileError(
-                f"expected a store, found one that is damaged ({found[0]:.120})",
+                f"expected a store, found one that is damaged ({fault:.120})",
                 hint="restore a backup",
                 code="store_damaged",
                 file=str(self._path),
