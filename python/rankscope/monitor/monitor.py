@@ -23,7 +23,7 @@ from rankscope.monitor.explaining import explain_logged
 from rankscope.monitor.find_baseline import read_baseline
 from rankscope.monitor.ingesting import Ingestion, StoreSink
 from rankscope.monitor.limits import HOUR
-from rankscope.monitor.quality import look_at_data
+from rankscope.monitor.quality import add_ages, look_at_data
 from rankscope.monitor.refreshing import refresh
 from rankscope.monitor.round import Round
 from rankscope.monitor.series import make_series, read_length
@@ -47,6 +47,7 @@ if TYPE_CHECKING:
     from rankscope.monitor.baseline import Baseline
     from rankscope.monitor.ingesting import Ingested
     from rankscope.monitor.logged_explanation import LoggedExplanation
+    from rankscope.monitor.maturity import MaturityCurve
     from rankscope.monitor.quality import Quality
     from rankscope.monitor.series import Every, Series
     from rankscope.monitor.slicing import Slice
@@ -385,6 +386,16 @@ class Monitor:
         progress = self.store.progress(self.project, self.configuration.digest)
         text = "" if progress is None else progress.baseline
         return read_baseline(text, self.configuration.definition)
+
+    def maturity(self, since: int | None = None, until: int | None = None) -> MaturityCurve:
+        """Tell how soon labels came.
+
+        Args:
+            since: From which hour on rankings count, in microseconds since 1970 in UTC.
+            until: Up to before which time.
+        """
+        hours = self.store.hours(self.project, self.configuration.digest, since, until)
+        return add_ages(hours)
 
     def quality(self, since: int | None = None, until: int | None = None) -> Quality:
         """Look at the data: what was discarded, what is late, what is open.

@@ -11,11 +11,12 @@ from rankscope.records import record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
     from typing import Any
 
     from rankscope.monitor.configuration import Configuration
     from rankscope.monitor.store.protocol import Store
+    from rankscope.monitor.store.window_table import HourRow
 
 
 @record(frozen=True, slots=True, kw_only=True)
@@ -92,7 +93,6 @@ def look_at_data(
     rows = store.cells(project, digest, since, until, slice=name_place(()))
     cells = [unpack_cell(row) for row in rows if row.environment == "production"]
     hours = store.hours(project, digest, since, until)
-    ages = [unpack_ages(hour) for hour in hours] or [(0,) * (len(AGES) + 1)]
     total = add_cells(cells)[0] if cells else None
     shown = {name: 0 if total is None else total.tally(name) for name in (*COUNTED, "refused")}
     return Quality(
@@ -102,9 +102,19 @@ def look_at_data(
         unshown=sum(hour.unshown for hour in hours),
         folded={} if progress is None else dict(read_slicing(progress.slicing).folded),
         shown=shown,
-        curve=MaturityCurve(AGES, tuple(map(sum, zip(*ages, strict=True)))),
+        curve=add_ages(hours),
         newest=max((one.key.start for one in cells), default=None),
         as_of=None if progress is None else progress.as_of,
         behind=store.last_seq - (0 if progress is None else progress.seq),
         lost=store.lost_events(),
     )
+
+
+def add_ages(hours: Sequence[HourRow]) -> MaturityCurve:
+    """Give how soon the labels of some hours came.
+
+    Args:
+        hours: What is kept of the hours.
+    """
+    ages = [unpack_ages(hour) for hour in hours] or [(0,) * (len(AGES) + 1)]
+    return MaturityCurve(AGES, tuple(map(sum, zip(*ages, strict=True))))

@@ -89,7 +89,8 @@ def test_the_twin_says_what_the_monitor_says(site: Service) -> None:
             measure["measure"], every="hour", since=since, until=until, version="4"
         )
         assert measure["series"] == [own.to_dict()]
-    slices = monitor.slices("nDCG@5", since=since, until=until, version="4")
+    midnight = since - since % DAY
+    slices = monitor.slices("nDCG@5", since=midnight, until=until, version="4")
     assert [row["slice"] for row in told["slices"]] == list(slices.column("slice"))
     assert told["configuration"] == CONFIGURATION.to_dict()
 

@@ -78,6 +78,17 @@ class Extent:
         return LENGTHS[self.every]
 
     @property
+    def whole(self) -> tuple[Every, int]:
+        """The longest windows that it can be made of, and when the first of them begins.
+
+        Days are 24 times as fast to add up as hours, so that more than two days begin with a whole
+        one.
+        """
+        if self.until - self.since <= 2 * DAY:
+            return "hour", self.since
+        return "day", self.since - self.since % DAY
+
+    @property
     def has_hours(self) -> bool:
         """Whether hours may be asked for."""
         return self.until - self.since <= (MOST_HOURS + 1) * DAY

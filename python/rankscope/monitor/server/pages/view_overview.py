@@ -284,15 +284,9 @@ def view_overview(monitor: Monitor, choice: Choice | None = None) -> Overview:
         if counted
         else (),
         baseline=baseline,
-        maturity=None
-        if configuration is None
-        else monitor.quality(extent.since, extent.until).curve,
+        maturity=None if configuration is None else monitor.maturity(extent.since, extent.until),
         sliced=sliced,
-        slices=monitor.slices(
-            sliced, since=extent.since, until=extent.until, version=extent.version
-        )
-        if sliced
-        else None,
+        slices=_tabulate(monitor, sliced, extent) if sliced else None,
     )
 
 
@@ -354,6 +348,18 @@ def _view_measure(
         baseline=mean,
         series=series,
         chart=chart,
+    )
+
+
+def _tabulate(monitor: Monitor, measure: str, extent: Extent) -> Table:
+    every, since = extent.whole
+    return monitor.slices(
+        measure,
+        every=every,
+        since=since,
+        until=extent.until,
+        model=extent.model,
+        version=extent.version,
     )
 
 

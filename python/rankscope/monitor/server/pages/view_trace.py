@@ -142,6 +142,11 @@ class TraceView:
         return [] if self.trace is None else _list_rows(self.trace.slices)[:MOST_SLICES]
 
     @staticmethod
+    def rows(table: Table) -> list[dict[str, Any]]:
+        """Give the first rows of a table."""
+        return _list_rows(table)[:MOST_SLICES]
+
+    @staticmethod
     def amounts(lines: Sequence[Line]) -> dict[str, float | None]:
         """Give what rows add, by their place."""
         return {str(at): line.amount for at, line in enumerate(lines)}
