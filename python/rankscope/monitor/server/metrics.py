@@ -39,6 +39,8 @@ CONTENT_TYPE = "text/plain; version=1.0.0; charset=utf-8"
 LENGTHS: Mapping[Literal["hour", "day"], int] = {"hour": HOUR, "day": DAY}
 LOOKED_BACK = {"hour": DAY, "day": 14 * DAY}
 """How far back the newest window may be, from what is closed, or from when its version left."""
+LEFT = 14 * DAY
+"""A version that has shown nothing for so long is told of no more."""
 
 STATES = ("OK", "ALERT", "NO_DATA", "INSUFFICIENT")
 
@@ -135,9 +137,9 @@ def _find_windows(monitor: Monitor) -> Iterator[Window]:
     for every, length in LENGTHS.items():
         closed = monitor.now() - definition.window * SECOND - length
         for version in monitor.versions():
-            since = min(closed, version.last) - LOOKED_BACK[every]
-            if since < closed - LOOKED_BACK["day"]:
+            if version.last < closed - LEFT:
                 continue
+            since = min(closed, version.last) - LOOKED_BACK[every]
             for measure in definition.measures:
                 series = monitor.series(
                     measure.name,
