@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from rankscope.stats.query_columns import QueryColumns, TextColumn
 
 MOST_RANKINGS = 250_000
-"""How many rankings a window may have: they are held in memory, and 100,000 of 10 documents take 4 s
-of one core: 3 s to read and evaluate them, and 0.7 s for all intervals, which are BCa."""
+"""How many rankings a window may have: they are held in memory, and 100,000 of 10 documents take
+4 s of one core: 3 s to read and evaluate them, and 0.7 s for all intervals, which are BCa."""
 
 
 def trace_spans(
