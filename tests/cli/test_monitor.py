@@ -150,15 +150,18 @@ def test_events_are_counted_and_taken_once(project: Project) -> None:
     path = write_lines(project.folder / "log.jsonl", events["rankings"])
     count = len(events["rankings"])
     done = project.run("ingest", path)
-    assert (done.returncode, done.stderr) == (0, b"")
+    assert done.returncode == 0
+    assert done.stderr.decode() == f"note: {project.store} is a new store\n"
     assert done.stdout.decode() == (
         f"accepted\t{count}\nduplicate\t0\nconflict\t0\nrejected\t0\nnote made_event_ids\t{count}\n"
     )
+    assert project.run("ingest", path).stderr == b""
     again = project.say("ingest", path)
     assert (again["accepted"], again["duplicate"]) == (0, count)
 
 
 def test_what_is_wrong_is_named_by_its_line_and_ends_with_3(project: Project) -> None:
+    project.say("configure", *CONFIGURED)
     path = project.folder / "log\x1b[2J.jsonl"
     rankings = make_events()["rankings"]
     write_lines(path, [rankings[0], {"ranking_id": "\x1b[31m=1+1", "time": "\u202e"}, rankings[1]])

@@ -248,3 +248,33 @@ def test_hostile_ids_reach_no_terminal(program: Program, tmp_path: Path) -> None
         assert all(line.isprintable() for line in told.replace("\t", " ").split("\n")), command
     path = write_lines(tmp_path / "more.jsonl", [{"ranking_id": evil, "time": 0, "items": [evil]}])
     assert b"\x1b" not in project.run("ingest", path).stderr
+
+
+def test_a_webhook_is_set_shown_in_part_and_removed(project: Project) -> None:
+    assert project.say("webhook show")["host"] is None
+    check_error(project.run("webhook test"), 2, "no_webhook")
+    secret = project.say("webhook set", "https://93.184.215.14/hook/path-nobody-sees")["secret"]
+    assert secret.startswith("whsec_")
+    shown = project.run("webhook show").stdout.decode()
+    assert shown.startswith("host\t93.184.215.14\n")
+    assert "path" not in shown
+    assert secret not in shown
+    assert project.say("webhook remove")["removed"]
+    check_error(project.run("webhook remove"), 2, "no_webhook")
+
+
+@pytest.mark.parametrize(
+    ("address", "status", "code"),
+    [
+        ("http://93.184.215.14/", 2, "webhook_url"),
+        ("https://127.0.0.1/", 3, "webhook_address"),
+        ("https://[::1]/", 3, "webhook_address"),
+        ("ftp://x/", 2, "webhook_url"),
+        ("x", 2, "webhook_url"),
+    ],
+)
+def test_a_webhook_that_may_not_be_is_refused(
+    address: str, status: int, code: str, project: Project
+) -> None:
+    check_error(project.run("webhook set", address), status, code)
+    assert project.say("webhook show")["host"] is None

@@ -135,6 +135,7 @@ GROUPS = {
         "trace": "Tell why a measure fell.",
         "explain": "Derive the value of one ranking from what was logged.",
         "rule": "List, add, remove, silence or resolve the rules of alerts.",
+        "webhook": "Say where notifications go, or try it.",
         "check": "Tell whether a rule is in alert; the exit status says so.",
         "key": "Make, list or revoke the keys of the service.",
         "export": "Write the events as Parquet.",

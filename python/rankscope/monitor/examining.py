@@ -78,7 +78,8 @@ def examine(monitor: Monitor, path: Path) -> tuple[Finding, ...]:
         _look_at_unshown_labels,
         _look_at_values,
     )
-    return (*findings, *(look(quality, monitor.now()) for look in looks))
+    findings += [look(quality, monitor.now()) for look in looks]
+    return (*findings, _look_at_notifications(monitor))
 
 
 def _look_at_pages(monitor: Monitor) -> Finding:
@@ -191,3 +192,13 @@ def _look_at_values(quality: Quality, _now: int) -> Finding:
     told = f"{labelled:,} of {rankings:,} rankings have labels{share}"
     is_good = labelled > 0 or rankings == 0
     return Finding("values", is_good, told, "" if is_good else "log labels: monitor label")
+
+
+def _look_at_notifications(monitor: Monitor) -> Finding:
+    letters = monitor.notifications()
+    lost = [letter for letter in letters if letter.status == "dead"]
+    if lost:
+        told = f"{len(lost):,} of the last {len(letters):,} were given up: {lost[0].problem}"
+        return Finding("notifications", False, told, "rankscope monitor webhook test STORE")
+    waiting = sum(letter.attempts > 0 and letter.status == "waiting" for letter in letters)
+    return Finding("notifications", True, f"{waiting:,} wait to be sent again")

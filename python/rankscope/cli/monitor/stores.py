@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 
 from rankscope.cli.arguments import Once, OnceFlag
 from rankscope.cli.monitor.moments import read_moment
@@ -10,6 +11,7 @@ from rankscope.errors import FileError
 from rankscope.monitor.monitor import Monitor
 from rankscope.monitor.store import SQLITE
 from rankscope.monitor.times import read_clock
+from rankscope.results.text import show
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -61,9 +63,19 @@ def open_writer(options: Namespace, *, is_new: bool = False) -> Monitor:
     Raises:
         FileError: It is not there, or cannot be written.
     """
-    if not is_new:
-        _refuse_missing(options.store)
-    return _open(options, writes=True)
+    path = options.store.removeprefix(SQLITE)
+    is_there = "://" in path or os.path.exists(path)  # noqa: PTH110 - pathlib loads slowly
+    if not is_there and not is_new:
+        raise FileError(
+            "expected a store, found none",
+            hint="look at the path; rankscope monitor configure makes one",
+            code="io",
+            file=path,
+        )
+    opened = _open(options, writes=True)
+    if not is_there:
+        print(f"note: {show(path)} is a new store", file=sys.stderr)
+    return opened
 
 
 def open_reader(options: Namespace) -> Monitor:
@@ -93,14 +105,3 @@ def _open(options: Namespace, *, writes: bool) -> Monitor:
     moment = getattr(options, "as_of", None)
     now = read_clock if moment is None else lambda: moment
     return Monitor.open(options.store, options.project, writes=writes, now=now)
-
-
-def _refuse_missing(store: str) -> None:
-    path = store.removeprefix(SQLITE)
-    if "://" not in path and not os.path.exists(path):  # noqa: PTH110 - pathlib loads slowly
-        raise FileError(
-            "expected a store, found none",
-            hint="look at the path; rankscope monitor configure makes one",
-            code="io",
-            file=path,
-        )
