@@ -61,7 +61,7 @@ def read_catalogue(documents: Mapping[str, Sequence[object]]) -> Catalogue:
         raise FormatError(
             f"expected one column of documents, {' or '.join(IDS)}, found {', '.join(documents)}",
             hint="call the column doc_id",
-            code="missing_column",
+            code="columns",
         )
     if len(set(sizes.values())) > 1:
         raise FormatError(
