@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 
     from starlette.responses import Response
 
-    from rankscope.monitor.monitor import Monitor
     from rankscope.monitor.server.desk import Desk
     from rankscope.monitor.server.endpoint import Asked
     from rankscope.monitor.server.pages.page import Page, View
@@ -97,10 +96,10 @@ class Pages:
 
     def _show(self, page: Page) -> Callable[[Asked], Awaitable[Response]]:
         async def answer(asked: Asked) -> Response:
-            def fill(monitor: Monitor) -> str:
-                return self._fill(page, asked, page.view(monitor, asked))
-
-            return HTMLResponse(await self._desk.ask(asked.visitor, fill))
+            view = await self._desk.look(asked, lambda monitor: page.view(monitor, asked))
+            # Filled by itself: the frame is of who asks, with the token of their forms.
+            text = await self._desk.ask(asked.visitor, lambda _: self._fill(page, asked, view))
+            return HTMLResponse(text)
 
         return answer
 
@@ -108,10 +107,9 @@ class Pages:
         """Give what answers with the twin of a page."""
 
         async def answer(asked: Asked) -> Response:
-            def tell(monitor: Monitor) -> Response:
-                return JSONResponse(page.view(monitor, asked).to_dict())
-
-            return await self._desk.ask(asked.visitor, tell)
+            return JSONResponse(
+                await self._desk.look(asked, lambda monitor: page.view(monitor, asked).to_dict())
+            )
 
         return answer
 
