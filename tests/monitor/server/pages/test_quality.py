@@ -32,6 +32,7 @@ def test_what_was_not_taken_is_counted_by_reason(site: Service) -> None:
             assert code in reader.text
         assert f"{count:,}" in reader.text
     assert quality.pending_labels == 1
+    assert "Disk free" in reader.text
     assert "labels that wait for a ranking that is not there" in reader.text
     told = as_json(site.browser().get("/quality.json?range=30d"))
     assert told["quality"]["events"] == dict(quality.events)

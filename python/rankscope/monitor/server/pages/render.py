@@ -91,6 +91,7 @@ def make_pages() -> Environment:
         "known": is_known,
         "share_of": write_share_of,
         "part": write_part,
+        "bytes": write_bytes,
         "shellword": shlex.quote,
         "loss": name_loss,
         "pathword": partial(quote, safe=""),
@@ -147,6 +148,21 @@ def write_part(share: float) -> str:
     """
     written = f"{abs(100 * share):.1f}"
     return f"{'−' if share < 0 and float(written) else ''}{written} %"
+
+
+def write_bytes(size: int) -> str:
+    """Write a number of bytes, in the largest unit that fits.
+
+    Examples:
+        >>> write_bytes(512), write_bytes(98_304), write_bytes(4_280_320_000)
+        ('512 B', '98 kB', '4.3 GB')
+    """
+    for unit, name in ((10**9, "GB"), (10**6, "MB"), (10**3, "kB")):
+        if size >= unit:
+            return (
+                f"{size / unit:.2g} {name}" if size < 100 * unit else f"{size / unit:,.0f} {name}"
+            )
+    return f"{size} B"
 
 
 def is_known(value: float | None) -> bool:

@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import shutil
+
+from rankscope.monitor.examining import CLOCK
 from rankscope.monitor.limits import DAY, HOUR
+from rankscope.monitor.outcomes import OTHER_COUNTERS
 from rankscope.monitor.server.pages.line_chart import Line, Point, draw_lines
 from rankscope.monitor.server.pages.overview_choice import Choice, choose_extent
+from rankscope.monitor.server.pages.plain import make_plain
 from rankscope.monitor.server.pages.view_overview import read_configuration
 from rankscope.monitor.times import format_time
 from rankscope.records import record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from pathlib import Path
     from typing import Any
 
     from rankscope.monitor.configuration import Configuration
@@ -58,6 +64,21 @@ class Share:
     chart: LineChart
 
 
+@record(frozen=True, slots=True)
+class Room:
+    """How much room the store takes, and how much there is.
+
+    Args:
+        store: Its bytes.
+        log: The bytes of its log.
+        free: The share of the disk that is free.
+    """
+
+    store: int
+    log: int
+    free: float
+
+
 @record(frozen=True, slots=True, kw_only=True)
 class QualityView:
     """The data of a project.
@@ -67,6 +88,7 @@ class QualityView:
         now: As of when, in microseconds since 1970 in UTC.
         extent: The range of time that shares are of.
         quality: What is known of the data; `None` where the project is not configured.
+        room: How much room the store takes; `None` where it is in no file.
         series: The counts over time.
         shares: Shares of rankings and documents.
     """
@@ -75,6 +97,7 @@ class QualityView:
     now: int
     extent: Extent
     quality: Quality | None
+    room: Room | None
     series: Series | None
     shares: tuple[Share, ...]
 
@@ -88,7 +111,7 @@ class QualityView:
     def rejected(self) -> list[tuple[str, int]]:
         """How many events were rejected, by the code of the reason, most first."""
         events = {} if self.quality is None else self.quality.events
-        found = {name: count for name, count in events.items() if name not in {*TAKEN, *BESIDES}}
+        found = {name: count for name, count in events.items() if name not in OTHER_COUNTERS}
         return sorted(found.items(), key=lambda pair: (-pair[1], pair[0]))
 
     @property
@@ -98,7 +121,9 @@ class QualityView:
             return []
         quality = self.quality
         found = [(words, quality.events.get(name, 0)) for name, words in BESIDES.items()]
+        skewed = sum(quality.events.get(name, 0) for name in CLOCK)
         found += [
+            ("times that could not be taken: look at the clocks of the senders", skewed),
             ("labels that wait for a ranking that is not there", quality.pending_labels),
             ("labels after the attribution window of their ranking", quality.late),
             ("labels of documents that were not shown", quality.unshown),
@@ -117,6 +142,7 @@ class QualityView:
             "until": format_time(self.extent.until),
             "every": self.extent.every,
             "quality": None if self.quality is None else self.quality.to_dict(),
+            "room": make_plain(self.room),
             "series": None if self.series is None else self.series.to_dict(),
         }
 
@@ -156,9 +182,20 @@ def view_quality(monitor: Monitor, choice: Choice) -> QualityView:
         now=now,
         extent=extent,
         quality=quality,
+        room=_measure_room(monitor),
         series=series,
         shares=shares,
     )
+
+
+def _measure_room(monitor: Monitor) -> Room | None:
+    path: Path | None = getattr(monitor.store, "path", None)
+    if path is None:
+        return None
+    disk = shutil.disk_usage(path.parent)
+    log = path.with_name(f"{path.name}-wal")
+    size = log.stat().st_size if log.exists() else 0
+    return Room(path.stat().st_size, size, disk.free / disk.total)
 
 
 def _draw(series: Series, extent: Extent, name: str, of: str) -> LineChart:
