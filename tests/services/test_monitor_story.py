@@ -1,0 +1,378 @@
+"""The story in a real browser: from events over HTTP to why one search is worth what it is."""
+
+from __future__ import annotations
+
+import math
+import os
+import signal
+import subprocess
+import sys
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import httpx
+import pytest
+from rankscope.monitor.limits import DAY
+from rankscope.monitor.story import make_story
+from rankscope.monitor.story.checking import check_monitor, list_final, list_spans
+from rankscope.monitor.story.expected import TAKEN, Judged, judge, mean, split
+from rankscope.monitor.story.playing import RULE
+from rankscope.monitor.story.story import DEVICE, EXAMPLE, EXAMPLE_GRADES, VERSIONS, WINDOW
+from rankscope.monitor.times import format_time, read_clock, read_time
+from rankscope.results.text import format_value
+
+from tests.services.conftest import DESKTOP, PHONE
+from tests.services.contrast import find_faint_texts
+from tests.services.production import Production, run_production
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from playwright.sync_api import Browser, Locator, Page
+
+    Visit = Callable[..., Page]
+
+pytestmark = pytest.mark.timeout(600)
+
+MEASURE = RULE.measure
+CAUSE = f"device={DEVICE}, version={VERSIONS[1]}"
+PAGES = ("/", "/trace", "/alerts", "/quality")
+
+
+@pytest.fixture(scope="module")
+def production(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Production]:
+    """The service at the end of the story."""
+    story = make_story(end=read_clock() // DAY * DAY)
+    with run_production(story, tmp_path_factory.mktemp("story") / "story.db") as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def searches(production: Production) -> list[Judged]:
+    """What the searches must come to."""
+    return judge(production.story)
+
+
+@pytest.fixture
+def visit(browser: Browser, production: Production) -> Iterator[Visit]:
+    """Opens pages, signed in; in the end nothing may have gone elsewhere or been refused."""
+    with watch(browser, production) as visiting:
+        yield visiting
+
+
+@contextmanager
+def watch(browser: Browser, production: Production) -> Iterator[Visit]:
+    """Visit pages, and see that nothing is asked of others, said on the console or refused."""
+    contexts = []
+    seen: list[str] = []
+
+    def open_page(path: str, **settings: object) -> Page:
+        context = browser.new_context(**{"viewport": DESKTOP, **settings})
+        contexts.append(context)
+        context.add_init_script(
+            "addEventListener('securitypolicyviolation', (e) => console.error(e.violatedDirective))"
+        )
+        page = context.new_page()
+        page.on(
+            "request",
+            lambda asked: asked.url.startswith(production.url) or seen.append(asked.url),
+        )
+        page.on("console", lambda message: seen.append(message.text))
+        page.on("pageerror", lambda error: seen.append(str(error)))
+        page.goto(production.url + path)
+        page.get_by_label("Key").fill(production.key)
+        page.get_by_role("button", name="Sign in").click()
+        page.wait_for_url(production.url + path)
+        return page
+
+    yield open_page
+    for context in contexts:
+        context.close()
+    assert seen == []
+
+
+def twin(page: Page) -> Any:  # noqa: ANN401 - as JSON has it
+    """What a page says, as JSON, for who is signed in."""
+    link = page.get_by_role("link", name="This page as JSON").get_attribute("href")
+    assert link is not None
+    answer = page.request.get(page.url.split("/", 3)[0] + "//" + page.url.split("/")[2] + link)
+    assert answer.status == 200
+    return answer.json()
+
+
+def cells(row: Locator) -> list[str]:
+    """The texts of a row, on one line each."""
+    return [" ".join(text.split()) for text in row.locator("th, td").all_inner_texts()]
+
+
+def find_row(page: Page, region: str, first: str) -> list[str]:
+    """The row of a table that begins with a text."""
+    rows = page.get_by_role("region", name=region, exact=True).locator("tbody tr").all()
+    found = [row for each in rows if (row := cells(each))[0] == first]
+    assert len(found) == 1, (region, first)
+    return found[0]
+
+
+def signed(amount: float) -> str:
+    """A change as pages write it."""
+    return f"{amount:+.4f}".replace("-", "−")
+
+
+# What was found, whatever shows it.
+
+
+def test_what_came_over_http_is_stored_once(production: Production) -> None:
+    story = production.story
+    planted = {"accepted": len(story.validation), "duplicate": 0, "conflict": 0, "rejected": 0}
+    for each in story.deliveries:
+        planted["accepted" if each.fault in TAKEN else each.fault] += 1
+    planted["accepted"] -= len(story.validation)  # it is logged before the story begins
+    assert production.became == planted
+    quality = production.monitor.quality()
+    assert quality.behind == 0
+    for name in ("duplicate", "conflict"):
+        assert quality.events[name] == planted[name]
+
+
+def test_one_alert_fires_within_the_promised_delay(production: Production) -> None:
+    """The day of the release is over, its labels had their time, and what is late its grace."""
+    story = production.story
+    (alert,) = (each for each in production.alerts if each.after == "ALERT")
+    (state,) = production.monitor.check()
+    day = story.release - story.release % DAY
+    assert alert.time == day + DAY + WINDOW + production.monitor.configuration.grace
+    assert [(each.version, each.slice) for each in alert.streams] == [
+        (VERSIONS[1], (("device", DEVICE),))
+    ]
+    assert (state.state, state.since) == ("ALERT", alert.time)
+    assert [each.after for each in production.alerts] == ["OK", "ALERT"]
+
+
+def test_every_number_is_that_of_the_reference(production: Production) -> None:
+    story, monitor = production.story, production.monitor
+    trace = monitor.trace(*list_spans(story), MEASURE)
+    assert [cause.name for cause in trace.causes] == [CAUSE]
+    assert {each.name for each in trace.decomposition.slices} == {f"device={DEVICE}", "all others"}
+    checked = check_monitor(story, monitor, trace)
+    assert checked.differing == ()
+    assert checked.numbers > 190
+
+
+# What the pages show.
+
+
+def test_the_way_from_the_overview_to_one_search(
+    production: Production, searches: list[Judged], visit: Visit
+) -> None:
+    page = visit("/?range=all&every=day")
+    check_overview(page, production, searches)
+    page.get_by_role("link", name=RULE.name).first.click()
+    check_rule(page, production)
+    page.get_by_role("link", name="Why did it fall?").first.click()
+    check_trace(page, searches)
+    row = page.get_by_role("region", name="Queries that fell most").locator("tbody tr").first
+    assert cells(row)[0] == EXAMPLE
+    row.get_by_role("link", name="Explain").click()
+    check_explanation(page, searches)
+
+
+def check_overview(page: Page, production: Production, searches: list[Judged]) -> None:
+    """The mean of each day, the newest that is final, and the baseline."""
+    story = production.story
+    judged = [each for each in searches if each.environment == "validation"]
+    days: dict[int, list[Judged]] = {}
+    for each in searches:
+        if each.environment == "production":
+            days.setdefault(each.time - each.time % DAY, []).append(each)
+    final = max(day for day in days if day + DAY + WINDOW <= story.end)
+    for measure in production.monitor.measures:
+        about = page.get_by_role("article", name=measure, exact=True)
+        assert about.locator(".figure").inner_text() == format_value(mean(days[final], measure))
+        against = about.locator(".against").inner_text()
+        difference = mean(days[final], measure) - mean(judged, measure)
+        assert against.startswith(signed(difference))
+        assert f"against {format_value(mean(judged, measure))}" in against
+        about.get_by_text(f"{measure} as a table").click()
+        rows = about.locator("tbody tr").all()
+        # Days on which two versions were shown have a row for each.
+        shown = {text for row in rows for text in cells(row)[1:3]}
+        for version in VERSIONS:
+            for members in days.values():
+                of_version = [each for each in members if each.version == version]
+                if of_version:
+                    assert format_value(mean(of_version, measure)) in shown
+
+
+def check_rule(page: Page, production: Production) -> None:
+    """Which version and slice fell, how far, and since when."""
+    assert page.get_by_role("heading", level=1).inner_text() == RULE.name
+    (state,) = production.monitor.check()
+    (named,) = (each for each in state.streams if each.is_named)
+    row = find_row(page, "What is watched", named.name)
+    assert named.value is not None
+    assert named.floor is not None
+    assert "ALERT" in row[1]
+    assert row[2].startswith(format_value(named.value.value))
+    assert row[3] == format_value(named.floor)
+
+
+def check_trace(page: Page, searches: list[Judged]) -> None:
+    """The cause, the kind of loss, and that all parts add up."""
+    said = twin(page)
+    spans = []
+    for which, version in zip(("before", "after"), VERSIONS, strict=True):
+        since, until = (
+            read_time(f"{said['fields'][f'{which}_{end}']}:00Z", end)[0]
+            for end in ("since", "until")
+        )
+        assert said["fields"][f"{which}_version"] == version
+        spans.append([each for each in list_final(searches, version) if since <= each.time < until])
+    before, after = spans
+    means = mean(before, MEASURE), mean(after, MEASURE)
+    change = means[1] - means[0]
+    trace = said["trace"]
+    assert trace["decomposition"]["means"] == pytest.approx(means, abs=1e-12)
+    assert trace["decomposition"]["change"] == pytest.approx(change, abs=1e-12)
+    figure = page.locator("#answer ~ .figure").inner_text()
+    assert figure == f"{format_value(means[0])} → {format_value(means[1])}"
+    parts = split(before, after, MEASURE, lambda each: str(each.attributes["device"] == DEVICE))
+    harmed, others = parts["True"], parts["False"]
+    cause = find_row(page, "Causes", CAUSE)
+    assert cause[2:5] == [signed(harmed.within), f"{harmed.within / change:.1%}".replace("%", " %"),
+                          "ordering"]  # fmt: skip
+    assert find_row(page, "Causes", "elsewhere")[2] == signed(change - harmed.within)
+    assert find_row(page, "Causes", "Change")[2] == signed(change)
+    ordering = math.fsum(part.losses["ordering"] for part in (harmed, others))
+    losses = page.get_by_role("region", name="By kind of loss", exact=True)
+    found = {row[0]: row[2] for row in map(cells, losses.locator("tbody tr").all())}
+    assert found["ordering"] == signed(ordering)
+    assert found["retrieval"] == "not observable"
+    assert (found["before"], found["after"]) == tuple(map(format_value, means))
+
+
+def check_explanation(page: Page, searches: list[Judged]) -> None:
+    """The list rank by rank, with what it is worth and what its order loses."""
+    said = twin(page)["ranking"]
+    search = next(each for each in searches if each.name == said["ranking_id"])
+    assert search.query == EXAMPLE
+    assert search.version == VERSIONS[1]
+    assert said["value"] == search.value(MEASURE)
+    assert said["losses"]["ordering"] == pytest.approx(search.value("ordering@5"), abs=1e-12)
+    assert page.locator(".figure").first.inner_text() == format_value(search.value(MEASURE))
+    rows = [
+        cells(row) for row in page.get_by_role("region", name="Documents").locator("tbody tr").all()
+    ]
+    assert [row[:2] for row in rows] == [
+        [str(rank), track] for rank, track in enumerate(search.tracks, start=1)
+    ]
+    first, *middle, last = EXAMPLE_GRADES
+    assert [float(row[3]) for row in rows] == list(search.grades) == [last, *middle, first]
+
+
+def test_alerts_are_listed_with_who_was_told(production: Production, visit: Visit) -> None:
+    page = visit("/alerts")
+    changes = page.get_by_role("region", name="Changes of state").locator("tbody tr").all()
+    assert [cells(row)[3] for row in changes] == ["ALERT", "OK"]
+    alert = production.alerts[-1]
+    assert alert.reason in cells(changes[0])[4]
+
+
+def test_data_quality_counts_what_went_wrong(production: Production, visit: Visit) -> None:
+    page = visit("/quality")
+    for status in ("duplicate", "conflict", "rejected"):
+        assert production.became[status] > 0
+        assert page.get_by_role("cell", name=f"{production.became[status]:,}").count() > 0
+
+
+def test_what_pages_say_needs_a_key(production: Production) -> None:
+    for path in PAGES:
+        answer = httpx.get(production.url + path)
+        assert answer.status_code == 303
+        assert answer.headers["location"].startswith("/sign-in?next=")
+
+
+def test_the_keyboard_alone_goes_from_the_overview_to_a_search(visit: Visit) -> None:
+    page = visit("/?range=all&every=day")
+    press_until(page, RULE.name)
+    page.wait_for_url("**/rules/**")
+    press_until(page, "Why did it fall?")
+    page.wait_for_url("**/trace?**")
+    press_until(page, "Explain")
+    page.wait_for_url("**/rankings?**")
+    assert page.get_by_role("heading", level=1).inner_text().startswith("Ranking ")
+
+
+def press_until(page: Page, text: str) -> None:
+    """Go on with the keyboard to a link, which is seen to have the focus, and follow it."""
+    for _ in range(200):
+        page.keyboard.press("Tab")
+        name, outline = page.evaluate(
+            """() => {
+              const style = getComputedStyle(document.activeElement);
+              return [document.activeElement.innerText, style.outlineStyle];
+            }"""
+        )
+        if name == text:
+            assert outline == "solid"
+            page.keyboard.press("Enter")
+            return
+    pytest.fail(f"no link is called {text}")
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_pages_are_read_wide_and_narrow_in_the_light_and_in_the_dark(
+    production: Production, visit: Visit, tmp_path: Path, scheme: str
+) -> None:
+    """RANKSCOPE_PICTURES names a folder to leave the pictures in, for people to look at."""
+    folder = Path(os.environ.get("RANKSCOPE_PICTURES", tmp_path))
+    folder.mkdir(parents=True, exist_ok=True)
+    trace = production.monitor.trace(*list_spans(production.story), MEASURE)
+    ranking = trace.fallen.column("ranking_id")[0]
+    paths = {
+        "overview": "/",
+        "trace": "/trace?measure=nDCG%405",
+        "alerts": "/alerts",
+        "rule": f"/rules/{RULE.name.replace(' ', '%20').replace('@', '%40')}",
+        "quality": "/quality",
+        "ranking": f"/rankings?id={ranking}&measure=nDCG%405",
+    }
+    for size in (DESKTOP, PHONE):
+        page = visit("/", viewport=size, color_scheme=scheme)
+        for name, path in paths.items():
+            page.goto(production.url + path)
+            assert page.get_by_role("heading", level=1).count() == 1
+            page.evaluate("document.querySelectorAll('details').forEach((one) => one.open = true)")
+            assert page.evaluate("document.documentElement.scrollWidth") <= size["width"], name
+            assert find_faint_texts(page) == [], name
+            page.reload()
+            page.screenshot(path=folder / f"{name}-{size['width']}-{scheme}.png", full_page=True)
+
+
+def test_the_demonstration_serves_the_dashboard_until_it_is_interrupted(tmp_path: Path) -> None:
+    program = Path(sys.executable).with_name("rankscope")
+    with subprocess.Popen(
+        [program, "demo", "--keep", tmp_path / "kept"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        told = []
+        for line in process.stdout:
+            told.append(line.rstrip("\n"))
+            if line.startswith("The dashboard is at "):
+                break
+        url = told[-1].split()[4]
+        page = httpx.get(url)
+        process.send_signal(signal.SIGINT)
+        rest = process.stdout.read()
+        assert process.wait(60) == 0
+        assert (rest, process.stderr.read()) == ("", "")
+    assert page.status_code == 200
+    assert "ALERT" in page.text
+    assert "3. Alerts: 1" in told
+    assert any(line.endswith(" 0 differ.") for line in told)
+    assert any(CAUSE in line for line in told)
+    assert format_time(read_clock())[:4] in told[0]
