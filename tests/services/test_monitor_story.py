@@ -111,7 +111,7 @@ def cells(row: Locator) -> list[str]:
 
 def find_row(page: Page, region: str, first: str) -> list[str]:
     """The row of a table that begins with a text."""
-    rows = page.get_by_role("region", name=region, exact=True).locator("tbody tr").all()
+    rows = page.get_by_role("region", name=f"{region} table", exact=True).locator("tbody tr").all()
     found = [row for each in rows if (row := cells(each))[0] == first]
     assert len(found) == 1, (region, first)
     return found[0]
@@ -246,7 +246,7 @@ def check_trace(page: Page, searches: list[Judged]) -> None:
     assert find_row(page, "Causes", "elsewhere")[2] == signed(change - harmed.within)
     assert find_row(page, "Causes", "Change")[2] == signed(change)
     ordering = math.fsum(part.losses["ordering"] for part in (harmed, others))
-    losses = page.get_by_role("region", name="By kind of loss", exact=True)
+    losses = page.get_by_role("region", name="By kind of loss table", exact=True)
     found = {row[0]: row[2] for row in map(cells, losses.locator("tbody tr").all())}
     assert found["ordering"] == signed(ordering)
     assert found["retrieval"] == "not observable"
