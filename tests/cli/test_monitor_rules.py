@@ -6,7 +6,9 @@ import json
 from shutil import copytree
 from typing import TYPE_CHECKING, Any
 
+import pyarrow as pa
 import pytest
+from pyarrow import parquet
 from rankscope.monitor.explaining import explain_logged
 from rankscope.monitor.monitor import Monitor
 from rankscope.monitor.spans import Span
@@ -180,6 +182,36 @@ def test_a_trace_is_that_of_the_function(project: Project) -> None:
     assert "device=tv, version=4 by ordering" in done.stdout.decode()
     said = project.say("trace", *words, "--measure", "nDCG@5", "--as-of", FALLEN)
     assert said == json.loads(json.dumps(expected.to_dict()))
+
+
+@pytest.mark.parametrize("ending", ["csv", "jsonl", "parquet"])
+def test_a_trace_tells_what_documents_cost_by_what_is_known_of_them(
+    ending: str, project: Project
+) -> None:
+    path = project.folder / f"documents.{ending}"
+    documents = {"doc_id": ["a", "b", "c"], "brand": ["acme", "bolt", None]}
+    if ending == "parquet":
+        parquet.write_table(pa.table(documents), path)
+    elif ending == "csv":
+        path.write_text("doc_id,brand\na,acme\nb,bolt\nc,\n", encoding="utf-8")
+    else:
+        write_lines(path, [{"doc_id": "a", "brand": "acme"}, {"doc_id": "b", "brand": "bolt"}])
+    said = project.say("trace", "--documents", str(path), "--as-of", FALLEN)
+    with Monitor.open(project.store, writes=False, now=lambda: 1_790_380_800_000_000) as monitor:
+        spans = monitor.suggest_spans()
+        assert spans is not None
+        expected = monitor.trace(*spans, documents=documents)
+    assert said == json.loads(json.dumps(expected.to_dict()))
+    assert "acme" in json.dumps(said)
+
+
+def test_documents_that_are_none_are_refused(project: Project) -> None:
+    path = write_lines(project.folder / "documents.jsonl", [1])  # type: ignore[list-item]
+    words = ["trace", "--as-of", FALLEN, "--documents"]
+    check_error(project.run(words[0], *words[1:], path), 3, "json_type")
+    check_error(project.run(words[0], *words[1:], "none.csv"), 4, "io")
+    path = write_lines(project.folder / "documents.jsonl", [{"name": "a"}])
+    check_error(project.run(words[0], *words[1:], path), 3, "missing_column")
 
 
 def test_a_trace_of_nothing_in_particular_compares_the_newest_version(project: Project) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from argparse import ArgumentTypeError
 
 from rankscope.cli.arguments import Once
+from rankscope.cli.monitor.catalogue import read_documents
 from rankscope.cli.monitor.moments import read_moment
 from rankscope.cli.monitor.stores import add_store_arguments, open_reader
 from rankscope.cli.output import print_json
@@ -50,14 +51,22 @@ def add_arguments(parser: ArgumentParser) -> None:
         metavar="NAME",
         help="the attributes to search; all if left out",
     )
+    parser.add_argument(
+        "--documents",
+        action=Once,
+        metavar="FILE",
+        help="a table of documents with a column doc_id, by whose other columns, such as brand, "
+        "what they cost is told apart",
+    )
 
 
 def run(options: Namespace) -> int:
     """Trace it, and tell the story."""
+    documents = None if options.documents is None else read_documents(options.documents)
     with open_reader(options) as monitor:
         before, after = _choose_spans(monitor, options)
         choices = TraceChoices(attributes=options.attributes and tuple(options.attributes))
-        found = monitor.trace(before, after, options.measure, choices)
+        found = monitor.trace(before, after, options.measure, choices, documents)
     if options.json:
         print_json(found.to_dict())
     else:
