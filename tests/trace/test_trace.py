@@ -227,6 +227,18 @@ def test_a_version_that_is_worse_everywhere_is_named(share: float) -> None:
     assert {*found.fallen.column("slice")} == {"version=4"}
 
 
+@pytest.mark.parametrize(("users", "is_named"), [(9, False), (10, True)])
+def test_few_users_do_not_name_a_version(users: int, is_named: bool) -> None:
+    value = np.random.default_rng(6).beta(8, 2, 600)
+    cluster = [f"user {number % users}" for number in range(600)]
+    found = trace(
+        make_window(value, cluster=cluster, version=["3"] * 600),
+        make_window(value * 0.8, cluster=cluster, version=["4"] * 600),
+        QUICK,
+    )
+    assert bool(found.causes) == is_named
+
+
 def test_a_version_is_no_cause_where_others_fell_alike() -> None:
     random = np.random.default_rng(6)
     value = random.beta(8, 2, 3000)

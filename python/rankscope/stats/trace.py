@@ -12,7 +12,12 @@ from rankscope.stats.causes import EVERYWHERE, find_causes, find_rollout, leave_
 from rankscope.stats.change_split import split_change
 from rankscope.stats.cluster_bags import place_clusters
 from rankscope.stats.cluster_bootstrap import Grouped, find_intervals
-from rankscope.stats.confirmation import confirm, is_beyond, take_contribution
+from rankscope.stats.confirmation import (
+    FEWEST_CLUSTERS,
+    confirm,
+    is_beyond,
+    take_contribution,
+)
 from rankscope.stats.decomposition import (
     MOST_VALUES,
     check_alike,
@@ -200,7 +205,7 @@ def trace(before: QueryColumns, after: QueryColumns, choices: TraceChoices | Non
     causes = {
         each.group: (each, each.measured(ends))
         for each, ends in zip(made, parts.contributions, strict=True)
-        if each.candidate.place or is_beyond(ends, sign)
+        if each.candidate.place or (clusters.count >= FEWEST_CLUSTERS and is_beyond(ends, sign))
     }
     keys = share_keys(before, after)
     grids = tabulate_all(windows, axes)
