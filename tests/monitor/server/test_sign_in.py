@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from urllib.parse import urlencode
+from urllib.parse import parse_qs, unquote, urlencode, urlsplit
 
 import pytest
 from rankscope.monitor.server.settings import Settings
@@ -249,3 +249,23 @@ def test_no_secret_is_logged(service: Service) -> None:
     browser.get(f"/sign-in?next={key}")
     secret = [key, key.split("_")[2], *browser.cookies.values()]
     assert not [line for line in service.log for text in secret if text in line]
+
+
+@pytest.mark.parametrize(
+    "wanted",
+    [
+        "/",
+        "/alerts",
+        "/trace?measure=nDCG%405&after_version=a%26b",
+        "/rules/a%3Fb%23c%26%20%25d",
+    ],
+)
+def test_who_has_to_sign_in_comes_back_to_the_page(service: Service, wanted: str) -> None:
+    browser = service.browser()
+    sent = browser.get(wanted)
+    assert sent.status_code == 303
+    [back] = parse_qs(urlsplit(sent.headers["location"]).query)["next"]
+    answer = browser.sign_in(service.make_key("music", "read"), back)
+    found = urlsplit(answer.headers["location"])
+    asked = urlsplit(wanted)
+    assert (unquote(found.path), found.query) == (unquote(asked.path), asked.query)

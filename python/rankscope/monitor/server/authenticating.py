@@ -181,7 +181,7 @@ class Gate:
 
 def send_to_sign_in(request: Request) -> RefusedRequestError:
     """Give the answer that sends a browser to where one signs in, and from there back."""
-    path = request.url.path if request.method in {"GET", "HEAD"} else "/"
+    path = request.scope["path"] if request.method in {"GET", "HEAD"} else "/"
     query = request.scope["query_string"].decode("latin-1")
     wanted = f"{quote(path)}?{query}" if query and path != "/" else quote(path)
     return RefusedRequestError(
