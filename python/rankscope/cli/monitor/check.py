@@ -6,7 +6,7 @@ import sys
 
 from rankscope.cli.arguments import Once
 from rankscope.cli.monitor.moments import read_duration
-from rankscope.cli.monitor.stores import add_store_arguments, open_any
+from rankscope.cli.monitor.stores import add_store_arguments, open_any, tell_as_of
 from rankscope.cli.output import print_json
 from rankscope.errors import UsageError
 from rankscope.monitor.limits import HOUR
@@ -96,7 +96,7 @@ def _choose(states: tuple[RuleState, ...], names: list[str] | None) -> list[Rule
 
 def _tell_age(monitor: Monitor) -> int | None:
     """Tell how long ago the project was brought up to date."""
-    as_of = monitor.quality().as_of
+    as_of = tell_as_of(monitor)
     return None if as_of is None else max(monitor.now() - as_of, 0)
 
 

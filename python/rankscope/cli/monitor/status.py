@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from rankscope.cli.arguments import Once
-from rankscope.cli.monitor.stores import add_store_arguments, open_reader
+from rankscope.cli.monitor.stores import add_store_arguments, open_reader, tell_as_of
 from rankscope.cli.output import print_json
 from rankscope.monitor.times import format_time
 from rankscope.results.table import Table
@@ -33,7 +33,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 def run(options: Namespace) -> int:
     """Show them as they were evaluated last."""
     with open_reader(options) as monitor:
-        as_of = monitor.quality().as_of
+        as_of = tell_as_of(monitor)
         rows = [_find_newest(monitor, measure, options) for measure in monitor.measures]
         versions = [
             {

@@ -105,3 +105,9 @@ def _open(options: Namespace, *, writes: bool) -> Monitor:
     moment = getattr(options, "as_of", None)
     now = read_clock if moment is None else lambda: moment
     return Monitor.open(options.store, options.project, writes=writes, now=now)
+
+
+def tell_as_of(monitor: Monitor) -> int | None:
+    """Tell as of when a project is up to date, in microseconds since 1970, `None` if it is not."""
+    progress = monitor.store.progress(monitor.project, monitor.configuration.digest)
+    return None if progress is None else progress.as_of
