@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 MOST_VALUES = 50
 """So many values of an attribute have a line of their own, those of most documents first."""
 OTHER = "<other>"
+ROUNDING = 1e-15
 
 
 @record(frozen=True, slots=True)
@@ -99,6 +100,8 @@ def _split(
     # The axes of a change are window and slice; each value is a column of its own.
     split = split_change(counts, np.moveaxis(sums, 0, 1))
     added = 0.0 - (split.within + split.entered + split.left)
+    # What rounding leaves of nothing is nothing; all of it together is below 1e-15.
+    added[np.abs(added) * added.size < ROUNDING] = 0.0
     made = [
         _tabulate(
             texts,
