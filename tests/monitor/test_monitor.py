@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 pytest.importorskip("sqlalchemy", reason="the store needs SQLAlchemy")
@@ -132,6 +134,8 @@ def test_windows_outlive_their_events(tmp_path: Path) -> None:
     [
         {"attributes": ("a", "a")},
         {"attributes": tuple("abcdefg")},
+        {"attributes": ("\ud800",)},
+        {"attributes": ("a\0",)},
         {"attributes": ("a", "b"), "pairs": (("a", "c"),)},
         {"attributes": ("a", "b"), "pairs": (("a", "a"),)},
         {"most": 0},
@@ -153,12 +157,20 @@ def test_a_configuration_that_cannot_be_is_refused(parts: dict[str, Any]) -> Non
         {"kind": "period"},
         {"since": 5},
         {"kind": "version", "version": "3"},
+        {"kind": "version", "model": "\ud800"},
+        {"version": "a\0"},
     ],
 )
 def test_a_baseline_that_cannot_be_is_refused(parts: dict[str, Any]) -> None:
     with pytest.raises(UsageError) as error:
         BaselineChoice(**parts)
     assert error.value.code == "bad_configuration"
+
+
+def test_what_is_wrong_within_a_configuration_is_what_is_said() -> None:
+    given = CLICKS.to_dict() | {"baseline": {"kind": "period", "since": 5, "until": 1}}
+    with pytest.raises(UsageError, match="expected since before until, found 5"):
+        Configuration.from_json(json.dumps(given))
 
 
 @pytest.mark.parametrize("text", ["", "5", "{}", '{"definition": {}}'])

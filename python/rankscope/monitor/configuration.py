@@ -7,7 +7,8 @@ from hashlib import sha256
 
 from rankscope.errors import UsageError
 from rankscope.monitor.definition import Definition
-from rankscope.monitor.limits import DAY, HOUR
+from rankscope.monitor.fields import can_be_stored
+from rankscope.monitor.limits import DAY, HOUR, Limits
 from rankscope.monitor.slicing import MOST
 from rankscope.records import record
 
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 MOST_ATTRIBUTES = 6
 MOST_VALUES = 250
 MOST_GRACE = 30 * DAY
+LIMITS = Limits()
 
 
 @record(frozen=True, slots=True, kw_only=True)
@@ -60,6 +62,9 @@ class BaselineChoice:
                 raise _bad("since before until", self.since, "give both ends of the period")
         elif (self.since, self.until) != (None, None):
             raise _bad("a period with since and until", self.kind, 'say kind="period"')
+        for name in (self.model, self.version):
+            if not (name is None or can_be_stored(name, LIMITS.id_bytes)):
+                raise _bad("the name of a model and a version", name, "leave it out for any")
         if self.kind == "version" and self.version is not None:
             raise _bad("no version", self.version, "it is the one before the newest")
 
@@ -100,7 +105,8 @@ class Configuration:
 
     def __post_init__(self) -> None:
         names = self.attributes
-        if len(set(names)) != len(names) or len(names) > MOST_ATTRIBUTES or not all(names):
+        are_names = all(name and can_be_stored(name, LIMITS.name_bytes) for name in names)
+        if not are_names or len(set(names)) != len(names) or len(names) > MOST_ATTRIBUTES:
             raise _bad(
                 f"different attributes, {MOST_ATTRIBUTES} at most",
                 names,
@@ -171,6 +177,8 @@ class Configuration:
                 "baseline": None if chosen is None else BaselineChoice(**chosen),
                 "grace": given["grace"],
             }
+        except UsageError:
+            raise
         except (ValueError, TypeError, KeyError) as error:
             raise _bad("a configuration as JSON", f"{text[:80]!r}", str(error)) from None
         return cls(definition=Definition.from_json(definition), **parts)

@@ -11,6 +11,8 @@ from rankscope.data.attribution import Attribution, read_positive
 from rankscope.data.policy import Policy
 from rankscope.errors import UsageError
 from rankscope.measures import nDCG
+from rankscope.monitor.fields import can_be_stored
+from rankscope.monitor.limits import Limits
 from rankscope.records import record, replace
 
 TYPE_CHECKING = False
@@ -23,6 +25,7 @@ if TYPE_CHECKING:
 
     Json: TypeAlias = dict[str, Any]
 
+LIMITS = Limits()
 RULE = 1
 """The version of how events become values; it goes up with every change that changes one."""
 
@@ -70,6 +73,9 @@ class Definition:
                 f"unknown={self.attribution.unknown!r}",
                 "one label must not stop the values of all rankings",
             )
+        for label in self.attribution.weights:
+            if not can_be_stored(label, LIMITS.name_bytes):
+                raise _bad("labels as events have them", label, "write them as they are logged")
         for measure in self.measures:
             _check_measure(measure, self.max_grade)
         _check_policy(self.policy)

@@ -79,6 +79,22 @@ def check_text(text: str, where: str, most: int) -> None:
         raise RefusedError(where, "text without NUL", show(text), code="nul_byte")
 
 
+def can_be_stored(text: object, most: int) -> bool:
+    r"""Whether something is text that can be stored, and is not too long.
+
+    Examples:
+        >>> [can_be_stored(text, 3) for text in ("tv", "\ud800", "\0", "phone", None)]
+        [True, False, False, False, False]
+    """
+    if not isinstance(text, str):
+        return False
+    try:
+        check_text(text, "", most)
+    except RefusedError:
+        return False
+    return True
+
+
 def read_number(value: object, where: str, code: str) -> float:
     """Read a finite number.
 

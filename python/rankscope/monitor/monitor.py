@@ -559,6 +559,7 @@ class Monitor:
             until: Up to before which time.
 
         Raises:
+            UsageError: The span is over before it begins.
             FileError: They cannot be written.
         """
         from rankscope.monitor.store.export import export_parquet  # noqa: PLC0415 - loads PyArrow

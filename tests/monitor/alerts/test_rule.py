@@ -50,6 +50,9 @@ def test_a_rule_comes_back_from_its_json(rule: Rule) -> None:
         ("kind", "fall"),
         ("kind", []),
         ("model", 3),
+        ("model", "\ud800"),
+        ("model", "a\0"),
+        ("slices", ["\ud800"]),
         ("slices", "device"),
         ("slices", ["device", "device"]),
         ("slices", [1]),
@@ -78,7 +81,7 @@ def test_what_is_no_rule_is_refused_by_its_field(field: str, value: object) -> N
     with pytest.raises(UsageError) as refused:
         Rule.from_dict(given)
     assert refused.value.code == "bad_rule"
-    assert refused.value.message.startswith("model and slices" if value in ([1], 3) else field)
+    assert refused.value.message.startswith(field)
 
 
 @pytest.mark.parametrize("given", [None, [], "x", {}, {"name": "a"}, {"measure": "RR@3"}])

@@ -158,6 +158,8 @@ def test_what_cannot_be_asked_is_refused(
 ) -> None:
     answer = reader.get("/v1/series", **query)
     assert answer.status_code == 422
+    if code in {"time_format", "bad_span", "span_limit", "unknown_slice"}:
+        assert answer.json()["error"]["hint"]
     if code is not None:
         assert answer.json()["error"]["code"] == code
 
@@ -265,6 +267,10 @@ def change(
         {"most": 0},
         {"most": "50"},
         {"most": True},
+        {"attributes": ["\ud800"]},
+        {"attributes": ["a\0"]},
+        {"definition": DEFINED | {"attribution": ATTRIBUTED | {"positive": {"\ud800": 1}}}},
+        {"baseline": {"kind": "version", "model": "\ud800"}},
         {"baseline": {"kind": "evil"}},
         {"baseline": {"evil": 1}},
         {"baseline": 5},
@@ -489,6 +495,8 @@ def test_rules_are_made_changed_silenced_resolved_and_removed(own: Reader) -> No
         ("a", RULE | {"run_length": 0}),
         ("a", RULE | {"fewest": 0}),
         ("a", RULE | {"since": "yesterday"}),
+        ("a", RULE | {"model": "\ud800"}),
+        ("a", RULE | {"model": "a\0"}),
         ("a", RULE | {"project": "films"}),
         ("a", RULE | {"created": "2026-11-21T18:00:00Z"}),
         ("new", RULE),

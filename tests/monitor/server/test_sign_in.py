@@ -233,6 +233,15 @@ def test_nobody_is_sent_elsewhere(service: Service, wanted: str) -> None:
         assert answer.headers["location"] == "/"
 
 
+@pytest.mark.parametrize("path", ["/", "/?version=4&measure=nDCG%405"])
+def test_who_signs_in_comes_to_the_page_that_was_asked_for(service: Service, path: str) -> None:
+    browser = service.browser()
+    asked = browser.get(path).headers["location"]
+    wanted = parse_qs(urlsplit(asked).query)["next"][0]
+    answer = browser.sign_in(service.make_key("music", "read"), wanted)
+    assert answer.headers["location"] == path
+
+
 def test_what_is_wanted_is_shown_as_text(service: Service) -> None:
     answer = service.browser().get("/sign-in?next=/%22%3E%3Cscript%3E")
     assert answer.status_code == 200

@@ -6,7 +6,7 @@ from typing import Any
 
 import pyarrow.parquet as pq
 import pytest
-from rankscope import FileError
+from rankscope import FileError, UsageError
 from rankscope.monitor.events import Items, Label, Ranking
 from rankscope.monitor.limits import DAY
 from rankscope.monitor.read_events import EventReader
@@ -77,6 +77,13 @@ def test_a_span_of_time_is_exported(tmp_path: Path) -> None:
         store.append("music", EVENTS)
         found = export_parquet(store, "music", tmp_path, since=DAY, until=DAY + 1)
         assert found == Exported(1, 2)
+
+
+def test_a_span_that_is_over_before_it_begins_is_refused(tmp_path: Path) -> None:
+    with SQLiteStore(tmp_path / "events.db") as store, pytest.raises(UsageError) as refused:
+        export_parquet(store, "music", tmp_path / "out", since=DAY, until=DAY)
+    assert refused.value.code == "bad_period"
+    assert not (tmp_path / "out").exists()
 
 
 def test_what_is_there_is_not_overwritten(tmp_path: Path) -> None:

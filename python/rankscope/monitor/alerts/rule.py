@@ -8,7 +8,8 @@ from hashlib import sha256
 
 from rankscope import engine
 from rankscope.errors import MeasureError, UsageError
-from rankscope.monitor.limits import DAY, HOUR
+from rankscope.monitor.fields import can_be_stored
+from rankscope.monitor.limits import DAY, HOUR, Limits
 from rankscope.monitor.refusal import RefusedError, show
 from rankscope.monitor.times import format_time, read_time
 from rankscope.records import record, replace
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     Needs: TypeAlias = Literal["interval", "value"]
 
 LENGTHS: Mapping[str, int] = {"hour": HOUR, "day": DAY}
+LIMITS = Limits()
 NAME_BYTES = 100
 TAKEN = frozenset({"new", ".", ".."})
 """What stands in addresses where names of rules do."""
@@ -82,16 +84,15 @@ class Rule:
 
     def __post_init__(self) -> None:
         _check_name(self.name)
-        if not (_is_text(self.measure) and self.measure):
+        if not can_be_stored(self.measure, LIMITS.id_bytes) or not self.measure:
             raise _bad("measure", "the name of a measure", self.measure)
         _check_choice("kind", self.kind, ("drop", "threshold"))
         _check_choice("period", self.period, tuple(LENGTHS))
         _check_choice("needs", self.needs, ("interval", "value"))
-        asked: tuple[object, ...] = (self.model, *self.slices)
-        if not all(name is None or isinstance(name, str) for name in asked):
-            raise _bad("model and slices", "names", asked)
-        are_texts = all(self.slices)
-        if not are_texts or len(set(self.slices)) != len(self.slices):
+        if not (self.model is None or can_be_stored(self.model, LIMITS.id_bytes)):
+            raise _bad("model", "a name", self.model)
+        are_names = all(name and can_be_stored(name, LIMITS.name_bytes) for name in self.slices)
+        if not are_names or len(set(self.slices)) != len(self.slices):
             raise _bad("slices", "different names of attributes", self.slices)
         most = 1.0 if self.is_relative else math.inf
         if not (_is_number(self.tolerance) and 0 <= self.tolerance < most):
@@ -224,10 +225,6 @@ def _check_name(name: object) -> None:
 def _check_choice(field: str, value: object, choices: tuple[str, ...]) -> None:
     if value not in choices:
         raise _bad(field, " or ".join(choices), value)
-
-
-def _is_text(value: object) -> bool:
-    return isinstance(value, str)
 
 
 def _is_number(value: object) -> bool:

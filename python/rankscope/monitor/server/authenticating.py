@@ -181,9 +181,11 @@ class Gate:
 
 def send_to_sign_in(request: Request) -> RefusedRequestError:
     """Give the answer that sends a browser to where one signs in, and from there back."""
-    path = request.scope["path"] if request.method in {"GET", "HEAD"} else "/"
-    query = request.scope["query_string"].decode("latin-1")
-    wanted = f"{quote(path)}?{query}" if query and path != "/" else quote(path)
+    wanted = "/"  # nothing is sent twice
+    if request.method in {"GET", "HEAD"}:
+        path = quote(request.scope["path"])
+        query = request.scope["query_string"].decode("latin-1")
+        wanted = f"{path}?{query}" if query else path
     return RefusedRequestError(
         303,
         "expected somebody who is signed in",

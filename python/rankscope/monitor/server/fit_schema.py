@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from rankscope.monitor.fields import check_text
 from rankscope.monitor.refusal import RefusedError, show
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any
+
+LONGEST = 1 << 18
+"""Bytes of a text: as many as the body may have that it stands in."""
 
 TYPES: Mapping[str, tuple[type, ...]] = {
     "object": (dict,),
@@ -21,7 +25,7 @@ TYPES: Mapping[str, tuple[type, ...]] = {
 
 
 def check_fit(value: object, schema: Mapping[str, Any], where: str = "") -> None:
-    """Refuse what does not fit a schema.
+    """Refuse what does not fit a schema, and texts that cannot be stored.
 
     Args:
         value: What was read of JSON.
@@ -45,7 +49,9 @@ def check_fit(value: object, schema: Mapping[str, Any], where: str = "") -> None
         _check_one_of(value, schema["oneOf"], where)
         return
     _check_kind(value, schema, where)
-    if isinstance(value, dict):
+    if isinstance(value, str):
+        check_text(value, where, LONGEST)
+    elif isinstance(value, dict):
         _check_fields(value, schema, where)
     elif isinstance(value, list):
         _check_items(value, schema, where)
@@ -93,6 +99,7 @@ def _check_fields(value: dict[str, Any], schema: Mapping[str, Any], where: str) 
             raise _refuse(_join(where, name), "a value", None)
     others = schema.get("additionalProperties", True)
     for name, one in value.items():
+        check_text(name, where, LONGEST)
         if name in fields:
             check_fit(one, fields[name], _join(where, name))
         elif others is False:

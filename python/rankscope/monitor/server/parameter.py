@@ -81,7 +81,7 @@ def read_parameters(request: Request, parameters: Sequence[Parameter]) -> dict[s
                 made = tuple(parameter.read(value) for value in values)
             except RankscopeError as error:
                 raise RefusedRequestError(
-                    422, f"{parameter.name}: {error.message}", code=error.code
+                    422, f"{parameter.name}: {error.message}", code=error.code, hint=error.hint
                 ) from None
             read[parameter.name] = made if parameter.is_many else made[0]
         elif parameter.is_needed:

@@ -7,9 +7,10 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from rankscope.adapters.arrow import load_arrow
-from rankscope.errors import FileError
+from rankscope.errors import FileError, UsageError
 from rankscope.monitor.events import LABEL_KINDS
 from rankscope.monitor.store.protocol import Exported
+from rankscope.monitor.times import format_time
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -53,9 +54,17 @@ def export_parquet(
         How many were written.
 
     Raises:
+        UsageError: The span is over before it begins.
         FormatError: PyArrow is not installed.
         FileError: There are such files already, or they cannot be written.
     """
+    if since is not None and until is not None and since >= until:
+        raise UsageError(
+            "expected a span that begins before it is over, found one from "
+            f"{format_time(since)} to {format_time(until)}",
+            hint="exchange since and until",
+            code="bad_period",
+        )
     parquet = load_arrow("pyarrow.parquet")
     target = Path(folder)
     try:
