@@ -28,6 +28,7 @@ def test_a_key_for_reading_signs_in_and_opens_pages(service: Service) -> None:
     answer = browser.sign_in(service.make_key("music", "read"), "/trace?measure=nDCG%405")
     assert answer.status_code == 303
     assert answer.headers["location"] == "/trace?measure=nDCG%405"
+    assert (service.last_line()["route"], service.last_line()["project"]) == ("/sign-in", "music")
     assert is_in(browser)
 
 

@@ -148,6 +148,7 @@ class Gate:
             RefusedRequestError: The key is used too often.
         """
         _refuse_often(self._keys.take(key.key_id))
+        request.state.visitor = visitor_of(key)  # for the log
         self.forget(request)
         name = _cookie_of(request)
         response.set_cookie(
