@@ -37,6 +37,7 @@ STYLES = ("look.css", "explanation.css", "pages.css")
 TITLES = {
     403: "This may not be done",
     404: "There is nothing here",
+    409: "Nothing is measured yet",
     422: "This cannot be shown",
     429: "Too many requests",
     500: "Something went wrong here",
