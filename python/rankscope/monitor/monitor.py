@@ -7,17 +7,8 @@ from functools import cached_property
 from typing import cast
 
 from rankscope.errors import UsageError
+from rankscope.monitor.alerts import managing
 from rankscope.monitor.alerts.advancing import advance_rules
-from rankscope.monitor.alerts.managing import (
-    list_alerts,
-    list_notifications,
-    list_rules,
-    list_states,
-    remove_rule,
-    resolve_rule,
-    set_rule,
-    silence_rule,
-)
 from rankscope.monitor.configuration import Configuration
 from rankscope.monitor.explaining import explain_logged
 from rankscope.monitor.find_baseline import read_baseline
@@ -474,7 +465,7 @@ class Monitor:
 
     def rules(self) -> tuple[Rule, ...]:
         """List the rules of the project, by name."""
-        return list_rules(self.store, self.project)
+        return managing.list_rules(self.store, self.project)
 
     def set_rule(self, rule: Rule, *, actor: str = "local") -> None:
         """Make a rule, or change the one of its name.
@@ -490,7 +481,9 @@ class Monitor:
             FileError: It is not stored.
         """
         self._refuse_reading()
-        set_rule(self.store, self.project, self.configuration, rule, now=self.now(), actor=actor)
+        managing.set_rule(
+            self.store, self.project, self.configuration, rule, now=self.now(), actor=actor
+        )
 
     def remove_rule(self, name: str, *, actor: str = "local") -> None:
         """Remove a rule; the alerts that there were stay.
@@ -500,7 +493,7 @@ class Monitor:
             FileError: That is not stored.
         """
         self._refuse_reading()
-        remove_rule(self.store, self.project, name, now=self.now(), actor=actor)
+        managing.remove_rule(self.store, self.project, name, now=self.now(), actor=actor)
 
     def silence(self, name: str, until: int | None, *, actor: str = "local") -> None:
         """Tell nobody of a rule until a time; its state and its alerts go on.
@@ -515,7 +508,7 @@ class Monitor:
             FileError: That is not stored.
         """
         self._refuse_reading()
-        silence_rule(self.store, self.project, name, until, now=self.now(), actor=actor)
+        managing.silence_rule(self.store, self.project, name, until, now=self.now(), actor=actor)
 
     def resolve(self, name: str, *, actor: str = "local") -> None:
         """Say that what a rule has found is dealt with: its evidence is forgotten.
@@ -529,19 +522,19 @@ class Monitor:
             FileError: That is not stored.
         """
         self._refuse_reading()
-        resolve_rule(self.store, self.project, name, now=self.now(), actor=actor)
+        managing.resolve_rule(self.store, self.project, name, now=self.now(), actor=actor)
 
     def check(self) -> tuple[RuleState, ...]:
         """Give the states of the rules, as they were when `evaluate` was last called."""
-        return list_states(self.store, self.project)
+        return managing.list_states(self.store, self.project)
 
     def alerts(self, limit: int = 100) -> tuple[Alert, ...]:
         """List the changes of states, the newest first."""
-        return list_alerts(self.store, self.project, limit)
+        return managing.list_alerts(self.store, self.project, limit)
 
     def notifications(self, limit: int = 100) -> tuple[Letter, ...]:
         """List what was, or is to be, told of those changes, the newest first."""
-        return list_notifications(self.store, self.project, limit)
+        return managing.list_notifications(self.store, self.project, limit)
 
     def export(
         self,
