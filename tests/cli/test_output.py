@@ -201,6 +201,14 @@ def test_a_folder_that_cannot_be_made_is_status_4(program: Program, qrels: str) 
     check_error(program.run("demo", "--offline", "--keep", qrels), 4, "io")
 
 
+def test_a_story_is_not_told_over_another(program: Program, tmp_path: Path) -> None:
+    """X6."""
+    held = tmp_path / "story.db"
+    held.write_bytes(b"kept")
+    check_error(program.run("demo", "--once", "--keep", str(tmp_path)), 2, "usage")
+    assert held.read_bytes() == b"kept"
+
+
 def test_an_option_that_a_command_lacks_is_explained_by_that_command(program: Program) -> None:
     done = program.run("eval", "qrels", "run", "--nothing", "-x")
     assert done.returncode == 2
