@@ -43,7 +43,9 @@ def main() -> int:
     parser.add_argument("--seconds", type=int, help="for how long rankings are sent")
     parser.add_argument("--rate", type=float, default=RATE, help="how many of them a second")
     parser.add_argument("--rankings", type=int, help="how many are stored in a full store")
-    parser.add_argument("--folder", type=Path, help="where stores are made, and stay")
+    parser.add_argument(
+        "--folder", type=Path, help="an empty folder, where stores are made and stay"
+    )
     options = parser.parse_args()
     seconds = options.seconds or (FEW_SECONDS if options.short else SECONDS)
     rankings = options.rankings or (FEW_RANKINGS if options.short else RANKINGS)
@@ -90,10 +92,10 @@ def look(path: Path, rankings: int) -> Stored:
     """Fill a store, evaluate all of it, and look at its pages.
 
     Args:
-        path: Where the store is made; one that is there is taken as it is.
+        path: Where the store is made.
         rankings: How many rankings it has.
     """
-    seconds = 0.0 if path.exists() else fill(path, rankings // BATCH)
+    seconds = fill(path, rankings // BATCH)
     evaluation = evaluate(path)
     key = _make_key(path, "read")
     with serve(path) as service:

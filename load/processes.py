@@ -101,11 +101,13 @@ class Evaluation:
 
     Args:
         rankings: How many rankings.
-        seconds: How long it took, from opening the store on.
+        opening: How many seconds it took to open the store, which checks all of its pages.
+        seconds: How many seconds it took to evaluate them.
         peak: The most memory it had, in bytes.
     """
 
     rankings: int
+    opening: float
     seconds: float
     peak: int
 
@@ -123,7 +125,7 @@ def evaluate(path: Path) -> Evaluation:
     said = process.stdout.read()
     usage = _wait(process)
     found = json.loads(said)
-    return Evaluation(found["rankings"], found["seconds"], usage.ru_maxrss * UNIT)
+    return Evaluation(**found, peak=usage.ru_maxrss * UNIT)
 
 
 @contextmanager

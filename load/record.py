@@ -54,7 +54,7 @@ class Stored:
 
     Args:
         rankings: How many rankings it has.
-        seconds: How long it took to fill it; 0 where it was there.
+        seconds: How long it took to fill it.
         size: How large it is, in bytes.
         evaluation: What it took to evaluate all of it.
         asked: How soon pages were there.
@@ -152,6 +152,7 @@ def render_record(
         f"| filled, without the service | {stored.seconds:,.0f} s |",
         f"| size of the store | {stored.size / MB:,.0f} MB |",
         f"| all of it evaluated, with slices | {stored.evaluation.seconds:.1f} s |",
+        f"| opened before, with a check of all pages | {stored.evaluation.opening:.1f} s |",
         f"| memory for that, at most | {stored.evaluation.peak / MB:,.0f} MB |",
         *(
             f"| `{one.path}`, ms: half, 95 of 100, the last | {_show(one.delays, 50, 95)} |"
