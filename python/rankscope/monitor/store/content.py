@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from rankscope.monitor.events import Event
 
 NAN = float("nan")
+# Made once: `json.dumps` would make one for each event.
+ENCODER = json.JSONEncoder(separators=(",", ":"))
 
 
 def digest(event: Event) -> bytes:
@@ -52,7 +54,7 @@ def digest(event: Event) -> bytes:
 
 
 def _hash(head: list[object], *parts: bytes) -> bytes:
-    said = json.dumps(head, separators=(",", ":")).encode()
+    said = ENCODER.encode(head).encode()
     return blake2b(b"\0".join((said, *parts)), digest_size=16).digest()
 
 

