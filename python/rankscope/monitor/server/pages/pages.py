@@ -62,7 +62,8 @@ class Pages:
             "look.css": read_template("look.css").encode(),
             "explanation.css": html.STYLE.encode(),
             "pages.css": (own / "pages.css").read_bytes(),
-            "pages.js": (own / "pages.js").read_bytes(),
+            # Tables are sorted as those of reports are.
+            "pages.js": read_template("report.js").encode() + (own / "pages.js").read_bytes(),
         }
         self._addresses = name_files(loaded)
         forms = RuleForms(desk, self._fill)

@@ -1,7 +1,4 @@
-"use strict";
-
-// Pages say all they have to say without a script: this reads charts out where one points at them,
-// and sorts tables.
+// Pages say all they have to say without a script: this reads charts out where one points at them.
 
 const KEYS = { ArrowLeft: -1, ArrowRight: 1, Home: -Infinity, End: Infinity };
 
