@@ -120,8 +120,15 @@ def test_windows_outlive_their_events(tmp_path: Path) -> None:
         monitor.configure(CLICKS)
         monitor.log_rankings(map(show, range(3)))
         monitor.log_labels([click(1, "b")])
+        with pytest.raises(UsageError, match="evaluate"):
+            monitor.delete_before(NOW - DAY)
         monitor.evaluate()
         before = monitor.series("nDCG@5"), monitor.slices("nDCG@5").to_dict()
+        assert monitor.maturity().shares[0] == 1.0
+        for time in (NOW, NOW + DAY):
+            with pytest.raises(UsageError) as error:
+                monitor.delete_before(time)
+            assert error.value.code == "open_windows"
         # The hour of the time itself stays.
         assert monitor.delete_before(NOW - DAY + HOUR - 1).rankings == 0
         assert monitor.delete_before(NOW - DAY + HOUR).rankings == 3
