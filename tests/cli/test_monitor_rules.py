@@ -211,7 +211,7 @@ def test_documents_that_are_none_are_refused(project: Project) -> None:
     check_error(project.run(words[0], *words[1:], path), 3, "json_type")
     check_error(project.run(words[0], *words[1:], "none.csv"), 4, "io")
     path = write_lines(project.folder / "documents.jsonl", [{"name": "a"}])
-    check_error(project.run(words[0], *words[1:], path), 3, "missing_column")
+    check_error(project.run(words[0], *words[1:], path), 3, "columns")
 
 
 def test_a_trace_of_nothing_in_particular_compares_the_newest_version(project: Project) -> None:
