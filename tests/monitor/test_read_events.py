@@ -262,6 +262,8 @@ REFUSED: dict[str, tuple[dict[str, Any], str, str]] = {
     "no such day": ({"time": "2026-02-30T18:00:00Z"}, "time_format", "time"),
     "year 0": ({"time": "0000-01-01T00:00:00Z"}, "time_format", "time"),
     "before the first year": ({"time": "0001-01-01T00:00:00+01:00"}, "time_format", "time"),
+    "a year of three digits": ({"time": "0999-12-31T23:59:59Z"}, "time_format", "time"),
+    "the end of all years": ({"time": "9999-12-31T23:59:59Z"}, "time_format", "time"),
     "NaN as time": ({"time": float("nan")}, "time_format", "time"),
     "far beyond": ({"time": 10**30}, "time_format", "time"),
     "a time of 10,000 digits": ({"time": "1" * 10_000}, "time_format", "time"),

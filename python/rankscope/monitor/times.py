@@ -15,8 +15,8 @@ RFC_3339 = re.compile(
 )
 LONGEST = 64
 FAR = 10**15
-YEARS = range(-62_135_596_800_000_000, 253_402_300_800_000_000)
-"""The microseconds of the years 1 to 9999."""
+YEARS = range(-30_610_224_000_000_000, 221_845_392_000_000_000)
+"""The microseconds of the years 1000 to 8999: of four digits, with room around them for spans."""
 
 
 def read_clock() -> int:

@@ -142,6 +142,7 @@ def test_a_project_that_is_not_configured_says_so(service: Service) -> None:
         ({"measure": "nDCG@5", "every": "minute"}, "parameter"),
         ({"measure": "nDCG@5", "since": "yesterday"}, "time_format"),
         ({"measure": "nDCG@5", "since": "2026-11-21T18:00:00"}, "time_zone"),
+        ({"measure": "nDCG@5", "since": "0001-01-01T00:00:00Z"}, "time_format"),
         ({"measure": "nDCG@5", "since": format_time(NOW), "until": format_time(START)}, "bad_span"),
         ({"measure": "nDCG@5", "since": format_time(NOW - 3653 * DAY)}, "span_limit"),
         ({"measure": "nDCG@5", "slice": "device"}, "parameter"),
