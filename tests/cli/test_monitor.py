@@ -303,7 +303,7 @@ def test_old_events_are_deleted_and_their_values_stay(filled: Project) -> None:
 @pytest.mark.parametrize("before", ["23h", "0h", "2999-01-01"])
 def test_events_whose_labels_may_still_come_are_not_deleted(filled: Project, before: str) -> None:
     # Labels count for 24 hours.
-    check_error(filled.run("retain", "--before", before), 2, "usage")
+    check_error(filled.run("retain", "--before", before), 2, "open_windows")
     assert filled.say("retain", "--before", "3000d") == {"rankings": 0, "labels": 0}
 
 

@@ -17,6 +17,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from rankscope.data.interval import Interval
 from rankscope.errors import EmptyError, LimitError, PolicyError, UsageError
+from rankscope.records import replace
 from rankscope.stats.query_columns import QueryColumns, TextColumn, read_losses
 from rankscope.stats.trace import TraceChoices, trace
 
@@ -267,6 +268,26 @@ def test_a_slice_that_entered_is_found_by_its_share() -> None:
     assert left.decomposition.left == left.causes[0].contribution > 0
     assert "rose" in str(left).splitlines()[0]
     assert "by country=it, which left with" in str(left)
+
+
+@pytest.mark.parametrize("queries", [(300, 90), (90, 300), (300, 60)])
+def test_a_slice_of_few_queries_is_not_found_by_a_share_that_stayed(
+    queries: tuple[int, int],
+) -> None:
+    """Of no slice both means are known; what fell in it must not be taken for its share."""
+    windows = []
+    for count, on_tv in zip(queries, (0.95, 0.6), strict=True):
+        number = np.arange(count)
+        is_tv = number % 3 == 0
+        windows.append(
+            make_window(
+                np.where(is_tv, on_tv, 0.8) - number % 7 / 100,
+                device=np.where(is_tv, "tv", "phone"),
+                country=np.where(number % 2 == 0, "de", "fr"),
+            )
+        )
+    for choices in (QUICK, replace(QUICK, direction="rise")):
+        assert not [each.name for each in trace(*windows, choices).causes if each.by == "mix"]
 
 
 def test_without_a_change_seldom_anything_is_confirmed() -> None:

@@ -248,7 +248,8 @@ def _find_one(
         excess = measure_excess((grid.counts, grid.sums), rest, np.array(whole), is_steady)
         can = {
             "within": is_steady & (rest[0] >= support).all(axis=0),
-            "mix": (enough[0] | enough[1]) & replaced.isdisjoint(grid.axes),
+            "mix": (is_steady | ((enough[0] | enough[1]) & _has_come_or_gone(grid.counts, left)))
+            & replaced.isdisjoint(grid.axes),
         }
         for by, stronger in best.items():
             amount = excess.within if by == "within" else excess.mix
@@ -274,6 +275,17 @@ def _find_one(
                 single[by] |= {each.candidate.place[0]: each for each in found}
     chosen = [_choose(each, single[by]) for by, each in best.items() if each]
     return max(chosen, key=lambda each: each.excess * sign) if chosen else None
+
+
+def _has_come_or_gone(counts: Numbers, left: Numbers) -> NDArray[np.bool_]:
+    """Whether slices have less than half of their share in one window; else it hardly matters.
+
+    What a slice adds whose mean is not known in a window is all taken to be by its share, which is
+    right only where that is what changed.
+    """
+    shares = counts / left[:, None]
+    halved: NDArray[np.bool_] = 2 * shares.min(axis=0) < shares.max(axis=0)
+    return halved
 
 
 def _choose(best: Sequence[_Found], single: Mapping[tuple[int, int], _Found]) -> Candidate:
