@@ -18,7 +18,7 @@ from load.configuration import CONFIGURATION, PROJECT
 from load.processes import evaluate, serve, watching
 from load.record import Loaded, Stored, find_misses, render_record, write_record
 from load.searches import BATCH
-from load.sending import send
+from load.sending import LABEL_RATE, SHOWN, TOLD, send
 from load.stored import ask, fill
 from load.verifying import verify
 
@@ -80,12 +80,14 @@ def load(path: Path, seconds: int, rate: float) -> Loaded:
     with Monitor.open(f"sqlite:///{path}", PROJECT) as monitor:
         monitor.configure(CONFIGURATION)
     with serve(path) as service, watching(path, service):
-        sent = send(service.port, key, batches, rate)
+        shown = send(service.port, key, SHOWN, batches, rate)
+        told = send(service.port, key, TOLD, batches, LABEL_RATE * rate)
     size = path.stat().st_size
     evaluate(path)
     compared, wrong = verify(path, batches)
-    wrong += [f"found {count} answers {what}" for what, count in sent.errors.items()]
-    return Loaded(rate, sent, service, size, compared, wrong)
+    errors = shown.errors + told.errors
+    wrong += [f"found {count} answers {what}" for what, count in errors.items()]
+    return Loaded(rate, shown, told, service, size, compared, wrong)
 
 
 def look(path: Path, rankings: int) -> Stored:

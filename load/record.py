@@ -10,7 +10,7 @@ import numpy as np
 from benchmarks.environments import ROOT
 from benchmarks.record import today
 from load.searches import BATCH, DOCUMENTS
-from load.sending import CLIENTS
+from load.sending import CLIENTS, LABEL_RATE
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -33,7 +33,8 @@ class Loaded:
 
     Args:
         rate: How many a second were sent.
-        sent: What became of them.
+        shown: What became of them.
+        told: What became of their labels, which were sent after them.
         service: What the service used.
         size: How large the store is, in bytes.
         compared: How many values were compared.
@@ -41,7 +42,8 @@ class Loaded:
     """
 
     rate: float
-    sent: Sent
+    shown: Sent
+    told: Sent
     service: Service
     size: int
     compared: int
@@ -76,11 +78,11 @@ def find_misses(loaded: Loaded, stored: Stored) -> list[str]:
         loaded: What was found while rankings came.
         stored: What was found of a full store.
     """
-    sent = loaded.sent
-    rate = sent.rankings / sent.seconds
+    shown = loaded.shown
+    rate = shown.events / shown.seconds
     figures = [
         ("rankings a second", -rate, -0.99 * loaded.rate),
-        ("p99 of answers to rankings, s", _rank(sent.delays["/v1/rankings"], 99), MOST_DELAY),
+        ("p99 of answers to rankings, s", _rank(shown.delays, 99), MOST_DELAY),
         ("memory of the service, bytes", loaded.service.peak, MOST_MEMORY),
         ("evaluation of all that is stored, s", stored.evaluation.seconds, MOST_EVALUATION),
         *((f"p95 of {one.path}, s", _rank(one.delays, 95), MOST_PAGE) for one in stored.asked),
@@ -103,9 +105,9 @@ def render_record(
         loaded: What was found while rankings came.
         stored: What was found of a full store.
     """
-    sent, service = loaded.sent, loaded.service
+    shown, told, service = loaded.shown, loaded.told, loaded.service
     tree = "commit with changes" if machine["dirty"] else "commit"
-    busy = service.seconds / sent.seconds
+    busy = service.seconds / (shown.seconds + told.seconds)
     head = (
         f"{machine['cpu']}, {machine['cores']} cores, {machine['memory_gb']} GB, "
         f"{machine['system']}, Python {machine['python']}, load {machine['load_before']} before, "
@@ -114,9 +116,9 @@ def render_record(
     about = (
         f"{CLIENTS} clients on one core send {loaded.rate:,.0f} rankings a second to the service "
         f"on another, {BATCH} a request, {DOCUMENTS} documents each with ids of 12 bytes and with "
-        "scores, and their labels, three a ranking, in requests of their own. The rate is kept "
-        "however soon answers come; delays are from when a request was due. Ids of rankings and "
-        "labels are random. All is on the disk when it is acknowledged. Meanwhile the service "
+        f"scores; then their labels, three a ranking, {LABEL_RATE:g} times as fast. The rate is "
+        "kept however soon answers come; delays are from when a request was due. Ids of rankings "
+        "and labels are random. All is on the disk when it is acknowledged. Meanwhile the service "
         "evaluates what came."
     )
     lines = [
@@ -128,20 +130,12 @@ def render_record(
         "",
         "| | |",
         "|---|--:|",
-        f"| seconds | {sent.seconds:,.0f} |",
-        f"| rankings acknowledged | {sent.rankings:,} |",
-        f"| labels acknowledged | {sent.labels:,} |",
-        f"| rankings a second | {sent.rankings / sent.seconds:,.0f} |",
-        *(
-            f"| answer to {path}, ms: half, 99 of 100, the last | {_show(delays, 50, 99)} |"
-            for path, delays in sent.delays.items()
-        ),
-        f"| requests for which there was no room at once | {sent.refused:,} |",
-        f"| other answers | {sum(sent.errors.values()):,} |",
+        *_list_sent("rankings", shown),
+        *_list_sent("labels", told),
         f"| memory of the service, at most | {service.peak / MB:,.0f} MB |",
         f"| its core was busy for | {busy:.0%} of the time |",
         f"| its log, at most | {service.log / MB:,.0f} MB |",
-        f"| bytes on the disk a ranking with its labels | {loaded.size / sent.rankings:,.0f} |",
+        f"| bytes on the disk a ranking with its labels | {loaded.size / shown.events:,.0f} |",
         f"| values compared, to the last bit | {loaded.compared:,} |",
         f"| of them wrong | {len(loaded.wrong):,} |",
         "",
@@ -163,6 +157,18 @@ def render_record(
         "",
     ]
     return "\n".join(lines)
+
+
+def _list_sent(what: str, sent: Sent) -> list[str]:
+    """List what became of what was sent."""
+    times = _show(sent.delays, 50, 99)
+    return [
+        f"| {what} acknowledged | {sent.events:,} |",
+        f"| {what} a second | {sent.events / sent.seconds:,.0f} |",
+        f"| answer to {what}, ms: half, 99 of 100, the last | {times} |",
+        f"| requests for which there was no room at once | {sent.refused:,} |",
+        f"| other answers | {sum(sent.errors.values()):,} |",
+    ]
 
 
 def write_record(text: str, folder: Path = RECORDS) -> Path:

@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 CLIENTS = 4
+SHOWN, TOLD = "/v1/rankings", "/v1/labels"
+LABEL_RATE = 2.0
+"""How many times as fast as rankings their labels are sent."""
 BUSY = frozenset({429, 503})
 WAIT = 0.5
 MOST_TRIES = 100
@@ -26,35 +29,29 @@ class Sent:
     """What was sent, and how soon it was answered.
 
     Args:
-        rankings: How many rankings were acknowledged.
-        labels: How many labels were.
+        events: How many rankings, or labels, were acknowledged.
         seconds: From the first request to the last answer.
-        delays: By path, how many seconds after it was due each request was answered.
+        delays: How many seconds after it was due each request was answered.
         refused: How many answers said that there is too much; such requests were sent again.
         errors: What else was answered, by what it was.
     """
 
-    rankings: int = 0
-    labels: int = 0
+    events: int = 0
     seconds: float = 0.0
-    delays: dict[str, list[float]] = field(
-        default_factory=lambda: {"/v1/rankings": [], "/v1/labels": []}
-    )
+    delays: list[float] = field(default_factory=list)
     refused: int = 0
     errors: Counter[str] = field(default_factory=Counter)
 
     def add(self, other: Sent) -> None:
         """Count what another client has sent meanwhile."""
-        self.rankings += other.rankings
-        self.labels += other.labels
-        for path, delays in other.delays.items():
-            self.delays[path] += delays
+        self.events += other.events
+        self.delays += other.delays
         self.refused += other.refused
         self.errors += other.errors
 
 
-def send(port: int, key: str, batches: int, rate: float) -> Sent:
-    """Send batches of rankings, and the labels of each half an interval later.
+def send(port: int, key: str, path: str, batches: int, rate: float) -> Sent:
+    """Send batches of rankings, or the labels of as many.
 
     A request that could not be sent when it was due, because the one before was not answered, is
     late from when it was due: no waiting is left out.
@@ -62,15 +59,16 @@ def send(port: int, key: str, batches: int, rate: float) -> Sent:
     Args:
         port: Where the service listens.
         key: What lets requests in.
+        path: Where rankings go, or labels.
         batches: How many batches.
-        rate: How many rankings a second.
+        rate: How many rankings a second, or the labels of so many.
     """
     schedule = Schedule(time.perf_counter() + 0.5, BATCH / rate)
     clients = [
         Client(schedule, HTTPConnection("127.0.0.1", port, timeout=30), key) for _ in range(CLIENTS)
     ]
     threads = [
-        threading.Thread(target=client.send, args=(range(first, batches, CLIENTS),))
+        threading.Thread(target=client.send, args=(range(first, batches, CLIENTS), path))
         for first, client in enumerate(clients)
     ]
     for thread in threads:
@@ -95,10 +93,9 @@ class Schedule:
     begin: float
     interval: float
 
-    def due(self, path: str, number: int) -> float:
-        """Say when a part of a batch is due."""
-        after = CLIENTS / 2 if path == "/v1/labels" else 0.0
-        return self.begin + (number + after) * self.interval
+    def due(self, number: int) -> float:
+        """Say when a batch is due."""
+        return self.begin + number * self.interval
 
 
 class Client:
@@ -116,22 +113,17 @@ class Client:
         self._connection = connection
         self._headers = {"content-type": "application/json", "authorization": f"Bearer {key}"}
 
-    def send(self, numbers: Iterable[int]) -> None:
-        """Send batches."""
+    def send(self, numbers: Iterable[int], path: str) -> None:
+        """Send the rankings of batches, or their labels."""
         for number in numbers:
             batch = make_batch(number)
-            for path, body in (
-                ("/v1/rankings", batch.write_rankings()),
-                ("/v1/labels", batch.write_labels()),
-            ):
-                due = self._schedule.due(path, number)
-                time.sleep(max(0.0, due - time.perf_counter()))
-                accepted = self._post(path, body)
-                self.sent.delays[path].append(time.perf_counter() - due)
-                if path == "/v1/rankings":
-                    self.sent.rankings += accepted
-                else:
-                    self.sent.labels += accepted
+            is_shown = path == SHOWN
+            body = batch.write_rankings() if is_shown else batch.write_labels()
+            due = self._schedule.due(number)
+            time.sleep(max(0.0, due - time.perf_counter()))
+            accepted = self._post(path, body)
+            self.sent.delays.append(time.perf_counter() - due)
+            self.sent.events += accepted
         self._connection.close()
 
     def _post(self, path: str, body: bytes) -> int:
