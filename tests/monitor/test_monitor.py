@@ -8,7 +8,7 @@ import pytest
 
 pytest.importorskip("sqlalchemy", reason="the store needs SQLAlchemy")
 
-from rankscope import FileError, UsageError
+from rankscope import FileError, FormatError, UsageError
 from rankscope.monitor import BaselineChoice, Configuration, Monitor, Rule, define
 from rankscope.monitor.limits import DAY, HOUR, SECOND
 
@@ -184,3 +184,10 @@ def test_what_is_wrong_within_a_configuration_is_what_is_said() -> None:
 def test_what_is_no_configuration_is_not_read(text: str) -> None:
     with pytest.raises(UsageError):
         Configuration.from_json(text)
+
+
+@pytest.mark.parametrize("project", ["", "a\nb", "\x1b[31m", "x" * 200, "\ud800"])
+def test_a_project_is_called_by_a_line_of_text(tmp_path: Path, project: str) -> None:
+    with pytest.raises(FormatError):
+        Monitor.open(f"{tmp_path}/x.db", project)
+    assert not (tmp_path / "x.db").exists()

@@ -61,6 +61,18 @@ def read_id(value: object, where: str, most: int) -> str:
     return text
 
 
+def read_name(value: object, where: str, most: int) -> str:
+    """Read what people call something: an identifier of one line.
+
+    Raises:
+        RefusedError: It is empty, no text, or has characters that no line has.
+    """
+    text = read_id(value, where, most)
+    if not text.isprintable():
+        raise RefusedError(where, "a line of text", show(text), code="bad_name")
+    return text
+
+
 def check_text(text: str, where: str, most: int) -> None:
     """Refuse text that is too long or cannot be stored.
 

@@ -8,7 +8,7 @@ import secrets
 from hashlib import sha256
 
 from rankscope.errors import UsageError
-from rankscope.monitor.fields import read_id
+from rankscope.monitor.fields import read_name
 from rankscope.monitor.limits import Limits
 from rankscope.records import record
 
@@ -129,8 +129,8 @@ def make_key(project: str, scopes: Iterable[str], *, name: str, now: int) -> tup
             code="key_scope",
         )
     limits = Limits()
-    project = read_id(project, "project", limits.name_bytes)
-    name = read_id(name, "name", limits.name_bytes)
+    project = read_name(project, "project", limits.name_bytes)
+    name = read_name(name, "name", limits.name_bytes)
     key_id, secret = secrets.token_hex(8), secrets.token_hex(32)
     ordered = tuple(scope for scope in SCOPES if scope in asked)
     key = ApiKey(key_id, project, ordered, name, now, _digest(secret))

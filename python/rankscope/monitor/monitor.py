@@ -7,8 +7,9 @@ from typing import cast
 from rankscope.errors import UsageError
 from rankscope.monitor.alerts import managing
 from rankscope.monitor.alerts.advancing import advance_rules
+from rankscope.monitor.fields import read_name
 from rankscope.monitor.ingesting import Ingestion, StoreSink
-from rankscope.monitor.limits import HOUR, SECOND
+from rankscope.monitor.limits import HOUR, SECOND, Limits
 from rankscope.monitor.project_reader import ProjectReader
 from rankscope.monitor.refreshing import refresh
 from rankscope.monitor.round import Round
@@ -90,9 +91,11 @@ class Monitor(ProjectReader):
 
         Raises:
             UsageError: It is no URL of a store.
+            FormatError: The project is no line of text.
             FileError: The store cannot be opened, another process writes to it, or it has lost what
                 it acknowledged.
         """
+        project = read_name(project, "project", Limits().name_bytes)
         if "://" not in url:
             url = SQLITE + url
         if writes:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 from rankscope.cli.arguments import Once
 from rankscope.cli.monitor.stores import add_store_arguments, open_reader, tell_as_of
 from rankscope.cli.output import print_json
@@ -69,14 +71,16 @@ def _find_newest(monitor: Monitor, measure: str, options: Namespace) -> dict[str
     found = (
         measure,
         format_time(series.starts[at]),
-        series.values[at],
-        series.lower[at],
-        series.upper[at],
+        *(_or_none(column[at]) for column in (series.values, series.lower, series.upper)),
         series.rankings[at],
         series.is_final[at],
         held,
     )
     return dict(zip(COLUMNS, found, strict=True))
+
+
+def _or_none(number: float) -> float | None:
+    return None if math.isnan(number) else number
 
 
 def _show(value: object) -> str | float | int | None:

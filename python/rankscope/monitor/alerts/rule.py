@@ -143,7 +143,7 @@ class Rule:
               ...
             rankscope.errors.UsageError: kind: expected drop or threshold, found 'fall'
             <BLANKLINE>
-            Hint: see rankscope.monitor.alerts.rule.Rule
+            Hint: rankscope monitor rule add --help says what a rule may ask for
         """
         if not isinstance(given, dict):
             raise _bad("rule", "an object", given)
@@ -234,7 +234,7 @@ def _is_number(value: object) -> bool:
 def _bad(field: str, expected: str, found: object) -> UsageError:
     return UsageError(
         f"{field}: expected {expected}, found {show(found)}",
-        hint="see rankscope.monitor.alerts.rule.Rule",
+        hint="rankscope monitor rule add --help says what a rule may ask for",
         code="bad_rule",
         value=show(found),
     )

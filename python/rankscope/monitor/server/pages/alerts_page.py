@@ -30,8 +30,8 @@ def describe_rule(rule: Rule) -> str:
     Examples:
         >>> from rankscope.monitor.alerts.rule import Rule
         >>> describe_rule(Rule(name="quality", measure="nDCG@5", slices=("device",)))
-        'A drop of nDCG@5 by more than 0.02, day by day, in all rankings and by device; a false \
-alarm in 1,800 days at most, on average.'
+        'A drop of nDCG@5 by more than 0.02, day by day, in all rankings and by device; one \
+false alarm in 1,800 days or more, on average.'
     """
     amount = f"{100 * rule.tolerance:g} %" if rule.is_relative else f"{rule.tolerance:g}"
     where = f" of {rule.model}" if rule.model is not None else ""
@@ -39,8 +39,8 @@ alarm in 1,800 days at most, on average.'
     if rule.kind == "drop":
         return (
             f"A drop of {rule.measure} by more than {amount}, {rule.period} by {rule.period}, in "
-            f"all rankings{where}{slices}; a false alarm in {rule.run_length:,.0f} {rule.period}s "
-            "at most, on average."
+            f"all rankings{where}{slices}; one false alarm in {rule.run_length:,.0f} "
+            f"{rule.period}s or more, on average."
         )
     needs = "with its whole interval " if rule.needs == "interval" else ""
     return (
