@@ -32,6 +32,7 @@ __all__ = [
     "merge_sums",
     "round_sums",
     "sum_groups",
+    "t_quantile",
     "unpack_pieces",
 ]
 
