@@ -10,7 +10,7 @@ import numpy as np
 from benchmarks.environments import ROOT
 from benchmarks.record import today
 from load.searches import BATCH, DOCUMENTS
-from load.sending import CLIENTS, LABEL_RATE
+from load.sending import CLIENTS, LABEL_RATE, LABELLED
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -116,7 +116,8 @@ def render_record(
     about = (
         f"{CLIENTS} clients on one core send {loaded.rate:,.0f} rankings a second to the service "
         f"on another, {BATCH} a request, {DOCUMENTS} documents each with ids of 12 bytes and with "
-        f"scores; then their labels, three a ranking, {LABEL_RATE:g} times as fast. The rate is "
+        f"scores; then the labels of one batch in {LABELLED}, three a ranking, {LABEL_RATE:g} "
+        "times as fast. The rate is "
         "kept however soon answers come; delays are from when a request was due. Ids of rankings "
         "and labels are random. All is on the disk when it is acknowledged. Meanwhile the service "
         "evaluates what came."
@@ -135,7 +136,7 @@ def render_record(
         f"| memory of the service, at most | {service.peak / MB:,.0f} MB |",
         f"| its core was busy for | {busy:.0%} of the time |",
         f"| its log, at most | {service.log / MB:,.0f} MB |",
-        f"| bytes on the disk a ranking with its labels | {loaded.size / shown.events:,.0f} |",
+        f"| bytes on the disk a ranking | {loaded.size / shown.events:,.0f} |",
         f"| values compared, to the last bit | {loaded.compared:,} |",
         f"| of them wrong | {len(loaded.wrong):,} |",
         "",

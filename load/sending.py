@@ -19,6 +19,8 @@ CLIENTS = 4
 SHOWN, TOLD = "/v1/rankings", "/v1/labels"
 LABEL_RATE = 2.0
 """How many times as fast as rankings their labels are sent."""
+LABELLED = 5
+"""Of so many batches, one has its labels sent."""
 BUSY = frozenset({429, 503})
 WAIT = 0.5
 MOST_TRIES = 100
@@ -67,8 +69,13 @@ def send(port: int, key: str, path: str, batches: int, rate: float) -> Sent:
     clients = [
         Client(schedule, HTTPConnection("127.0.0.1", port, timeout=30), key) for _ in range(CLIENTS)
     ]
+    numbers = list_labelled(batches) if path == TOLD else range(batches)
+    places = range(len(numbers))
     threads = [
-        threading.Thread(target=client.send, args=(range(first, batches, CLIENTS), path))
+        threading.Thread(
+            target=client.send,
+            args=([(place, numbers[place]) for place in places[first::CLIENTS]], path),
+        )
         for first, client in enumerate(clients)
     ]
     for thread in threads:
@@ -79,6 +86,11 @@ def send(port: int, key: str, path: str, batches: int, rate: float) -> Sent:
     for client in clients:
         sent.add(client.sent)
     return sent
+
+
+def list_labelled(batches: int) -> range:
+    """List the batches whose labels are sent."""
+    return range(0, batches, LABELLED)
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,9 +105,9 @@ class Schedule:
     begin: float
     interval: float
 
-    def due(self, number: int) -> float:
-        """Say when a batch is due."""
-        return self.begin + number * self.interval
+    def due(self, turn: int) -> float:
+        """Say when a turn is due."""
+        return self.begin + turn * self.interval
 
 
 class Client:
@@ -113,13 +125,13 @@ class Client:
         self._connection = connection
         self._headers = {"content-type": "application/json", "authorization": f"Bearer {key}"}
 
-    def send(self, numbers: Iterable[int], path: str) -> None:
-        """Send the rankings of batches, or their labels."""
-        for number in numbers:
+    def send(self, numbers: Iterable[tuple[int, int]], path: str) -> None:
+        """Send the rankings of batches, or their labels, each in its turn."""
+        for turn, number in numbers:
             batch = make_batch(number)
             is_shown = path == SHOWN
             body = batch.write_rankings() if is_shown else batch.write_labels()
-            due = self._schedule.due(number)
+            due = self._schedule.due(turn)
             time.sleep(max(0.0, due - time.perf_counter()))
             accepted = self._post(path, body)
             self.sent.delays.append(time.perf_counter() - due)

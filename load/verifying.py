@@ -12,6 +12,7 @@ from rankscope.monitor.monitor import Monitor
 
 from load.configuration import MEASURES, PROJECT
 from load.searches import DEVICES, DOCUMENTS, RANKS, Batch, make_batch
+from load.sending import list_labelled
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -34,8 +35,9 @@ def verify(path: Path, batches: int) -> tuple[int, list[str]]:
         How many values were compared, and what is wrong.
     """
     expected = Expected()
+    labelled = list_labelled(batches)
     for number in range(batches):
-        expected.take(make_batch(number))
+        expected.take(make_batch(number), is_labelled=number in labelled)
     with Monitor.open(f"sqlite:///{path}", PROJECT, writes=False) as monitor:
         stored = sum(version.rankings for version in monitor.store.versions(PROJECT))
         accepted = monitor.store.counters(PROJECT).get("accepted", 0)
@@ -77,11 +79,14 @@ class Expected:
         self.labels = 0
         self._grades: dict[tuple[Slice, int], list[NDArray[np.float64]]] = defaultdict(list)
 
-    def take(self, batch: Batch) -> None:
+    def take(self, batch: Batch, *, is_labelled: bool) -> None:
         """Take a batch."""
         self.rankings += len(batch.ids)
-        self.labels += len(batch.delays)
         rows, hours = batch.grades(), batch.times // HOUR * HOUR
+        if is_labelled:
+            self.labels += len(batch.delays)
+        else:
+            rows = np.zeros_like(rows)
         for hour in np.unique(hours).tolist():
             here = hours == hour
             self._grades[(), hour].append(rows[here])

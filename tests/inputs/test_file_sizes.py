@@ -88,7 +88,7 @@ def test_a_table_is_evaluated_in_memory_that_does_not_grow_with_it(
         paths.append(str(path))
     found = measure(
         f"""
-        small = [rs.evaluate_table({paths[0]!r}, ["RR", "NumQ"]) for _ in range(2)][0]
+        small = [rs.evaluate_table({paths[0]!r}, ["RR", "NumQ"]) for _ in range(4)][0]
         first = peak()
         large = rs.evaluate_table({paths[1]!r}, ["RR", "NumQ"])
         value = [small["NumQ"], large["NumQ"], large["RR"], peak() - first]

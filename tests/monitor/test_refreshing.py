@@ -258,7 +258,8 @@ def test_windows_of_deleted_events_stay_whatever_comes_for_them(tmp_path: Path, 
         monitor.store.append("default", make_events(3))
         before = look()
         assert {row.is_mature for row in before} == ({True} if hours == 1 else {True, False})
-        assert monitor.delete_before(hours * HOUR).rankings > 0
+        # The façade refuses to delete what is not final; the clock may have been wrong.
+        assert monitor.store.delete_before("default", hours * HOUR).rankings > 0
         times.append(NOW)
         late = Ranking("late", "late", 5, Items(("a", "b"), (1, 2)), user_id="u")
         monitor.store.append("default", [late, Label("l", "late", "b", 6, ("click",))])

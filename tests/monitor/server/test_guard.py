@@ -6,7 +6,9 @@ import json
 
 import pytest
 from rankscope import FileError
+from rankscope.monitor.keys import make_key
 from rankscope.monitor.server.settings import Settings
+from rankscope.records import replace
 
 from tests.monitor.server.service import NOW, Service, make_ranking
 
@@ -116,7 +118,9 @@ def test_a_request_is_a_line_of_the_log(service: Service) -> None:
 
 def test_the_log_is_lines_whatever_is_sent(service: Service) -> None:
     forged = '\r\n{"event": "forged"}\x1b[31m\u2028\x85'
-    project = service.make_key(f"a{forged}", "ingest")
+    key, shown = make_key("a", ["ingest"], name="test", now=0)
+    service.store.add_key(replace(key, project=f"a{forged}"), "test")
+    project = shown.reveal()
     for key in ("", project, None):
         service.post("/v1/rankings", make_ranking(1, user_id=forged, time=forged), key=key)
         service.ask("GET", f"/v1/{forged.encode().hex()}%0d%0aforged", key=key)

@@ -125,6 +125,14 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
     made.service.store.close()
 
 
+@pytest.fixture
+def changing(tmp_path: Path) -> Iterator[World]:
+    """One for a test that puts something into the other project."""
+    made = World(tmp_path)
+    yield made
+    made.service.store.close()
+
+
 def test_the_marks_are_to_be_seen_by_their_owner(world: World) -> None:
     told = world.read_all()
     for path in ("/v1/versions", "/v1/slices", "/v1/rules", "/v1/keys", "/v1/audit", "/"):
@@ -149,35 +157,35 @@ def test_no_route_shows_anything_of_another_project(world: World) -> None:
         assert world.key_id not in told
 
 
-def test_no_route_changes_anything_of_another_project(world: World) -> None:
-    before = world.digest()
+def test_no_route_changes_anything_of_another_project(changing: World) -> None:
+    before = changing.digest()
     endpoints = list_endpoints()
     # What is put is there then, under the same name, in the other project.
     for endpoint in sorted(endpoints, key=lambda one: one.method == "PUT"):
         if endpoint.method == "GET" or endpoint.scope is None or endpoint.kind == "form":
             continue
         body = json.dumps(BODIES.get(endpoint.path, {})).encode()
-        path = address_of(endpoint, world.key_id)
-        answer = world.service.ask(endpoint.method, path, body, key=world.other)
+        path = address_of(endpoint, changing.key_id)
+        answer = changing.service.ask(endpoint.method, path, body, key=changing.other)
         assert answer.status_code < 500
         if "{" in endpoint.path and endpoint.method != "PUT":
             assert answer.status_code == 404, (endpoint.method, path)
-    assert world.digest() == before
+    assert changing.digest() == before
 
 
-def test_forms_change_nothing_of_another_project(world: World) -> None:
-    before = world.digest()
-    browser = world.service.browser()
-    assert browser.sign_in(world.other).status_code == 303
+def test_forms_change_nothing_of_another_project(changing: World) -> None:
+    before = changing.digest()
+    browser = changing.service.browser()
+    assert browser.sign_in(changing.other).status_code == 303
     page = browser.get("/").text
     token = re.search(r'name="csrf" value="([0-9a-f]{64})"', page)
     assert token is not None
     for endpoint in list_endpoints():
         if endpoint.kind == "form" and endpoint.scope is not None and "sign" not in endpoint.path:
             fields = {"csrf": token[1], "name": MARK, "rule": MARK}
-            answer = browser.send(address_of(endpoint, world.key_id), fields)
+            answer = browser.send(address_of(endpoint, changing.key_id), fields)
             assert answer.status_code < 500
-    assert world.digest() == before
+    assert changing.digest() == before
 
 
 def test_a_session_opens_pages_and_no_routes_for_programs(world: World) -> None:
