@@ -9,6 +9,7 @@ from rankscope import _core, engine
 from rankscope.data.interval import Interval
 from rankscope.errors import EmptyError
 from rankscope.monitor.clusters import name_clusters
+from rankscope.monitor.contexts import find_contexts
 from rankscope.monitor.definition import check_comparable
 from rankscope.monitor.evaluating import evaluate_chunks
 from rankscope.monitor.times import format_time
@@ -318,19 +319,6 @@ class Sample:
                     for total, count in zip(totals, counts, strict=True)
                 )
         return averaged
-
-
-def find_contexts(
-    contexts: Mapping[int, Context], environment: str, model: str | None, version: str | None
-) -> dict[int, Context]:
-    """Find what is common to rankings of an environment, a model and a version."""
-    return {
-        number: context
-        for number, context in contexts.items()
-        if context.environment == environment
-        and (model is None or context.model == model)
-        and (version is None or context.version == version)
-    }
 
 
 def _read_mean(

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from rankscope.monitor.store.chunks import Context
     from rankscope.monitor.store.protocol import Store
 
@@ -28,3 +30,16 @@ class Contexts(dict[int, "Context"]):
         if number not in self:
             raise KeyError(number)
         return self[number]
+
+
+def find_contexts(
+    contexts: Mapping[int, Context], environment: str, model: str | None, version: str | None
+) -> dict[int, Context]:
+    """Find what is common to rankings of an environment, a model and a version; `None` is any."""
+    return {
+        number: context
+        for number, context in contexts.items()
+        if context.environment == environment
+        and (model is None or context.model == model)
+        and (version is None or context.version == version)
+    }

@@ -9,9 +9,9 @@ from rankscope.monitor.baseline import (
     INTERVAL,
     Baseline,
     Sample,
-    find_contexts,
     find_previous,
 )
+from rankscope.monitor.contexts import find_contexts
 from rankscope.monitor.limits import DAY, HOUR, SECOND
 from rankscope.monitor.stored_windows import name_place
 from rankscope.monitor.times import format_time

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from rankscope.errors import UsageError
+from rankscope.monitor.contexts import find_contexts
 from rankscope.monitor.events import ENVIRONMENTS
 from rankscope.monitor.limits import DAY, HOUR, MINUTE, SECOND
 from rankscope.monitor.times import format_time
@@ -84,13 +85,7 @@ class Span:
 
     def choose(self, contexts: Mapping[int, Context]) -> dict[int, Context]:
         """Choose what its rankings may have in common."""
-        return {
-            number: context
-            for number, context in contexts.items()
-            if context.environment == self.environment
-            and (self.model is None or context.model == self.model)
-            and (self.version is None or context.version == self.version)
-        }
+        return find_contexts(contexts, self.environment, self.model, self.version)
 
     def narrow(self, versions: Iterable[Version]) -> tuple[int, int] | None:
         """Give the time that has to be read for its rankings: from when, and to before when.

@@ -7,6 +7,7 @@ from rankscope.data.interval import Interval
 from rankscope.errors import UsageError
 from rankscope.monitor.alerts.sample import collect_sample
 from rankscope.monitor.baseline import find_previous
+from rankscope.monitor.contexts import find_contexts
 from rankscope.monitor.limits import DAY
 from rankscope.records import record
 from rankscope.stats.clusters import average_by_cluster
@@ -147,13 +148,7 @@ class Floors:
     def _find_contexts(
         self, environment: str, model: str | None, version: str | None
     ) -> tuple[int, ...]:
-        return tuple(
-            number
-            for number, context in self._contexts.items()
-            if context.environment == environment
-            and (model is None or context.model == model)
-            and (version is None or context.version == version)
-        )
+        return tuple(find_contexts(self._contexts, environment, model, version))
 
 
 def hold(rule: Rule, baseline: Sample, contexts: Sequence[int], threads: int = 1) -> Held:
