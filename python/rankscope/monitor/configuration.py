@@ -16,6 +16,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, Literal
 
+    from rankscope.monitor.store.protocol import Store
+
     Kind = Literal["set", "period", "version"]
 
 MOST_ATTRIBUTES = 6
@@ -189,3 +191,24 @@ BASELINE_FIELDS = ("kind", "environment", "model", "version", "since", "until")
 
 def _bad(expected: str, found: object, hint: str) -> UsageError:
     return UsageError(f"expected {expected}, found {found!r}", hint=hint, code="bad_configuration")
+
+
+def find_configuration(store: Store, project: str) -> Configuration:
+    """Find how a project is measured.
+
+    Args:
+        store: Where that is.
+        project: The name of the project.
+
+    Raises:
+        UsageError: It was not said yet.
+    """
+    text = store.configuration(project)
+    if text is None:
+        raise UsageError(
+            f"expected project {project!r} to be configured, found nothing about it",
+            hint="say what labels are worth: rankscope monitor configure STORE --positive "
+            "click=1 --window 24h",
+            code="not_configured",
+        )
+    return Configuration.from_json(text)

@@ -6,13 +6,11 @@ from typing import cast
 
 from rankscope.errors import UsageError
 from rankscope.monitor.alerts import managing
-from rankscope.monitor.alerts.advancing import advance_rules
 from rankscope.monitor.fields import read_name
 from rankscope.monitor.ingesting import Ingestion, StoreSink
 from rankscope.monitor.limits import HOUR, SECOND, Limits
 from rankscope.monitor.project_reader import ProjectReader
-from rankscope.monitor.refreshing import refresh
-from rankscope.monitor.round import Round
+from rankscope.monitor.round import evaluate_project
 from rankscope.monitor.store import SQLITE, open_store
 from rankscope.monitor.times import format_time, read_clock
 
@@ -25,6 +23,7 @@ if TYPE_CHECKING:
     from rankscope.monitor.alerts.rule import Rule
     from rankscope.monitor.configuration import Configuration
     from rankscope.monitor.ingesting import Ingested
+    from rankscope.monitor.round import Round
     from rankscope.monitor.store.protocol import Deleted, Store
 
 
@@ -215,24 +214,7 @@ class Monitor(ProjectReader):
             FileError: The store cannot be written.
         """
         self._refuse_reading()
-        now, configuration = self.now(), self.configuration
-        refreshed = refresh(self.store, self.project, configuration, now=now, threads=self._threads)
-        advanced = advance_rules(
-            self.store,
-            self.project,
-            configuration,
-            refreshed.slicing,
-            now=now,
-            threads=self._threads,
-        )
-        return Round(
-            as_of=now,
-            seq=refreshed.seq,
-            hours=refreshed.hours,
-            rankings=refreshed.rankings,
-            periods=advanced.periods,
-            alerts=advanced.alerts,
-        )
+        return evaluate_project(self.store, self.project, now=self.now(), threads=self._threads)
 
     def set_rule(self, rule: Rule, *, actor: str = "local") -> None:
         """Make a rule, or change the one of its name.

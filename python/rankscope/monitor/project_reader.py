@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from functools import cached_property
 
-from rankscope.errors import UsageError
 from rankscope.monitor.alerts import managing
-from rankscope.monitor.configuration import Configuration
+from rankscope.monitor.configuration import Configuration, find_configuration
 from rankscope.monitor.explaining import explain_logged
 from rankscope.monitor.find_baseline import read_baseline
 from rankscope.monitor.quality import add_ages, look_at_data
@@ -73,15 +72,7 @@ class ProjectReader:
         Raises:
             UsageError: It was not said yet.
         """
-        text = self.store.configuration(self.project)
-        if text is None:
-            raise UsageError(
-                f"expected project {self.project!r} to be configured, found nothing about it",
-                hint="say what labels are worth: rankscope monitor configure STORE --positive "
-                "click=1 --window 24h",
-                code="not_configured",
-            )
-        return Configuration.from_json(text)
+        return find_configuration(self.store, self.project)
 
     @property
     def measures(self) -> tuple[str, ...]:

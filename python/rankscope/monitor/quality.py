@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from rankscope.monitor.maturity import MaturityCurve
-from rankscope.monitor.refreshing import AGES, read_slicing
+from rankscope.monitor.refreshing import read_slicing
 from rankscope.monitor.series import COUNTED
 from rankscope.monitor.stored_windows import add_cells, name_place, unpack_ages, unpack_cell
+from rankscope.monitor.summing import AGES
 from rankscope.monitor.times import format_time
 from rankscope.records import record
 

@@ -8,65 +8,30 @@ provisional.
 from __future__ import annotations
 
 import json
+from functools import partial
 from itertools import groupby
 
-from rankscope.monitor.contexts import Contexts
-from rankscope.monitor.evaluating import evaluate_chunks
+from rankscope import engine
 from rankscope.monitor.find_baseline import find_baseline
-from rankscope.monitor.limits import DAY, HOUR, MINUTE, SECOND
-from rankscope.monitor.maturity import MaturityCurve
+from rankscope.monitor.limits import DAY, HOUR
 from rankscope.monitor.slicing import Slicing, extend_slicing
-from rankscope.monitor.spread import SpreadSums
 from rankscope.monitor.store.window_table import Progress
-from rankscope.monitor.stored_windows import (
-    StoredCell,
-    add_cells,
-    name_place,
-    pack_cell,
-    pack_hour,
-    unpack_cell,
-)
-from rankscope.monitor.windows import group_rankings, sum_evaluated
+from rankscope.monitor.stored_windows import name_place
+from rankscope.monitor.summing import find_closed, sum_day
+from rankscope.monitor.worker import run_in_order
 from rankscope.records import record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
-
-    import numpy as np
-    from numpy.typing import NDArray
+    from collections.abc import Callable, Iterator, Sequence
 
     from rankscope.monitor.configuration import Configuration
-    from rankscope.monitor.evaluating import Evaluated
-    from rankscope.monitor.store.chunks import Context
     from rankscope.monitor.store.protocol import Store
-    from rankscope.monitor.store.window_table import HourRow
-    from rankscope.monitor.windows import Key
-
-AGES = tuple(
-    minutes * MINUTE
-    for minutes in (
-        1,
-        5,
-        15,
-        30,
-        60,
-        120,
-        240,
-        480,
-        720,
-        1440,
-        2880,
-        4320,
-        7200,
-        10080,
-        20160,
-        43200,
-    )
-)
-"""The ages by which labels are counted."""
+    from rankscope.monitor.summing import SummedDay
 
 ALL = name_place(())
+MANY = 100_000
+"""Rankings that it takes longer to sum than to start processes for them."""
 
 
 @record(frozen=True, slots=True)
@@ -111,9 +76,10 @@ def refresh(
     digest = configuration.digest
     before = store.progress(project, digest)
     touched = store.touched(project, 0 if before is None else before.seq, HOUR)
-    contexts = Contexts(store, project)
-    slicing = extend_slicing(_start_slicing(before, configuration), contexts, configuration.most)
-    closed = now - configuration.definition.window * SECOND - HOUR
+    slicing = extend_slicing(
+        _start_slicing(before, configuration), store.contexts(project), configuration.most
+    )
+    closed = find_closed(configuration, now)
     starts = set(touched.times.tolist())
     starts.update(store.find_open(project, digest, length=HOUR, until=closed + 1, slice=ALL))
     # What is left of an hour whose events were deleted makes no window of it.
@@ -127,31 +93,15 @@ def refresh(
         "" if before is None else before.baseline,
     )
     rankings = 0
-    for day, of_day in groupby(sorted(starts), lambda start: start - start % DAY):
-        hours = list(of_day)
-        summed = _Hours(hours)
-        for some in _batch(hours, closed):
-            moment = now if some[0] <= closed else min(now, _open_until(some[0], configuration))
-            evaluated = evaluate_chunks(
-                store.read(project, some[0], some[-1] + HOUR),
-                configuration.definition,
-                now=moment,
-                threads=threads,
-            )
-            summed.take(evaluated, contexts, configuration, slicing)
-        others = [
-            row for row in store.cells(project, digest, day, day + DAY) if row.start not in hours
-        ]
-        cells = sorted([*summed.cells, *map(unpack_cell, others)], key=lambda one: one.key)
+    days = [tuple(hours) for _, hours in groupby(sorted(starts), lambda start: start - start % DAY)]
+    work = partial(sum_day, project=project, configuration=configuration, slicing=slicing, now=now)
+    for summed in _sum_days(store, days, work, engine.count_threads(threads)):
         store.put_windows(
             project,
             digest,
-            replaced={HOUR: hours, DAY: [day]},
-            cells=[
-                *(pack_cell(HOUR, one) for one in summed.cells),
-                *(pack_cell(DAY, one) for one in _add_hours(day, cells)),
-            ],
-            hours=summed.pack(),
+            replaced={HOUR: summed.starts, DAY: [summed.start]},
+            cells=summed.cells,
+            hours=summed.hours,
             progress=so_far,
         )
         rankings += summed.rankings
@@ -198,101 +148,23 @@ def _start_slicing(before: Progress | None, configuration: Configuration) -> Sli
     )
 
 
-def _open_until(start: int, configuration: Configuration) -> int:
-    """Give the last moment at which no ranking of an hour is mature."""
-    return start + configuration.definition.window * SECOND - 1
-
-
-def _batch(starts: Sequence[int], closed: int) -> Iterator[list[int]]:
-    """Put hours together that are closed and follow each other; each that is open stays alone."""
-    batch: list[int] = []
-    for start in starts:
-        if batch and (start > closed or start - batch[-1] > HOUR):
-            yield batch
-            batch = []
-        batch.append(start)
-    if batch:
-        yield batch
-
-
-def _add_hours(day: int, cells: Iterable[StoredCell]) -> Iterator[StoredCell]:
-    """Add up the hours of a day, cell by cell."""
-    found: dict[Key, list[StoredCell]] = {}
-    for one in cells:
-        found.setdefault(one.key._replace(start=day), []).append(one)
-    for key, members in found.items():
-        yield StoredCell(key, *add_cells(members))
-
-
-class _Hours:
-    """Hours of a day that are summed.
-
-    Args:
-        starts: When they begin, ascending.
-    """
-
-    def __init__(self, starts: list[int]) -> None:
-        import numpy as np  # noqa: PLC0415 - loads with the first array
-
-        self._starts = starts
-        self._ages = np.zeros((len(starts), len(AGES) + 1), dtype=np.int64)
-        self._late = np.zeros(len(starts), dtype=np.int64)
-        self._unshown = np.zeros(len(starts), dtype=np.int64)
-        self.rankings = 0
-        self.cells: list[StoredCell] = []
-
-    def take(
-        self,
-        evaluated: Iterable[Evaluated],
-        contexts: Mapping[int, Context],
-        configuration: Configuration,
-        slicing: Slicing,
-    ) -> None:
-        """Sum the rankings of some of the hours."""
-        spreads = SpreadSums(len(configuration.definition.measures))
-
-        def watch() -> Iterator[Evaluated]:
-            for each in evaluated:
-                spreads.take(each, *group_rankings(each, contexts))
-                self._count(each)
-                yield each
-
-        windows = sum_evaluated(watch(), contexts, configuration.definition, slicing)
-        found = spreads.finish()
-        self.cells += [StoredCell(key, cell, found.get(key)) for key, cell in windows.cells.items()]
-
-    def _count(self, each: Evaluated) -> None:
-        """Count the labels of the hours by age, and those that count for nothing."""
-        import numpy as np  # noqa: PLC0415 - loads with the first array
-
-        graded = each.graded
-        hour = np.searchsorted(np.array(self._starts), each.chunk.times, side="right") - 1
-        size = len(self._starts)
-        self.rankings += len(hour)
-        self._late += _sum_by(hour, graded.late, size)
-        self._unshown += _sum_by(hour, graded.unshown, size)
-        is_final = graded.is_mature[graded.aged]
-        places = np.searchsorted(np.array(AGES), graded.ages[is_final], side="left")
-        at = hour[graded.aged[is_final]] * (len(AGES) + 1) + places
-        self._ages += np.bincount(at, minlength=self._ages.size).reshape(self._ages.shape)
-
-    def pack(self) -> list[HourRow]:
-        """Give what is known of the hours besides their cells."""
-        columns = zip(
-            self._starts,
-            self._ages.tolist(),
-            self._late.tolist(),
-            self._unshown.tolist(),
-            strict=True,
+def _sum_days(
+    store: Store,
+    days: Sequence[tuple[int, ...]],
+    work: Callable[..., SummedDay],
+    threads: int,
+) -> Iterator[SummedDay]:
+    """Sum days in order: the first here, and the others by processes if that one was large."""
+    if not days:
+        return
+    first = work(store, days[0], threads=threads)
+    yield first
+    others = days[1:]
+    most = min(threads, len(others))
+    if most > 1 and len(others) * first.rankings >= MANY:
+        yield from run_in_order(
+            store, (partial(work, starts=day, threads=1) for day in others), most
         )
-        return [
-            pack_hour(start, MaturityCurve(AGES, tuple(ages)), late, unshown)
-            for start, ages, late, unshown in columns
-        ]
-
-
-def _sum_by(groups: NDArray[np.int64], counts: NDArray[np.int64], size: int) -> NDArray[np.int64]:
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
-    # Sums of fewer than 2^53 are whole numbers, exactly.
-    return np.bincount(groups, counts, size).astype(np.int64)
+    else:
+        for day in others:
+            yield work(store, day, threads=threads)

@@ -1,12 +1,16 @@
-"""One round of evaluation: what it has done."""
+"""One round of evaluation: windows, baseline and rules of a project are brought up to date."""
 
 from __future__ import annotations
 
+from rankscope.monitor.alerts.advancing import advance_rules
+from rankscope.monitor.configuration import find_configuration
+from rankscope.monitor.refreshing import refresh
 from rankscope.records import record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from rankscope.monitor.alerts.alert import Alert
+    from rankscope.monitor.store.protocol import Store
 
 
 @record(frozen=True, slots=True, kw_only=True)
@@ -28,3 +32,31 @@ class Round:
     rankings: int
     periods: int
     alerts: tuple[Alert, ...]
+
+
+def evaluate_project(store: Store, project: str, *, now: int, threads: int | None = None) -> Round:
+    """Bring windows, baseline and rules of a project up to date.
+
+    Args:
+        store: Where its events are.
+        project: The name of the project.
+        now: The moment, in microseconds since 1970 in UTC.
+        threads: How many threads may work; the result does not depend on it.
+
+    Raises:
+        UsageError: The project is not configured.
+        FileError: The store cannot be written.
+    """
+    configuration = find_configuration(store, project)
+    refreshed = refresh(store, project, configuration, now=now, threads=threads)
+    advanced = advance_rules(
+        store, project, configuration, refreshed.slicing, now=now, threads=threads
+    )
+    return Round(
+        as_of=now,
+        seq=refreshed.seq,
+        hours=refreshed.hours,
+        rankings=refreshed.rankings,
+        periods=advanced.periods,
+        alerts=advanced.alerts,
+    )

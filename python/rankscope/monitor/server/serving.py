@@ -10,12 +10,13 @@ from rankscope.monitor.alerts.delivery import Deliverer
 from rankscope.monitor.alerts.log_channel import LogChannel
 from rankscope.monitor.alerts.posting import Poster
 from rankscope.monitor.alerts.scheduler import SECONDS, Scheduler
-from rankscope.monitor.monitor import Monitor
+from rankscope.monitor.round import evaluate_project
 from rankscope.monitor.server.app import make_app
 from rankscope.monitor.server.journal import Journal, write_stderr
 from rankscope.monitor.server.listening import CLOSING_SECONDS, is_loopback, make_server
 from rankscope.monitor.server.settings import Settings
 from rankscope.monitor.times import read_clock
+from rankscope.monitor.worker import Worker
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -62,9 +63,13 @@ def serve_store(
     )
     journal = Journal(write_log, now)
     poster = poster or Poster()
+    worker = Worker(store, is_modest=True)
     scheduler = Scheduler(
         store.projects,
-        partial(_evaluate, store, now),
+        lambda project: worker.run(
+            # One thread, for those who log are not to be held up.
+            partial(evaluate_project, project=project, now=now(), threads=1)
+        ),
         deliverer=Deliverer(store, log=LogChannel(journal.write), poster=poster, now=now),
         seconds=seconds,
         now=now,
@@ -81,11 +86,7 @@ def serve_store(
             server.run([listening])
         finally:
             scheduler.stop(CLOSING_SECONDS)
-
-
-def _evaluate(store: Store, now: Callable[[], int], project: str) -> None:
-    # One thread, so that those who log are not held up.
-    Monitor(store, project, now=now, threads=1).evaluate()
+            worker.close()
 
 
 def _listen(host: str, port: int) -> socket.socket:

@@ -6,6 +6,10 @@ from rankscope.errors import UsageError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+    from rankscope.monitor.store.borrowed import BorrowedStore
     from rankscope.monitor.store.protocol import Store
     from rankscope.monitor.store.sqlite import SQLiteReader
 
@@ -51,6 +55,23 @@ def open_reader(url: str) -> SQLiteReader:
     from rankscope.monitor.store.sqlite import open_sqlite_reader  # noqa: PLC0415 - likewise
 
     return open_sqlite_reader(path)
+
+
+def borrow_store(url: str, ask: Callable[[Callable[..., Any], int], object]) -> BorrowedStore:
+    """Open a store by its URL that another process writes.
+
+    Args:
+        url: As for `open_store`.
+        ask: Lets that process do a piece of work that writes.
+
+    Raises:
+        UsageError: It is no URL of a store.
+    """
+    from pathlib import Path  # noqa: PLC0415 - likewise
+
+    from rankscope.monitor.store.borrowed import BorrowedStore  # noqa: PLC0415 - likewise
+
+    return BorrowedStore(Path(_read_path(url)), ask)
 
 
 def _read_path(url: str) -> str:

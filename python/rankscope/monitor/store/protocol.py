@@ -140,6 +140,10 @@ class Store(Protocol):
         """Read something else, all of it of one moment."""
 
     @property
+    def url(self) -> str:
+        """Where it is, for other processes, too."""
+
+    @property
     def last_seq(self) -> int:
         """The number of the last event that is acknowledged."""
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 import sqlite3
 from contextlib import ExitStack, closing
-from functools import partial
 from pathlib import Path
 
 from rankscope.errors import FileError
+from rankscope.monitor.store import SQLITE
 from rankscope.monitor.store.checking import find_wrong_count
 from rankscope.monitor.store.checkpointing import Checkpointer
 from rankscope.monitor.store.committing import GroupCommitter
@@ -16,33 +16,18 @@ from rankscope.monitor.store.connecting import connect_sqlite, driver_of, tellin
 from rankscope.monitor.store.faults import STOPS
 from rankscope.monitor.store.filesystem import refuse_network
 from rankscope.monitor.store.high_water import HighWater, Mark, sync_data, sync_folder
-from rankscope.monitor.store.keyring import insert_key, revoke_key
 from rankscope.monitor.store.lock import WriterLock
 from rankscope.monitor.store.opening import accept_loss, check_mark, open_tables, read_facts
-from rankscope.monitor.store.protocol import Deleted
 from rankscope.monitor.store.reading import StoreReader
-from rankscope.monitor.store.retention import (
-    AT_ONCE,
-    delete_pending,
-    delete_rankings,
-    find_pending,
-    mark_deleted,
-)
 from rankscope.monitor.store.transaction import Known, Transaction
-from rankscope.monitor.store.window_table import drop_windows, insert_configuration, put_windows
-from rankscope.monitor.store.writing import prepare, store_events
+from rankscope.monitor.store.writer import StoreWriter
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable
     from concurrent.futures import Future
     from types import TracebackType
     from typing import Any, Self, TypeVar
-
-    from rankscope.monitor.events import Event
-    from rankscope.monitor.keys import ApiKey
-    from rankscope.monitor.store.protocol import Outcome
-    from rankscope.monitor.store.window_table import CellRow, HourRow, Progress
 
     T = TypeVar("T")
 
@@ -80,6 +65,11 @@ class SQLiteReader(StoreReader):
     def path(self) -> Path:
         """The file."""
         return self._path
+
+    @property
+    def url(self) -> str:
+        """Where it is, for other processes, too."""
+        return f"{SQLITE}{self._path.absolute()}"
 
     def backup(self, path: str | os.PathLike[str]) -> int:
         """Copy the store to a new file while it goes on.
@@ -135,7 +125,7 @@ class SQLiteReader(StoreReader):
                 pass
 
 
-class SQLiteStore(SQLiteReader):
+class SQLiteStore(SQLiteReader, StoreWriter):
     """A store in a file of SQLite; see `Store` for what it promises.
 
     One process writes, by one thread, which commits in groups: what is acknowledged is in the log,
@@ -257,45 +247,6 @@ class SQLiteStore(SQLiteReader):
         """The size of the log."""
         return self._checkpointer.log_bytes
 
-    def append(
-        self,
-        project: str,
-        events: Sequence[Event],
-        rejected: Mapping[str, int] | None = None,
-    ) -> list[Outcome]:
-        """Store events, and count those that were rejected before, by code.
-
-        Args:
-            project: The name of the project.
-            events: The events; they are stored together, or not at all.
-            rejected: By code, how many were rejected before.
-
-        Returns:
-            What became of each, once that is on the disk.
-
-        Raises:
-            FileError: They are not stored, or not surely.
-        """
-        return self.submit(project, events, rejected).result()
-
-    def submit(
-        self,
-        project: str,
-        events: Sequence[Event],
-        rejected: Mapping[str, int] | None = None,
-    ) -> Future[list[Outcome]]:
-        """Do as `append` does, without waiting.
-
-        Raises:
-            FileError: They cannot be taken now.
-        """
-        batch = prepare(events)
-        counted = dict(rejected or {})
-        return self.transact(
-            lambda transaction: store_events(transaction, project, batch, counted),
-            max(1, len(batch)),
-        )
-
     def transact(self, work: Callable[[Transaction], T], size: int = 1) -> Future[T]:
         """Do other work in a transaction of the writer, together with whatever it writes then.
 
@@ -308,91 +259,6 @@ class SQLiteStore(SQLiteReader):
             FileError: It cannot be taken now.
         """
         return self._committer.submit(work, size)
-
-    def add_key(self, key: ApiKey, actor: str) -> None:
-        """Store a key, and who made it.
-
-        Raises:
-            FileError: It is not stored, or not surely.
-        """
-        self.transact(partial(insert_key, key=key, actor=actor)).result()
-
-    def revoke_key(self, project: str, key_id: str, now: int, actor: str) -> bool:
-        """Let a key of a project open nothing any more, and say whether it opened something.
-
-        Raises:
-            FileError: That is not stored, or not surely.
-        """
-        work = partial(revoke_key, project=project, key_id=key_id, now=now, actor=actor)
-        return self.transact(work).result()
-
-    def configure(self, project: str, text: str, now: int, actor: str) -> None:
-        """Store how a project is measured from now on; what was said before stays.
-
-        Raises:
-            FileError: It is not stored, or not surely.
-        """
-        self.transact(
-            partial(insert_configuration, project=project, text=text, now=now, actor=actor)
-        ).result()
-
-    def put_windows(
-        self,
-        project: str,
-        digest: bytes,
-        *,
-        replaced: Mapping[int, Sequence[int]],
-        cells: Sequence[CellRow],
-        hours: Sequence[HourRow],
-        progress: Progress,
-    ) -> None:
-        """Put windows in the place of those that there were, and say how far that is.
-
-        Raises:
-            FileError: They are not stored, or not surely.
-        """
-        work = partial(
-            put_windows,
-            project=project,
-            digest=digest,
-            replaced=replaced,
-            cells=cells,
-            hours=hours,
-            progress=progress,
-        )
-        self.transact(work).result()
-
-    def drop_windows(self, project: str, keep: bytes) -> None:
-        """Delete the windows of all configurations but one.
-
-        Raises:
-            FileError: That is not done, or not surely.
-        """
-        self.transact(partial(drop_windows, project=project, keep=keep)).result()
-
-    def delete_before(self, project: str, time: int) -> Deleted:
-        """Delete the rankings before a time, their labels, and labels before it without ranking.
-
-        Raises:
-            FileError: It cannot be done, or not all of it.
-        """
-        if project not in self.projects():
-            return Deleted(0, 0)
-        self.transact(partial(mark_deleted, project=project, time=time)).result()
-        with self._engine.connect() as connection:
-            pending = find_pending(connection, project, time)
-        rankings = labels = 0
-        for start in range(0, len(pending), AT_ONCE):
-            some = pending[start : start + AT_ONCE]
-            work = partial(delete_pending, project=project, seqs=some)
-            labels += self.transact(work, AT_ONCE).result().labels
-        while True:
-            work = partial(delete_rankings, project=project, time=time)
-            gone = self.transact(work, AT_ONCE).result()
-            if not gone.rankings:
-                return Deleted(rankings, labels)
-            rankings += gone.rankings
-            labels += gone.labels
 
     def close(self) -> None:
         """Store what was submitted, and let go."""

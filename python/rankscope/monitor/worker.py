@@ -1,0 +1,198 @@
+"""Work on a store in a process of its own, beside the one that writes to it.
+
+Whoever logs to a service waits for its process, and a thread of it that evaluates would let them
+wait longer: one thread of Python runs at a time, whichever the system would rather have run. The
+process of a worker reads the store itself, and asks the one that has started it to write.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import threading
+from collections import deque
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
+from queue import SimpleQueue
+
+from rankscope.errors import FileError
+from rankscope.monitor.messages import Messages
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+    from concurrent.futures import Future
+    from types import TracebackType
+    from typing import Any, Self, TypeVar
+
+    from rankscope.monitor.store.protocol import Store
+
+    T = TypeVar("T")
+
+COMMAND = (
+    "import sys; sys.path[:] = {path!r}; from rankscope.monitor import working; working.main()"
+)
+
+
+class Worker:
+    """A process that works on a store; it is started when there is something to do.
+
+    It does one thing at a time, whoever asks, and ends with this process, however that ends.
+
+    Args:
+        store: The store, which this process writes.
+        is_modest: Whether all other processes go first, where the system knows of such a thing.
+
+    Examples:
+        >>> from tempfile import TemporaryDirectory
+        >>> from operator import methodcaller
+        >>> from rankscope.monitor.store import open_store
+        >>> with TemporaryDirectory() as folder:
+        ...     store = open_store(f"sqlite:///{folder}/events.db")
+        ...     with Worker(store) as worker:
+        ...         worker.run(methodcaller("projects"))
+        ...     store.close()
+        []
+    """
+
+    def __init__(self, store: Store, *, is_modest: bool = False) -> None:
+        self._store = store
+        self._is_modest = is_modest
+        self._process: subprocess.Popen[bytes] | None = None
+        self._is_closed = False
+        self._one_at_a_time = threading.Lock()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        _kind: type[BaseException] | None,
+        _error: BaseException | None,
+        _trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def run(self, work: Callable[[Store], T]) -> T:
+        """Let the process do a piece of work, and wait for it.
+
+        Args:
+            work: A function of a module, with what it is given besides the store; both it and what
+                it returns can be pickled.
+
+        Raises:
+            FileError: The process has ended before the work was done.
+            Exception: Whatever the work raises.
+        """
+        with self._one_at_a_time:
+            process = self._start()
+            try:
+                what, said = self._converse(work)
+            except (EOFError, OSError) as error:
+                self._end()
+                raise FileError(
+                    f"expected process {process.pid} to do its work, found that it has ended",
+                    hint="it may have been killed for want of memory; the next time is another one",
+                    code="worker_ended",
+                ) from error
+            except BaseException:
+                # What was half said cannot be gone on with.
+                self._end()
+                raise
+        if what == "failed":
+            raise said
+        return said  # type: ignore[no-any-return]  # what the work returned
+
+    def close(self) -> None:
+        """End the process, and what it is doing; it holds nothing that could be lost."""
+        self._is_closed = True
+        process = self._process
+        if process is not None:
+            process.kill()
+        with self._one_at_a_time:
+            self._end()
+
+    def _start(self) -> subprocess.Popen[bytes]:
+        if self._is_closed:
+            raise FileError("expected a worker, found it closed", code="store_closed")
+        if self._process is None:
+            # Nothing but what this process itself is made of.
+            self._process = subprocess.Popen(  # noqa: S603
+                [sys.executable, "-P", "-c", COMMAND.format(path=sys.path)],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                # Who interrupts this process at a terminal means it alone: it ends the other.
+                process_group=0 if os.name == "posix" else None,
+            )
+            self._messages.send(self._store.url, self._is_modest)
+        return self._process
+
+    @property
+    def _messages(self) -> Messages:
+        process = self._process
+        if process is None or process.stdin is None or process.stdout is None:
+            raise EOFError
+        return Messages(process.stdout, process.stdin)
+
+    def _converse(self, work: Callable[[Store], object]) -> tuple[str, Any]:
+        """Let the process do a piece of work, write what it asks for, and give how that ended."""
+        messages = self._messages
+        messages.send(work)
+        while (answer := messages.receive())[0] == "write":
+            messages.send(*self._write(*answer[1:]))
+        what, said = answer
+        return what, said
+
+    def _write(self, work: Callable[..., Any], size: int) -> tuple[str, object]:
+        """Do what the process asks to be written."""
+        try:
+            return "done", self._store.transact(work, size).result()
+        except Exception as error:  # noqa: BLE001 - whatever it is, it is for who asked
+            return "failed", error
+
+    def _end(self) -> None:
+        process, self._process = self._process, None
+        if process is not None:
+            process.kill()
+            for pipe in (process.stdin, process.stdout):
+                if pipe is not None:
+                    pipe.close()
+            process.wait()
+
+
+def run_in_order(store: Store, works: Iterable[Callable[[Store], T]], most: int) -> Iterator[T]:
+    """Do pieces of work by processes of their own, and give what they return in their order.
+
+    Args:
+        store: The store, which this process writes.
+        works: What is to be done; each as for `Worker.run`.
+        most: How many processes there are. What is done ahead of its turn is as many pieces.
+
+    Raises:
+        FileError: A process has ended before its work was done.
+        Exception: Whatever a piece of work raises.
+    """
+    with ExitStack() as stack:
+        idle: SimpleQueue[Worker] = SimpleQueue()
+        workers = [stack.enter_context(Worker(store)) for _ in range(most)]
+        threads = stack.enter_context(ThreadPoolExecutor(most, "rankscope-worker"))
+        # Closed first, however this ends: threads wait for them.
+        for worker in workers:
+            stack.callback(worker.close)
+            idle.put(worker)
+
+        def run(work: Callable[[Store], T]) -> T:
+            worker = idle.get()
+            try:
+                return worker.run(work)
+            finally:
+                idle.put(worker)
+
+        coming: deque[Future[T]] = deque()
+        for work in works:
+            coming.append(threads.submit(run, work))
+            if len(coming) > 2 * most:
+                yield coming.popleft().result()
+        while coming:
+            yield coming.popleft().result()

@@ -1,0 +1,245 @@
+"""Work in a process of its own: as here, whatever becomes of that process or of this one."""
+
+from __future__ import annotations
+
+import os
+import select
+import signal
+import subprocess
+import sys
+import threading
+from functools import partial
+from operator import methodcaller
+
+import pytest
+
+pytest.importorskip("sqlalchemy", reason="the store needs SQLAlchemy")
+
+from rankscope import FileError, UsageError
+from rankscope.monitor import refreshing
+from rankscope.monitor.events import Items, Label, Ranking
+from rankscope.monitor.limits import HOUR
+from rankscope.monitor.monitor import Monitor
+from rankscope.monitor.round import evaluate_project
+from rankscope.monitor.store.sqlite import SQLiteStore
+from rankscope.monitor.worker import Worker, run_in_order
+
+from tests.monitor.test_refreshing import MUSIC, NOW, make_events, open_monitor, spell_out
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from rankscope.monitor.store.protocol import Store
+
+PARENT = """
+import sys
+from threading import Thread
+from tests.monitor.test_worker import tell_process, wait_for_ever
+from rankscope.monitor.store.sqlite import SQLiteStore
+from rankscope.monitor.worker import Worker
+with SQLiteStore(sys.argv[1]) as store, Worker(store) as worker:
+    print(worker.run(tell_process), flush=True)
+    Thread(target=worker.run, args=[wait_for_ever], daemon=True).start()
+    print("waits", flush=True)
+    sys.stdin.read()
+"""
+PATIENCE = 60.0
+
+
+def tell_process(_store: Store) -> int:
+    """Give the number of this process."""
+    return os.getpid()
+
+
+def wait_for_ever(_store: Store) -> None:
+    """Work until somebody ends this process."""
+    signal.pause()
+
+
+def end_process(_store: Store) -> None:
+    """End as a process does that is killed."""
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def shout(_store: Store) -> str:
+    """Print to what carries messages elsewhere."""
+    print("shouted")  # noqa: T201 - the question
+    os.write(1, b"shouted")
+    return sys.stdin.read()
+
+
+def tell_modesty(_store: Store) -> int:
+    """Give how far this process stands back."""
+    return os.getpriority(os.PRIO_PROCESS, 0)
+
+
+def double(_store: Store, number: int) -> int:
+    """Give twice a number, and refuse 7."""
+    if number == 7:
+        raise UsageError("expected another number, found 7", code="seven")
+    return 2 * number
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Store:
+    with SQLiteStore(tmp_path / "events.db") as made:
+        yield made
+
+
+def has_ended(process: int) -> bool:
+    """Say whether a process ends, and wait for that."""
+    try:
+        opened = os.pidfd_open(process)
+    except ProcessLookupError:
+        return True
+    try:
+        return bool(select.select([opened], [], [], PATIENCE)[0])
+    finally:
+        os.close(opened)
+
+
+def test_it_is_another_process_and_stays(store: Store) -> None:
+    with Worker(store) as worker:
+        number = worker.run(tell_process)
+        assert number != os.getpid()
+        assert worker.run(tell_process) == number
+    assert has_ended(number)
+
+
+def test_all_others_go_first_if_it_is_modest(store: Store) -> None:
+    with Worker(store, is_modest=True) as modest, Worker(store) as other:
+        assert modest.run(tell_modesty) == 19
+        assert other.run(tell_modesty) == os.getpriority(os.PRIO_PROCESS, 0)
+
+
+def test_evaluated_apart_windows_and_alerts_are_the_same(tmp_path: Path) -> None:
+    with (
+        open_monitor(tmp_path, "here", [NOW]) as here,
+        open_monitor(tmp_path, "apart", [NOW]) as apart,
+        Worker(apart.store) as worker,
+    ):
+        for monitor in (here, apart):
+            monitor.store.append("default", make_events(3))
+        expected = here.evaluate()
+        found = worker.run(partial(evaluate_project, project="default", now=NOW, threads=1))
+        assert found == expected
+        assert spell_out(apart) == spell_out(here)
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_days_summed_by_many_processes_are_the_same(
+    tmp_path: Path, seed: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    events = [
+        Ranking(f"e{at}", f"r{at}", at * HOUR, Items(("a", "b"), (1, 2)))
+        for day in range(7)
+        for at in range(24 * day, 24 * day + 24, 1 + (seed + day) % 5)
+    ]
+    clicks = [
+        Label(f"l{each.ranking_id}", each.ranking_id, "ab"[place % 2], each.time + 1, ("click",))
+        for place, each in enumerate(events)
+    ]
+    now = 8 * 24 * HOUR
+    with (
+        open_monitor(tmp_path, "one", [now]) as one,
+        Monitor.open(f"{tmp_path}/many.db", now=lambda: now, threads=3) as many,
+    ):
+        many.configure(MUSIC)
+        for monitor in (one, many):
+            monitor.store.append("default", events)
+            monitor.store.append("default", clicks)
+        one.evaluate()
+        monkeypatch.setattr(refreshing, "MANY", 1)
+        assert many.evaluate().rankings == len(events)
+        assert spell_out(many) == spell_out(one)
+
+
+def test_what_work_raises_is_raised(store: Store) -> None:
+    with Worker(store) as worker:
+        with pytest.raises(UsageError, match="to be configured") as caught:
+            worker.run(partial(evaluate_project, project="default", now=NOW))
+        assert caught.value.code == "not_configured"
+        assert worker.run(methodcaller("projects")) == []
+
+
+def test_what_cannot_be_written_is_told_to_the_work(tmp_path: Path) -> None:
+    with open_monitor(tmp_path, "full", [NOW]) as monitor, Worker(monitor.store) as worker:
+        monitor.store.append("default", make_events(3))
+        worker.run(tell_process)
+        monitor.store.close()
+        with pytest.raises(FileError) as caught:
+            worker.run(partial(evaluate_project, project="default", now=NOW))
+        assert caught.value.code == "store_closed"
+
+
+def test_what_is_printed_does_no_harm(store: Store) -> None:
+    with Worker(store) as worker:
+        assert worker.run(shout) == ""
+        assert worker.run(partial(double, number=4)) == 8
+
+
+def test_what_cannot_be_sent_is_refused(store: Store) -> None:
+    with Worker(store) as worker:
+        with pytest.raises((AttributeError, TypeError), match=r"[Pp]ickle|local"):
+            worker.run(lambda _: None)
+        assert worker.run(partial(double, number=4)) == 8
+
+
+def test_a_process_that_was_killed_is_told_of_and_replaced(store: Store) -> None:
+    with Worker(store) as worker:
+        before = worker.run(tell_process)
+        with pytest.raises(FileError, match="found that it has ended") as caught:
+            worker.run(end_process)
+        assert caught.value.code == "worker_ended"
+        assert worker.run(tell_process) != before
+
+
+def test_closing_ends_what_is_being_done(store: Store) -> None:
+    worker = Worker(store)
+    raised: list[str] = []
+    number = worker.run(tell_process)
+
+    def wait() -> None:
+        try:
+            worker.run(wait_for_ever)
+        except FileError as error:
+            raised.append(error.code)
+
+    waiting = threading.Thread(target=wait)
+    waiting.start()
+    worker.close()
+    waiting.join(PATIENCE)
+    assert has_ended(number)
+    assert raised in (["worker_ended"], ["store_closed"])
+    with pytest.raises(FileError, match="found it closed"):
+        worker.run(tell_process)
+
+
+@pytest.mark.skipif(not hasattr(os, "pidfd_open"), reason="Linux tells when other processes end")
+@pytest.mark.parametrize("end", [signal.SIGKILL, signal.SIGTERM])
+def test_it_ends_with_the_process_that_has_started_it(tmp_path: Path, end: signal.Signals) -> None:
+    with subprocess.Popen(
+        [sys.executable, "-c", PARENT, str(tmp_path / "events.db")],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+        env=os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
+    ) as parent:
+        assert parent.stdout is not None
+        number = int(parent.stdout.readline())
+        assert parent.stdout.readline() == "waits\n"
+        parent.send_signal(end)
+    assert has_ended(number)
+
+
+def test_results_come_in_the_order_of_the_works(store: Store) -> None:
+    works = [partial(double, number=number) for number in range(20, 60)]
+    assert list(run_in_order(store, works, 3)) == list(range(40, 120, 2))
+
+
+def test_one_work_that_fails_ends_all(store: Store) -> None:
+    works = (partial(double, number=number) for number in range(100))
+    done = run_in_order(store, works, 2)
+    with pytest.raises(UsageError, match="found 7"):
+        list(done)
