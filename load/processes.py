@@ -11,6 +11,7 @@ import sys
 import threading
 from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from benchmarks.environments import ROOT
@@ -18,8 +19,7 @@ from load.cores import find_cores, stay_on, stay_on_all
 
 if TYPE_CHECKING:
     import resource
-    from collections.abc import Iterator
-    from pathlib import Path
+    from collections.abc import Callable, Iterator
 
 SERVE = "import sys; from rankscope.cli import main; sys.exit(main())"
 ADDRESS = re.compile(r"http://127\.0\.0\.1:(\d+)/")
@@ -35,8 +35,8 @@ class Service:
 
     Args:
         port: Where it listens.
-        peak: The most memory it had, in bytes.
-        seconds: How long its core was busy with it.
+        peak: The most memory it had with the processes it has started, in bytes.
+        seconds: How long its core was busy with all of them.
         log: The largest its log was, in bytes.
     """
 
@@ -74,12 +74,13 @@ def serve(path: Path) -> Iterator[Service]:
         raise RuntimeError("expected the service to say where it listens")
     service = Service(int(found[1]))
     try:
-        yield service
+        with watch_memory(process.pid) as seen:
+            yield service
     finally:
         process.send_signal(signal.SIGTERM)
         usage = _wait(process)
         stay_on_all(free)
-        service.peak = usage.ru_maxrss * UNIT
+        service.peak = max(seen[0], usage.ru_maxrss * UNIT)
         service.seconds = usage.ru_utime + usage.ru_stime
 
 
@@ -103,7 +104,7 @@ class Evaluation:
         rankings: How many rankings.
         opening: How many seconds it took to open the store, which checks all of its pages.
         seconds: How many seconds it took to evaluate them.
-        peak: The most memory it had, in bytes.
+        peak: The most memory it had with the processes it has started, in bytes.
     """
 
     rankings: int
@@ -122,10 +123,11 @@ def evaluate(path: Path) -> Evaluation:
     process = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True)
     if process.stdout is None:
         raise RuntimeError("expected a pipe")
-    said = process.stdout.read()
+    with watch_memory(process.pid) as seen:
+        said = process.stdout.read()
     usage = _wait(process)
     found = json.loads(said)
-    return Evaluation(**found, peak=usage.ru_maxrss * UNIT)
+    return Evaluation(**found, peak=max(seen[0], usage.ru_maxrss * UNIT))
 
 
 @contextmanager
@@ -137,14 +139,65 @@ def watching(path: Path, service: Service) -> Iterator[None]:
         service: What is told.
     """
     log = path.with_name(f"{path.name}-wal")
-    done = threading.Event()
 
     def look() -> None:
-        while not done.wait(0.5):
-            size = log.stat().st_size if log.exists() else 0
-            service.log = max(service.log, size)
+        size = log.stat().st_size if log.exists() else 0
+        service.log = max(service.log, size)
 
-    thread = threading.Thread(target=look)
+    with _repeating(look):
+        yield
+
+
+@contextmanager
+def watch_memory(process: int) -> Iterator[list[int]]:
+    """Look now and then at the memory of a process and of those that it has started.
+
+    Args:
+        process: The number of the process.
+
+    Yields:
+        A list of one number: the most so far, in bytes; 0 where the system does not say.
+    """
+    most = [0]
+
+    def look() -> None:
+        most[0] = max(most[0], sum(map(_find_memory, _find_family(process))))
+
+    with _repeating(look):
+        yield most
+
+
+def _find_family(process: int) -> list[int]:
+    """Give a process, those that it has started, and those that these have."""
+    found = [process]
+    for one in Path(f"/proc/{process}/task").glob("*/children"):
+        try:
+            numbers = one.read_text(encoding="ascii").split()
+        except OSError:
+            continue
+        for number in numbers:
+            found += _find_family(int(number))
+    return found
+
+
+def _find_memory(process: int) -> int:
+    try:
+        status = Path(f"/proc/{process}/status").read_text(encoding="utf-8")
+    except OSError:
+        return 0
+    found = re.search(r"VmRSS:\s+(\d+) kB", status)
+    return int(found[1]) << 10 if found else 0
+
+
+@contextmanager
+def _repeating(look: Callable[[], None]) -> Iterator[None]:
+    done = threading.Event()
+
+    def repeat() -> None:
+        while not done.wait(0.25):
+            look()
+
+    thread = threading.Thread(target=repeat)
     thread.start()
     try:
         yield

@@ -116,9 +116,9 @@ def render_record(
     about = (
         f"{CLIENTS} clients on one core send {loaded.rate:,.0f} rankings a second to the service "
         f"on another, {BATCH} a request, {DOCUMENTS} documents each with ids of 12 bytes and with "
-        f"scores; then the labels of one batch in {LABELLED}, three a ranking, {LABEL_RATE:g} "
-        "times as fast. The rate is "
-        "kept however soon answers come; delays are from when a request was due. Ids of rankings "
+        f"scores; then the labels of one batch in {LABELLED}, three a ranking, of "
+        f"{LABEL_RATE * loaded.rate:,.0f} rankings a second. The rate is kept however soon "
+        "answers come; delays are from when a request was due. Ids of rankings "
         "and labels are random. All is on the disk when it is acknowledged. Meanwhile the service "
         "evaluates what came."
     )
@@ -133,8 +133,8 @@ def render_record(
         "|---|--:|",
         *_list_sent("rankings", shown),
         *_list_sent("labels", told),
-        f"| memory of the service, at most | {service.peak / MB:,.0f} MB |",
-        f"| its core was busy for | {busy:.0%} of the time |",
+        f"| memory of the service and its evaluation, at most | {service.peak / MB:,.0f} MB |",
+        f"| their core was busy for | {busy:.0%} of the time |",
         f"| its log, at most | {service.log / MB:,.0f} MB |",
         f"| bytes on the disk a ranking | {loaded.size / shown.events:,.0f} |",
         f"| values compared, to the last bit | {loaded.compared:,} |",

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 CLIENTS = 4
 SHOWN, TOLD = "/v1/rankings", "/v1/labels"
-LABEL_RATE = 2.0
+LABEL_RATE = 1.0
 """How many times as fast as rankings their labels are sent."""
 LABELLED = 5
 """Of so many batches, one has its labels sent."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import defaultdict
 from typing import TYPE_CHECKING
 
@@ -61,9 +62,16 @@ def verify(path: Path, batches: int) -> tuple[int, list[str]]:
                     f"expected {measure.name} {plain.get(hour)!r} of {where} at {hour}, "
                     f"found {said.get(hour)!r}"
                     for hour in plain.keys() | said.keys()
-                    if plain.get(hour) != said.get(hour)
+                    if not _is_same(plain.get(hour), said.get(hour))
                 ]
     return compared, wrong
+
+
+def _is_same(one: float | None, other: float | None) -> bool:
+    """Say whether two values are one to the last bit; NaN is that of an hour without labels."""
+    if one is None or other is None:
+        return one is other
+    return one == other or (math.isnan(one) and math.isnan(other))
 
 
 class Expected:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from itertools import pairwise
+from operator import ge
 
 from rankscope.monitor.events import Items, unless_all_none
 from rankscope.monitor.fields import read_id, read_number
@@ -53,7 +53,7 @@ def read_items(
     )
     if places is None:
         return Items(ids, tuple(range(1, count + 1)), *columns), notes
-    if any(after <= before for before, after in pairwise(places)):
+    if any(map(ge, places, places[1:])):
         order = sorted(range(count), key=places.__getitem__)
         places = tuple(places[at] for at in order)
         ids = tuple(ids[at] for at in order)

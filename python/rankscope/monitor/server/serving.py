@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import socket
 from functools import partial
 
@@ -82,6 +83,8 @@ def serve_store(
     with _listen(host, port) as listening:
         announce(f"http://{own}:{listening.getsockname()[1]}/")
         scheduler.start()
+        # What is there now stays: to look at all of it again and again would hold up whoever logs.
+        gc.freeze()
         try:
             server.run([listening])
         finally:

@@ -71,8 +71,11 @@ def pack(items: Items) -> bytes:
         612
     """
     count = len(items)
-    ids = [doc_id.encode() for doc_id in items.doc_ids]
-    sizes = [len(one) for one in ids]
+    joined = "".join(items.doc_ids)
+    ids = joined.encode()
+    # The text of ASCII has a byte a character.
+    texts = items.doc_ids if joined.isascii() else [doc_id.encode() for doc_id in items.doc_ids]
+    sizes = list(map(len, texts))
     alike = sizes[0] if count and min(sizes) == max(sizes) else 0
     flags = 0
     parts = []
@@ -90,7 +93,7 @@ def pack(items: Items) -> bytes:
     if not alike:
         parts.append(struct.pack(f"<{count}H", *sizes))
     shape = SHAPE.pack(VERSION, flags, alike, count)
-    body = b"".join((*parts, *ids))
+    body = b"".join((*parts, ids))
     return b"".join((shape, CHECKSUM.pack(crc32(body, crc32(shape))), body))
 
 

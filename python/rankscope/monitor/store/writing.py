@@ -6,10 +6,11 @@ import json
 from functools import lru_cache
 from typing import NamedTuple
 
-from sqlalchemy import func, select
+from sqlalchemy import bindparam, func, select
 
 from rankscope.monitor.events import LABEL_KINDS, Ranking
 from rankscope.monitor.store import schema
+from rankscope.monitor.store.connecting import fetch_rows
 from rankscope.monitor.store.content import digest
 from rankscope.monitor.store.inserting import insert_rows
 from rankscope.monitor.store.packing import pack
@@ -17,14 +18,30 @@ from rankscope.monitor.store.protocol import Outcome
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
+    from typing import Any
 
-    from sqlalchemy import Connection, Table
+    from sqlalchemy import BindParameter, Connection, Select, Table
 
     from rankscope.monitor.events import Event, Label
     from rankscope.monitor.store.transaction import Transaction
 
 AT_ONCE = 500
+
+# Made once: to make them takes as long as to answer them.
+IDS: BindParameter[list[str]] = bindparam("ids", expanding=True)
+PROJECT: BindParameter[int] = bindparam("project_id")
+EVENTS = select(schema.events.c.event_id, schema.events.c.seq, schema.events.c.digest).where(
+    schema.events.c.project_id == PROJECT, schema.events.c.event_id.in_(IDS)
+)
+SHOWN = (
+    select(schema.rankings.c.ranking_id, schema.events.c.seq, schema.events.c.digest)
+    .join(schema.events, schema.events.c.seq == schema.rankings.c.seq)
+    .where(schema.rankings.c.project_id == PROJECT, schema.rankings.c.ranking_id.in_(IDS))
+)
+TOLD = select(func.count()).where(
+    schema.labels.c.project_id == PROJECT, schema.labels.c.ranking_id.in_(IDS)
+)
 
 
 # There is one for each event: these tuples are made five times as fast as records.
@@ -114,47 +131,29 @@ def store_events(
 def _find_events(
     connection: Connection, project_id: int, event_ids: list[str]
 ) -> dict[str, tuple[int, bytes]]:
-    table = schema.events
-    found: dict[str, tuple[int, bytes]] = {}
-    for start in range(0, len(event_ids), AT_ONCE):
-        wanted = (table.c.project_id == project_id) & table.c.event_id.in_(
-            event_ids[start : start + AT_ONCE]
-        )
-        rows = connection.execute(
-            select(table.c.event_id, table.c.seq, table.c.digest).where(wanted)
-        )
-        found |= {event_id: (seq, content) for event_id, seq, content in rows}
-    return found
+    rows = _ask_of(connection, EVENTS, project_id, event_ids)
+    return {event_id: (seq, content) for event_id, seq, content in rows}
 
 
 def _find_rankings(
     connection: Connection, project_id: int, ranking_ids: list[str]
 ) -> dict[str, tuple[int, bytes]]:
-    shown, told = schema.rankings, schema.events
-    found: dict[str, tuple[int, bytes]] = {}
-    for start in range(0, len(ranking_ids), AT_ONCE):
-        wanted = (shown.c.project_id == project_id) & shown.c.ranking_id.in_(
-            ranking_ids[start : start + AT_ONCE]
-        )
-        rows = connection.execute(
-            select(shown.c.ranking_id, shown.c.seq, told.c.digest)
-            .join(told, told.c.seq == shown.c.seq)
-            .where(wanted)
-        )
-        found |= {ranking_id: (seq, content) for ranking_id, seq, content in rows}
-    return found
+    rows = _ask_of(connection, SHOWN, project_id, ranking_ids)
+    return {ranking_id: (seq, content) for ranking_id, seq, content in rows}
 
 
 def _count_labels(connection: Connection, project_id: int, ranking_ids: list[str]) -> int:
     """Count the labels that are there of rankings that are not, or were not until now."""
-    told = schema.labels
-    count = 0
-    for start in range(0, len(ranking_ids), AT_ONCE):
-        wanted = (told.c.project_id == project_id) & told.c.ranking_id.in_(
-            ranking_ids[start : start + AT_ONCE]
-        )
-        count += connection.execute(select(func.count()).where(wanted)).scalar_one()
-    return count
+    return sum(count for (count,) in _ask_of(connection, TOLD, project_id, ranking_ids))
+
+
+def _ask_of(
+    connection: Connection, statement: Select[Any], project_id: int, ids: list[str]
+) -> Iterator[tuple[Any, ...]]:
+    """Give what a statement says of many ids."""
+    for start in range(0, len(ids), AT_ONCE):
+        some = {"project_id": project_id, "ids": ids[start : start + AT_ONCE]}
+        yield from fetch_rows(connection.execute(statement, some))
 
 
 def _ranking_row(ranking: Ranking, items: bytes, context_id: int) -> tuple[object, ...]:
