@@ -17,10 +17,15 @@ import time
 from pathlib import Path
 
 from rankscope import FileError
-from rankscope.monitor.store import checkpointing, high_water
+from rankscope.monitor.store import checkpointing, high_water, writer
 from rankscope.monitor.store.sqlite import SQLiteStore
 
 from tests.monitor.store.logs import make_label, make_ranking
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from rankscope.monitor.store.protocol import Deleted
+    from rankscope.monitor.store.transaction import Transaction
 
 BATCH = 10
 
@@ -77,6 +82,25 @@ def die_before_the_answer(folder: Path) -> None:
     say("acknowledged", 1)
     high_water.HighWater.write = lambda *_: os.kill(os.getpid(), signal.SIGKILL)  # type: ignore[method-assign,assignment]
     store.append("music", [make_ranking(2)])
+
+
+def die_while_deleting(folder: Path, rankings: int, pieces: int) -> None:
+    """Die when some pieces of what is old are deleted, within the transaction of the next."""
+    store = SQLiteStore(folder / "events.db")
+    store.append("music", [make_ranking(number) for number in range(rankings)])
+    store.append("music", [make_label(number, number) for number in range(rankings)])
+    delete_piece, deleted = writer.delete_rankings, 0
+
+    def delete(transaction: Transaction, project: str, time: int) -> Deleted:
+        nonlocal deleted
+        done = delete_piece(transaction, project, time)
+        deleted += 1
+        if deleted > pieces:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return done
+
+    writer.delete_rankings = delete
+    store.delete_before("music", make_ranking(rankings).time)
 
 
 def leave(folder: Path, batches: int) -> None:

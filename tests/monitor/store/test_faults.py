@@ -16,6 +16,8 @@ import pytest
 from rankscope import FileError
 from rankscope.monitor.store import checkpointing, high_water
 from rankscope.monitor.store.filesystem import refuse_network
+from rankscope.monitor.store.protocol import Deleted
+from rankscope.monitor.store.retention import AT_ONCE
 from rankscope.monitor.store.sqlite import SQLiteStore, open_sqlite_reader
 
 from tests.monitor.store.logs import make_label, make_ranking
@@ -90,6 +92,21 @@ def test_an_event_that_is_sent_again_after_the_answer_was_lost_is_there_once(
     with SQLiteStore(tmp_path / "events.db") as store:
         assert store.append("music", [make_ranking(2)])[0].status == "duplicate"
         assert len(read_back(store, "music")) == 2
+
+
+def test_killed_while_it_deletes_whole_pieces_are_gone_and_it_goes_on(tmp_path: Path) -> None:
+    count, pieces = 3 * AT_ONCE + 10, 2
+    start("die_while_deleting", tmp_path, count, pieces)
+    end = make_ranking(count).time
+    with SQLiteStore(tmp_path / "events.db") as store:
+        store.verify()
+        assert len(read_back(store, "music")) == count - pieces * AT_ONCE
+        assert store.deleted_before("music") == end
+        left = count - pieces * AT_ONCE
+        assert store.delete_before("music", end) == Deleted(rankings=left, labels=left)
+        store.verify()
+        counted = store.counters("music")
+        assert (counted["deleted_rankings"], counted["deleted_labels"]) == (count, count)
 
 
 def flip(path: Path, at: int) -> None:

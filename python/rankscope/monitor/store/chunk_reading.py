@@ -6,6 +6,7 @@ import json
 
 from sqlalchemy import LargeBinary, bindparam, cast, select, tuple_
 
+from rankscope.errors import FileError
 from rankscope.monitor.store import schema
 from rankscope.monitor.store.chunks import Chunk, LabelColumns
 from rankscope.monitor.store.connecting import fetch_rows
@@ -52,9 +53,9 @@ def read_chunks(
             (_, first, _, first_id, *_), (_, last, _, last_id, *_) = rows[0], rows[-1]
             ends = {
                 "first": first,
-                "first_id": first_id.decode(),
+                "first_id": _decode(first_id),
                 "last": last,
-                "last_id": last_id.decode(),
+                "last_id": _decode(last_id),
             }
             yield _make_chunk(rows, fetch_rows(connection.execute(labels, ends)))
 
@@ -156,4 +157,17 @@ def _texts(values: Sequence[bytes]) -> Texts:
     import numpy as np  # noqa: PLC0415 - loads with the first array
 
     sizes = np.fromiter(map(len, values), np.int64, len(values))
-    return offsets_of(sizes), np.frombuffer(b"".join(values), np.uint8)
+    joined = b"".join(values)
+    _decode(joined)
+    return offsets_of(sizes), np.frombuffer(joined, np.uint8)
+
+
+def _decode(text: bytes) -> str:
+    try:
+        return text.decode()
+    except UnicodeDecodeError as error:
+        raise FileError(
+            f"expected text in UTF-8, found {text[error.start : error.start + 10]!r}",
+            hint="restore a backup",
+            code="store_damaged",
+        ) from error
