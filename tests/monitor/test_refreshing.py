@@ -9,6 +9,7 @@ import pytest
 
 pytest.importorskip("sqlalchemy", reason="the store needs SQLAlchemy")
 
+from rankscope.monitor import refreshing
 from rankscope.monitor.baseline import INTERVAL, measure_period, measure_set
 from rankscope.monitor.configuration import BaselineChoice, Configuration
 from rankscope.monitor.contexts import Contexts
@@ -16,6 +17,7 @@ from rankscope.monitor.definition import define
 from rankscope.monitor.events import Items, Label, Ranking
 from rankscope.monitor.limits import DAY, HOUR, MINUTE
 from rankscope.monitor.monitor import Monitor
+from rankscope.monitor.round import evaluate_project
 from rankscope.monitor.slicing import choose_slices
 from rankscope.monitor.stored_windows import unpack_ages, unpack_cell
 from rankscope.monitor.windows import sum_windows
@@ -106,6 +108,72 @@ def test_windows_do_not_depend_on_when_they_were_refreshed(tmp_path: Path, seed:
         assert often.evaluate().as_of == NOW
         # Values that came first have slices in either store: there is room for all.
         assert spell_out(often) == spell_out(once)
+
+
+def test_hours_that_wait_are_final_all_the_same(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(refreshing, "FEW", 0)
+    events = sorted(make_events(5), key=lambda event: event.time)
+    times = [NOW]
+    with (
+        open_monitor(tmp_path, "once", times) as once,
+        open_monitor(tmp_path, "often", times) as often,
+    ):
+        once.store.append("default", events)
+        once.evaluate()
+        later = 0
+        # As they come: each is stored when it happens, and looked at a quarter of an hour later.
+        for now in range(0, NOW, 15 * MINUTE):
+            new = [event for event in events if 0 <= now - event.time < 15 * MINUTE]
+            often.store.append("default", new)
+            done = evaluate_project(often.store, "default", now=now, threads=1, is_thorough=False)
+            later += done.later
+        assert later > 0
+        done = evaluate_project(often.store, "default", now=NOW, threads=1, is_thorough=False)
+        assert done.later == 0
+        assert spell_out(often) == spell_out(once)
+
+
+def test_what_waits_is_summed_though_nothing_more_comes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(refreshing, "FEW", 0)
+    shown = Ranking("e", "r", 0, Items(("a", "b"), (1, 2)), model="m")
+    click = Label("l", "r", "b", 1, ("click",))
+    with open_monitor(tmp_path, "x", [NOW]) as monitor:
+
+        def evaluate(now: int) -> tuple[int, int, int]:
+            done = evaluate_project(monitor.store, "default", now=now, threads=1, is_thorough=False)
+            counted = [
+                unpack_cell(row).cell.tally("labelled")
+                for row in monitor.store.cells("default", MUSIC.digest)
+                if row.slice == "[]"
+            ]
+            return done.hours, done.later, sum(counted)
+
+        monitor.store.append("default", [shown])
+        assert evaluate(80 * MINUTE) == (1, 0, 0)
+        monitor.store.append("default", [click])
+        # An eighth of its age is 11 minutes and a quarter.
+        assert evaluate(90 * MINUTE) == (0, 1, 0)
+        assert evaluate(91 * MINUTE) == (0, 1, 0)
+        assert evaluate(92 * MINUTE) == (1, 0, 1)
+        assert evaluate(93 * MINUTE) == (0, 0, 1)
+
+
+def test_few_rankings_never_wait(tmp_path: Path) -> None:
+    with (
+        open_monitor(tmp_path, "all", [HOUR]) as thorough,
+        open_monitor(tmp_path, "some", [HOUR]) as quick,
+    ):
+        for monitor in (thorough, quick):
+            monitor.store.append("default", make_events(6))
+        for now in (HOUR, HOUR + 1):
+            thorough.evaluate()
+            done = evaluate_project(quick.store, "default", now=now, threads=1, is_thorough=False)
+            assert done.later == 0
+        assert spell_out(quick) == spell_out(thorough)
 
 
 def test_stored_cells_are_the_windows_of_the_events(tmp_path: Path) -> None:

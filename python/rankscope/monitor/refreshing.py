@@ -15,23 +15,24 @@ from rankscope import engine
 from rankscope.monitor.find_baseline import find_baseline
 from rankscope.monitor.limits import DAY, HOUR
 from rankscope.monitor.slicing import Slicing, extend_slicing
-from rankscope.monitor.store.window_table import Progress
-from rankscope.monitor.stored_windows import name_place
+from rankscope.monitor.store.window_table import OpenHour, Progress
 from rankscope.monitor.summing import find_closed, sum_day
 from rankscope.monitor.worker import run_in_order
 from rankscope.records import record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 
     from rankscope.monitor.configuration import Configuration
     from rankscope.monitor.store.protocol import Store
     from rankscope.monitor.summing import SummedDay
 
-ALL = name_place(())
 MANY = 100_000
 """Rankings that it takes longer to sum than to start processes for them."""
+FEW = 50_000
+"""Rankings that can always be summed: that takes some two seconds."""
+SHARE = 8
 
 
 @record(frozen=True, slots=True)
@@ -41,13 +42,15 @@ class Refreshed:
     Args:
         hours: How many hours were summed again.
         rankings: How many rankings they have.
-        seq: The number of the last event that is in the windows.
+        later: How many hours are to be summed again later.
+        seq: The number of the last event that is in the windows, but for those hours.
         as_of: The moment as of which they are, in microseconds since 1970 in UTC.
         slicing: The slices that they have.
     """
 
     hours: int
     rankings: int
+    later: int
     seq: int
     as_of: int
     slicing: Slicing
@@ -60,6 +63,7 @@ def refresh(
     *,
     now: int,
     threads: int | None = None,
+    is_thorough: bool = True,
 ) -> Refreshed:
     """Bring the windows of a project up to date.
 
@@ -69,6 +73,8 @@ def refresh(
         configuration: How it is measured.
         now: The moment, in microseconds since 1970 in UTC.
         threads: How many threads may work; the windows do not depend on it.
+        is_thorough: Whether all that has come is to be in the windows. If not, large hours that are
+            not closed may wait, as `find_later` says.
 
     Raises:
         FileError: The store cannot be written.
@@ -80,12 +86,15 @@ def refresh(
         _start_slicing(before, configuration), store.contexts(project), configuration.most
     )
     closed = find_closed(configuration, now)
+    known = {hour.start: hour for hour in store.open_hours(project, digest)}
     starts = set(touched.times.tolist())
-    starts.update(store.find_open(project, digest, length=HOUR, until=closed + 1, slice=ALL))
+    starts.update(hour.start for hour in known.values() if hour.is_behind or hour.start <= closed)
     # What is left of an hour whose events were deleted makes no window of it.
     whole_since = store.deleted_before(project)
     if whole_since is not None:
         starts = {start for start in starts if start >= whole_since}
+    later = [] if is_thorough else find_later(known.values(), starts, closed, now)
+    starts.difference_update(hour.start for hour in later)
     so_far = Progress(
         0 if before is None else before.seq,
         now,
@@ -102,9 +111,14 @@ def refresh(
             replaced={HOUR: summed.starts, DAY: [summed.start]},
             cells=summed.cells,
             hours=summed.hours,
+            open_hours=[
+                OpenHour(start, now, count, is_behind=False)
+                for start, count in zip(summed.starts, summed.rankings, strict=True)
+                if start > closed
+            ],
             progress=so_far,
         )
-        rankings += summed.rankings
+        rankings += sum(summed.rankings)
     baseline = find_baseline(
         store,
         project,
@@ -116,10 +130,48 @@ def refresh(
         threads=threads,
     )
     done = Progress(touched.seq, now, so_far.slicing, baseline)
-    store.put_windows(project, digest, replaced={}, cells=[], hours=[], progress=done)
+    store.put_windows(
+        project, digest, replaced={}, cells=[], hours=[], open_hours=later, progress=done
+    )
     if before is None:
         store.drop_windows(project, digest)
-    return Refreshed(len(starts), rankings, touched.seq, now, slicing)
+    return Refreshed(len(starts), rankings, len(later), touched.seq, now, slicing)
+
+
+def find_later(
+    known: Iterable[OpenHour], starts: Collection[int], closed: int, now: int
+) -> list[OpenHour]:
+    """Find the hours that are not summed now although events have come, as there are too many.
+
+    To sum an hour takes as long as it has rankings, however few of them have changed; and while
+    attribution windows are open, labels come to all hours of them, again and again. Where these
+    hours are large, each is summed only once it is older by an eighth than when that was done last:
+    a label a minute after the ranking is there after seconds, one that came a day later after
+    three hours at most. Once an hour is closed, it is summed whatever happens.
+
+    Args:
+        known: The hours that were open when they were summed.
+        starts: The hours to which events have come.
+        closed: The last hour that is closed begins here or before.
+        now: The moment, in microseconds since 1970 in UTC.
+
+    Examples:
+        >>> early = OpenHour(0, as_of=100 * HOUR, rankings=40_000, is_behind=False)
+        >>> young = early._replace(start=99 * HOUR)
+        >>> now = 101 * HOUR
+        >>> [hour.start // HOUR for hour in find_later([early, young], {0, 99 * HOUR}, -1, now)]
+        [0]
+        >>> find_later([early], {0}, -1, now)
+        []
+    """
+    wanted = [hour for hour in known if hour.start in starts and hour.start > closed]
+    if sum(hour.rankings for hour in wanted) < FEW:
+        return []
+    return [
+        hour._replace(is_behind=True)
+        for hour in wanted
+        if 0 <= now - hour.as_of < (now - hour.start) / SHARE
+    ]
 
 
 def read_slicing(text: str) -> Slicing:
@@ -161,7 +213,7 @@ def _sum_days(
     yield first
     others = days[1:]
     most = min(threads, len(others))
-    if most > 1 and len(others) * first.rankings >= MANY:
+    if most > 1 and len(others) * sum(first.rankings) >= MANY:
         yield from run_in_order(
             store, (partial(work, starts=day, threads=1) for day in others), most
         )

@@ -22,6 +22,7 @@ class Round:
         seq: The number of the last event that counts.
         hours: How many hours were summed again.
         rankings: How many rankings they have.
+        later: How many more hours, none of them final, are to be summed later.
         periods: How many periods rules have looked at, counted once for each rule.
         alerts: How the states of rules have changed.
     """
@@ -30,11 +31,19 @@ class Round:
     seq: int
     hours: int
     rankings: int
+    later: int
     periods: int
     alerts: tuple[Alert, ...]
 
 
-def evaluate_project(store: Store, project: str, *, now: int, threads: int | None = None) -> Round:
+def evaluate_project(
+    store: Store,
+    project: str,
+    *,
+    now: int,
+    threads: int | None = None,
+    is_thorough: bool = True,
+) -> Round:
     """Bring windows, baseline and rules of a project up to date.
 
     Args:
@@ -42,13 +51,16 @@ def evaluate_project(store: Store, project: str, *, now: int, threads: int | Non
         project: The name of the project.
         now: The moment, in microseconds since 1970 in UTC.
         threads: How many threads may work; the result does not depend on it.
+        is_thorough: Whether hours that are not final are brought up to date however large they are.
 
     Raises:
         UsageError: The project is not configured.
         FileError: The store cannot be written.
     """
     configuration = find_configuration(store, project)
-    refreshed = refresh(store, project, configuration, now=now, threads=threads)
+    refreshed = refresh(
+        store, project, configuration, now=now, threads=threads, is_thorough=is_thorough
+    )
     advanced = advance_rules(
         store, project, configuration, refreshed.slicing, now=now, threads=threads
     )
@@ -57,6 +69,7 @@ def evaluate_project(store: Store, project: str, *, now: int, threads: int | Non
         seq=refreshed.seq,
         hours=refreshed.hours,
         rankings=refreshed.rankings,
+        later=refreshed.later,
         periods=advanced.periods,
         alerts=advanced.alerts,
     )

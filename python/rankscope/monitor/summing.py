@@ -66,14 +66,14 @@ class SummedDay:
     Args:
         start: When it begins.
         starts: When those hours do.
-        rankings: How many rankings they have.
+        rankings: How many rankings each of them has.
         cells: The cells of those hours, and of the day.
         hours: What is known of those hours besides.
     """
 
     start: int
     starts: tuple[int, ...]
-    rankings: int
+    rankings: tuple[int, ...]
     cells: tuple[CellRow, ...]
     hours: tuple[HourRow, ...]
 
@@ -123,7 +123,7 @@ def sum_day(
     return SummedDay(
         day,
         tuple(starts),
-        summed.rankings,
+        tuple(summed.rankings.tolist()),
         (
             *(pack_cell(HOUR, one) for one in summed.cells),
             *(pack_cell(DAY, one) for one in _add_hours(day, cells)),
@@ -172,7 +172,7 @@ class _Hours:
         self._ages = np.zeros((len(starts), len(AGES) + 1), dtype=np.int64)
         self._late = np.zeros(len(starts), dtype=np.int64)
         self._unshown = np.zeros(len(starts), dtype=np.int64)
-        self.rankings = 0
+        self.rankings = np.zeros(len(starts), dtype=np.int64)
         self.cells: list[StoredCell] = []
 
     def take(
@@ -202,7 +202,7 @@ class _Hours:
         graded = each.graded
         hour = np.searchsorted(np.array(self._starts), each.chunk.times, side="right") - 1
         size = len(self._starts)
-        self.rankings += len(hour)
+        self.rankings += np.bincount(hour, minlength=size)
         self._late += _sum_by(hour, graded.late, size)
         self._unshown += _sum_by(hour, graded.unshown, size)
         is_final = graded.is_mature[graded.aged]

@@ -13,7 +13,7 @@ import sys
 import threading
 from collections import deque
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from queue import SimpleQueue
 
 from rankscope.errors import FileError
@@ -114,9 +114,7 @@ class Worker:
             self._end()
 
     def _start(self) -> subprocess.Popen[bytes]:
-        if self._is_closed:
-            raise FileError("expected a worker, found it closed", code="store_closed")
-        if self._process is None:
+        if self._process is None and not self._is_closed:
             # Nothing but what this process itself is made of.
             self._process = subprocess.Popen(  # noqa: S603
                 [sys.executable, "-P", "-c", COMMAND.format(path=sys.path)],
@@ -125,7 +123,13 @@ class Worker:
                 # Who interrupts this process at a terminal means it alone: it ends the other.
                 process_group=0 if os.name == "posix" else None,
             )
-            self._messages.send(self._store.url, self._is_modest)
+            # If it has ended already, that is told of when it is to work.
+            with suppress(OSError):
+                self._messages.send(self._store.url, self._is_modest)
+        # Looked at once more: who closes this may have found no process to end.
+        if self._process is None or self._is_closed:
+            self._end()
+            raise FileError("expected a worker, found it closed", code="store_closed")
         return self._process
 
     @property

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import random
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias
 
 import pytest
@@ -16,7 +16,7 @@ from rankscope.monitor.events import Items, Label, Ranking
 from rankscope.monitor.keys import AuditEntry, authenticate, make_key
 from rankscope.monitor.limits import DAY, HOUR
 from rankscope.monitor.store.protocol import Deleted, Version
-from rankscope.monitor.store.window_table import CellRow, HourRow, Progress
+from rankscope.monitor.store.window_table import CellRow, HourRow, OpenHour, Progress
 from rankscope.records import replace
 
 from tests.monitor.store.logs import make_label, make_ranking
@@ -418,32 +418,42 @@ class StoreConformance:
             progress: Progress,
             *,
             project: str = "music",
+            open_hours: Sequence[OpenHour] = (),
         ) -> None:
             found = [hour for hour in hours if hour.start in replaced.get(HOUR, [])]
             store.put_windows(
-                project, digest, replaced=replaced, cells=cells, hours=found, progress=progress
+                project,
+                digest,
+                replaced=replaced,
+                cells=cells,
+                hours=found,
+                open_hours=open_hours,
+                progress=progress,
             )
-
-        def find_open(store: Store, until: int) -> list[int]:
-            return store.find_open("music", one, length=HOUR, until=until, slice="[]")
 
         with opened() as store:
             assert store.progress("music", one) is None
-            put(store, one, {HOUR: [0, 9], DAY: [0]}, [cell, later, day], done)
+            early, late = OpenHour(0, 8, 2, is_behind=False), OpenHour(9, 8, 1, is_behind=True)
+            starts = {HOUR: [0, 9], DAY: [0]}
+            put(store, one, starts, [cell, later, day], done, open_hours=[early, late])
             put(store, other, {HOUR: [0]}, [cell], done)
             put(store, one, {HOUR: [0]}, [cell], done, project="films")
-            assert [find_open(store, until) for until in (9, 10)] == [[0], [0, 9]]
+            assert store.open_hours("music", one) == [early, late]
             put(store, one, {HOUR: [0]}, [tv, mature], replace(done, seq=10))
+            assert store.open_hours("music", one) == [late]
+            up_to_date = late._replace(is_behind=False)
+            put(store, one, {}, [], replace(done, seq=10), open_hours=[up_to_date])
         with opened() as store:
             assert store.cells("music", one) == [tv, mature, later]
             assert store.cells("music", one, length=DAY) == [day]
             assert store.cells("music", one, 0, 9, slice="[]") == [mature]
             assert store.hours("music", one) == hours
             assert store.hours("music", one, 1) == hours[1:]
-            assert find_open(store, 10) == [9]
+            assert store.open_hours("music", one) == [up_to_date]
             assert store.progress("music", one) == replace(done, seq=10)
             store.drop_windows("music", keep=one)
             assert (store.cells("music", other), store.hours("music", other)) == ([], [])
             assert store.progress("music", other) is None
+            assert store.open_hours("music", other) == []
             assert store.cells("films", one) == [cell]
             assert len(store.cells("music", one)) == 3

@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 SECONDS = 10.0
 DELIVERY_SECONDS = 1.0
 ROUNDS = 3
-REST = 3.0
-"""How many times as long as a round took it is waited at least: ingest needs the cores, too."""
+REST = 1.0
+"""How many times as long as a round took it is waited at least: others need the cores, too."""
 
 
 class Scheduler:

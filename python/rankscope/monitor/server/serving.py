@@ -69,7 +69,7 @@ def serve_store(
         store.projects,
         lambda project: worker.run(
             # One thread, for those who log are not to be held up.
-            partial(evaluate_project, project=project, now=now(), threads=1)
+            partial(evaluate_project, project=project, now=now(), threads=1, is_thorough=False)
         ),
         deliverer=Deliverer(store, log=LogChannel(journal.write), poster=poster, now=now),
         seconds=seconds,

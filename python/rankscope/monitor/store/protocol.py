@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from rankscope.monitor.keys import ApiKey, AuditEntry
     from rankscope.monitor.store.chunks import Chunk, Context
     from rankscope.monitor.store.transaction import Transaction
-    from rankscope.monitor.store.window_table import CellRow, HourRow, Progress
+    from rankscope.monitor.store.window_table import CellRow, HourRow, OpenHour, Progress
 
     Status: TypeAlias = Literal["accepted", "duplicate", "conflict"]
     T = TypeVar("T")
@@ -237,16 +237,8 @@ class Store(Protocol):
     ) -> list[HourRow]:
         """Give what is known besides cells of the hours from one time to before another."""
 
-    def find_open(
-        self,
-        project: str,
-        digest: bytes,
-        *,
-        length: int,
-        until: int,
-        slice: str,  # noqa: A002 - the word for it
-    ) -> list[int]:
-        """Find the windows before a time with a cell of a slice that is not mature."""
+    def open_hours(self, project: str, digest: bytes) -> list[OpenHour]:
+        """Give the hours that were not final when they were summed, in order."""
 
     def put_windows(
         self,
@@ -256,12 +248,13 @@ class Store(Protocol):
         replaced: Mapping[int, Sequence[int]],
         cells: Sequence[CellRow],
         hours: Sequence[HourRow],
+        open_hours: Sequence[OpenHour],
         progress: Progress,
     ) -> None:
         """Put windows in the place of those that there were, and say how far that is.
 
-        All cells of the windows that are `replaced`, by length the starts, are gone, and all of it
-        is done or nothing.
+        All cells of the windows that are `replaced`, by length the starts, are gone. Of the hours,
+        those are open that are among `open_hours`. All of it is done or nothing.
         """
 
     def drop_windows(self, project: str, keep: bytes) -> None:

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from rankscope.monitor.keys import ApiKey, AuditEntry
     from rankscope.monitor.store.chunks import Chunk
     from rankscope.monitor.store.protocol import Version
-    from rankscope.monitor.store.window_table import CellRow, HourRow, Progress
+    from rankscope.monitor.store.window_table import CellRow, HourRow, OpenHour, Progress
 
     T = TypeVar("T")
 
@@ -265,20 +265,10 @@ class StoreReader:
         with self._engine.connect() as connection:
             return window_table.read_hours(connection, project, digest, *ends)
 
-    def find_open(
-        self,
-        project: str,
-        digest: bytes,
-        *,
-        length: int,
-        until: int,
-        slice: str,  # noqa: A002 - the word for it
-    ) -> list[int]:
-        """Find the windows before a time with a cell of a slice that is not mature."""
+    def open_hours(self, project: str, digest: bytes) -> list[OpenHour]:
+        """Give the hours that were not final when they were summed, in order."""
         with self._engine.connect() as connection:
-            return window_table.find_open(
-                connection, project, digest, length=length, until=until, slice=slice
-            )
+            return window_table.read_open_hours(connection, project, digest)
 
 
 def _context_of(row: Any) -> Context:  # noqa: ANN401 - a row of any statement that has them

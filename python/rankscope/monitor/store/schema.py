@@ -183,6 +183,19 @@ hours = Table(
 )
 """One row an hour that has rankings."""
 
+open_hours = Table(
+    "open_hours",
+    TABLES,
+    Column("project_id", Integer, ForeignKey("projects.project_id"), primary_key=True),
+    Column("digest", LargeBinary(16), primary_key=True),
+    Column("start", BigInteger, primary_key=True),
+    Column("as_of", BigInteger, nullable=False),
+    Column("rankings", BigInteger, nullable=False),
+    Column("is_behind", Boolean, nullable=False),
+)
+"""One row an hour that was not final when it was summed, at `as_of`; `is_behind` if events have
+come since then that are to be summed later."""
+
 cells = Table(
     "cells",
     TABLES,

@@ -70,12 +70,28 @@ class HourRow:
     unshown: int
 
 
+class OpenHour(NamedTuple):
+    """An hour that was not final when it was summed.
+
+    Args:
+        start: When it begins, in microseconds since 1970 in UTC.
+        as_of: When it was summed, likewise.
+        rankings: How many it had then.
+        is_behind: Whether events have come since that are to be summed later.
+    """
+
+    start: int
+    as_of: int
+    rankings: int
+    is_behind: bool
+
+
 @record(frozen=True, slots=True)
 class Progress:
     """How far windows are up to date.
 
     Args:
-        seq: All events up to this number are in them.
+        seq: All events up to this number are in them, but for hours that are behind.
         as_of: The moment as of which they are, in microseconds since 1970 in UTC.
         slicing: Which values have slices of their own, as JSON.
         baseline: What values are held against, as JSON; empty where there is nothing.
@@ -160,30 +176,12 @@ def read_hours(
     return [HourRow(*row) for row in connection.execute(wanted)]
 
 
-def find_open(
-    connection: Connection,
-    project: str,
-    digest: bytes,
-    *,
-    length: int,
-    until: int,
-    slice: str,  # noqa: A002 - the word for it
-) -> list[int]:
-    """Find the windows before a time that have a cell whose attribution windows were open."""
-    table = schema.cells
-    wanted = (
-        select(table.c.start)
-        .distinct()
-        .where(
-            *_of(table, project, digest),
-            table.c.length == length,
-            table.c.slice == slice,
-            table.c.start < until,
-            table.c.is_mature.is_(False),
-        )
-        .order_by(table.c.start)
-    )
-    return list(connection.execute(wanted).scalars())
+def read_open_hours(connection: Connection, project: str, digest: bytes) -> list[OpenHour]:
+    """Read which hours were not final when they were summed, in order."""
+    table = schema.open_hours
+    columns = [table.c[name] for name in OpenHour._fields]
+    wanted = select(*columns).where(*_of(table, project, digest)).order_by(table.c.start)
+    return [OpenHour(*row) for row in connection.execute(wanted)]
 
 
 def put_windows(
@@ -194,13 +192,16 @@ def put_windows(
     replaced: Mapping[int, Sequence[int]],
     cells: Sequence[CellRow],
     hours: Sequence[HourRow],
+    open_hours: Sequence[OpenHour],
     progress: Progress,
 ) -> None:
     """Put windows in the place of those that there were, and say how far that is."""
     connection = transaction.connection
     key = {"project_id": transaction.project(project), "digest": digest}
+    summed = [hour.start for hour in hours]
     for table, field, old in (
-        (schema.hours, {}, [hour.start for hour in hours]),
+        (schema.hours, {}, summed),
+        (schema.open_hours, {}, [*summed, *(hour.start for hour in open_hours)]),
         *((schema.cells, {"length": length}, starts) for length, starts in replaced.items()),
     ):
         for at in range(0, len(old), AT_ONCE):
@@ -209,6 +210,7 @@ def put_windows(
     for table, names, rows in (
         (schema.cells, CELL_COLUMNS, cells),
         (schema.hours, HOUR_COLUMNS, hours),
+        (schema.open_hours, OpenHour._fields, open_hours),
     ):
         if rows:
             connection.execute(
@@ -224,7 +226,7 @@ def put_windows(
 def drop_windows(transaction: Transaction, project: str, keep: bytes) -> None:
     """Delete the windows of all definitions but one."""
     project_id = transaction.project(project)
-    for table in (schema.cells, schema.hours, schema.progress):
+    for table in (schema.cells, schema.hours, schema.open_hours, schema.progress):
         others = (table.c.project_id == project_id) & (table.c.digest != keep)
         transaction.connection.execute(delete(table).where(others))
 

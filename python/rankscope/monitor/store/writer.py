@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from rankscope.monitor.keys import ApiKey
     from rankscope.monitor.store.protocol import Outcome
     from rankscope.monitor.store.transaction import Transaction
-    from rankscope.monitor.store.window_table import CellRow, HourRow, Progress
+    from rankscope.monitor.store.window_table import CellRow, HourRow, OpenHour, Progress
 
     T = TypeVar("T")
 
@@ -124,6 +124,7 @@ class StoreWriter(StoreReader, ABC):
         replaced: Mapping[int, Sequence[int]],
         cells: Sequence[CellRow],
         hours: Sequence[HourRow],
+        open_hours: Sequence[OpenHour],
         progress: Progress,
     ) -> None:
         """Put windows in the place of those that there were, and say how far that is.
@@ -138,6 +139,7 @@ class StoreWriter(StoreReader, ABC):
             replaced=replaced,
             cells=cells,
             hours=hours,
+            open_hours=open_hours,
             progress=progress,
         )
         self.transact(work).result()
