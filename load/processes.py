@@ -25,7 +25,8 @@ SERVE = "import sys; from rankscope.cli import main; sys.exit(main())"
 ADDRESS = re.compile(r"http://127\.0\.0\.1:(\d+)/")
 SERVICE_CORE = 0
 SENDER_CORE = 1
-# Kilobytes, but bytes on macOS.
+# Kilobytes, but bytes on macOS. Asked for only where there is no /proc: Linux counts this process in
+# it, too, of which the other was a copy until it became another program.
 UNIT = 1 if sys.platform == "darwin" else 1 << 10
 
 
@@ -80,7 +81,7 @@ def serve(path: Path) -> Iterator[Service]:
         process.send_signal(signal.SIGTERM)
         usage = _wait(process)
         stay_on_all(free)
-        service.peak = max(seen[0], usage.ru_maxrss * UNIT)
+        service.peak = seen[0] or usage.ru_maxrss * UNIT
         service.seconds = usage.ru_utime + usage.ru_stime
 
 
@@ -127,7 +128,7 @@ def evaluate(path: Path) -> Evaluation:
         said = process.stdout.read()
     usage = _wait(process)
     found = json.loads(said)
-    return Evaluation(**found, peak=max(seen[0], usage.ru_maxrss * UNIT))
+    return Evaluation(**found, peak=seen[0] or usage.ru_maxrss * UNIT)
 
 
 @contextmanager
