@@ -25,8 +25,8 @@ SERVE = "import sys; from rankscope.cli import main; sys.exit(main())"
 ADDRESS = re.compile(r"http://127\.0\.0\.1:(\d+)/")
 SERVICE_CORE = 0
 SENDER_CORE = 1
-# Kilobytes, but bytes on macOS. Asked for only where there is no /proc: Linux counts this process in
-# it, too, of which the other was a copy until it became another program.
+# Kilobytes, but bytes on macOS. Asked for only where there is no /proc: Linux counts this process,
+# too, of which the other was a copy until it became another program.
 UNIT = 1 if sys.platform == "darwin" else 1 << 10
 
 
