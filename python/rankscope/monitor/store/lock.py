@@ -31,7 +31,7 @@ class WriterLock:
             holder = Path(path).read_text(encoding="ascii", errors="replace").strip()
             raise FileError(
                 f"expected to write alone, found that process {holder or 'unknown'} writes",
-                hint="ask that process, or read only",
+                hint="if that is rankscope serve, use its pages or its address; reading is free",
                 code="store_locked",
                 file=str(path),
             ) from error
