@@ -37,7 +37,7 @@ pytestmark = pytest.mark.timeout(600)
 
 MEASURE = RULE.measure
 CAUSE = f"device={DEVICE}, version={VERSIONS[1]}"
-PAGES = ("/", "/trace", "/alerts", "/quality")
+PAGES = ("/", "/trace", "/alerts", "/quality", "/settings")
 
 
 @pytest.fixture(scope="module")
@@ -337,6 +337,7 @@ def test_pages_are_read_wide_and_narrow_in_the_light_and_in_the_dark(
         "alerts": "/alerts",
         "rule": f"/rules/{RULE.name.replace(' ', '%20').replace('@', '%40')}",
         "quality": "/quality",
+        "settings": "/settings",
         "ranking": f"/rankings?id={ranking}&measure=nDCG%405",
     }
     for size in (DESKTOP, PHONE):

@@ -148,25 +148,3 @@ def read_interval(options: argparse.Namespace) -> Interval | None:
             )
         return None
     return Interval(options.interval, seed=options.seed or 0)
-
-
-def split_measures(texts: Sequence[str]) -> list[str]:
-    """Split texts at commas and blanks that are outside brackets.
-
-    Examples:
-        >>> split_measures(["nDCG@10, AP", "RBP(p=0.9, rel=2)"])
-        ['nDCG@10', 'AP', 'RBP(p=0.9, rel=2)']
-    """
-    names = []
-    for text in texts:
-        depth = 0
-        name = ""
-        for character in f"{text},":
-            depth += (character in "([{") - (character in ")]}")
-            if depth <= 0 and character in ", ":
-                names.append(name)
-                name = ""
-            else:
-                name += character
-        names.append(name)
-    return [name for name in names if name]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from textwrap import fill
 
 import rankscope as rs
-from rankscope.cli.arguments import Once, OnceFlag, split_measures
+from rankscope.cli.arguments import Once, OnceFlag
 from rankscope.cli.files import add_file_arguments, name_file, refuse_stdin_twice
 from rankscope.cli.output import print_csv, print_json
 from rankscope.conventions import TABLE, find
@@ -16,6 +16,7 @@ from rankscope.conventions.describe import (
     describe_rest,
 )
 from rankscope.errors import FormatError, UsageError
+from rankscope.measures.splitting import split_measures
 from rankscope.results.text import show, show_lines
 
 TYPE_CHECKING = False

@@ -11,13 +11,13 @@ from rankscope.cli.arguments import (
     OnceFlag,
     add_policy_argument,
     add_reading_arguments,
-    split_measures,
 )
 from rankscope.cli.files import add_file_arguments, is_letor, name_file, refuse_stdin_twice
 from rankscope.cli.joined import rank_scores, read_ties
 from rankscope.cli.output import print_csv, print_json, print_notes
 from rankscope.engine import read_measure, refuse_diagnostics
 from rankscope.errors import UsageError
+from rankscope.measures.splitting import split_measures
 from rankscope.results.text import format_value, show
 
 TYPE_CHECKING = False

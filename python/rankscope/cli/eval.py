@@ -17,7 +17,6 @@ from rankscope.cli.arguments import (
     add_policy_argument,
     add_reading_arguments,
     read_interval,
-    split_measures,
 )
 from rankscope.cli.files import add_file_arguments, is_letor, name_file, refuse_stdin_twice
 from rankscope.cli.joined import (
@@ -30,6 +29,7 @@ from rankscope.cli.output import print_csv, print_json, print_notes
 from rankscope.cli.progress import ProgressBar
 from rankscope.data.diagnostics import describe
 from rankscope.errors import UsageError
+from rankscope.measures.splitting import split_measures
 from rankscope.results.text import format_value, show
 
 TYPE_CHECKING = False

@@ -5,11 +5,12 @@ from __future__ import annotations
 import math
 
 import rankscope as rs
-from rankscope.cli.arguments import Once, add_policy_argument, add_reading_arguments, split_measures
+from rankscope.cli.arguments import Once, add_policy_argument, add_reading_arguments
 from rankscope.cli.files import add_file_arguments
 from rankscope.cli.joined import add_joined_arguments
 from rankscope.cli.output import print_json
 from rankscope.errors import UsageError
+from rankscope.measures.splitting import split_measures
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -16,7 +16,6 @@ from rankscope.cli.arguments import (
     add_policy_argument,
     add_reading_arguments,
     read_interval,
-    split_measures,
 )
 from rankscope.cli.files import BESIDES, add_file_arguments, is_letor, name_file, refuse_stdin_twice
 from rankscope.cli.joined import (
@@ -31,6 +30,7 @@ from rankscope.cli.joined import (
 from rankscope.cli.output import print_notes
 from rankscope.cli.progress import ProgressBar
 from rankscope.errors import UsageError
+from rankscope.measures.splitting import split_measures
 from rankscope.report.source import hold
 from rankscope.results.text import show
 

@@ -4,25 +4,25 @@ from __future__ import annotations
 
 from argparse import ArgumentTypeError
 
-from rankscope.cli.arguments import Once, split_measures
+from rankscope.cli.arguments import Once
 from rankscope.cli.monitor.moments import read_duration, read_moment
 from rankscope.cli.monitor.stores import ACTOR, add_store_arguments, open_reader, open_writer
 from rankscope.cli.output import print_json
 from rankscope.errors import UsageError
+from rankscope.measures.splitting import split_measures
+from rankscope.monitor.baseline_names import BASELINES, describe_baseline
 from rankscope.monitor.configuration import BaselineChoice, Configuration
 from rankscope.monitor.definition import define
+from rankscope.monitor.label_weights import read_weight
 from rankscope.monitor.limits import HOUR, SECOND
 from rankscope.monitor.slicing import MOST
-from rankscope.monitor.times import format_time
 from rankscope.results.text import show
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
-    from typing import Any
 
 MEASURES = ("nDCG@1", "nDCG@5", "nDCG@10")
-SETS = ("validation", "training")
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -107,7 +107,7 @@ def add_arguments(parser: ArgumentParser) -> None:
         "--baseline",
         action=Once,
         type=_read_baseline,
-        default={},
+        default=BASELINES["validation"],
         metavar="BASELINE",
         help="what values are held against: validation or training, a set that was logged with "
         "that environment; version, the one before the newest; SINCE..UNTIL, a period; or none; "
@@ -154,17 +154,16 @@ def _read_configuration(options: Namespace) -> Configuration:
         attributes=tuple(options.slice),
         pairs=None if options.pairs is None else tuple(options.pairs),
         most=options.most,
-        baseline=None if options.baseline is None else BaselineChoice(**options.baseline),
+        baseline=_choose_baseline(options.baseline),
         grace=options.grace,
     )
 
 
 def _read_positive(text: str) -> tuple[str, float]:
-    label, sign, weight = text.rpartition("=")
     try:
-        return (label, float(weight)) if sign else (text, 1.0)
-    except ValueError:
-        raise ArgumentTypeError(f"expected a label and its weight, found {text!r}") from None
+        return read_weight(text)
+    except UsageError as error:
+        raise ArgumentTypeError(error.message) from None
 
 
 def _read_pair(text: str) -> tuple[str, str]:
@@ -174,20 +173,23 @@ def _read_pair(text: str) -> tuple[str, str]:
     return one, other
 
 
-def _read_baseline(text: str) -> dict[str, Any] | None:
-    """Read the parts of a baseline; whether they fit is seen later."""
-    if text == "none":
-        return None
-    if text in SETS:
-        return {"environment": text}
-    if text == "version":
-        return {"kind": "version"}
+def _read_baseline(text: str) -> BaselineChoice | tuple[int, int] | None:
+    """Read a baseline, of a period its ends; whether they fit is seen later."""
+    if text in BASELINES:
+        return BASELINES[text]
     since, sign, until = text.partition("..")
     if not sign:
         raise ArgumentTypeError(
             f"expected validation, training, version, none or SINCE..UNTIL, found {text!r}"
         )
-    return {"kind": "period", "since": read_moment(since), "until": read_moment(until)}
+    return read_moment(since), read_moment(until)
+
+
+def _choose_baseline(given: BaselineChoice | tuple[int, int] | None) -> BaselineChoice | None:
+    if isinstance(given, tuple):
+        since, until = given
+        return BaselineChoice(kind="period", since=since, until=until)
+    return given
 
 
 def _missing(option: str, example: str) -> UsageError:
@@ -211,19 +213,9 @@ def _print(configuration: Configuration, options: Namespace) -> None:
         "policy": str(definition.policy),
         "slices": ", ".join(configuration.attributes) or "none",
         "pairs": ", ".join(map(":".join, pairs)) or "none",
-        "baseline": _say_baseline(configuration.baseline),
+        "baseline": describe_baseline(configuration.baseline),
         "grace": f"{configuration.grace // SECOND:,} seconds",
         "definition": definition.hash,
     }
     for name, text in lines.items():
         print(f"{name}\t{show(text)}")
-
-
-def _say_baseline(choice: BaselineChoice | None) -> str:
-    if choice is None:
-        return "none"
-    if choice.kind == "version":
-        return "the version before the newest"
-    if choice.since is not None and choice.until is not None:
-        return f"{format_time(choice.since)} to {format_time(choice.until)}"
-    return f"{choice.environment} set"

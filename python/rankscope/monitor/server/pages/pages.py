@@ -15,6 +15,8 @@ from rankscope.monitor.server.pages.quality_page import QUALITY
 from rankscope.monitor.server.pages.ranking_page import RANKING
 from rankscope.monitor.server.pages.render import Frame, make_pages
 from rankscope.monitor.server.pages.rule_forms import RuleForms
+from rankscope.monitor.server.pages.saving_settings import SavingSettings
+from rankscope.monitor.server.pages.settings_page import SETTINGS
 from rankscope.monitor.server.pages.trace_page import TRACE
 from rankscope.monitor.server.static import name_files, serve_files
 from rankscope.report.templating import read_template
@@ -30,7 +32,7 @@ if TYPE_CHECKING:
     from rankscope.monitor.server.pages.page import Page, View
     from rankscope.monitor.server.problems import RefusedRequestError
 
-PAGES = (OVERVIEW, TRACE, RANKING, ALERTS, NEW_RULE, RULE, QUALITY)
+PAGES = (OVERVIEW, TRACE, RANKING, ALERTS, NEW_RULE, RULE, QUALITY, SETTINGS)
 
 STYLES = ("look.css", "explanation.css", "pages.css")
 
@@ -66,8 +68,12 @@ class Pages:
             "pages.js": read_template("report.js").encode() + (own / "pages.js").read_bytes(),
         }
         self._addresses = name_files(loaded)
-        forms = RuleForms(desk, self._fill)
-        self.endpoints = (*serve_files(loaded), *self._list_endpoints(), *forms.endpoints)
+        self.endpoints = (
+            *serve_files(loaded),
+            *self._list_endpoints(),
+            *RuleForms(desk, self._fill).endpoints,
+            SavingSettings(desk, self._fill).endpoint,
+        )
 
     def show_problem(self, problem: RefusedRequestError, request_id: str) -> HTMLResponse:
         """Make the page that says why a request was refused."""

@@ -25,6 +25,7 @@ PLACES = (
     ("Trace", "/trace"),
     ("Alerts", "/alerts"),
     ("Data quality", "/quality"),
+    ("Settings", "/settings"),
 )
 SHAPES = (
     "M-4.5 0a4.5 4.5 0 109 0a4.5 4.5 0 10-9 0z",

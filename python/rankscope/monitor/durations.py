@@ -1,0 +1,51 @@
+"""How long something is, as people write it: `90s`, `30m`, `24h`, `7d` or `2w`."""
+
+from __future__ import annotations
+
+import re
+
+from rankscope.errors import UsageError
+from rankscope.monitor.limits import DAY, HOUR, MINUTE, SECOND
+
+UNITS = {"s": SECOND, "m": MINUTE, "h": HOUR, "d": DAY, "w": 7 * DAY}
+DURATION = re.compile(r"([0-9]{1,7})([smhdw])", re.ASCII)
+WRITTEN = (("d", DAY, 2), ("h", HOUR, 1), ("m", MINUTE, 1))
+"""Units, their length, and from how many of them on they are written: people say 24 hours."""
+
+
+def read_duration(text: str) -> int:
+    """Read how long something is, in microseconds.
+
+    Raises:
+        UsageError: It says no such thing.
+
+    Examples:
+        >>> read_duration("24h") == read_duration("1d")
+        True
+    """
+    match = DURATION.fullmatch(text)
+    if match is None:
+        raise UsageError(
+            f"expected a time such as 90s, 30m, 24h, 7d or 2w, found {text!r}",
+            hint="write a whole number and the first letter of its unit",
+            code="usage",
+        )
+    return int(match[1]) * UNITS[match[2]]
+
+
+def write_duration(duration: int) -> str:
+    """Write how long something is, in the largest unit of which it is a whole number.
+
+    Args:
+        duration: In microseconds.
+
+    Examples:
+        >>> [write_duration(hours * HOUR) for hours in (1, 24, 36, 48, 168)]
+        ['1h', '24h', '36h', '2d', '7d']
+        >>> write_duration(0), write_duration(90 * SECOND), write_duration(SECOND // 2)
+        ('0s', '90s', '0.5s')
+    """
+    for name, unit, fewest in WRITTEN:
+        if duration >= fewest * unit and duration % unit == 0:
+            return f"{duration // unit}{name}"
+    return f"{duration // SECOND if duration % SECOND == 0 else duration / SECOND}s"

@@ -1,0 +1,59 @@
+r"""Words in a line of text, with blanks or commas between.
+
+A word that has one of these in it, or what no line shows, is written between double quotes, with
+the escapes of JSON: `"add to basket"`, `"two\nlines"`.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+
+from rankscope.errors import UsageError
+
+QUOTED = r'"(?:[^"\\]|\\.)*"'
+WORD = re.compile(rf'(?:{QUOTED}|[^\s,"])+')
+PLAIN = re.compile(r'[^\s,"]+')
+
+
+def split_words(text: str) -> list[str]:
+    r"""Split a text into words; a part of a word may be between quotes.
+
+    Raises:
+        UsageError: A quote has no end, or what is between quotes cannot be meant.
+
+    Examples:
+        >>> split_words('click=1, "add to basket"=2 it\'s')
+        ['click=1', 'add to basket=2', "it's"]
+    """
+    words = [_unquote(word) for word in WORD.findall(text)]
+    if '"' in WORD.sub("", text):
+        raise _bad(text)
+    return words
+
+
+def write_word(word: str) -> str:
+    r"""Write a word so that it is read as one.
+
+    Examples:
+        >>> print(write_word("click"), write_word("add to basket"), write_word("\u202e"))
+        click "add to basket" "\u202e"
+    """
+    if PLAIN.fullmatch(word) and word.isprintable():
+        return word
+    return json.dumps(word, ensure_ascii=not word.isprintable())
+
+
+def _unquote(word: str) -> str:
+    try:
+        return re.sub(QUOTED, lambda found: str(json.loads(found[0])), word)
+    except ValueError:
+        raise _bad(word) from None
+
+
+def _bad(text: str) -> UsageError:
+    return UsageError(
+        f"expected quotes around what belongs together, found {text!r}",
+        hint='write "add to basket" between double quotes, and \\" for one inside',
+        code="usage",
+    )

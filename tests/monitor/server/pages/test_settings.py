@@ -1,0 +1,356 @@
+"""How a project is measured, as a page, and the form that changes it."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from rankscope.errors import UsageError
+from rankscope.monitor.configuration import BaselineChoice, Configuration
+from rankscope.monitor.definition import define
+from rankscope.monitor.limits import DAY, HOUR
+from rankscope.monitor.monitor import Monitor
+from rankscope.monitor.server.pages.settings_form import fill_form, read_form
+from rankscope.monitor.words import split_words, write_word
+
+from tests.monitor.server.pages.site import (
+    CONFIGURATION,
+    HOSTILE,
+    as_json,
+    check_page,
+    find_links,
+    get,
+    log_story,
+    open_monitor,
+)
+from tests.monitor.server.service import NOW, Service
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import httpx
+
+    from tests.monitor.server.pages.site import Reader
+
+PATH = "/settings"
+FIELDS = {
+    "positive": "click=1 favourite=2, buy=5",
+    "window": "24h",
+    "measures": "nDCG@1, nDCG@5 F(beta=0.5, rel=2)@10",
+    "combine": "max",
+    "repeats": "once",
+    "slices": "device country",
+    "baseline": "version",
+    "grace": "2h",
+}
+MADE = Configuration(
+    definition=define(
+        positive={"click": 1, "favourite": 2, "buy": 5},
+        window=86_400,
+        measures=["nDCG@1", "nDCG@5", "F(beta=0.5, rel=2)@10"],
+        combine="max",
+        repeats="once",
+    ),
+    attributes=("device", "country"),
+    baseline=BaselineChoice(kind="version"),
+    grace=2 * HOUR,
+)
+UNUSUAL = Configuration(
+    definition=define(
+        positive={"click": 0.1, "add to basket": 1e300, "a=b": -1, '"': 2, "two\nlines": 3},
+        window=100_000_001,
+        measures=["nDCG(dcg='exp-log2')@10"],
+        unlabelled=None,
+        max_grade=7,
+        policy="empty=zero",
+    ),
+    attributes=("device", "a, b", "\u202e"),
+    pairs=(("device", "a, b"),),
+    most=7,
+    baseline=BaselineChoice(kind="period", since=0, until=DAY, model="m"),
+    grace=1_500_001,
+)
+"""With all that the form does not offer, or that nobody could type."""
+
+
+def send(site: Service, fields: dict[str, str]) -> httpx.Response:
+    """Send the form of the page."""
+    browser = site.browser()
+    token = re.search(r'name="csrf" value="([^"]+)"', browser.get(PATH).text)
+    assert token is not None
+    return browser.send(PATH, fields | {"csrf": token[1]})
+
+
+def read_fields(reader: Reader) -> dict[str, str]:
+    """What stands in the fields of a page, as a browser would send it."""
+    fields = {
+        str(each["name"]): each["value"] or ""
+        for each in reader.all("input")
+        if each.get("name") != "csrf"
+    }
+    select = ""
+    for tag, attrs in reader.elements:
+        if tag == "select":
+            select = str(attrs["name"])
+        if tag == "option" and "selected" in attrs:
+            fields[select] = attrs["value"] or ""
+    return fields
+
+
+def sign_in(site: Service, *scopes: str) -> Reader:
+    """The page, as who has a key with these scopes sees it."""
+    browser = site.browser()
+    browser.sign_in(site.make_key("default", *scopes))
+    return check_page(browser.get(PATH).text)
+
+
+def test_it_is_a_place_that_one_can_always_go_to(site: Service) -> None:
+    for path in ("/", "/alerts", PATH):
+        assert PATH in find_links(check_page(get(site, path)))
+    [here] = [each for each in check_page(get(site, PATH)).all("a") if "aria-current" in each]
+    assert here["href"] == PATH
+
+
+def test_where_nothing_is_measured_pages_lead_to_the_form(site: Service) -> None:
+    for path in ("/", "/trace", "/alerts", "/quality"):
+        page = get(site, path)
+        assert "Nothing is measured yet" in page
+        assert f'class="button" href="{PATH}"' in page
+    assert f'the page <a href="{PATH}">' in get(site, "/rules/new", 409)
+
+
+def test_the_form_of_a_new_project_needs_no_more_than_labels(site: Service) -> None:
+    reader = check_page(get(site, PATH))
+    fields = read_fields(reader)
+    assert fields.pop("positive") == ""
+    assert fields["measures"] == "nDCG@1 nDCG@5 nDCG@10"
+    answer = send(site, fields | {"positive": "click buy=5"})
+    assert (answer.status_code, answer.headers["location"]) == (303, PATH)
+    assert Monitor(site.store).configuration == Configuration(
+        definition=define(positive={"click": 1, "buy": 5}, window=86_400)
+    )
+    assert "No rankings yet" in get(site, "/")
+
+
+def test_labels_are_never_guessed(site: Service) -> None:
+    fields = read_fields(check_page(get(site, PATH)))
+    assert send(site, fields).status_code == 422
+    assert not Monitor(site.store).is_configured
+
+
+def test_who_may_only_read_sees_it_without_a_form(site: Service) -> None:
+    unknown = sign_in(site, "read")
+    assert "with a key that may change things" in unknown.text
+    open_monitor(site.store, UNUSUAL)
+    for reader in (unknown, sign_in(site, "read")):
+        assert [form["action"] for form in reader.all("form")] == ["/sign-out"]
+    assert UNUSUAL.definition.hash in reader.text
+    assert UNUSUAL.digest.hex() in reader.text
+    assert str(UNUSUAL.definition.policy).replace(",", ", ") in reader.text
+    for said in (
+        "click 0.1",
+        "add to basket 1e+300",
+        "Unjudged",
+        "100000001s after a ranking",
+        "Largest grade 7",
+        "nDCG(dcg='exp-log2')@10",
+        "device with a, b",
+        "7 at most",
+        "1970-01-01T00:00:00.000000Z to 1970-01-02T00:00:00.000000Z of m",
+    ):
+        assert said in reader.text
+
+
+def test_who_may_change_things_sees_what_is_measured_above_the_form(site: Service) -> None:
+    open_monitor(site.store)
+    reader = sign_in(site, "read", "admin")
+    assert PATH in [form["action"] for form in reader.all("form")]
+    assert read_fields(reader) == fill_form(CONFIGURATION).texts
+    assert "buy 3, click 1" in reader.text
+    assert "makes all values anew" in reader.text
+
+
+def test_the_twin_tells_the_same(site: Service) -> None:
+    told = as_json(site.browser().get("/settings.json"))
+    assert told["configuration"] is told["definition"] is told["digest"] is None
+    open_monitor(site.store)
+    told = as_json(site.browser().get("/settings.json"))
+    assert told["configuration"] == CONFIGURATION.to_dict()
+    assert told["definition"] == CONFIGURATION.definition.hash
+    assert told["digest"] == CONFIGURATION.digest.hex()
+
+
+def test_what_is_saved_is_what_is_measured(site: Service) -> None:
+    monitor = open_monitor(site.store)
+    answer = send(site, FIELDS)
+    assert (answer.status_code, answer.headers["location"]) == (303, PATH)
+    entry = monitor.store.audit("default")[-1]
+    assert (entry.actor, entry.action) == ("local", "configuration.set")
+    assert read_fields(check_page(get(site, PATH))) == fill_form(MADE).texts
+    key = site.make_key("default", "read")
+    assert site.ask("GET", "/v1/configuration", key=key).json() == MADE.to_dict()
+
+
+def test_values_are_made_anew(site: Service) -> None:
+    log_story(site.store)
+    monitor = open_monitor(site.store)
+    before = monitor.series("nDCG@5", every="day").values
+    changed = fill_form(CONFIGURATION).texts | {"repeats": "once", "measures": "nDCG@5 nDCG@3"}
+    assert send(site, dict(changed)).status_code == 303
+    again = Monitor(site.store, now=lambda: NOW)
+    assert len(again.series("nDCG@5", every="day")) == 0
+    again.evaluate()
+    assert again.measures == ("nDCG@5", "nDCG@3")
+    assert again.series("nDCG@5", every="day").values == before
+
+
+@pytest.mark.parametrize(
+    ("changed", "expected"),
+    [
+        ({}, {}),
+        ({"grace": "3h"}, {"grace": 3 * HOUR}),
+        ({"baseline": "none"}, {"baseline": None}),
+        ({"baseline": "training"}, {"baseline": BaselineChoice(environment="training")}),
+    ],
+)
+def test_what_the_form_does_not_offer_stays(
+    site: Service, changed: dict[str, str], expected: dict[str, object]
+) -> None:
+    open_monitor(site.store, UNUSUAL)
+    fields = read_fields(check_page(get(site, PATH)))
+    assert fields["baseline"] == "kept"
+    assert send(site, fields | changed).status_code == 303
+    made = Monitor(site.store).configuration
+    assert made.definition.hash == UNUSUAL.definition.hash
+    for name in ("attributes", "pairs", "most", "baseline", "grace"):
+        assert getattr(made, name) == expected.get(name, getattr(UNUSUAL, name))
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "said"),
+    [
+        ("positive", "", "expected labels and what they are worth"),
+        ("positive", "click=much", "expected a label and its weight"),
+        ("positive", "click=nan", "finite weights"),
+        ("positive", "click=1 click=2", "expected each label once"),
+        ("positive", 'click="1', "expected quotes around"),
+        ("positive", f"{'x' * 129}=1", "labels as events have them"),
+        ("window", "a day", "expected a time such as 90s"),
+        ("window", "0h", "1 or more"),
+        ("window", "", "expected a time such as 90s"),
+        ("measures", "", "at least one measure"),
+        ("measures", "nDGC@10", "did you mean 'nDCG@10'?"),
+        ("measures", "nDCG", "with a cutoff"),
+        ("combine", "mean", "sum"),
+        ("repeats", "twice", "each"),
+        ("slices", "device device", "different attributes"),
+        ("slices", "a b c d e f g", "6 at most"),
+        ("baseline", "yesterday", "expected one of validation"),
+        ("baseline", "kept", "expected one of validation"),
+        ("grace", "-1h", "expected a time such as 90s"),
+        ("grace", "31d", "from 0 to 30 days"),
+    ],
+)
+def test_what_is_wrong_is_said_beside_its_field_and_nothing_is_lost(
+    site: Service, field: str, value: str, said: str
+) -> None:
+    monitor = open_monitor(site.store)
+    sent = FIELDS | {field: value}
+    answer = send(site, sent)
+    assert answer.status_code == 422
+    reader = check_page(answer.text)
+    assert said in reader.text
+    wrong = [str(each["id"]) for each in reader.all("span") if each.get("class") == "wrong"]
+    assert wrong == [f"{field}-wrong"]
+    assert "nothing was stored" in reader.text
+    shown = read_fields(reader)
+    texts = {name for name in FIELDS if name not in {"combine", "repeats", "baseline"}}
+    assert {name: shown[name] for name in texts} == {name: sent[name] for name in texts}
+    choices = {"combine", "repeats", "baseline"} - {field}
+    assert {name: shown[name] for name in choices} == {name: sent[name] for name in choices}
+    assert Monitor(site.store).configuration == monitor.configuration == CONFIGURATION
+
+
+def test_all_that_is_wrong_is_said_at_once(site: Service) -> None:
+    answer = send(site, dict.fromkeys(FIELDS, "?"))
+    wrong = [each for each in check_page(answer.text).all("span") if each.get("class") == "wrong"]
+    assert {each["id"] for each in wrong} == {f"{name}-wrong" for name in set(FIELDS)} - {
+        "positive-wrong",
+        "slices-wrong",
+    }
+
+
+def test_a_pair_of_what_is_sliced_no_more_is_not_dropped_in_silence(site: Service) -> None:
+    open_monitor(site.store, UNUSUAL)
+    fields = read_fields(check_page(get(site, PATH)))
+    answer = send(site, fields | {"slices": "device"})
+    assert answer.status_code == 422
+    assert "expected pairs of two of the attributes" in check_page(answer.text).text
+
+
+def test_who_changes_it_is_told_what_is_lost_with_events_that_were_deleted(site: Service) -> None:
+    log_story(site.store)
+    monitor = open_monitor(site.store)
+    assert "were deleted" not in get(site, PATH)
+    monitor.delete_before(NOW // DAY * DAY - 5 * DAY)
+    assert "Events before 16 Nov 2026 were deleted" in check_page(get(site, PATH)).text
+
+
+@pytest.mark.parametrize("text", [each for each in HOSTILE if len(each) < 100])
+def test_any_name_is_shown_as_text(site: Service, text: str) -> None:
+    configured = Configuration(
+        definition=define(positive={text: 2.0, "click": 1}, window=3600),
+        attributes=(text, "device"),
+        baseline=BaselineChoice(model=text),
+    )
+    open_monitor(site.store, configured)
+    page = get(site, PATH)
+    reader = check_page(page)
+    assert not reader.all("img")
+    assert len(reader.all("script")) == 1
+    assert as_json(site.browser().get("/settings.json"))["configuration"] == configured.to_dict()
+    fields = read_fields(reader)
+    assert send(site, fields).status_code == 303
+    assert Monitor(site.store).configuration == configured
+    answer = send(site, fields | {"window": text, "measures": text, "baseline": text})
+    assert answer.status_code == 422
+    assert not check_page(answer.text).all("img")
+
+
+def test_a_form_without_its_token_changes_nothing(site: Service) -> None:
+    open_monitor(site.store)
+    answer = site.browser().send(PATH, FIELDS)
+    assert answer.status_code == 403
+    check_page(answer.text)
+    assert Monitor(site.store).configuration == CONFIGURATION
+
+
+def test_who_may_only_read_changes_nothing(site: Service) -> None:
+    open_monitor(site.store)
+    browser = site.browser()
+    browser.sign_in(site.make_key("default", "read"))
+    token = re.search(r'name="csrf" value="([^"]+)"', browser.get(PATH).text)
+    assert token is not None
+    assert browser.send(PATH, FIELDS | {"csrf": token[1]}).status_code == 403
+    assert Monitor(site.store).configuration == CONFIGURATION
+
+
+@pytest.mark.parametrize("configuration", [CONFIGURATION, MADE, UNUSUAL])
+def test_a_form_is_read_as_it_was_filled(configuration: Configuration) -> None:
+    form = fill_form(configuration)
+    read, again = read_form({name: (text,) for name, text in form.texts.items()}, configuration)
+    assert read is not None
+    assert read.to_json() == configuration.to_json()
+    assert again == form
+
+
+@pytest.mark.parametrize("word", [*HOSTILE, "add to basket", "a,b", "\\", "two\nlines", "日本"])
+def test_any_word_is_read_as_it_was_written(word: str) -> None:
+    line = f"one {write_word(word)}, two"
+    assert split_words(line) == ["one", word, "two"]
+    assert line.isprintable()
+
+
+@pytest.mark.parametrize("text", ['"', 'a "b', '"a\\"', '"\\x"', 'a"b'])
+def test_a_quote_without_an_end_is_refused(text: str) -> None:
+    with pytest.raises(UsageError, match="expected quotes"):
+        split_words(text)
