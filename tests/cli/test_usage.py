@@ -3,15 +3,32 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from typing import TYPE_CHECKING
 
 import pytest
 import rankscope
 
-from tests.cli.command import check_error
+from tests.cli.command import check_error, run
 
 if TYPE_CHECKING:
     from tests.inputs.program import Program
+
+
+def test_the_module_is_the_command() -> None:
+    module = subprocess.run(
+        [sys.executable, "-m", "rankscope", "measures", "nDCG"],
+        capture_output=True,
+        timeout=30,
+        check=False,
+    )
+    assert module.stdout == run("measures", "nDCG").stdout != b""
+    refused = subprocess.run(
+        [sys.executable, "-m", "rankscope", "nothing"], capture_output=True, timeout=30, check=False
+    )
+    assert refused.stderr == run("nothing").stderr
+    assert (module.returncode, refused.returncode) == (0, 2)
 
 
 @pytest.mark.parametrize(

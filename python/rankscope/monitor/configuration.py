@@ -208,7 +208,7 @@ def find_configuration(store: Store, project: str) -> Configuration:
         raise UsageError(
             f"expected project {project!r} to be configured, found nothing about it",
             hint="say what labels are worth: rankscope monitor configure STORE --positive "
-            "click=1 --window 24h",
+            "click=1 --window 24h, or the page Settings of rankscope serve",
             code="not_configured",
         )
     return Configuration.from_json(text)

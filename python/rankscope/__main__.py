@@ -1,0 +1,10 @@
+"""`python -m rankscope` is the command `rankscope`."""
+
+from __future__ import annotations
+
+import sys
+
+from rankscope.cli import main
+
+if __name__ == "__main__":
+    sys.exit(main())
