@@ -34,7 +34,8 @@ class Monitor(ProjectReader):
         store: Where its events are; whoever opened it closes it.
         project: The name of the project.
         now: Gives the time, in microseconds since 1970 in UTC.
-        threads: How many threads may work; all cores if left out.
+        threads: How many threads may work, or processes where there is much to evaluate; all cores
+            if left out.
         writes: Whether the store can be written.
 
     Examples:
@@ -86,7 +87,8 @@ class Monitor(ProjectReader):
             project: The name of the project.
             writes: Whether to write to it, which one process at a time can; reading is free.
             now: Gives the time, in microseconds since 1970 in UTC.
-            threads: How many threads may work; all cores if left out.
+            threads: How many threads may work, or processes where there is much to evaluate; all
+                cores if left out.
 
         Raises:
             UsageError: It is no URL of a store.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
 import threading
 import traceback
@@ -26,6 +27,8 @@ def main() -> None:
     received: SimpleQueue[tuple[Any, ...]] = SimpleQueue()
     messages = Messages(incoming, outgoing)
     threading.Thread(target=_listen, args=(messages, received), daemon=True).start()
+    # Who asks all processes of a service to end means the one that has started this one.
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
     url, is_modest = received.get()
     if is_modest and hasattr(os, "nice"):
         os.nice(MODESTY)

@@ -107,7 +107,7 @@ class Scheduler:
         failing = {}
         for project in self._projects():
             if self._evaluating.is_ending:
-                return
+                break
             try:
                 self._evaluate(project)
             except RankscopeError as error:
@@ -116,6 +116,9 @@ class Scheduler:
                     failing[project] = error.code
             except Exception as error:  # noqa: BLE001 - the other projects are evaluated
                 failing[project] = type(error).__name__
+        if self._evaluating.is_ending:
+            # Who ends it may have ended the process that evaluates.
+            return
         for project, problem in failing.items():
             if self.failing.get(project) != problem:
                 self._report("evaluation.failed", {"project": project, "problem": problem})
