@@ -248,16 +248,7 @@ class SQLiteStore(SQLiteReader, StoreWriter):
         return self._checkpointer.log_bytes
 
     def transact(self, work: Callable[[Transaction], T], size: int = 1) -> Future[T]:
-        """Do other work in a transaction of the writer, together with whatever it writes then.
-
-        Args:
-            work: What it does. It may be called twice, the first time without effect, if other
-                work of the same transaction fails.
-            size: How many events it stores.
-
-        Raises:
-            FileError: It cannot be taken now.
-        """
+        """Do other work in a transaction of the writer, together with whatever it writes then."""
         return self._committer.submit(work, size)
 
     def close(self) -> None:
