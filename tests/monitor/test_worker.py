@@ -25,6 +25,14 @@ from rankscope.monitor.store.sqlite import SQLiteStore
 from rankscope.monitor.worker import Worker, run_in_order
 
 from tests.monitor.test_refreshing import MUSIC, NOW, make_events, open_monitor, spell_out
+from tests.monitor.works import (
+    double,
+    end_process,
+    shout,
+    tell_modesty,
+    tell_process,
+    wait_for_ever,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -35,7 +43,7 @@ if TYPE_CHECKING:
 PARENT = """
 import sys
 from threading import Thread
-from tests.monitor.test_worker import tell_process, wait_for_ever
+from tests.monitor.works import tell_process, wait_for_ever
 from rankscope.monitor.store.sqlite import SQLiteStore
 from rankscope.monitor.worker import Worker
 with SQLiteStore(sys.argv[1]) as store, Worker(store) as worker:
@@ -45,40 +53,6 @@ with SQLiteStore(sys.argv[1]) as store, Worker(store) as worker:
     sys.stdin.read()
 """
 PATIENCE = 60.0
-
-
-def tell_process(_store: Store) -> int:
-    """Give the number of this process."""
-    return os.getpid()
-
-
-def wait_for_ever(_store: Store) -> None:
-    """Work until somebody ends this process."""
-    signal.pause()
-
-
-def end_process(_store: Store) -> None:
-    """End as a process does that is killed."""
-    os.kill(os.getpid(), signal.SIGKILL)
-
-
-def shout(_store: Store) -> str:
-    """Print to what carries messages elsewhere."""
-    print("shouted")  # noqa: T201 - the question
-    os.write(1, b"shouted")
-    return sys.stdin.read()
-
-
-def tell_modesty(_store: Store) -> int:
-    """Give how far this process stands back."""
-    return os.getpriority(os.PRIO_PROCESS, 0)
-
-
-def double(_store: Store, number: int) -> int:
-    """Give twice a number, and refuse 7."""
-    if number == 7:
-        raise UsageError("expected another number, found 7", code="seven")
-    return 2 * number
 
 
 @pytest.fixture

@@ -1,0 +1,47 @@
+"""Pieces of work for a process of their own, which has to load nothing but this to do them."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+
+from rankscope import UsageError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from rankscope.monitor.store.protocol import Store
+
+
+def tell_process(_store: Store) -> int:
+    """Give the number of this process."""
+    return os.getpid()
+
+
+def wait_for_ever(_store: Store) -> None:
+    """Work until somebody ends this process."""
+    signal.pause()
+
+
+def end_process(_store: Store) -> None:
+    """End as a process does that is killed."""
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def shout(_store: Store) -> str:
+    """Print to what carries messages elsewhere."""
+    print("shouted")  # noqa: T201 - the question
+    os.write(1, b"shouted")
+    return sys.stdin.read()
+
+
+def tell_modesty(_store: Store) -> int:
+    """Give how far this process stands back."""
+    return os.getpriority(os.PRIO_PROCESS, 0)
+
+
+def double(_store: Store, number: int) -> int:
+    """Give twice a number, and refuse 7."""
+    if number == 7:
+        raise UsageError("expected another number, found 7", code="seven")
+    return 2 * number
