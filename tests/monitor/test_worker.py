@@ -169,6 +169,17 @@ def test_a_process_that_was_killed_is_told_of_and_replaced(store: Store) -> None
         assert worker.run(tell_process) != before
 
 
+def test_a_process_that_was_killed_while_it_waited_is_told_of_and_replaced(store: Store) -> None:
+    with Worker(store) as worker:
+        before = worker.run(tell_process)
+        os.kill(before, signal.SIGKILL)
+        # Waited for, but not reaped: that is for who has started it.
+        os.waitid(os.P_PID, before, os.WEXITED | os.WNOWAIT)
+        with pytest.raises(FileError, match="found that it has ended"):
+            worker.run(tell_process)
+        assert worker.run(tell_process) != before
+
+
 def test_closing_ends_what_is_being_done(store: Store) -> None:
     worker = Worker(store)
     raised: list[str] = []

@@ -160,8 +160,10 @@ class Worker:
         if process is not None:
             process.kill()
             for pipe in (process.stdin, process.stdout):
-                if pipe is not None:
-                    pipe.close()
+                # What was not read by a process that has ended is not read any more.
+                with suppress(OSError):
+                    if pipe is not None:
+                        pipe.close()
             process.wait()
 
 

@@ -8,6 +8,8 @@ from __future__ import annotations
 import random
 import threading
 from collections.abc import Callable, Sequence
+from contextlib import closing
+from functools import partial
 from typing import Any, TypeAlias
 
 import pytest
@@ -15,6 +17,7 @@ from rankscope import FileError
 from rankscope.monitor.events import Items, Label, Ranking
 from rankscope.monitor.keys import AuditEntry, authenticate, make_key
 from rankscope.monitor.limits import DAY, HOUR
+from rankscope.monitor.store import open_store
 from rankscope.monitor.store.protocol import Deleted, Version
 from rankscope.monitor.store.window_table import CellRow, HourRow, OpenHour, Progress
 from rankscope.records import replace
@@ -28,6 +31,7 @@ if TYPE_CHECKING:
 
     from rankscope.monitor.events import Environment, Event
     from rankscope.monitor.store.protocol import Store
+    from rankscope.monitor.store.transaction import Transaction
 
 Open: TypeAlias = Callable[[], Any]
 
@@ -35,6 +39,11 @@ Open: TypeAlias = Callable[[], Any]
 def statuses(store: Store, *events: Event, project: str = "music") -> list[str]:
     """What becomes of events."""
     return [outcome.status for outcome in store.append(project, events)]
+
+
+def count_seen(transaction: Transaction, count: int) -> None:
+    """Count what nothing else counts."""
+    transaction.counts[transaction.project("music"), "seen"] += count
 
 
 class StoreConformance:
@@ -331,11 +340,7 @@ class StoreConformance:
 
     def test_other_work_is_of_the_same_transactions(self, opened: Open) -> None:
         with opened() as store:
-            store.transact(
-                lambda transaction: transaction.counts.update(
-                    {(transaction.project("music"), "seen"): 3}
-                )
-            ).result()
+            store.transact(partial(count_seen, count=3)).result()
             assert store.counters("music") == {"seen": 3}
 
     def test_a_key_opens_its_project_until_it_is_revoked(self, opened: Open) -> None:
@@ -375,7 +380,7 @@ class StoreConformance:
             with pytest.raises(FileError, match="expected a new file"):
                 store.backup(tmp_path / "copy.db")
             store.verify()
-        with type(store)(tmp_path / "copy.db") as copy:
+        with closing(open_store(f"sqlite:///{tmp_path}/copy.db")) as copy:
             assert read_back(copy, "music") == before
             assert statuses(copy, make_ranking(1), make_ranking(2)) == ["duplicate", "accepted"]
 

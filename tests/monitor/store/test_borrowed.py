@@ -1,0 +1,45 @@
+"""A store that another process writes is one like any other: whatever is written can be sent."""
+
+from __future__ import annotations
+
+import pickle
+from contextlib import contextmanager
+
+import pytest
+from rankscope.monitor.store.borrowed import BorrowedStore
+from rankscope.monitor.store.sqlite import SQLiteStore
+
+from tests.monitor.store.alert_conformance import AlertConformance
+from tests.monitor.store.conformance import StoreConformance
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+    from typing import Any
+
+    from tests.monitor.store.conformance import Open
+
+
+def send(thing: object) -> Any:  # noqa: ANN401 - what was sent
+    """Give what arrives of an object in another process."""
+    return pickle.loads(pickle.dumps(thing))  # noqa: S301 - of our own
+
+
+@contextmanager
+def borrow(path: Path) -> Iterator[BorrowedStore]:
+    """Open a store here, and once more as a process does that does not write."""
+    with SQLiteStore(path) as store:
+
+        def ask(work: Callable[..., Any], size: int) -> object:
+            return send(store.transact(send(work), size).result())
+
+        yield BorrowedStore(path, ask)
+
+
+class TestBorrowed(StoreConformance, AlertConformance):
+    """A store that is read here and written elsewhere."""
+
+    @pytest.fixture
+    def opened(self, tmp_path: Path) -> Open:
+        return lambda: borrow(tmp_path / "events.db")
