@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 import signal
+import socket
 import subprocess
 import sys
 import time
+from contextlib import ExitStack
 from pathlib import Path
 
 import httpx
@@ -72,6 +74,34 @@ def test_it_evaluates_and_notifies_by_itself(process: subprocess.Popen[str]) -> 
     changes = [line for line in lines if line["event"] == "rule.state_changed"]
     assert {line["rule"] for line in changes} == {"quality"}
     assert {line["id"] for line in changes} >= set(told) != set()
+
+
+def test_without_files_for_connections_it_waits_and_goes_on(tmp_path: Path) -> None:
+    command = [sys.executable, str(SERVER), str(tmp_path / "events.db")]
+    with subprocess.Popen(
+        ["/bin/sh", "-c", 'ulimit -n 64; exec "$@"', "sh", *command],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as process:
+        assert process.stdout is not None
+        address = process.stdout.readline().strip()
+        port = int(address.rstrip("/").rpartition(":")[2])
+        with ExitStack() as held:
+            for _ in range(100):
+                held.enter_context(socket.create_connection(("127.0.0.1", port)))
+            with pytest.raises(httpx.TimeoutException):
+                httpx.get(f"{address}healthz", timeout=2)
+        with httpx.Client(base_url=address, timeout=30) as client:
+            search = make_search(1, time=read_clock())
+            assert client.post("/v1/rankings", json=[search]).json()["accepted"] == 1
+            assert client.get("/healthz").json() == {"status": "ok"}
+        process.send_signal(signal.SIGTERM)
+        _, log = process.communicate(timeout=30)
+    assert process.returncode == 0
+    said = [json.loads(line) for line in log.splitlines()]
+    waiting = [line["problem"] for line in said if line["event"] == "connections.waiting"]
+    assert waiting == ["EMFILE"]
 
 
 def test_readiness_says_whether_evaluation_lags(tmp_path: Path) -> None:

@@ -8,6 +8,8 @@ from rankscope.errors import UsageError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
     import uvicorn
     from starlette.types import ASGIApp
 
@@ -18,7 +20,14 @@ KEEP_ALIVE_SECONDS = 30
 CLOSING_SECONDS = 10
 
 
-def make_server(app: ASGIApp, store: Store, *, host: str, port: int) -> uvicorn.Server:
+def make_server(
+    app: ASGIApp,
+    store: Store,
+    *,
+    host: str,
+    port: int,
+    report: Callable[[str, Mapping[str, object]], object] = lambda _event, _fields: None,
+) -> uvicorn.Server:
     """Make what listens; its `run` returns when the process is asked to end, and all is answered.
 
     Args:
@@ -26,6 +35,7 @@ def make_server(app: ASGIApp, store: Store, *, host: str, port: int) -> uvicorn.
         store: Where keys are.
         host: The address on which it listens.
         port: The port; 0 for one that is free.
+        report: Takes what went wrong, such as `Journal.write`.
 
     Raises:
         UsageError: Others could reach it, and no key opens anything.
@@ -57,7 +67,8 @@ def make_server(app: ASGIApp, store: Store, *, host: str, port: int) -> uvicorn.
             timeout_keep_alive=KEEP_ALIVE_SECONDS,
             timeout_graceful_shutdown=CLOSING_SECONDS,
             h11_max_incomplete_event_size=HEAD_BYTES,
-        )
+        ),
+        report,
     )
 
 

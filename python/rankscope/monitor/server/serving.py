@@ -79,7 +79,7 @@ def serve_store(
     app = make_app(
         store, settings, write_log=write_log, now=now, poster=poster, scheduler=scheduler
     )
-    server = make_server(app, store, host=host, port=port)
+    server = make_server(app, store, host=host, port=port, report=journal.write)
     with _listen(host, port) as listening:
         announce(f"http://{own}:{listening.getsockname()[1]}/")
         scheduler.start()
