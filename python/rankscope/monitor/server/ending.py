@@ -51,6 +51,9 @@ class EndingServer(uvicorn.Server):
     def _handle(self, loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
         """Say once that no connection can be taken; the loop would, for each that waits."""
         error = context.get("exception")
+        if self.should_exit and isinstance(error, ValueError):
+            # It was to take connections again, and what it listens to is closed by now.
+            return
         if not isinstance(error, OSError) or error.errno not in EXHAUSTED:
             loop.default_exception_handler(context)
         elif loop.time() - self._told > PAUSE:
