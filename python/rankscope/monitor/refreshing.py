@@ -33,6 +33,7 @@ MANY = 100_000
 FEW = 50_000
 """Rankings that can always be summed: that takes some two seconds."""
 SHARE = 8
+"""An open hour that is large waits for this part of its age."""
 
 
 @record(frozen=True, slots=True)

@@ -173,7 +173,8 @@ def run_in_order(store: Store, works: Iterable[Callable[[Store], T]], most: int)
     Args:
         store: The store, which this process writes.
         works: What is to be done; each as for `Worker.run`.
-        most: How many processes there are. What is done ahead of its turn is as many pieces.
+        most: How many processes there are. Twice as many pieces may be done ahead of their
+            turn.
 
     Raises:
         FileError: A process has ended before its work was done.

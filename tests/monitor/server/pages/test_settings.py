@@ -354,3 +354,9 @@ def test_any_word_is_read_as_it_was_written(word: str) -> None:
 def test_a_quote_without_an_end_is_refused(text: str) -> None:
     with pytest.raises(UsageError, match="expected quotes"):
         split_words(text)
+
+
+@pytest.mark.parametrize("text", ['"' + '\\"' * 32_000, '"\\"' * 20_000 + "\\", '"' * 65_535])
+def test_quotes_without_an_end_are_refused_however_many(text: str) -> None:
+    with pytest.raises(UsageError, match="expected quotes around"):
+        split_words(text)
