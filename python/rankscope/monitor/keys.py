@@ -14,16 +14,10 @@ from rankscope.records import record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-    from typing import Literal, Protocol, TypeAlias
+    from collections.abc import Callable, Iterable
+    from typing import Literal, TypeAlias
 
     Scope: TypeAlias = Literal["ingest", "read", "admin"]
-
-    class KeyFinder(Protocol):
-        """What finds keys, such as a store."""
-
-        def find_key(self, key_id: str) -> ApiKey | None:
-            """Find a key."""
 
 
 SCOPES: tuple[Scope, ...] = ("ingest", "read", "admin")
@@ -137,28 +131,27 @@ def make_key(project: str, scopes: Iterable[str], *, name: str, now: int) -> tup
     return key, Secret(f"rk_{key_id}_{secret}")
 
 
-def authenticate(finder: KeyFinder, presented: str) -> ApiKey | None:
+def authenticate(find_key: Callable[[str], ApiKey | None], presented: str) -> ApiKey | None:
     """Find the key that was presented, if it is one that opens something.
 
     Whether its id is unknown, its secret is wrong or it was revoked is not told.
 
     Args:
-        finder: Where keys are.
+        find_key: Finds a key by its id, such as `Store.find_key`.
         presented: What was sent.
 
     Examples:
-        >>> from types import SimpleNamespace
         >>> key, shown = make_key("music", ["ingest"], name="search", now=0)
-        >>> finder = SimpleNamespace(find_key={key.key_id: key}.get)
-        >>> authenticate(finder, shown.reveal()) == key
+        >>> find_key = {key.key_id: key}.get
+        >>> authenticate(find_key, shown.reveal()) == key
         True
-        >>> authenticate(finder, shown.reveal()[:-1] + "!") is None
+        >>> authenticate(find_key, shown.reveal()[:-1] + "!") is None
         True
     """
     form = FORM.fullmatch(presented)
     if form is None:
         return None
-    key = finder.find_key(form[1])
+    key = find_key(form[1])
     is_equal = hmac.compare_digest(key.digest if key else NO_DIGEST, _digest(form[2]))
     return key if is_equal and key is not None and key.revoked is None else None
 

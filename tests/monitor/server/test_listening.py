@@ -17,15 +17,18 @@ import pytest
 from rankscope import UsageError
 from rankscope.monitor.keys import make_key
 from rankscope.monitor.server.app import make_app
-from rankscope.monitor.server.connections import BoundedProtocol
 from rankscope.monitor.server.listening import make_server
+from rankscope.monitor.server.settings import Settings
 from rankscope.monitor.store.sqlite import SQLiteStore
 
 from tests.monitor.server.service import make_ranking
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Awaitable, Callable, Iterator
+    from typing import TypeVar
+
+    T = TypeVar("T")
 
 LISTENER = Path(__file__).with_name("listener.py")
 
@@ -172,12 +175,8 @@ def test_it_ends_when_it_is_asked_to(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("sent", [b"", b"GET /healthz HTTP/1.1\r\nHost: local", b"POST"])
-def test_a_head_that_does_not_come_is_not_waited_for(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, sent: bytes
-) -> None:
-    monkeypatch.setattr(BoundedProtocol, "seconds", 0.2)
-
-    async def ask(port: int) -> list[bytes]:
+def test_a_head_that_does_not_come_is_not_waited_for(tmp_path: Path, sent: bytes) -> None:
+    async def ask(port: int, _key: str) -> list[bytes]:
         reader, writer = await asyncio.open_connection("127.0.0.1", port)
         whole = b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n"
         writer.write(whole)
@@ -189,45 +188,77 @@ def test_a_head_that_does_not_come_is_not_waited_for(
         writer.close()
         return [said for said in told if said]
 
-    async def serve() -> list[bytes]:
+    settings = Settings(wait_seconds=0.2)
+    assert serve(tmp_path, settings, ask) == [b"200", b'{"status":"ok"}']
+
+
+def serve(path: Path, settings: Settings, ask: Callable[[int, str], Awaitable[T]]) -> T:
+    """Serve a new store while something is asked, and return what that returned."""
+
+    async def serve_and_ask(store: SQLiteStore) -> T:
+        key, shown = make_key("music", ["ingest"], name="test", now=0)
+        store.add_key(key, "test")
         with socket.create_server(("127.0.0.1", 0)) as listening:
-            server = make_server(make_app(store), store, host="127.0.0.1", port=0)
+            app = make_app(store, settings)
+            server = make_server(app, store, host="127.0.0.1", port=0, settings=settings)
             serving = asyncio.ensure_future(server.serve([listening]))
-            told = await ask(listening.getsockname()[1])
+            told = await ask(listening.getsockname()[1], shown.reveal())
             server.should_exit = True
             await serving
             return told
 
-    with SQLiteStore(tmp_path / "events.db") as store:
-        assert asyncio.run(serve()) == [b"200", b'{"status":"ok"}']
+    with SQLiteStore(path / "events.db") as store:
+        return asyncio.run(serve_and_ask(store))
 
 
-def test_a_connection_too_many_is_told_when_to_come_back(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(BoundedProtocol, "most", 2)
+HEALTH = b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n"
 
-    async def ask(port: int) -> list[str]:
-        opened = [await asyncio.open_connection("127.0.0.1", port) for _ in range(3)]
+
+def test_the_connection_that_has_waited_longest_makes_room(tmp_path: Path) -> None:
+    async def ask(port: int, _key: str) -> list[str]:
+        opened = []
+        for _ in range(3):
+            reader, writer = await asyncio.open_connection("127.0.0.1", port)
+            opened.append((reader, writer))
+            if len(opened) == 1:
+                writer.write(HEALTH)
+                await reader.readuntil(b"}")
         told = []
-        for reader, writer in opened[::-1]:
-            writer.write(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n")
-            told.append((await reader.readuntil(b"\r\n\r\n")).decode().lower())
+        for reader, writer in opened[1:]:
+            writer.write(HEALTH)
+            told.append((await reader.readuntil(b"\r\n\r\n")).decode())
+        told.append((await opened[0][0].read()).decode())
+        for _, writer in opened:
             writer.close()
         return told
 
-    async def serve() -> list[str]:
-        with socket.create_server(("127.0.0.1", 0)) as listening:
-            server = make_server(make_app(store), store, host="127.0.0.1", port=0)
-            serving = asyncio.ensure_future(server.serve([listening]))
-            told = await ask(listening.getsockname()[1])
-            server.should_exit = True
-            await serving
-            return told
+    *answered, closed = serve(tmp_path, Settings(connections_per_address=2), ask)
+    assert [status_of(head) for head in answered] == ["200", "200"]
+    assert closed == ""
 
-    with SQLiteStore(tmp_path / "events.db") as store:
-        too_many, *others = asyncio.run(serve())
-    assert [status_of(head) for head in (too_many, *others)] == ["503", "200", "200"]
+
+def test_a_connection_too_many_is_told_when_to_come_back(tmp_path: Path) -> None:
+    async def ask(port: int, key: str) -> str:
+        head = (
+            f"POST /v1/rankings HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {key}\r\n"
+            "Content-Type: application/json\r\nContent-Length: 9\r\n"
+            "Expect: 100-continue\r\n\r\n"
+        )
+        busy = []
+        for _ in range(2):
+            reader, writer = await asyncio.open_connection("127.0.0.1", port)
+            writer.write(head.encode())
+            await reader.readuntil(b"100 Continue\r\n\r\n")
+            busy.append(writer)
+        reader, writer = await asyncio.open_connection("127.0.0.1", port)
+        writer.write(HEALTH)
+        told = (await reader.readuntil(b"\r\n\r\n")).decode().lower()
+        for one in (*busy, writer):
+            one.close()
+        return told
+
+    too_many = serve(tmp_path, Settings(connections=2), ask)
+    assert status_of(too_many) == "503"
     assert "\r\nretry-after: 1\r\n" in too_many
     assert "\r\nconnection: close\r\n" in too_many
 

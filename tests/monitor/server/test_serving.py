@@ -33,17 +33,22 @@ SERVER = Path(__file__).with_name("server.py")
 
 @pytest.fixture
 def process(tmp_path: Path) -> Iterator[subprocess.Popen[str]]:
-    with subprocess.Popen(
-        [sys.executable, str(SERVER), str(tmp_path / "events.db")],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    ) as made:
+    with (
+        (tmp_path / "log").open("w") as log,
+        subprocess.Popen(
+            [sys.executable, str(SERVER), str(tmp_path / "events.db")],
+            stdout=subprocess.PIPE,
+            stderr=log,  # nobody reads a pipe while the service is asked
+            text=True,
+        ) as made,
+    ):
         yield made
         made.kill()
 
 
-def test_it_evaluates_and_notifies_by_itself(process: subprocess.Popen[str]) -> None:
+def test_it_evaluates_and_notifies_by_itself(
+    process: subprocess.Popen[str], tmp_path: Path
+) -> None:
     assert process.stdout is not None
     start = read_clock() - 30 * HOUR
     searches = [make_search(number, time=start + number * 60 * SECOND) for number in range(240)]
@@ -67,9 +72,8 @@ def test_it_evaluates_and_notifies_by_itself(process: subprocess.Popen[str]) -> 
         assert client.get("/", headers={"accept": "text/html"}).status_code == 200
         assert "rankscope_rule_state{" in client.get("/metrics").text
     process.send_signal(signal.SIGTERM)
-    _, log = process.communicate(timeout=30)
-    assert process.returncode == 0
-    lines = [json.loads(line) for line in log.splitlines()]
+    assert process.wait(timeout=30) == 0
+    lines = [json.loads(line) for line in (tmp_path / "log").read_text().splitlines()]
     assert {line["event"] for line in lines} == {"request", "rule.state_changed"}
     changes = [line for line in lines if line["event"] == "rule.state_changed"]
     assert {line["rule"] for line in changes} == {"quality"}

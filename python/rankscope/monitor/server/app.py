@@ -38,6 +38,7 @@ from rankscope.records import replace
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterable, Iterator
+    from typing import TypeAlias
 
     from starlette.requests import Request
     from starlette.responses import Response
@@ -45,7 +46,10 @@ if TYPE_CHECKING:
 
     from rankscope.monitor.alerts.scheduler import Scheduler
     from rankscope.monitor.server.endpoint import Asked
+    from rankscope.monitor.server.ingest import Answer
     from rankscope.monitor.store.protocol import Store
+
+    Run: TypeAlias = Callable[[Callable[[Store], Answer]], Answer]
 
 
 class Service:
@@ -58,6 +62,7 @@ class Service:
         now: Gives the time, in microseconds since 1970 in UTC.
         poster: Posts to webhooks; to public addresses alone if left out.
         scheduler: Evaluates projects, if something does.
+        run: Runs the reading of a large body; by default in a thread.
     """
 
     def __init__(
@@ -69,6 +74,7 @@ class Service:
         *,
         poster: Poster | None = None,
         scheduler: Scheduler | None = None,
+        run: Run | None = None,
     ) -> None:
         self._store = store
         self._scheduler = scheduler
@@ -80,7 +86,7 @@ class Service:
         pages = Pages(desk, now)
         self.show_problem = pages.show_problem
         self.door = Door(gate, settings, held, Refusals(store), pages.show_problem)
-        ingest = Ingest(store, settings, held, now, CapacityLimiter(settings.decoders))
+        ingest = Ingest(store, settings, held, now, CapacityLimiter(settings.decoders), run=run)
         self.endpoints: tuple[Endpoint, ...] = (
             *ingest.endpoints,
             *Values(desk).endpoints,
@@ -165,6 +171,7 @@ def make_app(
     now: Callable[[], int] = read_clock,
     poster: Poster | None = None,
     scheduler: Scheduler | None = None,
+    run: Run | None = None,
 ) -> ASGIApp:
     """Make the application, for any server of ASGI.
 
@@ -176,9 +183,10 @@ def make_app(
         now: Gives the time, in microseconds since 1970 in UTC.
         poster: Posts to webhooks; to public addresses alone if left out.
         scheduler: Evaluates projects, if something does; whoever made it starts and stops it.
+        run: Runs the reading of a large body, such as `Worker.run`; by default in a thread.
     """
     settings = settings or Settings()
-    service = Service(store, settings, clock, now, poster=poster, scheduler=scheduler)
+    service = Service(store, settings, clock, now, poster=poster, scheduler=scheduler, run=run)
     routes = list(_make_routes(service.endpoints, service.door))
     # A router alone: the guard answers for what goes wrong, and nothing else does.
     return Guard(

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from urllib.parse import quote, urlencode
 
-from anyio import to_thread
-
 from rankscope.monitor.keys import authenticate
+from rankscope.monitor.server.known_keys import KnownKeys
 from rankscope.monitor.server.open_mode import OpenMode
 from rankscope.monitor.server.origin import is_own_machine, refuse_other_origins
 from rankscope.monitor.server.problems import RefusedRequestError, ask_again
@@ -49,11 +48,10 @@ class Gate:
         clock: Callable[[], float],
         threads: CapacityLimiter,
     ) -> None:
-        self._store = store
-        self._threads = threads
+        self._keys = KnownKeys(store, threads)
         self._sessions = Sessions(clock)
-        self._open = OpenMode(store, settings.open_project, threads)
-        self._keys = Rates(settings.key_rate, settings.key_burst, clock)
+        self._open = OpenMode(self._keys, settings.open_project)
+        self._rates = Rates(settings.key_rate, settings.key_burst, clock)
         self._passing = Rates(settings.open_rate, settings.open_burst, clock)
         self._failures = Rates(settings.failure_rate, settings.failure_burst, clock)
 
@@ -110,7 +108,7 @@ class Gate:
         if session is None:
             return await self._open.find_visitor(request)
         # Looked up each time, so that a key that was revoked ends its sessions at once.
-        key = await to_thread.run_sync(self._store.find_key, session.key_id, limiter=self._threads)
+        key = (await self._keys.read()).get(session.key_id)
         if key is None or key.revoked is not None:
             self._sessions.end(kept)
             return None
@@ -128,9 +126,7 @@ class Gate:
         key = None
         if presented and len(presented) <= LONGEST:
             # Looked up each time, so that a key that was revoked opens nothing at once.
-            key = await to_thread.run_sync(
-                authenticate, self._store, presented, limiter=self._threads
-            )
+            key = authenticate((await self._keys.read()).get, presented)
         if key is None:
             _refuse_often(self._failures.take(_address_of(request)))
             raise RefusedRequestError(
@@ -147,7 +143,7 @@ class Gate:
         Raises:
             RefusedRequestError: The key is used too often.
         """
-        _refuse_often(self._keys.take(key.key_id))
+        _refuse_often(self._rates.take(key.key_id))
         request.state.visitor = visitor_of(key)  # for the log
         self.forget(request)
         name = _cookie_of(request)
@@ -176,7 +172,7 @@ class Gate:
             raise RefusedRequestError(
                 403, f"expected a key with the scope {scope}", code="forbidden"
             )
-        _refuse_often(self._keys.take(visitor.actor))
+        _refuse_often(self._rates.take(visitor.actor))
         return visitor
 
 

@@ -15,6 +15,7 @@ from rankscope.monitor.server.origin import demand_own_page
 from rankscope.monitor.server.parameter import read_parameters, refuse_secrets
 from rankscope.monitor.server.parse_objects import Parser
 from rankscope.monitor.server.problems import RefusedRequestError, as_refusal
+from rankscope.monitor.server.rates import Turns
 from rankscope.monitor.server.visitor import NOBODY
 from rankscope.records import replace
 
@@ -59,6 +60,8 @@ class Door:
         self._held = held
         self._refusals = refusals
         self._show_problem = show_problem
+        self._reads = Turns(settings.reads_per_key)
+        self._ingests = Turns(settings.ingests_per_key)
 
     def answering(self, endpoint: Endpoint) -> Callable[[Request], Awaitable[Response]]:
         """Give what answers requests for an endpoint."""
@@ -67,18 +70,26 @@ class Door:
             if endpoint.kind in {"page", "form"}:
                 request.state.show_problem = self._show_problem
             try:
-                return await endpoint.answer(await self._read(endpoint, request))
+                visitor = await self._admit(endpoint, request)
+                if endpoint.scope is None:
+                    return await endpoint.answer(await self._read(endpoint, request, visitor))
+                turns = self._ingests if endpoint.scope == "ingest" else self._reads
+                # Who asks is known before anything of a body is read.
+                async with turns.take(visitor.actor):
+                    return await endpoint.answer(await self._read(endpoint, request, visitor))
             except (RefusedRequestError, FileError) as error:
                 self._count(endpoint, request, error)
                 raise
 
         return answer
 
-    async def _read(self, endpoint: Endpoint, request: Request) -> Asked:
+    async def _admit(self, endpoint: Endpoint, request: Request) -> Visitor:
         refuse_secrets(request, endpoint.parameters)
         if endpoint.kind == "form":
             demand_own_page(request)
-        visitor = await self._enter(endpoint, request)
+        return await self._enter(endpoint, request)
+
+    async def _read(self, endpoint: Endpoint, request: Request, visitor: Visitor) -> Asked:
         self._check_ids(request)
         query = read_parameters(request, endpoint.parameters)
         form: Mapping[str, tuple[str, ...]] = {}

@@ -1,12 +1,19 @@
-"""Takes rankings and labels, and answers for each of them once they are on the disk."""
+"""Takes rankings and labels, and answers for each of them once they are on the disk.
+
+A small body is read where it arrives, on the event loop, which takes a few milliseconds. A larger
+or packed one is read elsewhere, in a process of its own when the service runs as `rankscope
+serve`, and stored in pieces, so that a small request never waits for a large one to end.
+"""
 
 from __future__ import annotations
 
 import asyncio
+import json
 from collections import Counter
+from functools import lru_cache, partial
 
 from anyio import to_thread
-from starlette.responses import JSONResponse
+from starlette.responses import JSONResponse, Response
 
 from rankscope.monitor.outcomes import STATUSES, count_rejections, tell_statuses
 from rankscope.monitor.read_events import EventReader
@@ -22,27 +29,58 @@ from rankscope.monitor.server.bodies import (
 from rankscope.monitor.server.endpoint import Endpoint
 from rankscope.monitor.server.gunzip import gunzip
 from rankscope.monitor.server.parse_objects import Parser
+from rankscope.records import record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-    from concurrent.futures import Future
-    from typing import Any
+    from collections.abc import Callable, Mapping, Sequence
+    from typing import Any, TypeAlias
 
     from anyio import CapacityLimiter
 
+    from rankscope.monitor.limits import Limits
     from rankscope.monitor.reading import Reading
     from rankscope.monitor.server.bodies import Held
     from rankscope.monitor.server.endpoint import Asked
     from rankscope.monitor.server.settings import Settings
     from rankscope.monitor.store.protocol import Outcome, Store
 
+    Answer: TypeAlias = tuple[bytes, Mapping[str, int]]
+    """A body in JSON, and for the log how many objects had which status."""
+
 ACCEPTS = ("application/json", "application/x-ndjson")
+
+SMALL_BYTES = 32 << 10
+"""Bytes of a body that is read on the event loop: at most some ten rankings."""
+
+PIECE = 250
+"""Events of a large batch that are stored in one transaction; others are stored between them."""
 
 CONFLICT = {
     "code": "event_conflict",
     "message": "expected what was sent under this id before, found something else; that stays",
 }
+
+
+@record(frozen=True, slots=True)
+class Body:
+    """A body of events, and how to read it.
+
+    Args:
+        project: The project of the key it was sent with.
+        content: Its bytes, as they were sent.
+        kind: `rankings` or `labels`.
+        is_packed: Whether it is packed by gzip.
+        is_lines: Whether it is NDJSON.
+        request_id: The id of the request, which the answer repeats.
+    """
+
+    project: str
+    content: bytes
+    kind: str
+    is_packed: bool
+    is_lines: bool
+    request_id: str
 
 
 class Ingest:
@@ -52,8 +90,9 @@ class Ingest:
         store: Where they are stored.
         settings: How much is taken.
         held: Counts the bytes of bodies.
-        now: Gives the time, in microseconds since 1970 in UTC.
-        threads: How many decode at a time.
+        now: Returns the time, in microseconds since 1970 in UTC.
+        threads: Limits how many large bodies are read at a time.
+        run: Runs the reading of a large body, such as `Worker.run`; by default in a thread here.
     """
 
     def __init__(
@@ -63,20 +102,22 @@ class Ingest:
         held: Held,
         now: Callable[[], int],
         threads: CapacityLimiter,
+        *,
+        run: Callable[[Callable[[Store], Answer]], Answer] | None = None,
     ) -> None:
         self._store = store
         self._settings = settings
         self._now = now
         self._threads = threads
         self._held = held
-        self._reader = EventReader(limits=settings.events)
+        self._run = run or (lambda work: work(store))
 
         self.endpoints = (
             Endpoint(
                 "POST",
                 "/v1/rankings",
                 "ingest",
-                self.post_rankings,
+                partial(self._take, kind="rankings"),
                 summary="Log rankings: one, a list of them, or one a line.",
                 body=BATCH,
                 accepts=ACCEPTS,
@@ -86,7 +127,7 @@ class Ingest:
                 "POST",
                 "/v1/labels",
                 "ingest",
-                self.post_labels,
+                partial(self._take, kind="labels"),
                 summary="Log labels of rankings, sent before or not: likewise.",
                 body=BATCH,
                 accepts=ACCEPTS,
@@ -94,49 +135,90 @@ class Ingest:
             ),
         )
 
-    async def post_rankings(self, asked: Asked) -> JSONResponse:
-        """Take rankings."""
-        return await self._take(asked, self._reader.read_rankings)
-
-    async def post_labels(self, asked: Asked) -> JSONResponse:
-        """Take labels."""
-        return await self._take(asked, self._reader.read_labels)
-
-    async def _take(self, asked: Asked, read: Callable[..., Reading]) -> JSONResponse:
+    async def _take(self, asked: Asked, kind: str) -> Response:
         request = asked.request
         form = read_form(request)
         check_length(request, self._settings)
         with self._held.hold() as hold:
-            body = await receive_body(request, self._settings, hold)
-            is_packed = find_encoding(request) == "gzip"
-            reading, stored = await to_thread.run_sync(
-                self._decode,
+            body = Body(
                 asked.visitor.project,
-                body,
-                form,
-                is_packed,
-                read,
-                limiter=self._threads,
+                await receive_body(request, self._settings, hold),
+                kind,
+                find_encoding(request) == "gzip",
+                form in LINES,
+                request.state.request_id,
             )
-            outcomes = await asyncio.wrap_future(stored)
-        answer = answer_events(reading, outcomes)
-        request.state.said |= {"bytes": len(body)} | {name: answer[name] for name in STATUSES}
-        return JSONResponse(answer | {"request_id": request.state.request_id})
+            if body.is_packed or len(body.content) > SMALL_BYTES:
+                work = partial(store_large, body=body, settings=self._settings, now=self._now())
+                content, counts = await to_thread.run_sync(self._run, work, limiter=self._threads)
+            else:
+                reading = read_body(body, self._settings, self._now())
+                rejected = count_rejections(reading)
+                stored = self._store.submit(body.project, reading.events, rejected)
+                content, counts = write_answer(reading, await asyncio.wrap_future(stored), body)
+        request.state.said |= {"bytes": len(body.content), **counts}
+        return Response(content, media_type=JSONResponse.media_type)
 
-    def _decode(
-        self,
-        project: str,
-        body: bytes,
-        form: str,
-        is_packed: bool,
-        read: Callable[..., Reading],
-    ) -> tuple[Reading, Future[list[Outcome]]]:
-        """Read a body, and let the store take what is in it; in a thread, for it takes a while."""
-        settings = self._settings
-        plain = gunzip(body, settings) if is_packed else body
-        objects = Parser(settings.batch).parse(plain, is_lines=form in LINES)
-        reading = read(objects, now=self._now())
-        return reading, self._store.submit(project, reading.events, count_rejections(reading))
+
+def store_large(store: Store, body: Body, settings: Settings, now: int) -> Answer:
+    """Read a body, store its events piece by piece, and write the answer.
+
+    A piece waits until the one before is on the disk. If the process ends in between, the sender
+    hears nothing, sends all of it again, and what was stored already is a duplicate.
+
+    Args:
+        store: Where events are stored.
+        body: The body.
+        settings: How much is taken.
+        now: The time, in microseconds since 1970 in UTC.
+
+    Raises:
+        RefusedRequestError: The body cannot be read, or is too large.
+        FileError: The store does not take it.
+    """
+    reading = read_body(body, settings, now)
+    rejected: Mapping[str, int] = count_rejections(reading)
+    outcomes: list[Outcome] = []
+    events = reading.events
+    for start in range(0, max(1, len(events)), PIECE):
+        outcomes += store.append(body.project, events[start : start + PIECE], rejected)
+        rejected = {}  # once
+    return write_answer(reading, outcomes, body)
+
+
+def read_body(body: Body, settings: Settings, now: int) -> Reading:
+    """Read a body as events.
+
+    Args:
+        body: The body.
+        settings: How much it may hold.
+        now: The time, in microseconds since 1970 in UTC.
+
+    Raises:
+        RefusedRequestError: It cannot be read at all, or is too large.
+    """
+    plain = gunzip(body.content, settings) if body.is_packed else body.content
+    objects = Parser(settings.batch).parse(plain, is_lines=body.is_lines)
+    reader = _make_reader(settings.events)
+    read = reader.read_labels if body.kind == "labels" else reader.read_rankings
+    return read(objects, now=now)
+
+
+@lru_cache(maxsize=8)
+def _make_reader(limits: Limits) -> EventReader:
+    return EventReader(limits=limits)
+
+
+def write_answer(reading: Reading, outcomes: Sequence[Outcome], body: Body) -> Answer:
+    """Write the answer to a body.
+
+    Returns:
+        It in JSON, and how many objects were accepted, a duplicate, a conflict and rejected.
+    """
+    answer = answer_events(reading, outcomes)
+    counts = {name: answer[name] for name in STATUSES}
+    said = json.dumps(answer | {"request_id": body.request_id}, separators=(",", ":"))
+    return said.encode(), counts
 
 
 def answer_events(reading: Reading, outcomes: Sequence[Outcome]) -> dict[str, Any]:

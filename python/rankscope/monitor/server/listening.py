@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import math
+from functools import partial
 from ipaddress import ip_address
 
 from rankscope.errors import UsageError
+from rankscope.monitor.server.settings import Settings
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -15,8 +18,6 @@ if TYPE_CHECKING:
 
     from rankscope.monitor.store.protocol import Store
 
-HEAD_BYTES = 16 << 10
-KEEP_ALIVE_SECONDS = 30
 CLOSING_SECONDS = 10
 
 
@@ -26,6 +27,7 @@ def make_server(
     *,
     host: str,
     port: int,
+    settings: Settings | None = None,
     report: Callable[[str, Mapping[str, object]], object] = lambda _event, _fields: None,
 ) -> uvicorn.Server:
     """Make what listens; its `run` returns when the process is asked to end, and all is answered.
@@ -35,6 +37,7 @@ def make_server(
         store: Where keys are.
         host: The address on which it listens.
         port: The port; 0 for one that is free.
+        settings: How many connections there may be.
         report: Takes what went wrong, such as `Journal.write`.
 
     Raises:
@@ -42,9 +45,13 @@ def make_server(
     """
     import uvicorn  # noqa: PLC0415 - nobody else needs it
 
-    from rankscope.monitor.server.connections import BoundedProtocol  # noqa: PLC0415 - likewise
+    from rankscope.monitor.server.connections import (  # noqa: PLC0415 - likewise
+        BoundedProtocol,
+        Connections,
+    )
     from rankscope.monitor.server.ending import EndingServer  # noqa: PLC0415 - likewise
 
+    settings = settings or Settings()
     if not is_loopback(host) and not has_keys(store):
         raise UsageError(
             f"expected keys before others can reach {host}, found none",
@@ -56,7 +63,7 @@ def make_server(
             app,
             host=host,
             port=port,
-            http=BoundedProtocol,
+            http=partial(BoundedProtocol, Connections(settings, report)),  # type: ignore[arg-type]
             ws="none",
             lifespan="off",
             loop="asyncio",
@@ -64,9 +71,8 @@ def make_server(
             access_log=False,  # the application writes its own, with nothing that a client sent
             server_header=False,
             proxy_headers=False,
-            timeout_keep_alive=KEEP_ALIVE_SECONDS,
             timeout_graceful_shutdown=CLOSING_SECONDS,
-            h11_max_incomplete_event_size=HEAD_BYTES,
+            timeout_keep_alive=math.ceil(settings.wait_seconds),
         ),
         report,
     )

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from starlette.responses import JSONResponse
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from rankscope.errors import FileError
 
@@ -38,9 +40,22 @@ class RefusedRequestError(Exception):
         self.headers = dict(headers or {})
         self.hint = hint
 
+    def __reduce__(self) -> tuple[Callable[..., RefusedRequestError], tuple[int, str]]:
+        """Pickle it with all it says: a process that reads bodies refuses some of them."""
+        named = partial(type(self), code=self.code, headers=self.headers, hint=self.hint)
+        return named, (self.status, self.message)
+
 
 CLOSE = {"connection": "close"}
 """The header of an answer after which nothing more is read."""
+
+_BAD_HTTP = b'{"error":{"code":"bad_http","message":"expected a request of HTTP/1.1"}}'
+BAD_HTTP = (
+    b"HTTP/1.1 400 Bad Request\r\ncontent-type: application/json\r\nconnection: close\r\n"
+    b"x-content-type-options: nosniff\r\ncache-control: no-store\r\n"
+    b"content-length: %d\r\n\r\n%b" % (len(_BAD_HTTP), _BAD_HTTP)
+)
+"""The whole answer to what is not HTTP, which no route ever sees."""
 
 STORE_SAYS = {
     "store_overloaded": (429, 1, "too many events wait to be stored"),
@@ -49,6 +64,7 @@ STORE_SAYS = {
     "store_failed": (503, 60, "the store takes nothing more"),
     "store_damaged": (503, 60, "the store takes nothing more"),
     "store_closed": (503, 5, "the service is closing"),
+    "worker_ended": (503, 5, "the process that reads large bodies has ended"),
 }
 """By code of a store: the status, after how many seconds to ask again, and what is told."""
 
@@ -59,7 +75,7 @@ def as_refusal(error: FileError) -> RefusedRequestError | None:
         return None
     status, seconds, message = STORE_SAYS[error.code]
     return RefusedRequestError(
-        status, f"{message}: nothing was stored", code=error.code, headers=ask_again(seconds)
+        status, f"{message}: nothing was acknowledged", code=error.code, headers=ask_again(seconds)
     )
 
 

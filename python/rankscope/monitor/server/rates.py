@@ -1,13 +1,15 @@
-"""How often somebody may ask: buckets of tokens, which fill again with time."""
+"""How often somebody may ask, and how many requests of theirs are worked on at a time."""
 
 from __future__ import annotations
 
 import math
+from asyncio import Semaphore
 from collections import OrderedDict
+from contextlib import asynccontextmanager
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import AsyncIterator, Callable
 
 MOST_NAMES = 100_000
 
@@ -48,3 +50,37 @@ class Rates:
         if len(self._buckets) > MOST_NAMES:
             self._buckets.popitem(last=False)
         return wait
+
+
+class Turns:
+    """Lets a few requests of each name be worked on at a time; the others wait in order.
+
+    One turn of the event loop then has a bounded number of requests of one key, however many it
+    sends, and the requests of other keys come between them.
+
+    Args:
+        most: How many of one name are worked on at a time.
+    """
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        # By name, who may work, and how many want to.
+        self._open: dict[str, tuple[Semaphore, int]] = {}
+
+    @asynccontextmanager
+    async def take(self, name: str) -> AsyncIterator[None]:
+        """Wait for a turn, and end it with the context."""
+        semaphore = self._count(name, 1)
+        try:
+            async with semaphore:
+                yield
+        finally:
+            self._count(name, -1)
+
+    def _count(self, name: str, change: int) -> Semaphore:
+        semaphore, wanted = self._open.get(name) or (Semaphore(self._most), 0)
+        if wanted + change:
+            self._open[name] = semaphore, wanted + change
+        else:
+            del self._open[name]
+        return semaphore

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import gc
 import socket
+import sys
+from contextlib import ExitStack
 from functools import partial
 
 from rankscope.errors import FileError
@@ -13,11 +15,13 @@ from rankscope.monitor.alerts.posting import Poster
 from rankscope.monitor.alerts.scheduler import SECONDS, Scheduler
 from rankscope.monitor.round import evaluate_project
 from rankscope.monitor.server.app import make_app
-from rankscope.monitor.server.journal import Journal, write_stderr
+from rankscope.monitor.server.journal import Journal, LogWriter, write_stderr
 from rankscope.monitor.server.listening import CLOSING_SECONDS, is_loopback, make_server
 from rankscope.monitor.server.settings import Settings
 from rankscope.monitor.times import read_clock
 from rankscope.monitor.worker import Worker
+
+SWITCH_SECONDS = 0.0005
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -49,7 +53,7 @@ def serve_store(
         names: Other names under which it is asked, such as that of a proxy before it.
         seconds: How long to wait between two evaluations.
         announce: Is told the address, once it listens there.
-        write_log: Takes the lines of the log.
+        write_log: Takes the lines of the log, in a thread of its own.
         now: Gives the time, in microseconds since 1970 in UTC.
         poster: Posts to webhooks; to public addresses alone if left out.
 
@@ -62,34 +66,50 @@ def serve_store(
         hosts=tuple(dict.fromkeys((*Settings().hosts, own.lower(), *map(str.lower, names)))),
         open_project=project if is_loopback(host) else None,
     )
-    journal = Journal(write_log, now)
-    poster = poster or Poster()
-    worker = Worker(store, is_modest=True)
-    scheduler = Scheduler(
-        store.projects,
-        lambda project: worker.run(
-            # One thread, for those who log are not to be held up.
-            partial(evaluate_project, project=project, now=now(), threads=1, is_thorough=False)
-        ),
-        deliverer=Deliverer(store, log=LogChannel(journal.write), poster=poster, now=now),
-        seconds=seconds,
-        now=now,
-        report=journal.write,
-    )
-    app = make_app(
-        store, settings, write_log=write_log, now=now, poster=poster, scheduler=scheduler
-    )
-    server = make_server(app, store, host=host, port=port, report=journal.write)
-    with _listen(host, port) as listening:
+    with ExitStack() as stack:
+        log = stack.enter_context(LogWriter(write_log))
+        journal = Journal(log.write, now)
+        stack.enter_context(journal.keep_log_records())
+        listening = stack.enter_context(_listen(host, port))
+        poster = poster or Poster()
+        evaluator = stack.enter_context(Worker(store, is_modest=True))
+        decoder = stack.enter_context(Worker(store))
+        scheduler = Scheduler(
+            store.projects,
+            lambda project: evaluator.run(
+                # One thread, for those who log are not to be held up.
+                partial(evaluate_project, project=project, now=now(), threads=1, is_thorough=False)
+            ),
+            deliverer=Deliverer(
+                store, log=LogChannel(Journal(log.deliver, now).write), poster=poster, now=now
+            ),
+            seconds=seconds,
+            now=now,
+            report=journal.write,
+        )
+        app = make_app(
+            store,
+            settings,
+            write_log=log.write,
+            now=now,
+            poster=poster,
+            scheduler=scheduler,
+            run=decoder.run,
+        )
+        server = make_server(
+            app, store, host=host, port=port, settings=settings, report=journal.write
+        )
         announce(f"http://{own}:{listening.getsockname()[1]}/")
         scheduler.start()
         # What is there now stays: to look at all of it again and again would hold up whoever logs.
         gc.freeze()
+        # A thread that wants to run waits for the one that does: the loop for each page that is
+        # made meanwhile, several times a request.
+        sys.setswitchinterval(SWITCH_SECONDS)
         try:
             server.run([listening])
         finally:
             scheduler.stop(CLOSING_SECONDS)
-            worker.close()
 
 
 def _listen(host: str, port: int) -> socket.socket:

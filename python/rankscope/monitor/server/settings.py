@@ -26,9 +26,16 @@ class Settings:
             are asked to come back.
         batch: Events in a request.
         body_seconds: How long a body may take to come.
-        decoders: Threads that decode.
+        head_bytes: Bytes of the address and headers of a request.
+        wait_seconds: How long a connection may wait for a request to begin.
+        connections: Connections at a time; beyond, the one that has waited longest for a request
+            is closed, and if none waits, 503 is answered.
+        connections_per_address: The same for one address.
+        decoders: Large bodies that are decoded at a time.
         readers: Threads that answer questions about projects.
         waiting_reads: Questions that may be asked at a time; beyond, who asks has to come back.
+        reads_per_key: Requests of one key that are worked on at a time; the others wait.
+        ingests_per_key: Likewise of events.
         key_rate: Requests a second with one key, for long.
         key_burst: Requests with one key at once.
         open_rate: Requests a second from one address where no key is needed, for long.
@@ -48,9 +55,15 @@ class Settings:
     held_bytes: int = 64 * MIB
     batch: int = 10_000
     body_seconds: float = 30.0
+    head_bytes: int = 32 << 10
+    wait_seconds: float = 30.0
+    connections: int = 1000
+    connections_per_address: int = 250
     decoders: int = 2
     readers: int = 2
     waiting_reads: int = 64
+    reads_per_key: int = 8
+    ingests_per_key: int = 32
     key_rate: float = 1000.0
     key_burst: int = 2000
     open_rate: float = 200.0

@@ -54,6 +54,11 @@ def find_key(connection: Connection, key_id: str) -> ApiKey | None:
     return None if row is None else _key_of(row)
 
 
+def list_all_keys(connection: Connection) -> list[ApiKey]:
+    """List the keys of all projects."""
+    return [_key_of(row) for row in connection.execute(_select_keys())]
+
+
 def list_keys(connection: Connection, project: str) -> list[ApiKey]:
     """List the keys of a project, the oldest first."""
     table = schema.keys

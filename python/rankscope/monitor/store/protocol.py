@@ -202,6 +202,13 @@ class Store(Protocol):
     def find_key(self, key_id: str) -> ApiKey | None:
         """Find a key by its id, whichever project it opens."""
 
+    def all_keys(self) -> list[ApiKey]:
+        """List the keys of all projects, those that were revoked among them."""
+
+    @property
+    def keys_version(self) -> int:
+        """How often keys have been made or revoked since the store was opened."""
+
     def keys(self, project: str) -> list[ApiKey]:
         """List the keys of a project, those that were revoked among them, the oldest first."""
 

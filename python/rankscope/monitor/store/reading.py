@@ -186,6 +186,11 @@ class StoreReader:
         with self._engine.connect() as connection:
             return keyring.find_key(connection, key_id)
 
+    def all_keys(self) -> list[ApiKey]:
+        """List the keys of all projects, those that were revoked among them."""
+        with self._engine.connect() as connection:
+            return keyring.list_all_keys(connection)
+
     def keys(self, project: str) -> list[ApiKey]:
         """List the keys of a project, those that were revoked among them, the oldest first."""
         with self._engine.connect() as connection:

@@ -40,6 +40,13 @@ class StoreWriter(StoreReader, ABC):
     to another process, too.
     """
 
+    _keys_version = 0
+
+    @property
+    def keys_version(self) -> int:
+        """How often keys have been made or revoked since the store was opened."""
+        return self._keys_version
+
     @abstractmethod
     def transact(self, work: Callable[[Transaction], T], size: int = 1) -> Future[T]:
         """Do other work in a transaction of the writer, together with whatever it writes then.
@@ -95,7 +102,7 @@ class StoreWriter(StoreReader, ABC):
         Raises:
             FileError: It is not stored, or not surely.
         """
-        self.transact(partial(insert_key, key=key, actor=actor)).result()
+        self._change_keys(partial(insert_key, key=key, actor=actor))
 
     def revoke_key(self, project: str, key_id: str, now: int, actor: str) -> bool:
         """Let a key of a project open nothing any more, and say whether it opened something.
@@ -103,8 +110,16 @@ class StoreWriter(StoreReader, ABC):
         Raises:
             FileError: That is not stored, or not surely.
         """
-        work = partial(revoke_key, project=project, key_id=key_id, now=now, actor=actor)
-        return self.transact(work).result()
+        return self._change_keys(
+            partial(revoke_key, project=project, key_id=key_id, now=now, actor=actor)
+        )
+
+    def _change_keys(self, work: Callable[[Transaction], T]) -> T:
+        try:
+            return self.transact(work).result()
+        finally:
+            # Also where it fails: it may be on the disk all the same.
+            self._keys_version += 1
 
     def configure(self, project: str, text: str, now: int, actor: str) -> None:
         """Store how a project is measured from now on; what was said before stays.
