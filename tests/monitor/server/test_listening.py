@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import random
 import signal
@@ -21,14 +20,12 @@ from rankscope.monitor.server.listening import make_server
 from rankscope.monitor.server.settings import Settings
 from rankscope.monitor.store.sqlite import SQLiteStore
 
+from tests.monitor.server.listening import HEALTH, Listening, post_head, serve
 from tests.monitor.server.service import make_ranking
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Iterator
-    from typing import TypeVar
-
-    T = TypeVar("T")
+    from collections.abc import Iterator
 
 LISTENER = Path(__file__).with_name("listener.py")
 
@@ -176,8 +173,8 @@ def test_it_ends_when_it_is_asked_to(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("sent", [b"", b"GET /healthz HTTP/1.1\r\nHost: local", b"POST"])
 def test_a_head_that_does_not_come_is_not_waited_for(tmp_path: Path, sent: bytes) -> None:
-    async def ask(port: int, _key: str) -> list[bytes]:
-        reader, writer = await asyncio.open_connection("127.0.0.1", port)
+    async def ask(service: Listening) -> list[bytes]:
+        reader, writer = await service.connect()
         whole = b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n"
         writer.write(whole)
         head = await reader.readuntil(b"\r\n\r\n")
@@ -189,36 +186,14 @@ def test_a_head_that_does_not_come_is_not_waited_for(tmp_path: Path, sent: bytes
         return [said for said in told if said]
 
     settings = Settings(wait_seconds=0.2)
-    assert serve(tmp_path, settings, ask) == [b"200", b'{"status":"ok"}']
-
-
-def serve(path: Path, settings: Settings, ask: Callable[[int, str], Awaitable[T]]) -> T:
-    """Serve a new store while something is asked, and return what that returned."""
-
-    async def serve_and_ask(store: SQLiteStore) -> T:
-        key, shown = make_key("music", ["ingest"], name="test", now=0)
-        store.add_key(key, "test")
-        with socket.create_server(("127.0.0.1", 0)) as listening:
-            app = make_app(store, settings)
-            server = make_server(app, store, host="127.0.0.1", port=0, settings=settings)
-            serving = asyncio.ensure_future(server.serve([listening]))
-            told = await ask(listening.getsockname()[1], shown.reveal())
-            server.should_exit = True
-            await serving
-            return told
-
-    with SQLiteStore(path / "events.db") as store:
-        return asyncio.run(serve_and_ask(store))
-
-
-HEALTH = b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n"
+    assert serve(tmp_path, ask, settings) == [b"200", b'{"status":"ok"}']
 
 
 def test_the_connection_that_has_waited_longest_makes_room(tmp_path: Path) -> None:
-    async def ask(port: int, _key: str) -> list[str]:
+    async def ask(service: Listening) -> list[str]:
         opened = []
         for _ in range(3):
-            reader, writer = await asyncio.open_connection("127.0.0.1", port)
+            reader, writer = await service.connect()
             opened.append((reader, writer))
             if len(opened) == 1:
                 writer.write(HEALTH)
@@ -232,32 +207,28 @@ def test_the_connection_that_has_waited_longest_makes_room(tmp_path: Path) -> No
             writer.close()
         return told
 
-    *answered, closed = serve(tmp_path, Settings(connections_per_address=2), ask)
+    *answered, closed = serve(tmp_path, ask, Settings(connections_per_address=2))
     assert [status_of(head) for head in answered] == ["200", "200"]
     assert closed == ""
 
 
 def test_a_connection_too_many_is_told_when_to_come_back(tmp_path: Path) -> None:
-    async def ask(port: int, key: str) -> str:
-        head = (
-            f"POST /v1/rankings HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {key}\r\n"
-            "Content-Type: application/json\r\nContent-Length: 9\r\n"
-            "Expect: 100-continue\r\n\r\n"
-        )
+    async def ask(service: Listening) -> str:
+        head = post_head(service.key, "Content-Length: 9", "Expect: 100-continue")
         busy = []
         for _ in range(2):
-            reader, writer = await asyncio.open_connection("127.0.0.1", port)
-            writer.write(head.encode())
+            reader, writer = await service.connect()
+            writer.write(head)
             await reader.readuntil(b"100 Continue\r\n\r\n")
             busy.append(writer)
-        reader, writer = await asyncio.open_connection("127.0.0.1", port)
+        reader, writer = await service.connect()
         writer.write(HEALTH)
         told = (await reader.readuntil(b"\r\n\r\n")).decode().lower()
         for one in (*busy, writer):
             one.close()
         return told
 
-    too_many = serve(tmp_path, Settings(connections=2), ask)
+    too_many = serve(tmp_path, ask, Settings(connections=2))
     assert status_of(too_many) == "503"
     assert "\r\nretry-after: 1\r\n" in too_many
     assert "\r\nconnection: close\r\n" in too_many

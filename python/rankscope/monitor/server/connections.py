@@ -62,6 +62,8 @@ class Connections:
         settings: Settings,
         report: Callable[[str, Mapping[str, object]], object] = lambda _event, _fields: None,
     ) -> None:
+        # One for all: what was read is copied before anything else is.
+        self.buffer = bytearray(READ_BYTES)
         self.head_bytes = settings.head_bytes
         self.wait_seconds = settings.wait_seconds
         self._most = settings.connections
@@ -147,7 +149,6 @@ class BoundedProtocol(HttpToolsProtocol, asyncio.BufferedProtocol):
     def __init__(self, bounds: Connections, **given: Any) -> None:  # noqa: ANN401 - of uvicorn
         super().__init__(**given)
         self._bounds = bounds
-        self._buffer = bytearray(READ_BYTES)
         self._timer: asyncio.TimerHandle | None = None
         self._head_bytes = 0
         self._has_head = False
@@ -172,11 +173,11 @@ class BoundedProtocol(HttpToolsProtocol, asyncio.BufferedProtocol):
 
     def get_buffer(self, sizehint: int) -> bytearray:  # noqa: ARG002 - the size is ours to choose
         """Return the buffer that the next bytes are read into."""
-        return self._buffer
+        return self._bounds.buffer
 
     def buffer_updated(self, nbytes: int) -> None:
         """Parse the bytes that were read."""
-        self.data_received(bytes(memoryview(self._buffer)[:nbytes]))
+        self.data_received(bytes(memoryview(self._bounds.buffer)[:nbytes]))
 
     def data_received(self, data: bytes) -> None:
         """Parse bytes: all that comes in one turn of the loop."""
@@ -212,6 +213,8 @@ class BoundedProtocol(HttpToolsProtocol, asyncio.BufferedProtocol):
         """Begin to answer a request."""
         self._has_head = True
         self._head_bytes = 0
+        if self.parser.get_http_version() not in {"1.0", "1.1"}:
+            raise httptools.HttpParserError("expected HTTP/1.1")
         if not self.url.startswith(b"/"):
             # The address of a proxy, or `*`: nothing is there.
             self.url = b"/*"

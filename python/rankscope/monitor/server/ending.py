@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 EXHAUSTED = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM})
+WAITING_CONNECTIONS = 2048
 PAUSE = 60.0
 """Seconds for which it is not said again that files have run out."""
 
@@ -47,6 +48,9 @@ class EndingServer(uvicorn.Server):
         """Begin to listen."""
         asyncio.get_running_loop().set_exception_handler(self._handle)
         await super().startup(sockets)
+        for listening in sockets or ():
+            # The loop takes at most `Config.backlog` connections in one turn; more may wait.
+            listening.listen(WAITING_CONNECTIONS)
 
     def _handle(self, loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
         """Say once that no connection can be taken; the loop would, for each that waits."""

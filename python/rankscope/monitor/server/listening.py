@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from rankscope.monitor.store.protocol import Store
 
 CLOSING_SECONDS = 10
+ACCEPTED_AT_ONCE = 64
+"""Connections that are accepted in one turn of the event loop."""
 
 
 def make_server(
@@ -65,6 +67,7 @@ def make_server(
             port=port,
             http=partial(BoundedProtocol, Connections(settings, report)),  # type: ignore[arg-type]
             ws="none",
+            backlog=ACCEPTED_AT_ONCE,
             lifespan="off",
             loop="asyncio",
             log_config=None,

@@ -1,0 +1,258 @@
+"""Connections that hold others up, each bounded by a count and not by a clock."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import socket
+from itertools import pairwise
+
+import pytest
+from rankscope.monitor.server.connections import READ_BYTES, BoundedProtocol
+from rankscope.monitor.server.rates import Turns
+from rankscope.monitor.server.settings import Settings
+
+from tests.monitor.server.listening import HEALTH, Listening, post_head, read_answer, serve
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def test_answers_are_sent_without_delay_on_kept_connections(tmp_path: Path) -> None:
+    async def ask(service: Listening) -> list[int]:
+        reader, writer = await service.connect()
+        writer.write(HEALTH)
+        await read_answer(reader)
+        accepted = [one.transport.get_extra_info("socket") for one in service.connections]
+        writer.close()
+        return [one.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY) for one in accepted]
+
+    assert serve(tmp_path, ask) == [1]
+
+
+def test_a_body_in_tiny_chunks_is_not_parsed_once_it_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    parsed = []
+
+    def count(protocol: BoundedProtocol, body: bytes) -> None:
+        parsed.append(len(body))
+        on_body(protocol, body)
+
+    on_body = BoundedProtocol.on_body
+    monkeypatch.setattr(BoundedProtocol, "on_body", count)
+    chunks = 600_000
+
+    async def ask(service: Listening) -> int:
+        reader, writer = await service.connect()
+        writer.write(post_head("", "Transfer-Encoding: chunked"))
+        writer.write(b"1\r\n \r\n" * chunks)
+        status, _ = await read_answer(reader)
+        writer.transport.abort()
+        return status
+
+    # The chunks are too small, or the key is missing: what is seen first.
+    assert serve(tmp_path, ask) in {400, 401}
+    # What came in the few turns of the loop until the answer was written.
+    assert len(parsed) < chunks / 6
+
+
+def test_a_connection_parses_a_few_kilobytes_before_the_others_have_their_turn(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sizes = []
+
+    def count(protocol: BoundedProtocol, data: bytes) -> None:
+        sizes.append(len(data))
+        receive(protocol, data)
+
+    receive = BoundedProtocol.data_received
+    monkeypatch.setattr(BoundedProtocol, "data_received", count)
+    body = b" " * 1_000_000
+
+    async def ask(service: Listening) -> int:
+        reader, writer = await service.connect()
+        writer.write(post_head(service.key, f"Content-Length: {len(body)}") + body)
+        status, _ = await read_answer(reader)
+        writer.close()
+        return status
+
+    assert serve(tmp_path, ask) == 400  # nothing but blanks
+    assert max(sizes) <= READ_BYTES
+    assert sum(sizes) > len(body)
+
+
+def test_a_body_of_a_good_key_in_tiny_chunks_is_refused(tmp_path: Path) -> None:
+    async def ask(service: Listening) -> tuple[int, bytes]:
+        reader, writer = await service.connect()
+        head = post_head(service.key, "Transfer-Encoding: chunked")
+        writer.write(head + b"1\r\n \r\n" * 5000 + b"0\r\n\r\n")
+        answer = await read_answer(reader)
+        writer.close()
+        return answer
+
+    status, body = serve(tmp_path, ask)
+    assert (status, json.loads(body)["error"]["code"]) == (400, "bad_http")
+
+
+def test_idle_connections_make_room_for_requests(tmp_path: Path) -> None:
+    most = 20
+
+    async def ask(service: Listening) -> list[int]:
+        held = [await service.connect() for _ in range(3 * most)]
+        told = []
+        for _ in range(2 * most):
+            reader, writer = await service.connect()
+            writer.write(HEALTH)
+            told.append((await read_answer(reader))[0])
+            writer.close()
+        for _, writer in held:
+            writer.close()
+        return told
+
+    settings = Settings(connections_per_address=most)
+    assert serve(tmp_path, ask, settings) == [200] * 2 * most
+    settings = Settings(connections=most)
+    assert serve(tmp_path, ask, settings) == [200] * 2 * most
+
+
+def test_a_connection_with_a_good_key_outlives_idle_ones(tmp_path: Path) -> None:
+    async def ask(service: Listening) -> list[int]:
+        reader, writer = await service.connect()
+        request = post_head(service.key, "Content-Length: 2") + b"{}"
+        writer.write(request)
+        told = [(await read_answer(reader))[0]]
+        held = [await service.connect() for _ in range(50)]
+        writer.write(request)
+        told.append((await read_answer(reader))[0])
+        for one in (writer, *(writer for _, writer in held)):
+            one.close()
+        return told
+
+    assert serve(tmp_path, ask, Settings(connections_per_address=10)) == [200, 200]
+
+
+@pytest.mark.parametrize("line", ["X: " + "a" * 1000, "X-{}: a"])
+def test_a_head_without_end_is_refused(tmp_path: Path, line: str) -> None:
+    async def ask(service: Listening) -> int:
+        reader, writer = await service.connect()
+        writer.write(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n")
+        for number in range(5000):
+            writer.write(f"{line.format(number)}\r\n".encode())
+        status, _ = await read_answer(reader)
+        writer.transport.abort()
+        return status
+
+    assert serve(tmp_path, ask) == 400
+
+
+def test_an_answer_arrives_although_the_body_still_comes(tmp_path: Path) -> None:
+    async def ask(service: Listening) -> tuple[int, bytes]:
+        reader, writer = await service.connect()
+        writer.write(post_head("", "Content-Length: 500000"))
+        writer.write(b" " * 400_000)
+        answer = await read_answer(reader)
+        assert await reader.read() == b""  # and then the connection ends
+        writer.close()
+        return answer
+
+    status, body = serve(tmp_path, ask)
+    assert (status, json.loads(body)["error"]["code"]) == (401, "unauthorized")
+
+
+def test_a_small_request_never_waits_for_a_large_one_to_be_read(tmp_path: Path) -> None:
+    """A large body is read elsewhere, so that small ones are answered meanwhile."""
+    begun, ends = asyncio.Event(), asyncio.Event()
+
+    async def ask(service: Listening) -> list[int]:
+        loop = asyncio.get_running_loop()
+
+        def run_late(work: object) -> object:
+            loop.call_soon_threadsafe(begun.set)
+            asyncio.run_coroutine_threadsafe(ends.wait(), loop).result()
+            return work(service.store)  # type: ignore[operator]
+
+        service.late[:] = [run_late]
+        large, small = await service.connect(), await service.connect()
+        events = [make_event(number) for number in range(1000)]
+        large[1].write(post(service, events))
+        await begun.wait()
+        small[1].write(post(service, [make_event(-1)]))
+        told = [(await read_answer(small[0]))[0]]
+        ends.set()
+        status, body = await read_answer(large[0])
+        assert json.loads(body)["accepted"] == len(events)
+        for _, writer in (large, small):
+            writer.close()
+        return [*told, status]
+
+    assert serve(tmp_path, ask) == [200, 200]
+
+
+def test_a_large_batch_leaves_room_between_its_transactions(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def ask(service: Listening) -> list[int]:
+        seqs = []
+        commit = service.store._commit
+
+        def count(works: object) -> object:
+            before = service.store.last_seq
+            answers = commit(works)
+            seqs.extend([before, service.store.last_seq])
+            return answers
+
+        monkeypatch.setattr(service.store._committer, "_commit", count)
+        reader, writer = await service.connect()
+        writer.write(post(service, [make_event(number) for number in range(2000)]))
+        assert (await read_answer(reader))[0] == 200
+        writer.close()
+        return seqs
+
+    seqs = serve(tmp_path, ask)
+    assert seqs[-1] == 2000
+    assert max(after - before for before, after in pairwise(seqs)) <= 500
+
+
+def test_requests_of_one_key_take_turns() -> None:
+    turns = Turns(4)
+    running = 0
+    seen = []
+
+    async def work(name: str) -> str:
+        nonlocal running
+        async with turns.take(name):
+            running += name == "many"
+            seen.append(running)
+            for _ in range(10):
+                await asyncio.sleep(0)
+            running -= name == "many"
+            return name
+
+    async def ask() -> list[str]:
+        done = []
+        tasks = [asyncio.ensure_future(work("many")) for _ in range(100)]
+        tasks.append(asyncio.ensure_future(work("one")))
+        for task in tasks:
+            task.add_done_callback(lambda task: done.append(task.result()))
+        await asyncio.gather(*tasks)
+        return done
+
+    done = asyncio.run(ask())
+    assert max(seen) == 4
+    assert done.index("one") == 4  # asked last, it is done with the first ones
+
+
+def make_event(number: int) -> dict[str, object]:
+    return {
+        "event_id": f"e{number}",
+        "ranking_id": f"r{number}",
+        "time": "2026-11-21T17:00:00Z",
+        "doc_ids": ["a", "b"],
+    }
+
+
+def post(service: Listening, events: object) -> bytes:
+    body = json.dumps(events).encode()
+    return post_head(service.key, f"Content-Length: {len(body)}") + body
