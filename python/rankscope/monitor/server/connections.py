@@ -266,7 +266,8 @@ class BoundedProtocol(HttpToolsProtocol, asyncio.BufferedProtocol):
         super().connection_lost(exc)
 
     def _is_waiting(self) -> bool:
-        return self.cycle is None or (self.cycle.response_complete and not self.pipeline)
+        cycle = cast("RequestResponseCycle | None", self.cycle)  # there is none at first
+        return cycle is None or (cycle.response_complete and not self.pipeline)
 
     def _wait(self) -> None:
         if not self.transport.is_closing():
@@ -306,8 +307,7 @@ class BoundedProtocol(HttpToolsProtocol, asyncio.BufferedProtocol):
     def _discard(self) -> None:
         """Read on without looking at what comes, for a while, so that the answer arrives."""
         self._discarded = 0
-        transport = cast("asyncio.Transport", self.transport)
-        if transport.can_write_eof():
-            transport.write_eof()
+        if self.transport.can_write_eof():
+            self.transport.write_eof()
         self.flow.resume_reading()
         self._start_timer(CLOSING_SECONDS)

@@ -155,7 +155,8 @@ class Ingest:
                 reading = read_body(body, self._settings, self._now())
                 rejected = count_rejections(reading)
                 stored = self._store.submit(body.project, reading.events, rejected)
-                content, counts = write_answer(reading, await asyncio.wrap_future(stored), body)
+                outcomes = await asyncio.wrap_future(stored)
+                content, counts = write_answer(reading, outcomes, body)
         request.state.said |= {"bytes": len(body.content), **counts}
         return Response(content, media_type=JSONResponse.media_type)
 
