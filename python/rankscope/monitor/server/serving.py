@@ -70,7 +70,6 @@ def serve_store(
         log = stack.enter_context(LogWriter(write_log))
         journal = Journal(log.write, now)
         stack.enter_context(journal.keep_log_records())
-        listening = stack.enter_context(_listen(host, port))
         poster = poster or Poster()
         evaluator = stack.enter_context(Worker(store, is_modest=True))
         decoder = stack.enter_context(Worker(store))
@@ -99,6 +98,7 @@ def serve_store(
         server = make_server(
             app, store, host=host, port=port, settings=settings, report=journal.write
         )
+        listening = stack.enter_context(_listen(host, port))
         announce(f"http://{own}:{listening.getsockname()[1]}/")
         scheduler.start()
         # What is there now stays: to look at all of it again and again would hold up whoever logs.
