@@ -13,7 +13,7 @@ import sys
 import threading
 from collections import deque
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack, suppress
+from contextlib import suppress
 from queue import SimpleQueue
 
 from rankscope.errors import FileError
@@ -167,6 +167,50 @@ class Worker:
             process.wait()
 
 
+class Workers:
+    """Some workers, of which whichever is idle does the next piece of work.
+
+    Args:
+        store: The store, which this process writes.
+        most: How many there are. Each is started when it first has something to do.
+    """
+
+    def __init__(self, store: Store, most: int) -> None:
+        self._workers = [Worker(store) for _ in range(most)]
+        self._idle: SimpleQueue[Worker] = SimpleQueue()
+        for worker in self._workers:
+            self._idle.put(worker)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        _kind: type[BaseException] | None,
+        _error: BaseException | None,
+        _trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def run(self, work: Callable[[Store], T]) -> T:
+        """Let a worker do a piece of work, as `Worker.run` does, once one is idle.
+
+        Raises:
+            FileError: The process has ended before the work was done.
+            Exception: Whatever the work raises.
+        """
+        worker = self._idle.get()
+        try:
+            return worker.run(work)
+        finally:
+            self._idle.put(worker)
+
+    def close(self) -> None:
+        """End all processes, and what they are doing."""
+        for worker in self._workers:
+            worker.close()
+
+
 def run_in_order(store: Store, works: Iterable[Callable[[Store], T]], most: int) -> Iterator[T]:
     """Do pieces of work by processes of their own, and give what they return in their order.
 
@@ -180,25 +224,14 @@ def run_in_order(store: Store, works: Iterable[Callable[[Store], T]], most: int)
         FileError: A process has ended before its work was done.
         Exception: Whatever a piece of work raises.
     """
-    with ExitStack() as stack:
-        idle: SimpleQueue[Worker] = SimpleQueue()
-        workers = [stack.enter_context(Worker(store)) for _ in range(most)]
-        threads = stack.enter_context(ThreadPoolExecutor(most, "rankscope-worker"))
+    with (
+        ThreadPoolExecutor(most, "rankscope-worker") as threads,
         # Closed first, however this ends: threads wait for them.
-        for worker in workers:
-            stack.callback(worker.close)
-            idle.put(worker)
-
-        def run(work: Callable[[Store], T]) -> T:
-            worker = idle.get()
-            try:
-                return worker.run(work)
-            finally:
-                idle.put(worker)
-
+        Workers(store, most) as workers,
+    ):
         coming: deque[Future[T]] = deque()
         for work in works:
-            coming.append(threads.submit(run, work))
+            coming.append(threads.submit(workers.run, work))
             if len(coming) > 2 * most:
                 yield coming.popleft().result()
         while coming:

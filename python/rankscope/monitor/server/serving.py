@@ -19,7 +19,7 @@ from rankscope.monitor.server.journal import Journal, LogWriter, write_stderr
 from rankscope.monitor.server.listening import CLOSING_SECONDS, is_loopback, make_server
 from rankscope.monitor.server.settings import Settings
 from rankscope.monitor.times import read_clock
-from rankscope.monitor.worker import Worker
+from rankscope.monitor.worker import Worker, Workers
 
 SWITCH_SECONDS = 0.0005
 
@@ -72,7 +72,7 @@ def serve_store(
         stack.enter_context(journal.keep_log_records())
         poster = poster or Poster()
         evaluator = stack.enter_context(Worker(store, is_modest=True))
-        decoder = stack.enter_context(Worker(store))
+        decoders = stack.enter_context(Workers(store, settings.decoders))
         scheduler = Scheduler(
             store.projects,
             lambda project: evaluator.run(
@@ -93,7 +93,7 @@ def serve_store(
             now=now,
             poster=poster,
             scheduler=scheduler,
-            run=decoder.run,
+            run=decoders.run,
         )
         server = make_server(
             app, store, host=host, port=port, settings=settings, report=journal.write
