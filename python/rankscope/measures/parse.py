@@ -66,7 +66,7 @@ def parse(text: str | Measure) -> Measure:
         raise _broken(
             text,
             f"expected at most {LONGEST_TEXT:,} characters, found {len(text):,}",
-            "a longer table of gains or discounts can be passed from Python: nDCG(discount=weights)",
+            "pass a longer table of gains or discounts from Python: nDCG(discount=weights)",
         )
     level = re.fullmatch(LEVEL, text)
     written = _read_call(level[1] if level else text)
@@ -266,7 +266,7 @@ def _ambiguous(written: _Call, ways: tuple[Spelling, ...]) -> MeasureError:
         f"{quote(written.text)} may be {meanings}",
         hint="small and capital letters matter in this name",
         code="unknown_measure",
-        value=written.text[: LONGEST_QUOTE],
+        value=written.text[:LONGEST_QUOTE],
     )
 
 
@@ -285,7 +285,7 @@ def _unknown(written: _Call) -> MeasureError:
         f"unknown measure {quote(written.text)}",
         hint=hint,
         code="unknown_measure",
-        value=written.text[: LONGEST_QUOTE],
+        value=written.text[:LONGEST_QUOTE],
     )
 
 
@@ -294,5 +294,5 @@ def _broken(text: str, problem: str, hint: str = "") -> MeasureError:
         f"{quote(text)}: {problem[: 2 * LONGEST_QUOTE]}",
         hint=hint or "measures look like nDCG@10, P(rel=2)@5 or ndcg_cut_10",
         code="bad_parameter",
-        value=text[: LONGEST_QUOTE],
+        value=text[:LONGEST_QUOTE],
     )

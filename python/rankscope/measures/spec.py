@@ -313,6 +313,7 @@ def _outside(row: Row, parameter: Parameter, value: object) -> MeasureError:
         hint = f"write {row.name}@10, or leave the cutoff out for the whole list"
         if parameter.required:
             hint = f"write {row.name}@10"
+    hint = hint or f"`rankscope measures {row.name}` lists its parameters"
     return MeasureError(message, hint=hint, code="bad_parameter", value=shown)
 
 
