@@ -90,7 +90,7 @@ def _open_beside(name: str, mode: int) -> tuple[Path, Path]:
     from secrets import token_hex  # noqa: PLC0415 - as above
     from tempfile import gettempdir  # noqa: PLC0415 - as above
 
-    place = Path(name).resolve()
+    place = Path(os.path.realpath(name))  # which takes loops of links as they are
     if place.is_dir() or name.endswith(os.sep):
         raise IsADirectoryError(errno.EISDIR, "expected a file, found a directory")
     is_replaced = place.is_file()

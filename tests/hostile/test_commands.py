@@ -14,6 +14,7 @@ import threading
 from typing import TYPE_CHECKING, NamedTuple
 
 import pytest
+import rankscope.cli
 
 from tests.cli.monitored import CONFIGURED, LOADED, make_events, write_lines
 from tests.hostile.commands import Command, list_commands, takes_value
@@ -26,6 +27,15 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 COMMANDS = {command.name: command for command in list_commands()}
+PRELOADED = (
+    "matplotlib.figure",
+    "numpy",
+    "pyarrow.parquet",
+    "rankscope.monitor.server.serving",
+    "rankscope.report.render",
+    *(f"rankscope.cli.{name}" for name in rankscope.cli.COMMANDS),
+)
+"""What the program has loaded before it forks, so that a call costs little."""
 STREAMS = {"stdin", "stdout", "stderr"}
 STORED = ("events.db",)
 """What the files of a store begin with; a writer keeps some beside it."""
@@ -67,7 +77,7 @@ class Place:
         self.template = folder / "template"
         self.folder.mkdir()
         self.template.mkdir()
-        self.program = Program(self.folder, *LOADED, "rankscope.cli.eval", "rankscope.cli.report")
+        self.program = Program(self.folder, *LOADED, *PRELOADED)
         self.busy = socket.create_server(("", 0))
         self.names: dict[str, str] = {"BUSY": str(self.busy.getsockname()[1])}
         self._fill()
@@ -241,7 +251,7 @@ def check(
     assert hints[0].startswith("Hint: ")
     assert len(error) + len(hints[0]) <= LONGEST_ERROR
     assert error.isprintable()
-    if b"--json" not in done.args and command.name not in WHOLE_EVENTS:
+    if "--json" not in done.args and command.name not in WHOLE_EVENTS:
         assert done.stdout == b""
 
 

@@ -13,9 +13,6 @@ if TYPE_CHECKING:
     from typing import NoReturn
 
 
-LONGEST_MESSAGE = 600
-
-
 class Parser(argparse.ArgumentParser):
     """A parser whose mistakes are errors of the house."""
 
@@ -24,8 +21,6 @@ class Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         """Raise what is wrong with the words."""
-        if len(message) > LONGEST_MESSAGE:  # argparse repeats whole words, however long they are
-            message = f"{message[:LONGEST_MESSAGE]}…"
         raise UsageError(message, hint=f"see {self.prog} --help", code="usage")
 
     def add_version(self) -> None:

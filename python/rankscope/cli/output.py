@@ -19,6 +19,10 @@ if TYPE_CHECKING:
     from rankscope.errors import RankscopeError
 
 
+HALF_MESSAGE = 400
+"""How many characters are printed of each end of a long message."""
+
+
 def set_up_streams() -> None:
     """Write UTF-8 and plain line ends everywhere; show what cannot be written escaped."""
     for name in ("stdout", "stderr"):
@@ -57,9 +61,9 @@ def print_error(error: RankscopeError, *, as_json: bool) -> None:
     Where neither can be written, the exit status alone says what happened.
     """
     try:
-        print(f"rankscope: error: {show(error.summary)} [{error.code}]", file=sys.stderr)
+        print(f"rankscope: error: {_show_briefly(error.summary)} [{error.code}]", file=sys.stderr)
         if error.hint:
-            print(f"Hint: {show(error.hint)}", file=sys.stderr)
+            print(f"Hint: {_show_briefly(error.hint)}", file=sys.stderr)
         sys.stderr.flush()
     except OSError:
         drop_output(sys.stderr)
@@ -78,6 +82,13 @@ def print_error(error: RankscopeError, *, as_json: bool) -> None:
             sys.stdout.flush()
         except OSError:
             drop_output()
+
+
+def _show_briefly(text: str) -> str:
+    """Write a text on one line, without the middle of a long one, such as the path of a file."""
+    if len(text) > 2 * HALF_MESSAGE:
+        text = f"{text[:HALF_MESSAGE]}…{text[-HALF_MESSAGE:]}"
+    return show(text)
 
 
 def print_json(document: Mapping[str, object]) -> None:
