@@ -83,6 +83,33 @@ def write_text(path: str | os.PathLike[str], text: str) -> None:
         part.write_text(text, encoding="utf-8", newline="\n")
 
 
+def make_folder(path: str | os.PathLike[str]) -> bool:
+    """Make a folder, and those above it, where there is none.
+
+    Returns:
+        Whether it was made.
+
+    Raises:
+        FileError: It cannot be made.
+    """
+    import os  # noqa: PLC0415 - as above
+    from pathlib import Path  # noqa: PLC0415 - as above
+
+    folder = Path(path)
+    try:
+        is_new = not folder.exists()
+        folder.mkdir(parents=True, exist_ok=True)
+    except (OSError, ValueError) as error:  # as above
+        reason = getattr(error, "strerror", None) or str(error)
+        raise FileError(
+            f"cannot make this folder: {reason}",
+            hint=HINTS.get(getattr(error, "errno", None) or 0, "check the path"),
+            code="io",
+            file=os.fsdecode(path),
+        ) from error
+    return is_new
+
+
 def _open_beside(name: str, mode: int) -> tuple[Path, Path]:
     """Find the file that a path leads to, and make an empty one in its folder."""
     import os  # noqa: PLC0415 - as above

@@ -26,7 +26,6 @@ CHECKS = frozenset({1})
 
 EVALUATED = ["QRELS", "RUN"]
 STORE = {"store": ["STORE"]}
-DRAWN = {"-o": ["OUT.svg"]}
 
 EXAMPLES: dict[str, Example] = {
     "eval": Example({"inputs": EVALUATED}, {}),
@@ -34,7 +33,7 @@ EXAMPLES: dict[str, Example] = {
     "explain": Example({"inputs": EVALUATED}, {"--query": ["q1"]}),
     "measures": Example({"name": ["nDCG"]}, {}),
     "conventions": Example({"words": EVALUATED}, {}, CHECKS),
-    "discounts": Example({"inputs": []}, DRAWN | {"--clicks": ["CLICKS"]}),
+    "discounts": Example({"inputs": []}, {"--clicks": ["CLICKS"]}),
     "report": Example({"inputs": EVALUATED}, {"-o": ["OUT.html"]}),
     "monitor configure": Example(STORE, {"--positive": ["click=1"], "--window": ["24h"]}),
     "monitor ingest": Example(STORE | {"files": ["RANKINGS"]}, {}),

@@ -10,7 +10,7 @@ import rankscope as rs
 from rankscope.cli.searchlog import SearchLog, make_search_log
 from rankscope.errors import UsageError
 from rankscope.results.text import format_value, show
-from rankscope.writing import write_text
+from rankscope.writing import make_folder, write_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -98,7 +98,7 @@ def mean_by_country(evaluation: rs.Evaluation) -> dict[str, float]:
 
 def write_files(log: SearchLog, folder: Path) -> dict[str, Path]:
     """Write the log as TREC files, and give their paths by name."""
-    folder.mkdir(parents=True, exist_ok=True)
+    make_folder(folder)
     texts = {
         "qrels.txt": [f"{query} 0 {doc} {grade}" for query, doc, grade in log.qrels],
         "old.run": list(_run_lines(log.old, "old")),

@@ -9,7 +9,7 @@ from argparse import ArgumentTypeError
 from rankscope.cli.arguments import Once, OnceFlag
 from rankscope.cli.monitor.moments import read_moment
 from rankscope.errors import FileError, FormatError
-from rankscope.monitor.fields import read_name
+from rankscope.monitor.fields import check_text, read_name
 from rankscope.monitor.limits import Limits
 from rankscope.monitor.monitor import Monitor
 from rankscope.monitor.store import SQLITE
@@ -67,6 +67,19 @@ def read_project(text: str) -> str:
         return read_name(text, "", Limits().name_bytes)
     except FormatError as error:
         raise ArgumentTypeError(error.message) from error
+
+
+def read_word(text: str) -> str:
+    """Read a name or an id, which is text that a store can hold.
+
+    Raises:
+        ArgumentTypeError: It is not.
+    """
+    try:
+        check_text(text, "", len(text) * 4)
+    except FormatError as error:
+        raise ArgumentTypeError(error.message) from error
+    return text
 
 
 def open_writer(options: Namespace, *, is_new: bool = False) -> Monitor:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
@@ -11,10 +10,11 @@ from rankscope.errors import FileError, UsageError
 from rankscope.monitor.events import LABEL_KINDS
 from rankscope.monitor.store.protocol import Exported
 from rankscope.monitor.times import format_time
-from rankscope.writing import replacing
+from rankscope.writing import make_folder, replacing
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    import os
     from collections.abc import Iterator
     from typing import Any, TypeAlias
 
@@ -71,9 +71,10 @@ def export_parquet(
         target = files.enter_context(_open_folder(folder))
         parts = [files.enter_context(replacing(target / name)) for name in FILES]
         with ExitStack() as open_writers:
+            sinks = [open_writers.enter_context(part.open("wb")) for part in parts]
             writers = [
-                open_writers.enter_context(parquet.ParquetWriter(part, schema, compression="zstd"))
-                for part, schema in zip(parts, _schemas(), strict=True)
+                open_writers.enter_context(parquet.ParquetWriter(sink, schema, compression="zstd"))
+                for sink, schema in zip(sinks, _schemas(), strict=True)
             ]
             exported = _write(store, project, writers, since, until)
     return exported
@@ -83,17 +84,7 @@ def export_parquet(
 def _open_folder(folder: str | os.PathLike[str]) -> Iterator[Path]:
     """Make a folder where there is none, and remove it again if the block fails."""
     target = Path(folder)
-    is_new = False
-    try:
-        is_new = not target.exists()
-        target.mkdir(parents=True, exist_ok=True)
-    except (OSError, ValueError) as error:  # a ValueError is about a text that no path can be
-        raise FileError(
-            f"cannot make this folder: {getattr(error, 'strerror', None) or error}",
-            hint="choose a folder that you may write to",
-            code="io",
-            file=os.fsdecode(folder),
-        ) from error
+    is_new = make_folder(target)
     _refuse_existing(target)
     try:
         yield target

@@ -94,13 +94,16 @@ class SQLiteReader(StoreReader):
                 code="io",
                 file=str(target),
             )
+        is_marked = False
         try:
             with telling_faults(target), replacing(target) as part:
                 mark = self._copy(part)
+                is_marked = True
                 with closing(HighWater(marked)) as high_water:
                     high_water.start(mark)
         except BaseException:
-            marked.unlink(missing_ok=True)
+            if is_marked:
+                marked.unlink(missing_ok=True)
             raise
         sync_folder(target.parent)
         return mark.seq
