@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import errno
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 from rankscope.errors import FileError, RankscopeError
 
@@ -117,7 +117,9 @@ def _open_beside(name: str, mode: int) -> tuple[Path, Path]:
     from secrets import token_hex  # noqa: PLC0415 - as above
     from tempfile import gettempdir  # noqa: PLC0415 - as above
 
-    place = Path(os.path.realpath(name))  # which takes loops of links as they are
+    with suppress(FileNotFoundError):
+        Path(name).stat()  # refuses links in a loop, which `realpath` takes as they are
+    place = Path(os.path.realpath(name))
     if place.is_dir() or name.endswith(os.sep):
         raise IsADirectoryError(errno.EISDIR, "expected a file, found a directory")
     is_replaced = place.is_file()
