@@ -318,6 +318,10 @@ pub(super) fn read_number(
         exactly(&integer).ok_or_else(refuse_inexact)?
     } else if is_real_scalar(object) {
         exactly(object).ok_or_else(refuse_inexact)?
+    } else if is_decimal(object)? {
+        // Columns and lists have the same rule.
+        let rule = py.import("rankscope.adapters.doubles")?.getattr("read_decimal")?;
+        rule.call1((object,))?.extract::<Option<f64>>()?.ok_or_else(refuse_inexact)?
     } else if is_missing(object)? {
         let code = if kind == Number::Grade { "missing_relevance" } else { "missing_score" };
         let error = Error::new(Kind::Format, code, format!("expected a {what}, found none"));
@@ -331,6 +335,11 @@ pub(super) fn read_number(
         // -0.0 is 0.
         value => Ok(value + 0.0),
     }
+}
+
+/// Whether an object is a `decimal.Decimal`.
+fn is_decimal(object: &Bound<'_, PyAny>) -> PyResult<bool> {
+    object.is_instance(&object.py().import("decimal")?.getattr("Decimal")?)
 }
 
 /// Whether an object says that there is none; those of pandas are known by their types.

@@ -159,7 +159,9 @@ REFUSED = (
     Refused("N6 bytes in a list", lambda: [1, b"2", 3], "not_numeric", 2),
     Refused("N6 nothing in a list", lambda: [None, 1, 2], "not_numeric", 1),
     Refused("N6 a fraction", lambda: [1, fractions.Fraction(1, 2), 2], "not_numeric", 2),
-    Refused("N6 a decimal", lambda: [1, decimal.Decimal(2), 2], "not_numeric", 2),
+    Refused(
+        "N7 a decimal in a list", lambda: [1, decimal.Decimal(2**53 + 1), 2], "inexact_number", 2
+    ),
     Refused("N6 a complex number in a list", lambda: [1, 2, 3j], "not_numeric", 3),
     Refused("N6 a time in a list", lambda: [1, np.datetime64("2026"), 2], "not_numeric", 2),
     Refused("N6 a span in a list", lambda: [1, np.timedelta64(1, "s"), 2], "not_numeric", 2),

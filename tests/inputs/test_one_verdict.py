@@ -78,13 +78,17 @@ def of_pairs(form: str, role: str, rows: Rows) -> object:
 
 
 KINDS: dict[str, list[object]] = {
-    "text": ["x", "1", b"1", True, np.True_, 1j, fractions.Fraction(1, 3), decimal.Decimal(1), [1],
+    "text": ["x", "1", b"1", True, np.True_, 1j, fractions.Fraction(1, 3), [1],
              np.datetime64("2026"), np.timedelta64(1, "s"), dt.date(2026, 1, 1)],
     "missing": [None, pd.NA, pd.NaT],
-    "nan": [float("nan"), np.float32("nan")],
-    "infinite": [float("inf"), np.float32("-inf"), 10**400, -(10**400), np.longdouble("1e4000")],
-    "rounded": [2**53 + 1, np.uint64(2**64 - 1), np.longdouble(1) / 3],
-    "good": [2**70, -0.0, np.int8(3), np.float16(0.25), np.longdouble(0.5)],
+    "nan": [float("nan"), np.float32("nan"), decimal.Decimal("nan"), decimal.Decimal("snan")],
+    "infinite": [float("inf"), np.float32("-inf"), 10**400, -(10**400), np.longdouble("1e4000"),
+                 decimal.Decimal("inf"), decimal.Decimal("-1e400")],
+    "rounded": [2**53 + 1, np.uint64(2**64 - 1), np.longdouble(1) / 3,
+                decimal.Decimal(2**53 + 1), decimal.Decimal("0.12345678901234567890"),
+                decimal.Decimal("1e-400")],
+    "good": [2**70, -0.0, np.int8(3), np.float16(0.25), np.longdouble(0.5),
+             decimal.Decimal("0.1"), decimal.Decimal(2**70), decimal.Decimal("1E+2")],
 }  # fmt: skip
 NUMBERS = [(number, kind) for kind, numbers in KINDS.items() for number in numbers]
 CODES = {

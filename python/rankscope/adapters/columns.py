@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from rankscope.adapters.arrow import load_arrow
+from rankscope.adapters.doubles import read_decimal
 from rankscope.adapters.foreign import is_integer
 from rankscope.adapters.mistakes import code_of, inexact, not_numbers
 from rankscope.adapters.numbers import keep_numbers
@@ -187,15 +188,10 @@ def _refuse_nulls(values: Foreign, name: str, role: str) -> None:
 
 
 def _fill_nulls(values: list[Foreign]) -> Foreign:
-    """Mask the nulls among Python objects; decimals become an array of Arrow."""
-    import decimal  # noqa: PLC0415 - only columns of objects need it
-
+    """Mask the nulls among Python objects."""
     import numpy as np  # noqa: PLC0415 - loads with the first array
 
     nulls = set(filter(is_null_type, map(type, values)))
-    others = set(map(type, values)) - nulls
-    if others == {decimal.Decimal}:
-        return load_arrow().array(values, from_pandas=True)
     if not nulls:
         return values
     is_missing = np.fromiter((type(value) in nulls for value in values), bool, len(values))
@@ -230,14 +226,17 @@ def _round_decimals(values: Foreign, name: str) -> Foreign:
     try:
         # By text, for the direct way does not give the nearest double.
         numbers = values.cast(pa.string()).cast(pa.float64())
-        is_same = compute.equal(numbers.cast(pa.string()).cast(values.type), values)
-    except pa.ArrowInvalid:
-        raise inexact(name, "a decimal of more digits", ()) from None
     except NotImplementedError as error:
         raise not_numbers(name, str(values.type)) from error
-    at = is_same.index(False).as_py()
-    if at >= 0:
-        raise inexact(name, str(values[at]), (at,))
+    try:
+        is_same = compute.equal(numbers.cast(pa.string()).cast(values.type), values)
+    except pa.ArrowInvalid:  # one has more digits than the type: each is looked at alone
+        is_same = pa.array([False] * len(values))
+    differing = compute.indices_nonzero(compute.invert(is_same)).to_pylist()
+    for at in differing:
+        number = values[at].as_py()
+        if number is not None and read_decimal(number) is None:
+            raise inexact(name, str(number), (at,))
     return numbers
 
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
+import sys
 
 from rankscope.adapters.mistakes import inexact, not_numbers
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from decimal import Decimal
     from typing import Any
 
     import numpy as np
@@ -101,7 +103,7 @@ def _are_small(integers: NDArray[Any]) -> bool:
 def read_python(
     values: Sequence[Any], name: str, offsets: NDArray[np.int64] | None = None
 ) -> NDArray[np.float64]:
-    """Read numbers of Python and of NumPy, exactly.
+    """Read numbers of Python, of NumPy and of `decimal`, exactly.
 
     Args:
         values: The numbers.
@@ -116,6 +118,8 @@ def read_python(
     """
     import numpy as np  # noqa: PLC0415 - loads with the first array
 
+    if any(map(is_decimal, set(map(type, values)))):
+        values = _read_decimals(values, name, offsets)
     try:
         with np.errstate(over="ignore"):
             numbers = np.array(values, dtype=np.float64)
@@ -132,6 +136,52 @@ def read_python(
             place = (at,) if offsets is None else place_in(at, offsets)
             raise inexact(name, str(value)[:120], place)
     return numbers
+
+
+def is_decimal(kind: type) -> bool:
+    """Whether a type is `decimal.Decimal`, which is loaded only where somebody has used it."""
+    module = sys.modules.get("decimal")
+    return module is not None and issubclass(kind, module.Decimal)
+
+
+def read_decimal(number: Decimal) -> float | None:
+    """Read a decimal as text is read: as the nearest double.
+
+    Args:
+        number: The decimal; of a subclass, too.
+
+    Returns:
+        The double, infinite for what is beyond all of them, or `None` where it does not hold all
+        digits of the decimal.
+
+    Examples:
+        >>> from decimal import Decimal
+        >>> read_decimal(Decimal("0.1")), read_decimal(Decimal(2**70)) == 2**70
+        (0.1, True)
+        >>> read_decimal(Decimal("0.12345678901234567890")) is None
+        True
+    """
+    if number.is_nan():
+        return math.nan
+    from decimal import Decimal  # noqa: PLC0415 - loaded by who made the number
+
+    double = float(number)
+    is_whole = math.isinf(double) or number in (double, Decimal(repr(double)))
+    return double if is_whole else None
+
+
+def _read_decimals(
+    values: Sequence[Any], name: str, offsets: NDArray[np.int64] | None
+) -> list[Any]:
+    read = []
+    for at, value in enumerate(values):
+        number = read_decimal(value) if is_decimal(type(value)) else value
+        if number is None:
+            raise inexact(
+                name, str(value)[:120], (at,) if offsets is None else place_in(at, offsets)
+            )
+        read.append(number)
+    return read
 
 
 def _to_double(value: Any) -> float:  # noqa: ANN401 - any number

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from itertools import chain
 
-from rankscope.adapters.doubles import read_python, to_doubles
+from rankscope.adapters.doubles import is_decimal, read_python, to_doubles
 from rankscope.adapters.mistakes import bad_shape, elsewhere, not_numbers, placed, too_deep
 from rankscope.errors import FormatError
 
@@ -121,11 +121,11 @@ def is_plain(lists: Sequence[Any], kinds: set[type]) -> bool:
 
 
 def is_number(kind: type) -> bool:
-    """Whether a type is of real numbers, which truth values and spans of time are not."""
+    """Whether a type is of real numbers: truth values and spans of time are not, decimals are."""
     import numpy as np  # noqa: PLC0415 - loads with the first array
 
     is_other = issubclass(kind, bool | np.complexfloating | np.timedelta64)
-    return issubclass(kind, int | float | np.number) and not is_other
+    return (issubclass(kind, int | float | np.number) and not is_other) or is_decimal(kind)
 
 
 def is_integer(kind: type) -> bool:

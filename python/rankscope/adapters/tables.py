@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import sys
+from collections import Counter
 from collections.abc import Mapping
+from itertools import islice
 
 from rankscope.adapters.arrow import load_arrow
 from rankscope.adapters.columns import read_ids, read_numbers, read_values
 from rankscope.adapters.labels import read_grades
 from rankscope.errors import FormatError
+from rankscope.names import LONGEST_QUOTE, MOST_NAMES, find_closest, quote
 from rankscope.records import record
 
 TYPE_CHECKING = False
@@ -51,6 +54,9 @@ SYNONYMS: dict[str, tuple[str, ...]] = {
     "rank": ("rank", "ranks", "position"),
 }
 """The names under which a column is found that is not named."""
+
+MOST_SHOWN = 50
+"""How many names of columns an error lists."""
 
 
 @record(frozen=True, slots=True)
@@ -247,10 +253,10 @@ class NamedColumns:
     def __init__(self, names: Sequence[str], columns: Mapping[str, object]) -> None:
         self.names = list(names)
         self.columns = columns
-        doubled = sorted({name for name in self.names if self.names.count(name) > 1})
+        doubled = sorted(name for name, count in Counter(self.names).items() if count > 1)
         if doubled:
             raise FormatError(
-                f"expected different column names, found {', '.join(doubled)} more than once",
+                f"expected different column names, found {_list(doubled)} more than once",
                 hint="rename one of them",
                 code="columns",
             )
@@ -262,7 +268,7 @@ class NamedColumns:
             FormatError: There is none.
         """
         if name not in self.columns:
-            raise _no_column(self, f"the column {name!r} of {role}", name)
+            raise _no_column(self, f"the column {quote(name)} of {role}", name)
         return self.columns[name]
 
 
@@ -348,7 +354,7 @@ def find_column(table: NamedColumns, role: str, name: str | None) -> str | None:
         name = str(name)
         if name in table.names:
             return name
-        raise _no_column(table, f"the column {name!r} of {role}", name)
+        raise _no_column(table, f"the column {quote(name)} of {role}", name)
     found = [column for column in table.names if column in SYNONYMS[role]]
     if len(found) > 1:
         raise FormatError(
@@ -368,19 +374,25 @@ def _no_column(table: NamedColumns, wanted: str, name: str) -> FormatError:
     else:
         hint = "give the name of one of these"
     return FormatError(
-        f"expected {wanted}, found {', '.join(table.names) or 'no columns'}",
+        f"expected {wanted}, found {_list(table.names)}",
         hint=hint,
         code="columns",
     )
 
 
+def _list(names: Sequence[str]) -> str:
+    shown = [name if len(name) <= LONGEST_QUOTE else quote(name) for name in names[:MOST_SHOWN]]
+    if len(names) > MOST_SHOWN:
+        shown.append(f"and {len(names) - MOST_SHOWN} more")
+    return ", ".join(shown) or "no columns"
+
+
 def _find_close(wanted: Sequence[str], names: Sequence[str]) -> str | None:
     """Find a name that is one of those wanted but for case, or nearly so."""
-    from difflib import get_close_matches  # noqa: PLC0415 - slow to load; only errors need it
-
-    lowered = {name.lower(): name for name in names}
-    for cutoff in (1.0, 0.75):
+    lowered = {name.lower(): name for name in islice(names, MOST_NAMES)}
+    for likeness in (1.0, 0.75):
         for word in wanted:
-            for close in get_close_matches(word, lowered, n=1, cutoff=cutoff):
-                return lowered[close]
+            closest = find_closest(word, lowered, likeness=likeness)
+            if closest is not None:
+                return lowered[closest]
     return None

@@ -130,7 +130,10 @@ class Columns:
         Raises:
             KeyError: The query is not judged.
         """
-        index = self._core.find(query)
+        try:
+            index = self._core.find(query)
+        except UnicodeEncodeError:  # a lone surrogate, which is in no id
+            index = None
         if index is None:
             raise KeyError(query)
         return self._core.doc_ids(index)

@@ -13,6 +13,7 @@ from rankscope.data.policy import Policy
 from rankscope.errors import FormatError, MeasureError, UsageError
 from rankscope.explain.explanation import LIMIT
 from rankscope.measures import P, nDCG, parse
+from rankscope.names import quote
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -156,11 +157,14 @@ def find_query(rankings: Rankings, query_id: object) -> int:
     Raises:
         UsageError: It is not judged.
     """
-    number = rankings._core.find(str(query_id))  # noqa: SLF001 - a part of it
+    try:
+        number = rankings._core.find(str(query_id))  # noqa: SLF001 - a part of it
+    except ValueError:  # a lone surrogate, or an integer of thousands of digits, which no id is
+        number = None
     if number is None:
         known = ", ".join(map(repr, rankings.query_ids[:5]))
         raise UsageError(
-            f"expected a judged query, found {query_id!r:.120}",
+            f"expected a judged query, found {quote(query_id)}",
             hint=f"the first ones are {known}",
             code="unknown_query",
         )

@@ -10,6 +10,7 @@ import rankscope as rs
 from rankscope.cli.searchlog import SearchLog, make_search_log
 from rankscope.errors import UsageError
 from rankscope.results.text import format_value, show
+from rankscope.writing import make_folder, write_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -28,13 +29,13 @@ def run(options: Namespace) -> int:
     if options.keep is not None:
         folder = Path(options.keep)
         paths = _show(log, folder, seed)
-        _report(paths, Path(options.page or folder / PAGE))
+        _report(paths, folder / PAGE if options.page is None else Path(options.page))
         return 0
     with tempfile.TemporaryDirectory(prefix="rankscope-demo-") as name:
         paths = _show(log, Path(name), seed)
         # The files do not stay, so that the page cannot name them.
         contents = {file: path.read_bytes() for file, path in paths.items()}
-    _report(contents, Path(options.page or PAGE))
+    _report(contents, Path(PAGE if options.page is None else options.page))
     return 0
 
 
@@ -97,14 +98,14 @@ def mean_by_country(evaluation: rs.Evaluation) -> dict[str, float]:
 
 def write_files(log: SearchLog, folder: Path) -> dict[str, Path]:
     """Write the log as TREC files, and give their paths by name."""
-    folder.mkdir(parents=True, exist_ok=True)
+    make_folder(folder)
     texts = {
         "qrels.txt": [f"{query} 0 {doc} {grade}" for query, doc, grade in log.qrels],
         "old.run": list(_run_lines(log.old, "old")),
         "new.run": list(_run_lines(log.new, "new")),
     }
     for name, lines in texts.items():
-        (folder / name).write_text("\n".join(lines) + "\n", encoding="utf-8")
+        write_text(folder / name, "\n".join(lines) + "\n")
     return {name: folder / name for name in texts}
 
 

@@ -16,6 +16,7 @@ from rankscope.monitor.story.playing import Clock, play, prepare
 from rankscope.monitor.story.story import DEVICE, POSITIVE, WINDOW
 from rankscope.monitor.times import format_time, read_clock
 from rankscope.results import Table
+from rankscope.writing import make_folder
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -51,7 +52,7 @@ def run(options: Namespace) -> int:
 
 def _place(folder: Path) -> Path:
     """Say where the store is to be; the folder is made."""
-    folder.mkdir(parents=True, exist_ok=True)
+    make_folder(folder)
     path = folder / FILE
     if path.exists():
         raise UsageError(

@@ -10,7 +10,12 @@ from rankscope.cli.arguments import (
     add_policy_argument,
     add_reading_arguments,
 )
-from rankscope.cli.files import add_file_arguments, name_file, refuse_stdin_twice
+from rankscope.cli.files import (
+    add_file_arguments,
+    name_file,
+    refuse_overwriting,
+    refuse_stdin_twice,
+)
 from rankscope.cli.output import print_csv, print_json, print_notes
 from rankscope.errors import UsageError
 from rankscope.results.text import show, show_lines
@@ -137,6 +142,8 @@ def _refuse_misplaced(options: Namespace) -> None:
             code="usage",
         )
     refuse_stdin_twice(inputs)
+    if options.output is not None and options.clicks is not None:
+        refuse_overwriting(options.output, [options.clicks])
     for name, option, is_for_runs in (
         ("ranks", "--ranks", False),
         ("output", "-o", False),

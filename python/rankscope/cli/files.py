@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import os
+
 from rankscope.adapters.files.formats import FORMATS, tell_format
 from rankscope.errors import UsageError
 from rankscope.file import File
+from rankscope.names import quote
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -77,6 +80,26 @@ def refuse_stdin_twice(paths: Sequence[str]) -> None:
         )
 
 
+def refuse_overwriting(output: str, inputs: Sequence[str]) -> None:
+    """Refuse to write over a file that is read.
+
+    Raises:
+        UsageError: The output is one of the inputs, by whatever path.
+    """
+    for path in inputs:
+        try:
+            is_same = os.path.samefile(path, output)  # noqa: PTH121 - pathlib loads slowly
+        except (OSError, ValueError):  # one of the two is not there, or standard input
+            continue
+        # A device, such as /dev/null, may be read and written.
+        if is_same and os.path.isfile(path):  # noqa: PTH113 - as above
+            raise UsageError(
+                f"expected another file to write to, found {quote(output)}, which is an input",
+                hint="name another file after -o",
+                code="usage",
+            )
+
+
 def is_letor(path: str, options: Namespace) -> bool:
     """Whether judgments are SVMlight text."""
     return (_format_of("qrels", options) or tell_format(path)) == "letor"
@@ -94,7 +117,7 @@ def _format_of(part: str, options: Namespace) -> str | None:
     form = named.get(part, *of_all) if of_all else named.get(part)
     if form is not None and form not in FORMATS:
         raise UsageError(
-            f"expected one of {', '.join(FORMATS)} as the format, found {form!r}",
+            f"expected one of {', '.join(FORMATS)} as the format, found {quote(form)}",
             hint="leave it out, to tell it by the name of the file",
             code="bad_format",
         )
@@ -108,7 +131,7 @@ def _read_pairs(texts: Sequence[str], option: str, known: Sequence[str]) -> dict
         if not (sign and name) or role not in known:
             raise UsageError(
                 f"expected {option} as {known[0]}=NAME, with one of {', '.join(known)}; "
-                f"found {text!r}",
+                f"found {quote(text)}",
                 hint=f"write it as {option} {known[0]}=NAME",
                 code="usage",
             )

@@ -19,6 +19,10 @@ if TYPE_CHECKING:
     from rankscope.errors import RankscopeError
 
 
+HALF_MESSAGE = 400
+"""How many characters are printed of each end of a long message."""
+
+
 def set_up_streams() -> None:
     """Write UTF-8 and plain line ends everywhere; show what cannot be written escaped."""
     for name in ("stdout", "stderr"):
@@ -29,9 +33,13 @@ def set_up_streams() -> None:
             reconfigure(encoding="utf-8", errors="backslashreplace", newline="\n")
 
 
-def drop_output() -> None:
-    """Send what is still buffered nowhere, so that ending the program does not fail on it."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+def drop_output(stream: TextIO | None = None) -> None:
+    """Discard what a stream still buffers, so that the exit of the program does not fail on it.
+
+    Args:
+        stream: The stream (default: standard output).
+    """
+    os.dup2(os.open(os.devnull, os.O_WRONLY), (stream or sys.stdout).fileno())
 
 
 def say_failure(error: OSError) -> FileError:
@@ -48,10 +56,17 @@ def print_notes(notes: Iterable[Diagnostic]) -> None:
 
 
 def print_error(error: RankscopeError, *, as_json: bool) -> None:
-    """Print an error: a line and a hint, and where JSON was asked for a document as well."""
-    print(f"rankscope: error: {show(error.summary)} [{error.code}]", file=sys.stderr)
-    if error.hint:
-        print(f"Hint: {show(error.hint)}", file=sys.stderr)
+    """Print an error: a line and a hint, and where JSON was asked for a document as well.
+
+    Where neither can be written, the exit status alone says what happened.
+    """
+    try:
+        print(f"rankscope: error: {_show_briefly(error.summary)} [{error.code}]", file=sys.stderr)
+        if error.hint:
+            print(f"Hint: {_show_briefly(error.hint)}", file=sys.stderr)
+        sys.stderr.flush()
+    except OSError:
+        drop_output(sys.stderr)
     if as_json:
         fields = {
             "code": error.code,
@@ -62,7 +77,18 @@ def print_error(error: RankscopeError, *, as_json: bool) -> None:
             "column": error.column,
             "value": error.value,
         }
-        print_json({"error": fields})
+        try:
+            print_json({"error": fields})
+            sys.stdout.flush()
+        except OSError:
+            drop_output()
+
+
+def _show_briefly(text: str) -> str:
+    """Write a text on one line, without the middle of a long one, such as the path of a file."""
+    if len(text) > 2 * HALF_MESSAGE:
+        text = f"{text[:HALF_MESSAGE]}…{text[-HALF_MESSAGE:]}"
+    return show(text)
 
 
 def print_json(document: Mapping[str, object]) -> None:

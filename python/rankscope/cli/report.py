@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 
 import rankscope as rs
@@ -17,7 +16,14 @@ from rankscope.cli.arguments import (
     add_reading_arguments,
     read_interval,
 )
-from rankscope.cli.files import BESIDES, add_file_arguments, is_letor, name_file, refuse_stdin_twice
+from rankscope.cli.files import (
+    BESIDES,
+    add_file_arguments,
+    is_letor,
+    name_file,
+    refuse_overwriting,
+    refuse_stdin_twice,
+)
 from rankscope.cli.joined import (
     add_joined_arguments,
     name_table,
@@ -33,6 +39,7 @@ from rankscope.errors import UsageError
 from rankscope.measures.splitting import split_measures
 from rankscope.report.source import hold
 from rankscope.results.text import show
+from rankscope.writing import write_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -82,6 +89,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 def run(options: Namespace) -> int:
     """Write the page, and say where it is."""
     refuse_stdin_twice(options.inputs)
+    refuse_overwriting(options.page, options.inputs)
     measures = split_measures(options.measures or DEFAULT_MEASURES)
     if options.convention is None:
         rs.Policy.parse(options.policy)  # before anything is read
@@ -91,9 +99,9 @@ def run(options: Namespace) -> int:
     if options.page == "-":
         sys.stdout.write(report.to_html())
     else:
-        report.write(options.page)
-        size = os.path.getsize(options.page)  # noqa: PTH202 - pathlib loads slowly
-        print(f"{show(options.page)}: {size:,} bytes")
+        page = report.to_html()
+        write_text(options.page, page)
+        print(f"{show(options.page)}: {len(page.encode()):,} bytes")
     return 0
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import closing
 
 from rankscope.cli.arguments import Once
-from rankscope.cli.monitor.stores import PROJECT
+from rankscope.cli.monitor.stores import PROJECT, read_project
 from rankscope.errors import UsageError
 from rankscope.monitor.alerts.scheduler import SECONDS
 from rankscope.monitor.server.serving import serve_store
@@ -51,6 +51,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--project",
         action=Once,
+        type=read_project,
         default=PROJECT,
         metavar="NAME",
         help=f"the project that this machine may use as long as there is no key, {PROJECT!r} if "

@@ -5,6 +5,7 @@ from __future__ import annotations
 from rankscope.conventions.spec import Convention
 from rankscope.conventions.table import TABLE
 from rankscope.errors import UsageError
+from rankscope.names import find_closest, quote
 
 
 def find(name: Convention | str) -> Convention:
@@ -40,7 +41,7 @@ def find(name: Convention | str) -> Convention:
             return row
     known = " and ".join(row.address for row in versions)
     raise UsageError(
-        f"expected a version of {stem} that is known, found {name!r}",
+        f"expected a version of {stem} that is known, found {quote(name)}",
         hint=f"there is {known}",
         code="unknown_convention",
     )
@@ -52,12 +53,10 @@ def _standing(row: Convention) -> tuple[bool, list[int]]:
 
 
 def _unknown(name: str) -> UsageError:
-    from difflib import get_close_matches  # noqa: PLC0415 - slow to load; only errors need it
-
     names = list(dict.fromkeys(row.name for row in TABLE))
-    close = get_close_matches(name, names, n=1)
+    closest = find_closest(name, names)
     return UsageError(
-        f"expected the name of a convention, found {name!r}",
-        hint=f"did you mean {close[0]}?" if close else f"there are {', '.join(names)}",
+        f"expected the name of a convention, found {quote(name)}",
+        hint=f"did you mean {closest}?" if closest else f"there are {', '.join(names)}",
         code="unknown_convention",
     )

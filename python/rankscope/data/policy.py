@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 from rankscope.errors import PolicyError
+from rankscope.names import find_closest, quote
 from rankscope.records import record, replace
 
 TYPE_CHECKING = False
@@ -101,7 +102,7 @@ missing_gain=-1,aggregate=tail_mean(0.1)
             check_choice("unjudged", self.unjudged, CHOICES["unjudged"], "or a number")
         if self.missing_gain is not None and not _is_number(self.missing_gain):
             raise PolicyError(
-                f"expected missing_gain to be a finite number, found {self.missing_gain!r}",
+                f"expected missing_gain to be a finite number, found {quote(self.missing_gain)}",
                 hint="leave it out for a gain of 0",
                 code="bad_policy",
             )
@@ -134,7 +135,7 @@ missing_gain=-1,aggregate=tail_mean(0.1)
             name, equals, value = (piece.strip() for piece in part.partition("="))
             if not equals:
                 raise PolicyError(
-                    f"expected field=value, found {part!r}",
+                    f"expected field=value, found {quote(part)}",
                     hint="write ties=input,empty=skip",
                     code="bad_policy",
                 )
@@ -153,13 +154,13 @@ def split_aggregate(text: object) -> tuple[str, float | None]:
     Raises:
         PolicyError: It is no aggregate.
     """
-    name, _, rest = str(text).partition("(")
+    name, _, rest = text.partition("(") if isinstance(text, str) else ("", "", "")
     if name in SHARES:
         share = _read(rest.removesuffix(")"))
         if rest.endswith(")") and isinstance(share, float) and 0 < share <= 1:
             return name, share
         raise PolicyError(
-            f"expected {name} with a share above 0 and up to 1, found {text!r}",
+            f"expected {name} with a share above 0 and up to 1, found {quote(text)}",
             hint=f"write {name}(0.1)",
             code="bad_policy",
         )
@@ -175,20 +176,22 @@ def check_choice(name: str, value: object, choices: Collection[str], others: str
     """
     if isinstance(value, str) and value in choices:
         return
-    from difflib import get_close_matches  # noqa: PLC0415 - slow to load; only errors need it
-
-    close = get_close_matches(str(value), choices, n=1)
+    closest = find_closest(value, choices)
     wanted = ", ".join([*choices, *([others] if others else [])])
     raise PolicyError(
-        f"expected {name} to be one of {wanted}; found {value!r}",
-        hint=f"did you mean {close[0]}?" if close else f"{next(iter(choices))} is the default",
+        f"expected {name} to be one of {wanted}; found {quote(value)}",
+        hint=f"did you mean {closest}?" if closest else f"{next(iter(choices))} is the default",
         code="bad_policy",
     )
 
 
 def _is_number(value: object) -> bool:
-    is_number = isinstance(value, int | float) and not isinstance(value, bool)
-    return is_number and math.isfinite(value)  # type: ignore[arg-type]  # a number
+    if not isinstance(value, int | float) or isinstance(value, bool):
+        return False
+    try:
+        return math.isfinite(value)
+    except OverflowError:  # an integer that is larger than every float
+        return False
 
 
 def _read(text: str) -> str | float:

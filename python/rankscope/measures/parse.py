@@ -8,6 +8,7 @@ from functools import cache
 from rankscope.errors import MeasureError
 from rankscope.measures import compat, spelling
 from rankscope.measures.spec import Measure
+from rankscope.names import LONGEST_NAME, LONGEST_QUOTE, find_closest, quote
 from rankscope.records import record
 
 TYPE_CHECKING = False
@@ -16,12 +17,16 @@ if TYPE_CHECKING:
 
     from rankscope.measures.compat import Spelling
 
+LONGEST_TEXT = 100_000
+"""How many characters a measure may have: enough for a table of some thousand weights."""
+
 LONGEST_NUMBER = 200
 
 HEAD = r"\s*([^\s(@]*)\s*"
 LEVEL = r"(.*\S)-l(\d+(?:\.\d+)?)\s*"
 INTEGER = r"[-+]?\d+"
-NUMBER = r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?"
+# One way to match each text, so that the time to refuse one grows with its length only.
+NUMBER = r"[-+]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d+)?"
 TOKEN = rf"\s*({NUMBER}|[^\W\d]\w*|'[^']*'|\"[^\"]*\"|\S|$)"
 WORDS = {"True": True, "False": False, "None": None}
 
@@ -30,17 +35,18 @@ def parse(text: str | Measure) -> Measure:
     """Read a measure.
 
     The grammar is that of ir_measures: a name, parameters in brackets, a cutoff after `@`. The
-    names of trec_eval and ranx are understood too, and small and capital letters are told apart
-    only where it matters.
+    names of trec_eval and ranx are understood too. Case matters only where two names differ in
+    nothing else.
 
     Args:
-        text: The measure as text; a measure is returned as it is.
+        text: The measure as text, of at most 100,000 characters; a measure is returned as it is.
 
     Returns:
         The measure; for every measure `m` without functions, `parse(str(m)) == m`.
 
     Raises:
-        MeasureError: There is no such measure, or a parameter is outside its domain.
+        MeasureError: There is no such measure, a parameter is outside its domain, or the text is
+            too long.
 
     Examples:
         >>> parse("nDCG(gain='exp2') @ 10")
@@ -52,9 +58,15 @@ def parse(text: str | Measure) -> Measure:
         return text
     if not isinstance(text, str):
         raise MeasureError(
-            f"expected a measure or its name, found {spelling.quote(text)}",
+            f"expected a measure or its name, found {quote(text)}",
             hint='write nDCG @ 10 or "nDCG@10"',
             code="unknown_measure",
+        )
+    if len(text) > LONGEST_TEXT:
+        raise _broken(
+            text,
+            f"expected at most {LONGEST_TEXT:,} characters, found {len(text):,}",
+            "pass a longer table of gains or discounts from Python: nDCG(discount=weights)",
         )
     level = re.fullmatch(LEVEL, text)
     written = _read_call(level[1] if level else text)
@@ -148,7 +160,7 @@ class _Reader:
         found = self.peek()
         if found == "<":
             raise MeasureError(
-                f"{spelling.quote(self.text)}: a function cannot be read from text",
+                f"{quote(self.text)}: a function cannot be read from text",
                 hint="make the measure in Python, or give the function as a table",
                 code="bad_parameter",
             )
@@ -156,6 +168,13 @@ class _Reader:
             return self._list()
         if found == "{":
             return self._mapping()
+        return self.plain()
+
+    def plain(self) -> object:
+        """Read a value that is no table, which is all that a table may hold."""
+        found = self.peek()
+        if found in {"[", "{"}:
+            raise _broken(self.text, "expected a number, found a table inside a table")
         if found[:1] in {"'", '"'} and len(found) > 1:
             return self.next()[1:-1]
         if found in WORDS:
@@ -171,7 +190,7 @@ class _Reader:
         self.expect("[")
         values: list[object] = []
         while not self.take("]"):
-            values.append(self.value())
+            values.append(self.plain())
             if not self.take(","):
                 self.expect("]")
                 break
@@ -183,9 +202,9 @@ class _Reader:
         while not self.take("}"):
             key = self._key()
             if key in values:
-                raise _broken(self.text, f"{key!r} is given twice")
+                raise _broken(self.text, f"{quote(key)} is given twice")
             self.expect(":")
-            values[key] = self.value()
+            values[key] = self.plain()
             if not self.take(","):
                 self.expect("}")
                 break
@@ -210,6 +229,8 @@ def _table(fold: Callable[[str], str]) -> dict[tuple[str, bool], tuple[Spelling,
 
 
 def _resolve(written: _Call) -> Measure:
+    if len(written.head) > LONGEST_NAME:
+        raise _unknown(written)
     for fold in (str, str.casefold):
         for ways, number in _candidates(written, _table(fold), fold(written.head)):
             if len(ways) > 1:
@@ -242,37 +263,36 @@ def _candidates(
 def _ambiguous(written: _Call, ways: tuple[Spelling, ...]) -> MeasureError:
     meanings = " or ".join(f"{way.text} ({way.measure})" for way in ways)
     return MeasureError(
-        f"{spelling.quote(written.text)} may be {meanings}",
+        f"{quote(written.text)} may be {meanings}",
         hint="small and capital letters matter in this name",
         code="unknown_measure",
-        value=written.text[: spelling.LONGEST_QUOTE],
+        value=written.text[:LONGEST_QUOTE],
     )
 
 
 def _unknown(written: _Call) -> MeasureError:
-    from difflib import get_close_matches  # noqa: PLC0415 - slow to load; only errors need it
-
     names = {way.text.casefold().rstrip("@_."): way for way in reversed(compat.spellings())}
-    head = re.sub(r"[_.]?\d*\.?\d*$", "", written.head.casefold())
+    head = written.head[: LONGEST_NAME + 1].casefold().rstrip("0123456789._")
     hint = "`rankscope measures` lists them"
-    for close in get_close_matches(head, names, n=1):
-        way = names[close]
+    closest = find_closest(head, names)
+    if closest is not None:
+        way = names[closest]
         name = way.measure.row.name
         takes_at = written.at is not None and way.measure.row.at == "k"
         hint = f"did you mean '{name}@{spelling.literal(written.at)}'?" if takes_at else ""
         hint = hint or f"did you mean '{way.measure}'?"
     return MeasureError(
-        f"unknown measure {spelling.quote(written.text)}",
+        f"unknown measure {quote(written.text)}",
         hint=hint,
         code="unknown_measure",
-        value=written.text[: spelling.LONGEST_QUOTE],
+        value=written.text[:LONGEST_QUOTE],
     )
 
 
 def _broken(text: str, problem: str, hint: str = "") -> MeasureError:
     return MeasureError(
-        f"{spelling.quote(text)}: {problem[: 2 * spelling.LONGEST_QUOTE]}",
+        f"{quote(text)}: {problem[: 2 * LONGEST_QUOTE]}",
         hint=hint or "measures look like nDCG@10, P(rel=2)@5 or ndcg_cut_10",
         code="bad_parameter",
-        value=text[: spelling.LONGEST_QUOTE],
+        value=text[:LONGEST_QUOTE],
     )

@@ -6,6 +6,7 @@ from types import MappingProxyType
 
 from rankscope.errors import MeasureError
 from rankscope.measures import kernel, spelling
+from rankscope.names import find_closest, quote
 from rankscope.records import record
 
 TYPE_CHECKING = False
@@ -136,9 +137,9 @@ class Row:
             if parameter.name == name:
                 return parameter
         names = [parameter.name for parameter in self.parameters]
-        message = f"{self.name} has no parameter {name!r}"
+        message = f"{self.name} has no parameter {quote(name)}"
         hint = f"its parameters are {', '.join(names)}" if names else "it has no parameters"
-        raise MeasureError(message, hint=_closest(name, names) or hint, code="bad_parameter")
+        raise MeasureError(message, hint=_suggest(name, names) or hint, code="bad_parameter")
 
 
 PROPERTIES = {
@@ -247,7 +248,7 @@ class Measure:
             MeasureError: The measure takes no cutoff, or the value is outside its domain.
         """
         if not self.row.at:
-            message = f"{self.row.name} takes no cutoff, found @{value!r}"
+            message = f"{self.row.name} takes no cutoff, found @{quote(value)}"
             raise MeasureError(message, hint=f"write {self.name}", code="bad_parameter")
         if value is None:  # which would mean "no cutoff" as a parameter
             raise _outside(self.row, self.row.parameter(self.row.at), value)
@@ -305,17 +306,17 @@ def _check_company(row: Row, values: dict[str, Value], given: Mapping[str, objec
 
 
 def _outside(row: Row, parameter: Parameter, value: object) -> MeasureError:
-    shown = spelling.quote(value)
+    shown = quote(value)
     message = f"{row.name}: expected {parameter.name} to be {parameter.domain}, found {shown}"
-    hint = _closest(value, parameter.domain.choices) if isinstance(value, str) else ""
+    hint = _suggest(value, parameter.domain.choices)
     if parameter.name == "k":
         hint = f"write {row.name}@10, or leave the cutoff out for the whole list"
         if parameter.required:
             hint = f"write {row.name}@10"
+    hint = hint or f"`rankscope measures {row.name}` lists its parameters"
     return MeasureError(message, hint=hint, code="bad_parameter", value=shown)
 
 
-def _closest(word: str, words: Collection[str]) -> str:
-    from difflib import get_close_matches  # noqa: PLC0415 - slow to load; only errors need it
-
-    return "".join(f"did you mean {match!r}?" for match in get_close_matches(word, words, n=1))
+def _suggest(word: object, words: Collection[str]) -> str:
+    closest = find_closest(word, words)
+    return f"did you mean {closest!r}?" if closest else ""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import lru_cache
 
 from rankscope.errors import MeasureError
+from rankscope.names import quote
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -13,7 +14,6 @@ if TYPE_CHECKING:
     from rankscope.measures.domains import GainTable, Value, Weights
     from rankscope.measures.spec import Measure, Row
 
-LONGEST_QUOTE = 120
 LONGEST_INTEGER = 2**53
 
 IR_GAINS = {"log2": "linear", "exp-log2": "exp2"}
@@ -59,15 +59,6 @@ def literal(value: Value) -> str:
     if isinstance(value, float) and value.is_integer() and abs(value) < LONGEST_INTEGER:
         return str(int(value))
     return repr(value)
-
-
-def quote(value: object) -> str:
-    """Show a value in an error, cut where it is long."""
-    try:
-        text = repr(value)
-    except ValueError:  # Python refuses to print integers of thousands of digits
-        text = f"a very large {type(value).__name__}"
-    return text if len(text) <= LONGEST_QUOTE else f"{text[:LONGEST_QUOTE]}…"
 
 
 def function_name(function: object) -> str:

@@ -11,6 +11,7 @@ from rankscope.data.attribution import Attribution, read_positive
 from rankscope.data.policy import Policy
 from rankscope.errors import UsageError
 from rankscope.measures import nDCG
+from rankscope.measures.parse import LONGEST_TEXT
 from rankscope.monitor.fields import can_be_stored
 from rankscope.monitor.limits import Limits
 from rankscope.records import record, replace
@@ -232,6 +233,12 @@ def check_comparable(one: Definition, other: Definition) -> None:
 
 def _check_measure(measure: Measure, max_grade: float) -> None:
     k, parameters = measure.k, measure.parameters
+    if len(measure.name) > LONGEST_TEXT:
+        raise _bad(
+            f"measures whose names have at most {LONGEST_TEXT:,} characters",
+            f"one of {len(measure.name):,}",
+            "shorten its table: a definition is stored as text and read again",
+        )
     # What no grade can mend is refused here, such as a table of discounts that is too short.
     measure.kernel_spec(grades=(0.0,), depth=k)
     if k is None or k > DEEPEST:

@@ -6,6 +6,10 @@ import re
 
 from rankscope.errors import UsageError
 from rankscope.monitor.limits import DAY, HOUR, MINUTE, SECOND
+from rankscope.names import quote
+
+LONGEST = 36_525 * DAY
+"""A hundred years, so that a time that far from now still has a year of four digits."""
 
 UNITS = {"s": SECOND, "m": MINUTE, "h": HOUR, "d": DAY, "w": 7 * DAY}
 DURATION = re.compile(r"([0-9]{1,7})([smhdw])", re.ASCII)
@@ -17,7 +21,7 @@ def read_duration(text: str) -> int:
     """Read how long something is, in microseconds.
 
     Raises:
-        UsageError: It says no such thing.
+        UsageError: It is not a duration, or one of more than a hundred years.
 
     Examples:
         >>> read_duration("24h") == read_duration("1d")
@@ -26,11 +30,18 @@ def read_duration(text: str) -> int:
     match = DURATION.fullmatch(text)
     if match is None:
         raise UsageError(
-            f"expected a time such as 90s, 30m, 24h, 7d or 2w, found {text!r}",
+            f"expected a duration such as 90s, 30m, 24h, 7d or 2w, found {quote(text)}",
             hint="write a whole number and the first letter of its unit",
             code="usage",
         )
-    return int(match[1]) * UNITS[match[2]]
+    duration = int(match[1]) * UNITS[match[2]]
+    if duration > LONGEST:
+        raise UsageError(
+            f"expected a duration of at most 100 years, found {quote(text)}",
+            hint=f"write {LONGEST // DAY}d or less",
+            code="usage",
+        )
+    return duration
 
 
 def write_duration(duration: int) -> str:

@@ -57,7 +57,7 @@ def read_id(value: object, where: str, most: int) -> str:
     """
     text = read_text(value, where, most)
     if not text:
-        raise RefusedError(where, "an id", "empty text", code="missing_id")
+        raise RefusedError(where, "an id", "empty text", code="missing_id", hint="name it")
     return text
 
 
@@ -69,7 +69,13 @@ def read_name(value: object, where: str, most: int) -> str:
     """
     text = read_id(value, where, most)
     if not text.isprintable():
-        raise RefusedError(where, "a line of text", show(text), code="bad_name")
+        raise RefusedError(
+            where,
+            "a line of text",
+            show(text),
+            code="bad_name",
+            hint="remove line breaks and control characters",
+        )
     return text
 
 
@@ -82,13 +88,19 @@ def check_text(text: str, where: str, most: int) -> None:
     try:
         size = len(text) if text.isascii() else len(text.encode())
     except UnicodeEncodeError:
-        raise RefusedError(where, "text", show(text), code="surrogate") from None
+        raise RefusedError(
+            where, "text", show(text), code="surrogate", hint="write it as UTF-8"
+        ) from None
     if size > most:
         raise RefusedError(
-            where, f"at most {most} bytes", f"{size} bytes: {show(text[:40])}", code="id_length"
+            where,
+            f"at most {most} bytes",
+            f"{size} bytes: {show(text[:40])}",
+            code="id_length",
+            hint="shorten it",
         )
     if "\0" in text:
-        raise RefusedError(where, "text without NUL", show(text), code="nul_byte")
+        raise RefusedError(where, "text without NUL", show(text), code="nul_byte", hint="remove it")
 
 
 def can_be_stored(text: object, most: int) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from rankscope.errors import UsageError
+from rankscope.names import quote
 
 
 def read_weight(text: str) -> tuple[str, float]:
@@ -20,7 +21,7 @@ def read_weight(text: str) -> tuple[str, float]:
         return (label, float(weight)) if sign else (text, 1.0)
     except ValueError:
         raise UsageError(
-            f"expected a label and its weight, found {text!r}",
+            f"expected a label and its weight, found {quote(text)}",
             hint="write click=1",
             code="usage",
         ) from None

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import os
-
-from rankscope.errors import FileError
 from rankscope.records import record
 from rankscope.results.text import format_value, show
+from rankscope.writing import write_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    import os
     from collections.abc import Iterator
 
     from rankscope.data import Diagnostic
@@ -297,23 +296,13 @@ class Report:
         return render(self)
 
     def write(self, path: str | os.PathLike[str]) -> None:
-        """Write the page to a file.
+        """Write the page to a file, whole or not at all.
 
         Raises:
             UsageError: Jinja is not installed.
             FileError: The file cannot be written.
         """
-        page = self.to_html()
-        try:
-            with open(path, "w", encoding="utf-8", newline="\n") as file:  # noqa: PTH123 - as above
-                file.write(page)
-        except OSError as error:
-            raise FileError(
-                f"expected a place to write the report to, found {error.strerror or error}",
-                hint="is there such a folder, and may you write to it?",
-                code="io",
-                file=os.fsdecode(path),
-            ) from error
+        write_text(path, self.to_html())
 
     def __str__(self) -> str:
         lines = [self.title]

@@ -6,7 +6,7 @@ import sys
 
 from rankscope.cli.arguments import Once
 from rankscope.cli.monitor.moments import read_duration
-from rankscope.cli.monitor.stores import add_store_arguments, open_any, tell_as_of
+from rankscope.cli.monitor.stores import add_store_arguments, open_any, read_word, tell_as_of
 from rankscope.cli.output import print_json
 from rankscope.errors import UsageError
 from rankscope.monitor.limits import HOUR
@@ -34,7 +34,12 @@ def add_arguments(parser: ArgumentParser) -> None:
         "with 1 if a rule is in a state that fails."
     )
     parser.add_argument(
-        "--rule", action=Once, nargs="+", metavar="NAME", help="these rules only; all if left out"
+        "--rule",
+        action=Once,
+        type=read_word,
+        nargs="+",
+        metavar="NAME",
+        help="these rules only; all if left out",
     )
     parser.add_argument(
         "--fail-on",

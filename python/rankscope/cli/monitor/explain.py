@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from rankscope.cli.arguments import Once
-from rankscope.cli.monitor.stores import add_store_arguments, open_reader
+from rankscope.cli.monitor.stores import add_store_arguments, open_reader, read_word
 from rankscope.cli.output import print_json
 
 TYPE_CHECKING = False
@@ -14,7 +14,9 @@ if TYPE_CHECKING:
 def add_arguments(parser: ArgumentParser) -> None:
     """Say what the command takes."""
     add_store_arguments(parser, is_timed=True)
-    parser.add_argument("ranking_id", metavar="RANKING", help="its ranking_id, as it was logged")
+    parser.add_argument(
+        "ranking_id", type=read_word, metavar="RANKING", help="its ranking_id, as it was logged"
+    )
     parser.add_argument(
         "--measure",
         action=Once,

@@ -3,7 +3,13 @@
 from __future__ import annotations
 
 from rankscope.cli.arguments import Once
-from rankscope.cli.monitor.stores import ACTOR, add_store_arguments, open_reader, open_writer
+from rankscope.cli.monitor.stores import (
+    ACTOR,
+    add_store_arguments,
+    open_reader,
+    open_writer,
+    read_word,
+)
 from rankscope.cli.output import print_json
 from rankscope.errors import UsageError
 from rankscope.monitor.keys import SCOPES, make_key
@@ -22,7 +28,9 @@ def add_arguments(parser: ArgumentParser) -> None:
     actions = parser.add_subparsers(dest="action", metavar="ACTION", required=True)
     made = actions.add_parser("make", help="make a key, and show it this one time")
     add_store_arguments(made)
-    made.add_argument("name", metavar="NAME", help="what people call it, such as search-service")
+    made.add_argument(
+        "name", type=read_word, metavar="NAME", help="what people call it, such as search-service"
+    )
     made.add_argument(
         "--scope",
         action=Once,
@@ -37,7 +45,9 @@ def add_arguments(parser: ArgumentParser) -> None:
     listed.set_defaults(act=_list)
     revoked = actions.add_parser("revoke", help="let a key open nothing any more")
     add_store_arguments(revoked)
-    revoked.add_argument("key_id", metavar="KEY_ID", help="its id, as `list` shows it")
+    revoked.add_argument(
+        "key_id", type=read_word, metavar="KEY_ID", help="its id, as `list` shows it"
+    )
     revoked.set_defaults(act=_revoke)
 
 

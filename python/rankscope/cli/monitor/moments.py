@@ -8,6 +8,7 @@ from argparse import ArgumentTypeError
 from rankscope.errors import FormatError, UsageError
 from rankscope.monitor import durations
 from rankscope.monitor.times import read_clock, read_time
+from rankscope.names import quote
 
 DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}", re.ASCII)
 
@@ -45,6 +46,6 @@ def read_moment(text: str) -> int:
     except FormatError as error:
         raise ArgumentTypeError(
             f"expected a time such as 2026-11-21, 2026-11-21T18:00:00Z or 7d for seven days ago, "
-            f"found {text!r}"
+            f"found {quote(text)}"
         ) from error
     return moment

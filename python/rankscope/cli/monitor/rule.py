@@ -6,7 +6,13 @@ from argparse import ArgumentTypeError
 
 from rankscope.cli.arguments import Once, OnceFlag
 from rankscope.cli.monitor.moments import read_duration, read_moment
-from rankscope.cli.monitor.stores import ACTOR, add_store_arguments, open_reader, open_writer
+from rankscope.cli.monitor.stores import (
+    ACTOR,
+    add_store_arguments,
+    open_reader,
+    open_writer,
+    read_word,
+)
 from rankscope.cli.output import print_json
 from rankscope.monitor.alerts.rule import Rule
 from rankscope.monitor.times import format_time
@@ -30,7 +36,9 @@ def add_arguments(parser: ArgumentParser) -> None:
         made: ArgumentParser = actions.add_parser(name, help=help, description=help)
         add_store_arguments(made)
         if name != "list":
-            made.add_argument("name", metavar="NAME", help="what the rule is known by")
+            made.add_argument(
+                "name", type=read_word, metavar="NAME", help="what the rule is known by"
+            )
         made.set_defaults(act=act)
         return made
 
@@ -62,7 +70,9 @@ def _add_parts(parser: ArgumentParser) -> None:
         help="drop collects evidence over periods, with few false alarms however often it is "
         "looked at; threshold judges each period alone; drop if left out",
     )
-    parser.add_argument("--model", action=Once, metavar="NAME", help="this model only")
+    parser.add_argument(
+        "--model", action=Once, type=read_word, metavar="NAME", help="this model only"
+    )
     parser.add_argument(
         "--slice",
         action=Once,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from rankscope.cli.arguments import Once
-from rankscope.cli.monitor.stores import add_store_arguments, open_reader, tell_as_of
+from rankscope.cli.monitor.stores import add_store_arguments, open_reader, read_word, tell_as_of
 from rankscope.cli.output import print_json
 from rankscope.monitor.times import format_time
 from rankscope.results.table import Table
@@ -29,7 +29,9 @@ def add_arguments(parser: ArgumentParser) -> None:
         default="day",
         help="how long windows are, a day if left out",
     )
-    parser.add_argument("--version", action=Once, metavar="NAME", help="of this version only")
+    parser.add_argument(
+        "--version", action=Once, type=read_word, metavar="NAME", help="of this version only"
+    )
 
 
 def run(options: Namespace) -> int:

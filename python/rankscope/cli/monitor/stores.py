@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import os
 import sys
+from argparse import ArgumentTypeError
 
 from rankscope.cli.arguments import Once, OnceFlag
 from rankscope.cli.monitor.moments import read_moment
-from rankscope.errors import FileError
+from rankscope.errors import FileError, FormatError
+from rankscope.monitor.fields import check_text, read_name
+from rankscope.monitor.limits import Limits
 from rankscope.monitor.monitor import Monitor
 from rankscope.monitor.store import SQLITE
 from rankscope.monitor.times import read_clock
@@ -38,6 +41,7 @@ def add_store_arguments(parser: ArgumentParser, *, is_timed: bool = False, more:
     parser.add_argument(
         "--project",
         action=Once,
+        type=read_project,
         default=PROJECT,
         metavar="NAME",
         help=f"the project in it, {PROJECT!r} if left out",
@@ -51,6 +55,31 @@ def add_store_arguments(parser: ArgumentParser, *, is_timed: bool = False, more:
             metavar="TIME",
             help="the time to take for now, for a log of the past",
         )
+
+
+def read_project(text: str) -> str:
+    """Read the name of a project.
+
+    Raises:
+        ArgumentTypeError: It is empty, too long or not one line of text.
+    """
+    try:
+        return read_name(text, "", Limits().name_bytes)
+    except FormatError as error:
+        raise ArgumentTypeError(error.message) from error
+
+
+def read_word(text: str) -> str:
+    """Read a name or an id, which is text that a store can hold.
+
+    Raises:
+        ArgumentTypeError: It is not.
+    """
+    try:
+        check_text(text, "", len(text) * 4)
+    except FormatError as error:
+        raise ArgumentTypeError(error.message) from error
+    return text
 
 
 def open_writer(options: Namespace, *, is_new: bool = False) -> Monitor:

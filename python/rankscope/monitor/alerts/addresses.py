@@ -1,7 +1,8 @@
 """Which addresses may be called: those that anybody on the Internet could call, and no others.
 
-The registries of special addresses (IANA, RFC 6890 and what updates it) are written down here, and
-not taken from the version of Python that runs.
+The registries of special addresses (IANA, RFC 6890 and what updates it) are listed here, because
+what Python knows of them depends on its version. Clouds add services that only their own machines
+reach, some of them at addresses that look public, and a metadata service may hand out credentials.
 """
 
 from __future__ import annotations
@@ -20,11 +21,11 @@ SPECIAL = tuple(
     for network in (
         "0.0.0.0/8",  # this network
         "10.0.0.0/8",  # private
-        "100.64.0.0/10",  # behind the translators of providers
+        "100.64.0.0/10",  # behind the translators of providers; Alibaba, 100.100.100.200
         "127.0.0.0/8",  # this machine
-        "169.254.0.0/16",  # this link, and metadata of clouds
+        "169.254.0.0/16",  # this link; metadata of most clouds, 169.254.169.254
         "172.16.0.0/12",  # private
-        "192.0.0.0/24",  # protocols
+        "192.0.0.0/24",  # protocols; Oracle, 192.0.0.192
         "192.0.2.0/24",  # documentation
         "192.31.196.0/24",  # sinks of names
         "192.52.193.0/24",  # multicast by unicast
@@ -38,6 +39,31 @@ SPECIAL = tuple(
         "240.0.0.0/4",  # reserved, and broadcast
     )
 )
+CLOUDS = tuple(
+    IPv4Network(network)
+    for network in (
+        "168.63.129.16/32",  # Azure: the platform of the machine, its settings and its DNS
+        "192.80.8.124/32",  # Equinix Metal: metadata
+        "161.26.0.0/16",  # IBM: services of the infrastructure
+        "166.8.0.0/14",  # IBM: private endpoints of services
+    )
+)
+"""Services of clouds at addresses that no registry lists as special."""
+
+METADATA_NAMES = frozenset(
+    {
+        "instance-data",  # Amazon
+        "instance-data.ec2.internal",
+        "metadata",  # Google, as its machines resolve it
+        "metadata.goog",
+        "metadata.google.internal",
+        "metadata.packet.net",  # Equinix Metal
+        "metadata.platformequinix.com",
+        "metadata.tencentyun.com",  # Tencent
+    }
+)
+"""Names of metadata services, refused before they are resolved."""
+
 SPECIAL_6 = tuple(
     IPv6Network(network)
     for network in (
@@ -55,6 +81,8 @@ MAPPED = IPv6Network("::ffff:0:0/96")
 TRANSLATED = IPv6Network("64:ff9b::/96")
 SIX_TO_FOUR = IPv6Network("2002::/16")
 TEREDO = IPv6Network("2001::/32")
+ISATAP = frozenset({0x0000_5EFE, 0x0200_5EFE})
+"""Of any network: what stands before an IPv4 address in the last 64 bits."""
 
 LOOPBACK = (IPv4Network("127.0.0.0/8"), IPv6Network("::1/128"))
 
@@ -72,12 +100,25 @@ def is_public(address: Address) -> bool:
     """
     if isinstance(address, IPv6Address) and address.scope_id is not None:
         return False
-    inner = list(unwrap(address))
-    if inner:
-        return all(map(_is_plain, inner))
     if isinstance(address, IPv4Address):
         return _is_plain(address)
-    return address in GLOBAL_6 and not any(address in network for network in SPECIAL_6)
+    inner = list(unwrap(address))
+    is_wrapper = any(address in network for network in (MAPPED, TRANSLATED, SIX_TO_FOUR, TEREDO))
+    is_global = address in GLOBAL_6 and not any(address in network for network in SPECIAL_6)
+    return (is_wrapper or is_global) and all(map(_is_plain, inner))
+
+
+def is_metadata_name(host: str) -> bool:
+    """Whether a host is known as the metadata service of a cloud.
+
+    Args:
+        host: The name, in lower case.
+
+    Examples:
+        >>> is_metadata_name("metadata.google.internal."), is_metadata_name("example.com")
+        (True, False)
+    """
+    return host.removesuffix(".") in METADATA_NAMES
 
 
 def is_loopback(address: Address) -> bool:
@@ -86,7 +127,10 @@ def is_loopback(address: Address) -> bool:
 
 
 def unwrap(address: Address) -> Iterator[IPv4Address]:
-    """Give the addresses of IPv4 that one of IPv6 leads to, where it does."""
+    """List the IPv4 addresses that an IPv6 address leads to.
+
+    A network may have its own prefix for such addresses (RFC 6052), which nobody else can know.
+    """
     if isinstance(address, IPv4Address):
         return
     number = int(address)
@@ -97,7 +141,9 @@ def unwrap(address: Address) -> Iterator[IPv4Address]:
     elif address in TEREDO:
         yield IPv4Address(number >> 64 & 0xFFFF_FFFF)  # the server
         yield IPv4Address(~number & 0xFFFF_FFFF)  # the client
+    elif number >> 32 & 0xFFFF_FFFF in ISATAP:
+        yield IPv4Address(number & 0xFFFF_FFFF)
 
 
 def _is_plain(address: IPv4Address) -> bool:
-    return not any(address in network for network in SPECIAL)
+    return not any(address in network for network in (*SPECIAL, *CLOUDS))

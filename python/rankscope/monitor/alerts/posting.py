@@ -20,7 +20,7 @@ from queue import Empty, SimpleQueue
 from urllib.parse import urlsplit
 
 from rankscope.errors import InputError, UsageError
-from rankscope.monitor.alerts.addresses import is_loopback, is_public
+from rankscope.monitor.alerts.addresses import is_loopback, is_metadata_name, is_public
 from rankscope.records import record
 
 TYPE_CHECKING = False
@@ -197,6 +197,8 @@ class Poster:
 
     def _find(self, target: Target, until: float) -> list[str]:
         """Find the addresses of a target; a thread of its own waits for names that hang."""
+        if is_metadata_name(target.host):
+            raise _not_public()
         answers: SimpleQueue[list[str] | None] = SimpleQueue()
 
         def ask() -> None:
@@ -213,11 +215,7 @@ class Poster:
         if not found:
             raise PostError("the name stands for no address", code="webhook_unreachable")
         if not all(self._may_call(address) for address in found):
-            raise PostError(
-                "expected a host on the public Internet, found one that stands for another address",
-                hint="name a host that anybody could call",
-                code="webhook_address",
-            )
+            raise _not_public()
         return found
 
     def _may_call(self, text: str) -> bool:
@@ -314,6 +312,14 @@ def _read_wait(said: str) -> float:
     if at.tzinfo is None:
         return 0.0
     return min(max((at - datetime.now(UTC)).total_seconds(), 0.0), MOST_WAIT)
+
+
+def _not_public() -> PostError:
+    return PostError(
+        "expected a host on the public Internet, found one that stands for another address",
+        hint="name a host that anybody could call",
+        code="webhook_address",
+    )
 
 
 def _late() -> PostError:

@@ -116,10 +116,10 @@ def _listen(host: str, port: int) -> socket.socket:
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     try:
         return socket.create_server((host, port), family=family)
-    except OSError as error:
+    except (OSError, TypeError, ValueError) as error:  # of the last two: a text that is no name
         raise FileError(
             f"expected to listen on {host}, port {port}, found that it cannot be "
-            f"({error.strerror or error})",
+            f"({getattr(error, 'strerror', None) or error})",
             hint="name another port; 0 is one that is free",
             code="io",
         ) from error

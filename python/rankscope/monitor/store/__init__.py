@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from rankscope.errors import UsageError
+from rankscope.monitor.store.place import check_place
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -36,6 +37,7 @@ def open_store(url: str, *, accept_loss: bool = False) -> Store:
         Hint: write sqlite:///events.db
     """
     path = _read_path(url)
+    check_place(path)
     from rankscope.monitor.store.sqlite import SQLiteStore  # noqa: PLC0415 - loads SQLAlchemy
 
     return SQLiteStore(path, accept_loss=accept_loss)
@@ -52,6 +54,7 @@ def open_reader(url: str) -> SQLiteReader:
         FileError: There is none, or it is of another version.
     """
     path = _read_path(url)
+    check_place(path)
     from rankscope.monitor.store.sqlite import open_sqlite_reader  # noqa: PLC0415 - likewise
 
     return open_sqlite_reader(path)

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 from rankscope.adapters.arrow import load_arrow
 from rankscope.errors import FileError, UsageError
 from rankscope.monitor.events import LABEL_KINDS
 from rankscope.monitor.store.protocol import Exported
 from rankscope.monitor.times import format_time
+from rankscope.writing import make_folder, replacing
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import os
+    from collections.abc import Iterator
     from typing import Any, TypeAlias
 
     import numpy as np
@@ -37,7 +38,7 @@ def export_parquet(
     since: int | None = None,
     until: int | None = None,
 ) -> Exported:
-    """Write the rankings of a project, and their labels, as Parquet.
+    """Write the rankings of a project, and their labels, as Parquet: both files or none.
 
     The columns have the names of events, so that what is written can be read as events again:
     documents are lists, times have their zone, and labels of rankings that are not there are left
@@ -66,31 +67,32 @@ def export_parquet(
             code="bad_period",
         )
     parquet = load_arrow("pyarrow.parquet")
-    target = Path(folder)
-    try:
-        target.mkdir(parents=True, exist_ok=True)
-        _refuse_existing(target)
-        with TemporaryDirectory(prefix=".export-", dir=target) as part:
-            with ExitStack() as stack:
-                writers = [
-                    stack.enter_context(
-                        parquet.ParquetWriter(Path(part) / name, schema, compression="zstd")
-                    )
-                    for name, schema in zip(FILES, _schemas(), strict=True)
-                ]
-                exported = _write(store, project, writers, since, until)
-            for name in FILES:
-                (Path(part) / name).rename(target / name)
-    except FileError:
-        raise
-    except OSError as error:
-        raise FileError(
-            f"expected to write Parquet, found that it cannot be ({error})",
-            hint="is the disk full, or the place forbidden?",
-            code="io",
-            file=str(target),
-        ) from error
+    with ExitStack() as files:
+        target = files.enter_context(_open_folder(folder))
+        parts = [files.enter_context(replacing(target / name)) for name in FILES]
+        with ExitStack() as open_writers:
+            sinks = [open_writers.enter_context(part.open("wb")) for part in parts]
+            writers = [
+                open_writers.enter_context(parquet.ParquetWriter(sink, schema, compression="zstd"))
+                for sink, schema in zip(sinks, _schemas(), strict=True)
+            ]
+            exported = _write(store, project, writers, since, until)
     return exported
+
+
+@contextmanager
+def _open_folder(folder: str | os.PathLike[str]) -> Iterator[Path]:
+    """Make a folder where there is none, and remove it again if the block fails."""
+    target = Path(folder)
+    is_new = make_folder(target)
+    _refuse_existing(target)
+    try:
+        yield target
+    except BaseException:
+        if is_new:
+            with suppress(OSError):  # somebody else may have put something there
+                target.rmdir()
+        raise
 
 
 def _write(

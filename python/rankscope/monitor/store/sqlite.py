@@ -21,6 +21,7 @@ from rankscope.monitor.store.opening import accept_loss, check_mark, open_tables
 from rankscope.monitor.store.reading import StoreReader
 from rankscope.monitor.store.transaction import Known, Transaction
 from rankscope.monitor.store.writer import StoreWriter
+from rankscope.writing import replacing
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -80,29 +81,41 @@ class SQLiteReader(StoreReader):
             The number of the last event in the copy.
 
         Raises:
-            FileError: There is a file already, or the copy cannot be written.
+            FileError: There is a file already, or the copy cannot be written; nothing is left of it
+                then.
         """
         target = Path(path).absolute()
-        if target.exists() or not target.parent.is_dir():
+        marked = beside(target, ".high-water")
+        there = [each.name for each in (target, marked) if os.path.lexists(each)]
+        if there or not target.parent.is_dir():
             raise FileError(
-                "expected a new file in a folder, found "
-                + ("a file" if target.exists() else "no folder"),
+                f"expected a new file in a folder, found {there[0] if there else 'no folder'}",
                 hint="name another file",
                 code="io",
                 file=str(target),
             )
-        part = beside(target, ".part")
-        part.unlink(missing_ok=True)
-        with telling_faults(target), self._engine.connect() as connection:
+        is_marked = False
+        try:
+            with telling_faults(target), replacing(target) as part:
+                mark = self._copy(part)
+                is_marked = True
+                with closing(HighWater(marked)) as high_water:
+                    high_water.start(mark)
+        except BaseException:
+            if is_marked:
+                marked.unlink(missing_ok=True)
+            raise
+        sync_folder(target.parent)
+        return mark.seq
+
+    def _copy(self, part: Path) -> Mark:
+        """Copy the store to an empty file as it is at one moment, and put that on the disk."""
+        with self._engine.connect() as connection:
             mark = read_facts(connection, self._path)  # from here on, all is of one moment
             with closing(sqlite3.connect(part)) as copy:
                 driver_of(connection).backup(copy)
         _sync_file(part)
-        with closing(HighWater(beside(target, ".high-water"))) as high_water:
-            high_water.start(mark)
-        part.rename(target)
-        sync_folder(target.parent)
-        return mark.seq
+        return mark
 
     def verify(self) -> None:
         """Read all of the store.

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import os
 from io import StringIO
 
-from rankscope.errors import FileError, UsageError
+from rankscope.errors import UsageError
+from rankscope.names import quote
+from rankscope.writing import replacing
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    import os
-
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
@@ -20,7 +21,9 @@ UNDATED = {"svg": PLAIN_SVG, "svgz": PLAIN_SVG, "pdf": {"CreationDate": None}}
 
 
 def save(ax: Axes, path: str | os.PathLike[str]) -> None:
-    """Write the figure of Axes to a file: `.svg`, `.png`, `.pdf` or what else Matplotlib writes.
+    """Write the figure of Axes to a file, whole or not at all.
+
+    The format is one that Matplotlib writes: `.svg`, `.png`, `.pdf` and others.
 
     Args:
         ax: What a function here has drawn on.
@@ -31,23 +34,18 @@ def save(ax: Axes, path: str | os.PathLike[str]) -> None:
         FileError: The file cannot be written.
     """
     figure = _figure(ax)
-    text = str(path)
+    text = os.fsdecode(path)
     form = text.rpartition(".")[2].lower()
     known = figure.canvas.get_supported_filetypes()
     if "." not in text or form not in known:
+        endings = ", ".join(sorted(known))
         raise UsageError(
-            f"expected a file that ends with one of {', '.join(sorted(known))}, found {text!r}",
+            f"expected a file that ends with one of {endings}, found {quote(text)}",
             hint="write plot.svg",
             code="bad_format",
         )
-    try:
-        figure.savefig(text, format=form, dpi=DPI, metadata=UNDATED.get(form), facecolor="auto")
-    except OSError as error:
-        raise FileError(
-            f"{text}: {error.strerror or error}",
-            hint="does the folder exist, and may you write there?",
-            code="io",
-        ) from error
+    with replacing(text) as part:
+        figure.savefig(part, format=form, dpi=DPI, metadata=UNDATED.get(form), facecolor="auto")
 
 
 def to_svg(ax: Axes) -> str:

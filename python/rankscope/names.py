@@ -1,0 +1,72 @@
+"""Names that a user wrote: how errors quote them, and which known name was probably meant.
+
+Both take text of any length and do a bounded amount of work.
+"""
+
+from __future__ import annotations
+
+from itertools import islice
+from reprlib import Repr
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+LONGEST_QUOTE = 120
+LONGEST_NAME = 100
+"""Longer text is no misspelled name. The time to compare two names grows with the product of their
+lengths."""
+MOST_NAMES = 1000
+"""How many known names a misspelled one is compared with."""
+
+_SHORTENED = Repr()
+_SHORTENED.maxdict = _SHORTENED.maxlist = _SHORTENED.maxtuple = LONGEST_QUOTE
+_SHORTENED.maxset = _SHORTENED.maxfrozenset = _SHORTENED.maxdeque = LONGEST_QUOTE
+_SHORTENED.maxarray = _SHORTENED.maxlong = LONGEST_QUOTE
+_SHORTENED.maxother = _SHORTENED.maxstring = 2 * LONGEST_QUOTE
+
+
+def quote(value: object) -> str:
+    """Write a value for an error message, shortened if it is long.
+
+    Args:
+        value: The value, of any type and size.
+
+    Examples:
+        >>> quote("nDGC"), quote([[1]])
+        ("'nDGC'", '[[1]]')
+        >>> len(quote("x" * 1_000_000))
+        121
+    """
+    try:
+        is_text = isinstance(value, str)
+        text = repr(value[: LONGEST_QUOTE + 1]) if is_text else _SHORTENED.repr(value)  # type: ignore[index]  # a str
+    except ValueError:  # Python refuses to print integers of thousands of digits
+        text = f"a very large {type(value).__name__}"
+    return text if len(text) <= LONGEST_QUOTE else f"{text[:LONGEST_QUOTE]}…"
+
+
+def find_closest(name: object, known: Iterable[str], *, likeness: float = 0.6) -> str | None:
+    """Find the known name that a misspelled one was probably meant to be.
+
+    Args:
+        name: What was written. Anything but text, and text longer than `LONGEST_NAME` characters,
+            is like no name.
+        known: The names to choose from, of which the first `MOST_NAMES` are compared.
+        likeness: From 0 (anything) to 1 (the same), how much alike the two have to be.
+
+    Returns:
+        The closest name, or `None` if none is alike enough.
+
+    Examples:
+        >>> find_closest("lightgmb", ["catboost", "lightgbm"])
+        'lightgbm'
+        >>> find_closest("x" * 60_000, ["x"]) is None
+        True
+    """
+    if not isinstance(name, str) or not 0 < len(name) <= LONGEST_NAME:
+        return None
+    from difflib import get_close_matches  # noqa: PLC0415 - slow to load; only errors need it
+
+    short = [each for each in islice(known, MOST_NAMES) if len(each) <= LONGEST_NAME]
+    return next(iter(get_close_matches(name, short, n=1, cutoff=likeness)), None)

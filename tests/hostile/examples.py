@@ -1,0 +1,67 @@
+"""For every command a call that works, from which hostile ones are made."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+
+class Example(NamedTuple):
+    """A call that works.
+
+    Attributes:
+        positionals: By name, the words of each positional argument.
+        options: By its last spelling, the words after each option.
+        statuses: How such a call, and one with other values, may end besides 0, 2, 3 and 4.
+        status: How this one ends.
+    """
+
+    positionals: dict[str, list[str]]
+    options: dict[str, list[str]]
+    statuses: frozenset[int] = frozenset()
+    status: int = 0
+
+
+CHECKS = frozenset({1})
+"""A command that checks something ends with 1 where the check fails."""
+
+EVALUATED = ["QRELS", "RUN"]
+STORE = {"store": ["STORE"]}
+
+EXAMPLES: dict[str, Example] = {
+    "eval": Example({"inputs": EVALUATED}, {}),
+    "diff": Example({"qrels": ["QRELS"], "a": ["RUN"], "b": ["OTHER"]}, {}),
+    "explain": Example({"inputs": EVALUATED}, {"--query": ["q1"]}),
+    "measures": Example({"name": ["nDCG"]}, {}),
+    "conventions": Example({"words": EVALUATED}, {}, CHECKS),
+    "discounts": Example({"inputs": []}, {"--clicks": ["CLICKS"]}),
+    "report": Example({"inputs": EVALUATED}, {"-o": ["OUT.html"]}),
+    "monitor configure": Example(STORE, {"--positive": ["click=1"], "--window": ["24h"]}),
+    "monitor ingest": Example(STORE | {"files": ["RANKINGS"]}, {}),
+    "monitor label": Example(STORE | {"files": ["LABELS"]}, {}),
+    "monitor evaluate": Example(STORE, {}),
+    "monitor status": Example(STORE, {}),
+    "monitor trace": Example(STORE, {}),
+    "monitor explain": Example(STORE | {"ranking_id": ["1-0"]}, {}),
+    "monitor rule list": Example(STORE, {}),
+    "monitor rule add": Example(STORE | {"name": ["second"]}, {"--measure": ["nDCG@5"]}),
+    "monitor rule remove": Example(STORE | {"name": ["quality"]}, {}),
+    "monitor rule silence": Example(STORE | {"name": ["quality"]}, {"--for": ["8h"]}),
+    "monitor rule resolve": Example(STORE | {"name": ["quality"]}, {}),
+    "monitor webhook set": Example(STORE | {"address": ["https://1.1.1.1/hook"]}, {}),
+    "monitor webhook show": Example(STORE, {}),
+    # There is no webhook in the store, so that nothing is sent.
+    "monitor webhook test": Example(STORE, {}, CHECKS, status=2),
+    "monitor webhook remove": Example(STORE, {}, status=2),
+    # The events are of the past: no data has come since.
+    "monitor check": Example(STORE, {}, CHECKS, status=1),
+    "monitor key make": Example(STORE | {"name": ["reader"]}, {"--scope": ["read"]}),
+    "monitor key list": Example(STORE, {}),
+    "monitor key revoke": Example(STORE | {"key_id": ["KEY"]}, {}),
+    "monitor export": Example(STORE | {"folder": ["OUT"]}, {}),
+    "monitor backup": Example(STORE | {"copy": ["OUT.db"]}, {}),
+    "monitor retain": Example(STORE, {"--before": ["2026-09-02"]}),
+    "monitor doctor": Example(STORE, {}, CHECKS, status=1),
+    # Another program listens on the port, so that nothing is served.
+    "serve": Example(STORE, {"--port": ["BUSY"]}, status=4),
+    "demo": Example({}, {"--offline": [], "-o": ["OUT.html"]}),
+}
