@@ -119,7 +119,7 @@ class Door:
             raise RefusedRequestError(
                 415, "expected a body of application/json, as it is", code="content_type"
             )
-        [value] = Parser(1).parse(await self._receive(request), is_lines=False) or [None]
+        value = Parser(1).parse_one(await self._receive(request))
         try:
             if isinstance(value, RefusedError):
                 raise value

@@ -29,9 +29,9 @@ def check_fit(value: object, schema: Mapping[str, Any], where: str = "") -> None
 
     Args:
         value: What was read of JSON.
-        schema: The schema: of `oneOf`, `enum`, `type`, `properties`, `required`,
-            `additionalProperties`, `items`, `minItems`, `maxItems`, `minimum` and
-            `maximum`.
+        schema: The schema. `oneOf`, `const`, `enum`, `type`, `properties`, `required`,
+            `additionalProperties`, `items`, `minItems`, `maxItems`, `minimum` and `maximum` are
+            checked; the others are left to what reads the value, which says more about it.
         where: The place of the value.
 
     Raises:
@@ -63,8 +63,9 @@ def check_fit(value: object, schema: Mapping[str, Any], where: str = "") -> None
 
 
 def _check_kind(value: object, schema: Mapping[str, Any], where: str) -> None:
-    if "enum" in schema and value not in schema["enum"]:
-        raise _refuse(where, " or ".join(schema["enum"]), value)
+    choices = schema.get("enum", [schema["const"]] if "const" in schema else None)
+    if choices is not None and value not in choices:
+        raise _refuse(where, " or ".join(map(str, choices)), value)
     if "type" in schema:
         names = schema["type"] if isinstance(schema["type"], list) else [schema["type"]]
         if not any(_is_of(value, name) for name in names):
@@ -81,7 +82,8 @@ def _check_items(value: list[Any], schema: Mapping[str, Any], where: str) -> Non
 
 def _check_one_of(value: object, schemas: list[Mapping[str, Any]], where: str) -> None:
     refused = None
-    for schema in schemas:
+    meant = [schema for schema in schemas if _is_meant(value, schema)]
+    for schema in meant or schemas:
         try:
             check_fit(value, schema, where)
         except RefusedError as error:
@@ -90,6 +92,17 @@ def _check_one_of(value: object, schemas: list[Mapping[str, Any]], where: str) -
             return
     # The last is the one that says most.
     raise refused or _refuse(where, "nothing", value)
+
+
+def _is_meant(value: object, schema: Mapping[str, Any]) -> bool:
+    """Whether an object has what sets one alternative apart from others, such as its kind."""
+    fields = schema.get("properties", {})
+    marks = {name: one["const"] for name, one in fields.items() if "const" in one}
+    return isinstance(value, dict) and any(marks) and _has_marks(value, marks)
+
+
+def _has_marks(value: Mapping[str, Any], marks: Mapping[str, Any]) -> bool:
+    return all(name in value and value[name] == mark for name, mark in marks.items())
 
 
 def _check_fields(value: dict[str, Any], schema: Mapping[str, Any], where: str) -> None:
