@@ -27,8 +27,9 @@ BEYOND_SCHEMA: dict[str, str] = {
     "bad_rule": "(measure|slices|name|tolerance): ",
     # A baseline ends after it begins; pairs are of two attributes of the configuration.
     "bad_configuration": "expected (since before until|pairs of two)",
-    # Without TLS only if that is allowed, on a port for the web, and to a public address.
-    "webhook_url": "expected (an address with https|port 443)",
+    # Without TLS only if that is allowed, on a port for the web, and to a public address;
+    # no pattern can tell all spellings of IPv6 addresses.
+    "webhook_url": "expected (an address (with https|such as)|port 443)",
     "webhook_address": "",
 }
 """What depends on several values at once, or on the project: by the code of a refusal, how its

@@ -123,10 +123,9 @@ class Door:
         try:
             if isinstance(value, RefusedError):
                 raise value
-            check_fit(value, schema)
+            return cast("Mapping[str, Any]", check_fit(value, schema))
         except RefusedError as error:
             raise RefusedRequestError(422, error.message, code=error.code) from None
-        return cast("Mapping[str, Any]", value)
 
     async def _receive(self, request: Request) -> bytes:
         check_length(request, self._small)

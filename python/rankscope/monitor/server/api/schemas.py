@@ -362,21 +362,25 @@ SET = {"enum": ["validation", "training"]}
 MOMENT: Schema = {"type": "integer", "description": "In microseconds since 1970 in UTC."}
 
 
-def _baseline_of(kind: str, **fields: Schema) -> Schema:
-    known = {"kind": {"const": kind}, "environment": SET, "model": PART_OR_NONE, **fields}
-    return object_of(required=("kind", *_needed(fields)), **known)
-
-
-def _needed(fields: dict[str, Schema]) -> list[str]:
-    return [name for name, schema in fields.items() if schema is MOMENT]
+def _baseline_of(kind: str, version: Schema, moment: Schema) -> Schema:
+    needed = ("kind", "since", "until") if moment is MOMENT else ("kind",)
+    return object_of(
+        required=needed,
+        kind={"const": kind},
+        environment=SET,
+        model=PART_OR_NONE,
+        version=version,
+        since=moment,
+        until=moment,
+    )
 
 
 BASELINE_CHOICE: Schema = {
     "oneOf": [
         NOTHING,
-        _baseline_of("set", version=PART_OR_NONE, since=NOTHING, until=NOTHING),
-        _baseline_of("period", version=PART_OR_NONE, since=MOMENT, until=MOMENT),
-        _baseline_of("version", version=NOTHING, since=NOTHING, until=NOTHING),
+        _baseline_of("set", PART_OR_NONE, NOTHING),
+        _baseline_of("period", PART_OR_NONE, MOMENT),
+        _baseline_of("version", NOTHING, NOTHING),
     ]
 }
 POLICY_CHOICE = object_of(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from importlib.resources import files
 from urllib.parse import quote
 
-from starlette.responses import HTMLResponse, JSONResponse
+from starlette.responses import HTMLResponse, JSONResponse, Response
 
 from rankscope.explain import html
 from rankscope.monitor.server.endpoint import Endpoint
@@ -24,8 +24,6 @@ from rankscope.report.templating import read_template
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterator
-
-    from starlette.responses import Response
 
     from rankscope.monitor.server.desk import Desk
     from rankscope.monitor.server.endpoint import Asked, Kind
@@ -75,8 +73,10 @@ class Pages:
             SavingSettings(desk, self._fill).endpoint,
         )
 
-    def show_problem(self, problem: RefusedRequestError, request_id: str) -> HTMLResponse:
-        """Make the page that says why a request was refused."""
+    def show_problem(self, problem: RefusedRequestError, request_id: str) -> Response:
+        """Make the page that says why a request was refused; to go on elsewhere takes none."""
+        if "location" in problem.headers:
+            return Response(status_code=problem.status, headers=problem.headers)
         text = self._templates.get_template("problem.html.j2").render(
             frame=self._frame(),
             problem=problem,
