@@ -19,7 +19,7 @@ from starlette.responses import JSONResponse, Response
 from rankscope.monitor.outcomes import STATUSES, count_rejections, tell_statuses
 from rankscope.monitor.read_events import EventReader
 from rankscope.monitor.refusal import Rejection
-from rankscope.monitor.server.api.schemas import BATCH, BATCH_ANSWER
+from rankscope.monitor.server.api.schemas import BATCH_ANSWER, LABELS, RANKINGS
 from rankscope.monitor.server.bodies import (
     LINES,
     check_length,
@@ -126,7 +126,7 @@ class Ingest:
                 "ingest",
                 partial(self._take, kind="rankings"),
                 summary="Log rankings: one, a list of them, or one a line.",
-                body=BATCH,
+                body=RANKINGS,
                 accepts=ACCEPTS,
                 result=BATCH_ANSWER,
             ),
@@ -136,7 +136,7 @@ class Ingest:
                 "ingest",
                 partial(self._take, kind="labels"),
                 summary="Log labels of rankings, sent before or not: likewise.",
-                body=BATCH,
+                body=LABELS,
                 accepts=ACCEPTS,
                 result=BATCH_ANSWER,
             ),
