@@ -8,7 +8,7 @@ from rankscope.errors import FileError
 from rankscope.monitor.limits import DAY, HOUR, MINUTE
 from rankscope.monitor.outcomes import OTHER_COUNTERS
 from rankscope.monitor.store.high_water import HighWater
-from rankscope.monitor.store.sqlite import beside
+from rankscope.monitor.store.filesystem import beside
 from rankscope.monitor.times import format_time
 from rankscope.records import record
 

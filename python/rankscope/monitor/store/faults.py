@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import re
 import sqlite3
 
 from rankscope.errors import FileError
 
 STOPS = "nothing more is written until the store is opened again"
+
+
+NO_SUCH = re.compile("no such (table|column|index|collation)|file is not a database|malformed")
+"""What SQLite says of statements that a whole store understands."""
 
 
 def as_fault(error: BaseException | None, path: str) -> FileError | None:
@@ -17,11 +22,15 @@ def as_fault(error: BaseException | None, path: str) -> FileError | None:
         path: The store.
     """
     extended = getattr(error, "sqlite_errorcode", None)
+    if isinstance(error, UnicodeDecodeError) or (
+        isinstance(error, sqlite3.OperationalError) and "decode" in str(error) and not extended
+    ):
+        return _damaged("text that is not UTF-8", path)
     if not isinstance(extended, int):
         return None
     said = f"{getattr(error, 'sqlite_errorname', 'SQLITE_ERROR')}: {error}"
     primary = extended & 0xFF
-    if primary in {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}:
+    if primary in {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_PROTOCOL}:
         return FileError(
             f"expected to write, found the store locked by another process ({said})",
             hint="send the events again later",
@@ -42,11 +51,13 @@ def as_fault(error: BaseException | None, path: str) -> FileError | None:
             code="store_full",
             file=path,
         )
-    if primary in {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}:
+    if primary in {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB} or NO_SUCH.search(said):
+        return _damaged(said, path)
+    if primary == sqlite3.SQLITE_INTERRUPT:
         return FileError(
-            f"expected a store, found one that is damaged ({said})",
-            hint=f"restore a backup; {STOPS}",
-            code="store_damaged",
+            "expected to read the store in time, found that it takes too long",
+            hint="if it does so again, check it with rankscope monitor doctor, or restore a backup",
+            code="store_slow",
             file=path,
         )
     if primary in {sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_PERM}:
@@ -57,3 +68,12 @@ def as_fault(error: BaseException | None, path: str) -> FileError | None:
             file=path,
         )
     return None
+
+
+def _damaged(said: str, path: str) -> FileError:
+    return FileError(
+        f"expected a store, found one that is damaged ({said})",
+        hint=f"restore a backup; {STOPS}",
+        code="store_damaged",
+        file=path,
+    )
