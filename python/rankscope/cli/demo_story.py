@@ -50,8 +50,8 @@ def run(options: Namespace) -> int:
 
 
 def _place(folder: Path) -> Path:
-    """Say where the store is to be; the folder is made."""
-    folder.mkdir(parents=True, exist_ok=True)
+    """Say where the store is to be; the folder is made, for its owner only."""
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     path = folder / FILE
     if path.exists():
         raise UsageError(

@@ -9,6 +9,7 @@ from tempfile import TemporaryDirectory
 from rankscope.adapters.arrow import load_arrow
 from rankscope.errors import FileError, UsageError
 from rankscope.monitor.events import LABEL_KINDS
+from rankscope.monitor.store.filesystem import make_private
 from rankscope.monitor.store.protocol import Exported
 from rankscope.monitor.times import format_time
 
@@ -47,6 +48,7 @@ def export_parquet(
         store: Where they are.
         project: The name of the project.
         folder: Where `rankings.parquet` and `labels.parquet` are to be; made if it is not there.
+            Only their owner may read the files, and the folder if it is made.
         since: From which time on, in microseconds since 1970.
         until: Up to before which time.
 
@@ -68,9 +70,11 @@ def export_parquet(
     parquet = load_arrow("pyarrow.parquet")
     target = Path(folder)
     try:
-        target.mkdir(parents=True, exist_ok=True)
+        target.mkdir(mode=0o700, parents=True, exist_ok=True)
         _refuse_existing(target)
         with TemporaryDirectory(prefix=".export-", dir=target) as part:
+            for name in FILES:
+                make_private(Path(part) / name)
             with ExitStack() as stack:
                 writers = [
                     stack.enter_context(

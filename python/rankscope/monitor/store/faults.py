@@ -10,7 +10,7 @@ from rankscope.errors import FileError
 STOPS = "nothing more is written until the store is opened again"
 
 
-NO_SUCH = re.compile("no such (table|column|index|collation)|file is not a database|malformed")
+NO_SUCH = re.compile("no such (table|column|index|collation)|malformed|unsupported file format")
 """What SQLite says of statements that a whole store understands."""
 
 

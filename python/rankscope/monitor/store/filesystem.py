@@ -27,16 +27,18 @@ def locate_store(path: str | os.PathLike[str]) -> Path:
             through the other name, what is in the log would be missing.
     """
     located = Path(path).resolve()
-    with suppress(OSError):  # opening it says what is wrong with it
+    try:
         found = located.stat()
-        if stat.S_ISREG(found.st_mode) and found.st_nlink > 1:
-            raise FileError(
-                f"expected a store with one name, found a file with {found.st_nlink} hard links",
-                hint="delete the other hard links; find them with find FOLDER -samefile "
-                f"{located.name}. A symbolic link may stay",
-                code="store_links",
-                file=str(located),
-            )
+    except OSError:
+        return located  # opening it says what is wrong
+    if stat.S_ISREG(found.st_mode) and found.st_nlink > 1:
+        raise FileError(
+            f"expected a store with one name, found a file with {found.st_nlink} hard links",
+            hint="delete the other hard links, which find FOLDER -samefile "
+            f"{located.name} shows; symbolic links may stay",
+            code="store_links",
+            file=str(located),
+        )
     return located
 
 

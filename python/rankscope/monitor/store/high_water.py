@@ -70,7 +70,8 @@ class HighWater:
             FileError: Both copies are damaged.
         """
         try:
-            content = self._path.read_bytes()
+            with self._path.open("rb") as file:
+                content = file.read(SIZE)
         except FileNotFoundError:
             return None
         marks = [_read(content[place : place + APART]) for place in (0, APART)]

@@ -12,13 +12,13 @@ import sys
 import threading
 import weakref
 from collections import Counter
-from pathlib import Path
 
 from rankscope.errors import FileError
 from rankscope.monitor.store.filesystem import make_private
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from pathlib import Path
     from typing import TypeAlias
 
     Inode: TypeAlias = tuple[int, int]

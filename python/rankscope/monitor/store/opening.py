@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import secrets
-import time
+import sqlite3
+import threading
+from concurrent.futures import Future
+from contextlib import suppress
 
 from sqlalchemy import insert, inspect, select
 
@@ -16,14 +19,15 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
+    from typing import TypeVar
 
     from sqlalchemy import Connection
+
+    T = TypeVar("T")
 
 OPENING_SECONDS = 10.0
 SLOWEST_DISK = 10 << 20
 """Bytes a second at which the slowest disk is read that a store is checked on."""
-STEPS = 10_000
-"""How many steps of SQLite pass until it is asked whether to go on: a few milliseconds."""
 
 
 def make_tables(connection: Connection) -> Mark:
@@ -43,21 +47,15 @@ def make_tables(connection: Connection) -> Mark:
     return made
 
 
-def inspect_store(
-    path: Path,
-    busy_seconds: float,
-    *,
-    clock: Callable[[], float] = time.monotonic,
-    seconds: float = OPENING_SECONDS,
-) -> tuple[Mark, int] | None:
+def inspect_store(path: Path, busy_seconds: float) -> tuple[Mark, int] | None:
     """Check a store before anything is written to it: a store that is refused stays as it was.
+
+    This ends in time: after `OPENING_SECONDS`, and the time to read the file once from a slow disk.
+    Damage can make SQLite read the same pages again and again.
 
     Args:
         path: The file.
         busy_seconds: How long to wait for a lock that another process holds.
-        clock: A clock that only grows, in seconds.
-        seconds: How long this may take, besides the time to read the file once from a slow disk.
-            Damage can make SQLite read the same pages again and again.
 
     Returns:
         Which store it is, with its last event and transaction, and the version of its tables;
@@ -67,17 +65,56 @@ def inspect_store(
     Raises:
         FileError: It is damaged, of another version, no store, or was not checked in time.
     """
-    if not path.stat().st_size:
+    size = path.stat().st_size
+    if not size:
         return None  # SQLite would delete its log
-    end = clock() + seconds + path.stat().st_size / SLOWEST_DISK
     engine = connect_sqlite(path, writes=False, busy_seconds=busy_seconds)
-    with engine.connect() as connection:
-        driver_of(connection).set_progress_handler(lambda: clock() > end, STEPS)
-        if not inspect(connection).get_table_names():
-            return None
-        mark, version = _read_facts(connection, path)
-        _check_pages(connection, path)
-    return mark, version
+    opened: list[sqlite3.Connection] = []
+
+    def inspect_file() -> tuple[Mark, int] | None:
+        with engine.connect() as connection:
+            opened.append(driver_of(connection))
+            return _inspect(connection, path)
+
+    limit = OPENING_SECONDS + size / SLOWEST_DISK
+    try:
+        return _run_with_deadline(inspect_file, limit)
+    except TimeoutError as error:
+        for connection in opened:
+            with suppress(sqlite3.ProgrammingError):  # it has just been closed
+                connection.interrupt()
+        raise FileError(
+            f"expected to check the store within {limit:.0f} seconds, found that it takes longer",
+            hint="the file may be damaged: check the disk, or restore a backup",
+            code="store_slow",
+            file=str(path),
+        ) from error
+
+
+def _run_with_deadline(work: Callable[[], T], seconds: float) -> T:
+    """Run something in a thread of its own, as not all of SQLite can be interrupted.
+
+    Raises:
+        TimeoutError: It has not ended in time. The thread keeps no process from ending.
+    """
+    future: Future[T] = Future()
+
+    def run() -> None:
+        try:
+            future.set_result(work())
+        except BaseException as error:  # noqa: BLE001 - it is raised where the result is wanted
+            future.set_exception(error)
+
+    threading.Thread(target=run, name="rankscope-opening", daemon=True).start()
+    return future.result(seconds)
+
+
+def _inspect(connection: Connection, path: Path) -> tuple[Mark, int] | None:
+    if not inspect(connection).get_table_names():
+        return None
+    found = _read_facts(connection, path)
+    _check_pages(connection, path)
+    return found
 
 
 def _check_pages(connection: Connection, path: Path) -> None:

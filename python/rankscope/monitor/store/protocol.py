@@ -161,7 +161,7 @@ class Store(Protocol):
         """Give how many events were acknowledged and are lost, as was accepted."""
 
     def lost_commits(self) -> int:
-        """Return how many acknowledged transactions are lost, as was accepted when it was opened."""
+        """Return how many acknowledged transactions are lost, as was accepted."""
 
     def find_secret(self, secret_id: str) -> Secret | None:
         """Find the secret of a webhook by its id, `None` where it is missing, as in a backup."""
@@ -235,7 +235,8 @@ class Store(Protocol):
     ) -> list[CellRow]:
         """Give the cells of windows from one time to before another, of one slice or of all.
 
-        Raises `FileError` where one is not what was stored. They come in the order of their keys; windows are of hours where no length is given.
+        They come in the order of their keys; windows are of hours where no length is given. One
+        that is not what was stored raises `FileError` with the code `store_damaged`.
         """
 
     def hours(

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import os
-from pathlib import Path
 
 from rankscope.errors import FileError
 from rankscope.monitor.keys import Secret
@@ -18,6 +17,7 @@ from rankscope.monitor.store.high_water import sync_folder
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
+    from pathlib import Path
 
 
 class SecretFile:

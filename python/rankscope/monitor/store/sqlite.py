@@ -33,6 +33,7 @@ from rankscope.monitor.store.schema import VERSION
 from rankscope.monitor.store.secret_file import SecretFile
 from rankscope.monitor.store.transaction import Known, Transaction
 from rankscope.monitor.store.upgrading import clean, upgrade
+from rankscope.monitor.store.window_table import check_windows
 from rankscope.monitor.store.writer import StoreWriter
 
 TYPE_CHECKING = False
@@ -148,6 +149,7 @@ class SQLiteReader(StoreReader):
                 code="store_damaged",
                 file=str(self._path),
             )
+        self.query(check_windows)
         for project in self.projects():
             for _ in self.read(project):
                 pass

@@ -26,9 +26,7 @@ UNCLEAN = "unclean"
 """The name of a fact that is there while freed pages of the file may have secrets in them."""
 
 
-def upgrade(
-    connection: Connection, stored: Mark, version: int, secret_file: SecretFile
-) -> Mark:
+def upgrade(connection: Connection, stored: Mark, version: int, secret_file: SecretFile) -> Mark:
     """Change the tables of an earlier version within a transaction.
 
     Args:
@@ -43,7 +41,7 @@ def upgrade(
     Raises:
         FileError: The store or the file of secrets cannot be written.
     """
-    if version < 2:  # noqa: PLR2004 - the versions are numbers
+    if version < 2:
         rows = [{"name": name, "value": "0"} for name in ("last_commit", "lost_commits")]
         connection.execute(insert(schema.meta), rows)
         _add_checksums(connection)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import NamedTuple
 from zlib import crc32
 
-from sqlalchemy import delete, insert, select, update
+from sqlalchemy import Boolean, Integer, delete, insert, select, type_coerce, update
 
 from rankscope.errors import FileError
 from rankscope.monitor.keys import AuditEntry
@@ -168,7 +168,7 @@ def read_cells(
         wanted = wanted.where(table.c.slice == slice)
     order = [table.c[name] for name in KEY_COLUMNS]
     rows = connection.execute(wanted.order_by(*order))
-    return [CellRow(*CELLS.check(row)) for row in rows]
+    return [_cell_of(row) for row in rows]
 
 
 def read_hours(
@@ -190,6 +190,17 @@ def read_open_hours(connection: Connection, project: str, digest: bytes) -> list
     columns = [table.c[name] for name in OpenHour._fields]
     wanted = select(*columns).where(*_of(table, project, digest)).order_by(table.c.start)
     return [OpenHour(*row) for row in connection.execute(wanted)]
+
+
+def check_windows(connection: Connection) -> None:
+    """Check every row of all windows that are stored.
+
+    Raises:
+        FileError: One is not what was stored.
+    """
+    for checked in (CELLS, HOURS):
+        for row in connection.execute(checked.select()):
+            checked.check(row)
 
 
 def put_windows(
@@ -236,6 +247,11 @@ def drop_windows(transaction: Transaction, project: str, keep: bytes) -> None:
         transaction.connection.execute(delete(table).where(others))
 
 
+def _cell_of(row: Sequence[Any]) -> CellRow:
+    cell = CellRow(*CELLS.check(row))
+    return cell._replace(is_mature=bool(cell.is_mature))
+
+
 def checksum_of(values: Iterable[object]) -> int:
     """Compute the checksum of the values of a row.
 
@@ -278,7 +294,16 @@ class CheckedTable:
 
     def select(self) -> Select[Any]:
         """Select what `check` needs of rows."""
-        return select(*(self.table.c[name] for name in (*self.checked, "checksum")))
+        columns = (self.table.c[name] for name in (*self.checked, "checksum"))
+        # As it is stored: 257 would be read as true, too.
+        return select(
+            *(
+                type_coerce(column, Integer).label(column.name)
+                if isinstance(column.type, Boolean)
+                else column
+                for column in columns
+            )
+        )
 
     def check(self, row: Sequence[Any]) -> Sequence[Any]:
         """Return the values of a row, as `names` has them.
@@ -287,7 +312,7 @@ class CheckedTable:
             FileError: They are not what was stored.
         """
         *values, stored = row
-        if checksum_of(map(_plain, values)) == stored:
+        if checksum_of(values) == stored:
             return values[len(OWNER_COLUMNS) :]
         said = dict(zip(self.checked, values, strict=True))
         names = ("start", "length", "slice", "environment", "model", "version")
@@ -300,7 +325,7 @@ class CheckedTable:
 
 
 def _plain(value: object) -> object:
-    """Represent a value as SQLite does, whichever driver gives it."""
+    """Represent a value as it is stored."""
     return int(value) if isinstance(value, bool) else value
 
 
