@@ -10,23 +10,26 @@ import stat
 import subprocess
 import sys
 from contextlib import closing
-from functools import partial  # noqa: F401
-from pathlib import Path  # noqa: TC003
+from functools import partial
 
 import pytest
 
 pytest.importorskip("sqlalchemy", reason="the store needs SQLAlchemy")
 
 from rankscope import FileError, UsageError
+from rankscope.monitor.alerts.delivery import Deliverer
+from rankscope.monitor.alerts.log_channel import LogChannel
 from rankscope.monitor.alerts.webhook import call, find_webhook, remove_webhook, set_webhook
 from rankscope.monitor.examining import examine
 from rankscope.monitor.keys import AuditEntry, Secret
 from rankscope.monitor.monitor import Monitor
 from rankscope.monitor.store import high_water, outbox_rows, schema
 from rankscope.monitor.store.export import export_parquet
+from rankscope.monitor.store.rule_rows import AlertRow, save_rule
 from rankscope.monitor.store.sqlite import SQLiteStore, open_sqlite_reader
 
 from tests.hostile.test_store_integrity import (
+    RULE,
     copy_files,
     path_of,
     read_windows,
@@ -38,8 +41,10 @@ from tests.monitor.store.logs import make_label, make_ranking
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
     from rankscope.monitor.store.protocol import Store
+    from rankscope.monitor.store.transaction import Transaction
 
 __all__ = ["windows"]  # a fixture
 
@@ -193,7 +198,7 @@ def test_a_secret_that_is_not_used_any_more_is_removed(tmp_path: Path) -> None:
         assert find_webhook(store, "music").secret.reveal() == other  # type: ignore[union-attr]
 
 
-def fail_after_setting(transaction: outbox_rows.Transaction) -> None:
+def fail_after_setting(transaction: Transaction) -> None:
     """Set a webhook in a transaction that fails."""
     webhook = outbox_rows.Webhook(URL, Secret(SECRET), False, 1)
     audit = AuditEntry(1, "ann", "webhook.set", "")
@@ -226,6 +231,33 @@ def test_after_a_restore_the_webhook_needs_its_secret_again(
             secrets.unlink()
         hook(monitor.store)
         assert find_webhook(monitor.store, "music").secret.reveal() == SECRET  # type: ignore[union-attr]
+
+
+def test_a_missing_secret_keeps_no_other_notification(tmp_path: Path) -> None:
+    with SQLiteStore(tmp_path / "events.db") as store:
+        hook(store)
+        rule = partial(
+            save_rule,
+            project="music",
+            row=RULE,
+            alert=AlertRow("a", 10, '{"type": "t", "time": ""}', ("log", "webhook")),
+        )
+        assert store.transact(rule).result()
+        (tmp_path / "events.db.secrets").write_bytes(b"damaged")
+        logged: list[str] = []
+        deliverer = Deliverer(
+            store,
+            log=LogChannel(lambda event, _fields: logged.append(event)),
+            poster=Accepting(),  # type: ignore[arg-type]
+            now=lambda: 10,
+        )
+        assert deliverer.step() == 2
+        letters = store.query(partial(outbox_rows.list_letters, project="music", limit=9))
+    became = {letter.channel: (letter.status, letter.problem) for letter in letters}
+    assert became["log"] == ("delivered", "")
+    status, problem = became["webhook"]
+    assert (status, "set the webhook again" in problem) == ("waiting", True)
+    assert logged == ["t"]
 
 
 def run(*words: str) -> subprocess.CompletedProcess[bytes]:

@@ -53,13 +53,6 @@ def as_fault(error: BaseException | None, path: str) -> FileError | None:
         )
     if primary in {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB} or NO_SUCH.search(said):
         return _damaged(said, path)
-    if primary == sqlite3.SQLITE_INTERRUPT:
-        return FileError(
-            "expected to read the store in time, found that it takes too long",
-            hint="if it does so again, check it with rankscope monitor doctor, or restore a backup",
-            code="store_slow",
-            file=path,
-        )
     if primary in {sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_PERM}:
         return FileError(
             f"expected a store that can be opened, found none ({said})",
