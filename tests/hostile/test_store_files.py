@@ -1,4 +1,4 @@
-"""Only the owner reads the files of a monitor, none has the secret of a webhook, and none crashes."""  # noqa: E501
+"""Only the owner reads the files of a store; none but one has secrets; damage is no traceback."""
 
 from __future__ import annotations
 

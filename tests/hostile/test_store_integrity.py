@@ -318,7 +318,7 @@ def test_every_byte_of_windows_that_changes_is_noticed(
                 for changed in change_bytes(value):
                     connection.execute(
                         f"UPDATE {table} SET {name} = ? WHERE rowid = ?",  # noqa: S608
-                        (changed, rowid),  # noqa: RUF100, S608
+                        (changed, rowid),
                     )
                     with pytest.raises(FileError) as damaged:
                         windows.store.verify()

@@ -11,7 +11,7 @@ from itertools import groupby
 
 from rankscope.monitor.limits import DAY, HOUR
 from rankscope.monitor.refreshing import read_slicing
-from rankscope.monitor.summing import sum_day
+from rankscope.monitor.summing import find_closed, sum_day
 from rankscope.monitor.times import format_time
 from rankscope.records import record
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from rankscope.monitor.configuration import Configuration
     from rankscope.monitor.store.protocol import Store
-    from rankscope.monitor.store.window_table import CellRow, HourRow
+    from rankscope.monitor.store.window_table import CellRow, HourRow, Progress
     from rankscope.monitor.summing import SummedDay
 
     Window: TypeAlias = tuple[int, int]
@@ -76,10 +76,10 @@ def recompute_windows(
     progress = store.progress(project, digest)
     if progress is None:
         return Recomputed(0, 0, ())
-    final = _find_final(store, project, digest, progress.seq)
+    final = _find_final(store, project, configuration, progress)
     chosen = final
     if not is_complete and len(final) > SAMPLE_HOURS:
-        # Another one each time; nobody should be able to foresee it.
+        # Another sample each time, so that a check every night covers most hours after a while.
         chosen = sorted(random.SystemRandom().sample(final, SAMPLE_HOURS))
     compute = partial(
         sum_day,
@@ -102,19 +102,29 @@ def recompute_windows(
             break
     if wrong:
         # What another process has changed meanwhile was compared with something else.
-        still = set(_find_final(store, project, digest, progress.seq))
+        still = set(_find_final(store, project, configuration, progress))
         days = {start - start % DAY for start in still.symmetric_difference(final)}
         wrong = {(length, at) for length, at in wrong if at - at % DAY not in days}
     return Recomputed(hours, len(final), tuple(_name(*window) for window in sorted(wrong)))
 
 
-def _find_final(store: Store, project: str, digest: bytes, seq: int) -> list[int]:
+def _find_final(
+    store: Store, project: str, configuration: Configuration, progress: Progress
+) -> list[int]:
     """Find the hours whose windows follow from the events that are stored."""
+    if not progress.seq:
+        return []
     starts = set(store.touched(project, 0, HOUR).times.tolist())
-    starts.difference_update(store.touched(project, seq, HOUR).times.tolist() if seq else starts)
-    starts.difference_update(hour.start for hour in store.open_hours(project, digest))
+    starts.difference_update(store.touched(project, progress.seq, HOUR).times.tolist())
+    starts.difference_update(hour.start for hour in store.open_hours(project, configuration.digest))
+    # The clock may have been set back since they were summed.
+    closed = find_closed(configuration, progress.as_of)
     whole_since = store.deleted_before(project)
-    return sorted(start for start in starts if whole_since is None or start >= whole_since)
+    return sorted(
+        start
+        for start in starts
+        if start <= closed and (whole_since is None or start >= whole_since)
+    )
 
 
 def _find_strays(store: Store, project: str, digest: bytes) -> Iterator[Window]:

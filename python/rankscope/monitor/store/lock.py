@@ -36,6 +36,10 @@ class Descriptors:
     """
 
     def __init__(self) -> None:
+        self.forget()
+
+    def forget(self) -> None:
+        """Start from nothing, as a child of the process does: it has no locks to lose."""
         self._guard = threading.Lock()
         self._connections: Counter[Inode] = Counter()
         self._waiting: dict[Inode, list[int]] = {}
@@ -71,6 +75,8 @@ class Descriptors:
 
 
 DESCRIPTORS = Descriptors()
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=DESCRIPTORS.forget)
 
 
 class WriterLock:
