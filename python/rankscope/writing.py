@@ -83,8 +83,12 @@ def write_text(path: str | os.PathLike[str], text: str) -> None:
         part.write_text(text, encoding="utf-8", newline="\n")
 
 
-def make_folder(path: str | os.PathLike[str]) -> bool:
+def make_folder(path: str | os.PathLike[str], *, mode: int = 0o777) -> bool:
     """Make a folder, and those above it, where there is none.
+
+    Args:
+        path: The folder.
+        mode: The permissions of a new one, as far as the umask allows them.
 
     Returns:
         Whether it was made.
@@ -98,7 +102,7 @@ def make_folder(path: str | os.PathLike[str]) -> bool:
     folder = Path(path)
     try:
         is_new = not folder.exists()
-        folder.mkdir(parents=True, exist_ok=True)
+        folder.mkdir(mode, parents=True, exist_ok=True)
     except (OSError, ValueError) as error:  # as above
         reason = getattr(error, "strerror", None) or str(error)
         raise FileError(

@@ -51,8 +51,8 @@ def run(options: Namespace) -> int:
 
 
 def _place(folder: Path) -> Path:
-    """Say where the store is to be; the folder is made."""
-    make_folder(folder)
+    """Say where the store is to be; the folder is made, for its owner only."""
+    make_folder(folder, mode=0o700)
     path = folder / FILE
     if path.exists():
         raise UsageError(

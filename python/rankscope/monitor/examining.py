@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import os
 import shutil
+import stat
+from functools import partial
 
 from rankscope.errors import FileError
+from rankscope.monitor.alerts.webhook import find_webhook
 from rankscope.monitor.limits import DAY, HOUR, MINUTE
 from rankscope.monitor.outcomes import OTHER_COUNTERS
+from rankscope.monitor.recomputing import recompute_windows
+from rankscope.monitor.store.filesystem import beside, find_open_files
 from rankscope.monitor.store.high_water import HighWater
-from rankscope.monitor.store.sqlite import beside
+from rankscope.monitor.store.opening import read_facts
 from rankscope.monitor.times import format_time
 from rankscope.records import record
 
@@ -51,14 +57,20 @@ class Finding:
         return {"name": self.name, "is_good": self.is_good, "told": self.told, "hint": self.hint}
 
 
-def examine(monitor: Monitor, path: Path) -> tuple[Finding, ...]:
-    """Look at all of it, whoever writes to the store meanwhile.
+def examine(monitor: Monitor, path: Path, *, is_complete: bool = False) -> tuple[Finding, ...]:
+    """Look at all of it, also while another process writes to the store.
 
     Args:
         monitor: The project.
         path: The file of the store.
+        is_complete: Whether to recompute all windows from the events, and not a sample.
     """
-    findings = [_look_at_pages(monitor), _look_at_mark(monitor, path), _look_at_disk(path)]
+    findings = [
+        _look_at_pages(monitor),
+        _look_at_mark(monitor, path),
+        _look_at_files(path),
+        _look_at_disk(path),
+    ]
     findings += _look_at_events(monitor)
     if not monitor.is_configured:
         findings.append(
@@ -70,7 +82,12 @@ def examine(monitor: Monitor, path: Path) -> tuple[Finding, ...]:
             )
         )
         return tuple(findings)
-    quality = monitor.quality()
+    findings.append(_look_at_windows(monitor, is_complete=is_complete))
+    try:
+        quality = monitor.quality()
+    except FileError as error:
+        findings.append(Finding("values", False, error.message, error.hint))
+        return tuple(findings)
     looks: tuple[Callable[[Quality, int], Finding], ...] = (
         _look_at_evaluation,
         _look_at_flow,
@@ -87,9 +104,10 @@ def _look_at_pages(monitor: Monitor) -> Finding:
         monitor.store.verify()
     except FileError as error:
         return Finding("store", False, error.message, error.hint)
-    lost = monitor.store.lost_events()
-    if lost:
-        return Finding("store", False, f"{lost:,} acknowledged events are lost, as was accepted")
+    events, commits = monitor.store.lost_events(), monitor.store.lost_commits()
+    if events or commits:
+        told = f"{commits:,} acknowledged transactions, with {events:,} events, are lost, as was "
+        return Finding("store", False, f"{told}accepted when the store was opened")
     return Finding("store", True, "all of it can be read")
 
 
@@ -99,14 +117,49 @@ def _look_at_mark(monitor: Monitor, path: Path) -> Finding:
         mark = HighWater(beside(path, ".high-water")).read()
     except FileError as error:
         return Finding("high-water mark", False, error.message, error.hint)
-    stored = monitor.store.last_seq
+    stored = monitor.store.query(partial(read_facts, path=path))
     if mark is None:
-        hint = "put back its file .high-water; without it, no loss is noticed"
-        return Finding("high-water mark", stored == 0, "there is none", hint if stored else "")
-    if mark.seq > stored:
-        told = f"events up to {mark.seq:,} were acknowledged, and up to {stored:,} are stored"
-        return Finding("high-water mark", False, told, "restore a backup")
+        hint = (
+            "" if stored.is_new else "put back its file .high-water: without it, losses go unseen"
+        )
+        return Finding("high-water mark", stored.is_new, "there is none", hint)
+    if mark.store != stored.store:
+        told = "it is the mark of another store"
+        return Finding("high-water mark", False, told, "put back the .high-water of this store")
+    for what, said, found in (
+        ("events", mark.seq, stored.seq),
+        ("transactions", mark.commit, stored.commit),
+    ):
+        if said > found:
+            told = f"{what} up to {said:,} were acknowledged, and up to {found:,} are stored"
+            return Finding("high-water mark", False, told, "restore a backup")
     return Finding("high-water mark", True, f"all of {mark.seq:,} acknowledged events are stored")
+
+
+def _look_at_files(path: Path) -> Finding:
+    if os.name != "posix":
+        return Finding("files", True, "this system has no modes of files")
+    opened = find_open_files(path)
+    if not opened:
+        return Finding("files", True, "only their owner can read them")
+    named = ", ".join(f"{one.name} ({stat.S_IMODE(one.stat().st_mode):o})" for one in opened)
+    hint = "chmod 600 these files; the process that writes does so when it opens the store"
+    return Finding("files", False, f"others can read or write {named}", hint)
+
+
+def _look_at_windows(monitor: Monitor, *, is_complete: bool) -> Finding:
+    try:
+        done = recompute_windows(
+            monitor.store, monitor.project, monitor.configuration, is_complete=is_complete
+        )
+    except FileError as error:
+        return Finding("windows", False, error.message, error.hint)
+    told = f"{done.hours:,} of {done.total:,} final hours were recomputed from their events"
+    if done.wrong:
+        more = f" and {len(done.wrong) - 3:,} more" if len(done.wrong) > 3 else ""
+        told = f"{told}: {', '.join(done.wrong[:3])}{more} have other values"
+        return Finding("windows", False, told, "restore a backup, and look at the disk and memory")
+    return Finding("windows", True, f"{told}: all values are equal")
 
 
 def _look_at_disk(path: Path) -> Finding:
@@ -195,6 +248,10 @@ def _look_at_values(quality: Quality, _now: int) -> Finding:
 
 
 def _look_at_notifications(monitor: Monitor) -> Finding:
+    webhook = find_webhook(monitor.store, monitor.project)
+    if webhook is not None and webhook.disabled is None and webhook.secret is None:
+        told = "the secret of the webhook is missing: nothing can be signed and sent to it"
+        return Finding("notifications", False, told, "rankscope monitor webhook set STORE ADDRESS")
     letters = monitor.notifications()
     lost = [letter for letter in letters if letter.status == "dead"]
     if lost:

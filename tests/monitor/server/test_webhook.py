@@ -67,6 +67,7 @@ def test_it_is_set_tested_shown_in_part_and_removed(admin: Admin) -> None:
         "allows_http": False,
         "created": "",
         "disabled": None,
+        "needs_secret": False,
     }
     assert admin.ask("POST", "/v1/webhook/test").json() == {
         "is_delivered": True,

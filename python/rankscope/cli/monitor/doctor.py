@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
+from rankscope.cli.arguments import OnceFlag
 from rankscope.cli.monitor.stores import add_store_arguments, open_reader
 from rankscope.cli.output import print_json
 from rankscope.monitor.examining import examine
 from rankscope.monitor.store import SQLITE
+from rankscope.monitor.store.filesystem import locate_store
 from rankscope.results.text import show
 
 TYPE_CHECKING = False
@@ -20,13 +20,18 @@ CARE = 1
 def add_arguments(parser: ArgumentParser) -> None:
     """Say what the command takes."""
     add_store_arguments(parser, is_timed=True)
+    parser.add_argument(
+        "--all",
+        action=OnceFlag,
+        help="recompute all values from the events (default: those of 24 hours, at random)",
+    )
 
 
 def run(options: Namespace) -> int:
     """Look, and say what was seen."""
-    path = Path(options.store.removeprefix(SQLITE))
     with open_reader(options) as monitor:
-        findings = examine(monitor, path)
+        path = locate_store(options.store.removeprefix(SQLITE))
+        findings = examine(monitor, path, is_complete=options.all)
     if options.json:
         print_json({"findings": [finding.to_dict() for finding in findings]})
     else:

@@ -93,18 +93,24 @@ def open_writer(options: Namespace, *, is_new: bool = False) -> Monitor:
         FileError: It is not there, or cannot be written.
     """
     path = options.store.removeprefix(SQLITE)
-    is_there = "://" in path or os.path.exists(path)  # noqa: PTH110 - pathlib loads slowly
-    if not is_there and not is_new:
-        raise FileError(
-            "expected a store, found none",
-            hint="look at the path; rankscope monitor configure makes one",
-            code="io",
-            file=path,
-        )
+    found = "" if "://" in path else _miss_store(path)
+    if found and not is_new:
+        hint = "rankscope monitor configure makes a store"
+        if found != "none":
+            hint = f"if the store was there, restore a backup; otherwise, {hint}"
+        raise FileError(f"expected a store, found {found}", hint=hint, code="io", file=path)
     opened = _open(options, writes=True)
-    if not is_there:
+    if found:
         print(f"note: {show(path)} is a new store", file=sys.stderr)
     return opened
+
+
+def _miss_store(path: str) -> str:
+    """Say what there is in the place of a store; an empty text where there may be one."""
+    if not os.path.exists(path):  # noqa: PTH110 - pathlib loads slowly
+        return "none"
+    is_empty = os.path.isfile(path) and not os.path.getsize(path)  # noqa: PTH113, PTH202 - likewise
+    return "an empty file" if is_empty else ""
 
 
 def open_reader(options: Namespace) -> Monitor:

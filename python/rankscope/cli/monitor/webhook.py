@@ -76,11 +76,18 @@ def _show(options: Namespace) -> int:
     with open_reader(options) as monitor:
         webhook = find_webhook(monitor.store, options.project)
     if webhook is None:
-        _tell(options, {"host": None, "created": None, "disabled": None})
+        fields = ("host", "created", "disabled", "needs_secret")
+        _tell(options, dict.fromkeys(fields))
         return 0
     disabled = None if webhook.disabled is None else format_time(webhook.disabled)
     host = read_url(webhook.url, allows_http=webhook.allows_http).authority
-    _tell(options, {"host": host, "created": format_time(webhook.created), "disabled": disabled})
+    said = {
+        "host": host,
+        "created": format_time(webhook.created),
+        "disabled": disabled,
+        "needs_secret": webhook.secret is None,
+    }
+    _tell(options, said)
     return 0
 
 

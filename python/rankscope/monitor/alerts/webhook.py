@@ -14,12 +14,12 @@ import json
 import secrets
 from functools import partial
 
-from rankscope.errors import UsageError
+from rankscope.errors import FileError, UsageError
 from rankscope.monitor.alerts.posting import PostError, read_url
 from rankscope.monitor.keys import AuditEntry, Secret
 from rankscope.monitor.limits import SECOND
 from rankscope.monitor.times import format_time
-from rankscope.records import record
+from rankscope.records import record, replace
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -81,8 +81,10 @@ def call(poster: Poster, webhook: Webhook, notification_id: str, body: str, now:
 
     Raises:
         PostError: It may not be posted there, or nothing was answered.
-        UsageError: The address is none any more.
+        UsageError: The address is none any more, or the secret is missing.
     """
+    if webhook.secret is None:
+        raise _no_secret()
     target = read_url(webhook.url, allows_http=webhook.allows_http)
     sent, timestamp = body.encode(), now // SECOND
     headers = {
@@ -154,10 +156,21 @@ def remove_webhook(store: Store, project: str, *, now: int, actor: str) -> None:
 
 
 def find_webhook(store: Store, project: str) -> Webhook | None:
-    """Find where the notifications of a project go; its secret shows itself to nobody."""
+    """Find where the notifications of a project go; its secret shows itself to nobody.
+
+    A secret that is missing is `None`, as where a backup was restored, or the file of secrets
+    cannot be read: then the webhook has to be set again.
+    """
     from rankscope.monitor.store import outbox_rows  # noqa: PLC0415 - loads SQLAlchemy
 
-    return store.query(partial(outbox_rows.find_webhook, project=project))
+    webhook = store.query(partial(outbox_rows.find_webhook, project=project))
+    if webhook is None:
+        return None
+    try:
+        secret = store.find_secret(webhook.secret_id)
+    except FileError:
+        secret = None
+    return replace(webhook, secret=secret)
 
 
 def try_webhook(store: Store, project: str, *, poster: Poster, now: int) -> Tried:
@@ -179,7 +192,7 @@ def try_webhook(store: Store, project: str, *, poster: Poster, now: int) -> Trie
     body = {"type": TEST, "id": name, "project": project, "time": format_time(now)}
     try:
         reply = call(poster, webhook, name, json.dumps(body), now)
-    except PostError as error:
+    except (PostError, UsageError) as error:
         return Tried(False, error.message)
     return Tried(reply.status in range(200, 300), f"status {reply.status}")
 
@@ -197,6 +210,14 @@ def _check_secret(secret: Secret) -> Secret:
             code="webhook_secret",
         )
     return secret
+
+
+def _no_secret() -> UsageError:
+    return UsageError(
+        "expected the webhook's secret beside the store, found none: set the webhook again",
+        hint="rankscope monitor webhook set STORE ADDRESS; backups have no secrets",
+        code="webhook_secret_missing",
+    )
 
 
 def _no_webhook() -> UsageError:

@@ -22,7 +22,7 @@ def open_store(url: str, *, accept_loss: bool = False) -> Store:
 
     Args:
         url: `sqlite:///events.db` for a file here, `sqlite:////data/events.db` for one elsewhere.
-        accept_loss: Open it although events that it acknowledged are lost.
+        accept_loss: Open it although transactions that it acknowledged are lost.
 
     Raises:
         UsageError: It is no URL of a store.

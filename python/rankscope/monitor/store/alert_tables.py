@@ -57,9 +57,10 @@ webhooks = Table(
     TABLES,
     Column("project_id", Integer, ForeignKey("projects.project_id"), primary_key=True),
     Column("url", Text, nullable=False),
-    Column("secret", Text, nullable=False),
+    Column("secret_id", Text, nullable=False),
     Column("allows_http", Boolean, nullable=False),
     Column("created", BigInteger, nullable=False),
     Column("disabled", BigInteger),
 )
-"""Where notifications of a project go; what signs them has to be here in clear."""
+"""Where notifications of a project go. The secret that signs them is in the file `.secrets`, by its
+id, and not in the database."""

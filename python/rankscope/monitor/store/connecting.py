@@ -11,6 +11,7 @@ from sqlalchemy import URL, create_engine, event
 from sqlalchemy.pool import NullPool
 
 from rankscope.monitor.store.faults import as_fault
+from rankscope.monitor.store.lock import DESCRIPTORS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
     from typing import Any
 
     from sqlalchemy import Connection, CursorResult, Engine, ExceptionContext
+
+    from rankscope.monitor.store.lock import Inode
 
 CACHE = 64 << 10  # KiB
 PRAGMAS = {
@@ -33,20 +36,56 @@ PRAGMAS = {
 }
 
 
+class CountedConnection(sqlite3.Connection):
+    """A connection that is counted, so that no descriptor is closed that would unlock its file.
+
+    Attributes:
+        inode: The file that it has open.
+    """
+
+    inode: Inode | None = None
+
+    def close(self) -> None:
+        """Close it."""
+        super().close()
+        inode, self.inode = self.inode, None
+        DESCRIPTORS.disconnect(inode)
+
+
 def connect_sqlite(path: Path, *, writes: bool, busy_seconds: float) -> Engine:
     """Make what connects to a store.
 
     Args:
-        path: The file.
+        path: The file, which has to be there.
         writes: Whether its transactions write; then each takes the lock when it begins.
         busy_seconds: How long one waits for a lock.
     """
+    # None makes a file, which others could read; and one that reads does not empty the log when it
+    # is closed, which would delete what shows that a store was damaged.
+    address = f"{path.absolute().as_uri()}?mode={'rw' if writes else 'ro'}"
+
+    def connect() -> sqlite3.Connection:
+        inode = DESCRIPTORS.connect(path)
+        try:
+            opened = sqlite3.connect(
+                address,
+                busy_seconds,
+                uri=True,
+                check_same_thread=False,
+                factory=CountedConnection,
+            )
+        except BaseException:
+            DESCRIPTORS.disconnect(inode)
+            raise
+        opened.inode = inode
+        return opened
+
     # A new connection for each use: none is shared by threads, or with a child of the process.
     engine = create_engine(
         URL.create("sqlite", database=str(path)),
+        creator=connect,
         poolclass=NullPool,
         hide_parameters=True,  # what is stored is not for logs
-        connect_args={"check_same_thread": False, "timeout": busy_seconds},
     )
 
     @event.listens_for(engine, "connect")

@@ -8,6 +8,7 @@ from pathlib import Path
 from rankscope.adapters.arrow import load_arrow
 from rankscope.errors import FileError, UsageError
 from rankscope.monitor.events import LABEL_KINDS
+from rankscope.monitor.store.filesystem import PRIVATE
 from rankscope.monitor.store.protocol import Exported
 from rankscope.monitor.times import format_time
 from rankscope.writing import make_folder, replacing
@@ -48,6 +49,7 @@ def export_parquet(
         store: Where they are.
         project: The name of the project.
         folder: Where `rankings.parquet` and `labels.parquet` are to be; made if it is not there.
+            Only their owner may read the files, and the folder if it is made.
         since: From which time on, in microseconds since 1970.
         until: Up to before which time.
 
@@ -69,7 +71,7 @@ def export_parquet(
     parquet = load_arrow("pyarrow.parquet")
     with ExitStack() as files:
         target = files.enter_context(_open_folder(folder))
-        parts = [files.enter_context(replacing(target / name)) for name in FILES]
+        parts = [files.enter_context(replacing(target / name, mode=PRIVATE)) for name in FILES]
         with ExitStack() as open_writers:
             sinks = [open_writers.enter_context(part.open("wb")) for part in parts]
             writers = [
@@ -84,7 +86,7 @@ def export_parquet(
 def _open_folder(folder: str | os.PathLike[str]) -> Iterator[Path]:
     """Make a folder where there is none, and remove it again if the block fails."""
     target = Path(folder)
-    is_new = make_folder(target)
+    is_new = make_folder(target, mode=0o700)
     _refuse_existing(target)
     try:
         yield target

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import re
 import sqlite3
 
 from rankscope.errors import FileError
 
 STOPS = "nothing more is written until the store is opened again"
+
+
+NO_SUCH = re.compile("no such (table|column|index|collation)|malformed|unsupported file format")
+"""What SQLite says of statements that a whole store understands."""
 
 
 def as_fault(error: BaseException | None, path: str) -> FileError | None:
@@ -17,11 +22,15 @@ def as_fault(error: BaseException | None, path: str) -> FileError | None:
         path: The store.
     """
     extended = getattr(error, "sqlite_errorcode", None)
+    if isinstance(error, UnicodeDecodeError) or (
+        isinstance(error, sqlite3.OperationalError) and "decode" in str(error) and not extended
+    ):
+        return _damaged("text that is not UTF-8", path)
     if not isinstance(extended, int):
         return None
     said = f"{getattr(error, 'sqlite_errorname', 'SQLITE_ERROR')}: {error}"
     primary = extended & 0xFF
-    if primary in {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}:
+    if primary in {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_PROTOCOL}:
         return FileError(
             f"expected to write, found the store locked by another process ({said})",
             hint="send the events again later",
@@ -42,13 +51,8 @@ def as_fault(error: BaseException | None, path: str) -> FileError | None:
             code="store_full",
             file=path,
         )
-    if primary in {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}:
-        return FileError(
-            f"expected a store, found one that is damaged ({said})",
-            hint=f"restore a backup; {STOPS}",
-            code="store_damaged",
-            file=path,
-        )
+    if primary in {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB} or NO_SUCH.search(said):
+        return _damaged(said, path)
     if primary in {sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_PERM}:
         return FileError(
             f"expected a store that can be opened, found none ({said})",
@@ -57,3 +61,12 @@ def as_fault(error: BaseException | None, path: str) -> FileError | None:
             file=path,
         )
     return None
+
+
+def _damaged(said: str, path: str) -> FileError:
+    return FileError(
+        f"expected a store, found one that is damaged ({said})",
+        hint=f"restore a backup; {STOPS}",
+        code="store_damaged",
+        file=path,
+    )

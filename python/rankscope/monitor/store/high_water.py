@@ -1,8 +1,9 @@
-"""How far a store has acknowledged, in a file of its own.
+"""The last transaction that a store has acknowledged, in a file of its own.
 
-A database whose log is damaged opens without complaint and has lost what was committed last. The
-number of the last event that was acknowledged is therefore kept beside it, on the disk before the
-sender hears of it; a store that has less says so when it is opened.
+SQLite opens a database whose log is damaged without complaint, and drops the transactions after the
+damage. Every transaction therefore has a number, and the last one that was acknowledged is kept in
+this file, synced before the caller gets its answer. A store that has fewer transactions is refused
+when it is opened, whatever they wrote: events, a revoked key, a rule, a configuration.
 """
 
 from __future__ import annotations
@@ -13,10 +14,14 @@ from pathlib import Path
 from zlib import crc32
 
 from rankscope.errors import FileError
+from rankscope.monitor.store.filesystem import make_private
 from rankscope.records import record
 
-MAGIC = b"rankhwm1"
-BODY = struct.Struct("<8s16sQ")
+MAGIC = b"rankhwm2"
+BODY = struct.Struct("<8s16sQQ")
+# Earlier versions numbered events only.
+OLD_MAGIC = b"rankhwm1"
+OLD_BODY = struct.Struct("<8s16sQ")
 CHECKSUM = struct.Struct("<I")
 APART = 512  # a sector: a write that is torn damages one of the two only
 SIZE = 2 * APART
@@ -27,12 +32,23 @@ class Mark:
     """How far a store has acknowledged.
 
     Args:
-        store: The store it is of, 16 bytes.
+        store: The random id of the store, 16 bytes.
         seq: The number of the last event.
+        commit: The number of the last transaction, 0 where transactions had no numbers yet.
     """
 
     store: bytes
     seq: int
+    commit: int = 0
+
+    @property
+    def is_new(self) -> bool:
+        """Whether nothing has been acknowledged yet."""
+        return self.seq == 0 and self.commit == 0
+
+    def is_ahead_of(self, other: Mark) -> bool:
+        """Whether this mark has events or transactions that another one of the store lacks."""
+        return self.seq > other.seq or self.commit > other.commit
 
 
 class HighWater:
@@ -54,24 +70,27 @@ class HighWater:
             FileError: Both copies are damaged.
         """
         try:
-            content = self._path.read_bytes()
+            with self._path.open("rb") as file:
+                content = file.read(SIZE)
         except FileNotFoundError:
             return None
         marks = [_read(content[place : place + APART]) for place in (0, APART)]
         known = [mark for mark in marks if mark is not None]
         if not known:
             raise FileError(
-                "expected the mark of a store, found bytes that are damaged",
-                hint="check the store, then open it with accept_loss=True",
+                "expected the high-water mark of a store, found damaged bytes",
+                hint="restore a backup with its .high-water, or check the store with "
+                "rankscope monitor doctor and open it with accept_loss=True",
                 code="high_water",
                 file=str(self._path),
             )
-        return max(known, key=lambda mark: mark.seq)
+        return max(known, key=lambda mark: (mark.commit, mark.seq))
 
     def start(self, mark: Mark) -> None:
         """Write both copies anew, on the disk when this returns."""
         self.close()
-        self._file = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        make_private(self._path)
+        self._file = os.open(self._path, os.O_RDWR | os.O_CLOEXEC)
         os.ftruncate(self._file, SIZE)
         for _ in range(2):
             self.write(mark)
@@ -86,7 +105,7 @@ class HighWater:
         """
         if self._file is None:
             raise ValueError("the mark was not started")
-        body = BODY.pack(MAGIC, mark.store, mark.seq)
+        body = BODY.pack(MAGIC, mark.store, mark.seq, mark.commit)
         os.pwrite(self._file, body + CHECKSUM.pack(crc32(body)), self._turn * APART)
         sync_data(self._file)
         self._turn = 1 - self._turn
@@ -113,9 +132,11 @@ def sync_folder(folder: Path) -> None:
 
 
 def _read(copy: bytes) -> Mark | None:
-    size = BODY.size + CHECKSUM.size
-    if len(copy) < size:
-        return None
-    magic, store, seq = BODY.unpack_from(copy)
-    is_whole = CHECKSUM.unpack_from(copy, BODY.size)[0] == crc32(copy[: BODY.size])
-    return Mark(store, seq) if is_whole and magic == MAGIC else None
+    for magic, body in ((MAGIC, BODY), (OLD_MAGIC, OLD_BODY)):
+        end = body.size + CHECKSUM.size
+        if len(copy) < end or copy[: len(magic)] != magic:
+            continue
+        _, *numbers = body.unpack_from(copy)
+        if CHECKSUM.unpack_from(copy, body.size)[0] == crc32(copy[: body.size]):
+            return Mark(*numbers)
+    return None

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import secrets
+
 from sqlalchemy import case, delete, func, insert, select, update
 
-from rankscope.monitor.keys import Secret
 from rankscope.monitor.store import schema
 from rankscope.monitor.store.alert_tables import outbox, webhooks
 from rankscope.monitor.store.keyring import write_audit
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 
     from sqlalchemy import Connection
 
-    from rankscope.monitor.keys import AuditEntry
+    from rankscope.monitor.keys import AuditEntry, Secret
     from rankscope.monitor.store.transaction import Transaction
 
     Status: TypeAlias = Literal["waiting", "delivered", "dead", "summed"]
@@ -64,17 +65,20 @@ class Webhook:
 
     Args:
         url: The address.
-        secret: What they are signed with, as `whsec_` and base64.
+        secret: The secret that signs them, as `whsec_` and base64; `None` where it is missing, as
+            after a restore: then the webhook has to be set again.
         allows_http: Whether it may be without TLS.
         created: When it was set, in microseconds since 1970 in UTC.
         disabled: Since when it said that it is gone, or `None`.
+        secret_id: The id by which `find_secret` of the store finds the secret.
     """
 
     url: str
-    secret: Secret
+    secret: Secret | None
     allows_http: bool
     created: int
     disabled: int | None = None
+    secret_id: str = ""
 
 
 def insert_letters(
@@ -173,26 +177,34 @@ def count_dead(connection: Connection, project: str, channel: str) -> int:
 
 
 def find_webhook(connection: Connection, project: str) -> Webhook | None:
-    """Find where the notifications of a project go."""
+    """Find where the notifications of a project go, without the secret, which has an id here."""
     row = connection.execute(
         select(webhooks).where(is_of(webhooks.c.project_id, project))
     ).one_or_none()
     if row is None:
         return None
-    return Webhook(row.url, Secret(row.secret), row.allows_http, row.created, row.disabled)
+    return Webhook(row.url, None, row.allows_http, row.created, row.disabled, row.secret_id)
 
 
 def set_webhook(
     transaction: Transaction, project: str, webhook: Webhook, audit: AuditEntry
 ) -> None:
-    """Say where the notifications of a project go, in the place of what was said before."""
+    """Say where the notifications of a project go, in the place of what was said before.
+
+    Raises:
+        FileError: The file of secrets cannot be written.
+    """
+    if webhook.secret is None:
+        raise ValueError("a webhook is set with its secret")
     project_id = transaction.project(project)
     here = webhooks.c.project_id == project_id
     transaction.connection.execute(delete(webhooks).where(here))
+    secret_id = secrets.token_hex(8)
+    transaction.secrets.add(secret_id, webhook.secret)
     row = {
         "project_id": project_id,
         "url": webhook.url,
-        "secret": webhook.secret.reveal(),
+        "secret_id": secret_id,
         "allows_http": webhook.allows_http,
         "created": webhook.created,
         "disabled": webhook.disabled,
@@ -207,6 +219,7 @@ def remove_webhook(transaction: Transaction, project: str, audit: AuditEntry) ->
     here = webhooks.c.project_id == project_id
     if transaction.connection.execute(delete(webhooks).where(here)).rowcount == 0:
         return False
+    transaction.secrets.forget()
     _give_up(transaction, project_id, audit.time, "the webhook was removed")
     write_audit(transaction.connection, project_id, audit)
     return True

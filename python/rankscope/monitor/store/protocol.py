@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from rankscope.errors import FileError
     from rankscope.monitor.events import Environment, Event, Label, Ranking
-    from rankscope.monitor.keys import ApiKey, AuditEntry
+    from rankscope.monitor.keys import ApiKey, AuditEntry, Secret
     from rankscope.monitor.store.chunks import Chunk, Context
     from rankscope.monitor.store.transaction import Transaction
     from rankscope.monitor.store.window_table import CellRow, HourRow, OpenHour, Progress
@@ -160,6 +160,12 @@ class Store(Protocol):
     def lost_events(self) -> int:
         """Give how many events were acknowledged and are lost, as was accepted."""
 
+    def lost_commits(self) -> int:
+        """Return how many acknowledged transactions are lost, as was accepted."""
+
+    def find_secret(self, secret_id: str) -> Secret | None:
+        """Find the secret of a webhook by its id, `None` where it is missing, as in a backup."""
+
     def contexts(self, project: str) -> dict[int, Context]:
         """Give what rankings have in common, by its number."""
 
@@ -236,7 +242,8 @@ class Store(Protocol):
     ) -> list[CellRow]:
         """Give the cells of windows from one time to before another, of one slice or of all.
 
-        They come in the order of their keys; windows are of hours where no length is given.
+        They come in the order of their keys; windows are of hours where no length is given. One
+        that is not what was stored raises `FileError` with the code `store_damaged`.
         """
 
     def hours(

@@ -80,6 +80,14 @@ class StoreReader:
         with self._engine.connect() as connection:
             return _read_count(connection, "lost_events")
 
+    def lost_commits(self) -> int:
+        """Return how many acknowledged transactions are lost, as was accepted when it was opened.
+
+        They are counted whatever they wrote: events, keys, rules, configurations or windows.
+        """
+        with self._engine.connect() as connection:
+            return _read_count(connection, "lost_commits")
+
     def contexts(self, project: str) -> dict[int, Context]:
         """Give what rankings have in common, by its number."""
         table = schema.contexts
@@ -298,6 +306,11 @@ def is_pending() -> ColumnElement[bool]:
 def read_last_seq(connection: Connection) -> int:
     """Read the number of the last event that was ever stored."""
     return _read_count(connection, "last_seq")
+
+
+def read_last_commit(connection: Connection) -> int:
+    """Read the number of the last transaction."""
+    return _read_count(connection, "last_commit")
 
 
 def _read_count(connection: Connection, name: str) -> int:

@@ -19,8 +19,9 @@ from sqlalchemy import (
     UniqueConstraint,
 )
 
-VERSION = 1
-"""Of the tables; a store says which it has in `meta`."""
+VERSION = 2
+"""Of the tables; a store says which it has in `meta`. `upgrading` changes older ones."""
+OLDEST = 1
 
 TABLES = MetaData()
 
@@ -33,7 +34,8 @@ meta = Table(
     Column("name", Text, primary_key=True),
     Column("value", Text, nullable=False),
 )
-"""By name, `schema_version`, `store` (which it is) and `last_seq` (the last event ever stored)."""
+"""By name, `schema_version`, `store` (its random id), the numbers of the last event and transaction
+(`last_seq`, `last_commit`), and how many of each are lost (`lost_events`, `lost_commits`)."""
 
 projects = Table(
     "projects",
@@ -180,8 +182,9 @@ hours = Table(
     Column("ages", LargeBinary, nullable=False),
     Column("late", BigInteger, nullable=False),
     Column("unshown", BigInteger, nullable=False),
+    Column("checksum", BigInteger, nullable=False),
 )
-"""One row an hour that has rankings."""
+"""One row an hour that has rankings; `checksum` is of all other columns."""
 
 open_hours = Table(
     "open_hours",
@@ -212,6 +215,7 @@ cells = Table(
     Column("defined", LargeBinary, nullable=False),
     Column("sums", LargeBinary, nullable=False),
     Column("spread", LargeBinary, nullable=False),
+    Column("checksum", BigInteger, nullable=False),
     Index("cells_by_slice", "project_id", "digest", "length", "slice", "start"),
 )
-"""One row a cell of a window; `length` is how long that is."""
+"""One row a cell of a window; `length` is how long that is, `checksum` is of all other columns."""

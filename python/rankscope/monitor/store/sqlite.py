@@ -4,22 +4,37 @@ from __future__ import annotations
 
 import os
 import sqlite3
-from contextlib import ExitStack, closing
+from contextlib import ExitStack, closing, suppress
 from pathlib import Path
+
+from sqlalchemy import select
 
 from rankscope.errors import FileError
 from rankscope.monitor.store import SQLITE
+from rankscope.monitor.store.alert_tables import webhooks
 from rankscope.monitor.store.checking import find_wrong_count
 from rankscope.monitor.store.checkpointing import Checkpointer
 from rankscope.monitor.store.committing import GroupCommitter
 from rankscope.monitor.store.connecting import connect_sqlite, driver_of, telling_faults
 from rankscope.monitor.store.faults import STOPS
-from rankscope.monitor.store.filesystem import refuse_network
+from rankscope.monitor.store.filesystem import (
+    ENDINGS,
+    PRIVATE,
+    beside,
+    locate_store,
+    make_private,
+    refuse_network,
+)
 from rankscope.monitor.store.high_water import HighWater, Mark, sync_data, sync_folder
-from rankscope.monitor.store.lock import WriterLock
-from rankscope.monitor.store.opening import accept_loss, check_mark, open_tables, read_facts
+from rankscope.monitor.store.lock import InodeLock, WriterLock
+from rankscope.monitor.store.loss import accept_loss, check_mark
+from rankscope.monitor.store.opening import inspect_store, make_tables, read_facts
 from rankscope.monitor.store.reading import StoreReader
+from rankscope.monitor.store.schema import VERSION
+from rankscope.monitor.store.secret_file import SecretFile
 from rankscope.monitor.store.transaction import Known, Transaction
+from rankscope.monitor.store.upgrading import clean, upgrade
+from rankscope.monitor.store.window_table import check_windows
 from rankscope.monitor.store.writer import StoreWriter
 from rankscope.writing import replacing
 
@@ -30,20 +45,24 @@ if TYPE_CHECKING:
     from types import TracebackType
     from typing import Any, Self, TypeVar
 
+    from rankscope.monitor.keys import Secret
+
     T = TypeVar("T")
 
 BUSY_SECONDS = 5.0
 
 
 def open_sqlite_reader(path: str | os.PathLike[str]) -> SQLiteReader:
-    """Open a store to read it, whoever writes to it.
+    """Open a store to read it, also while another process writes to it.
 
     Raises:
-        FileError: There is none, or it is of another version.
+        FileError: There is none, it has a second hard link, or it is of another version.
     """
-    file = Path(path)
+    file = locate_store(path)
     if not file.is_file():
         raise _no_store(file)
+    if not file.stat().st_size:
+        raise _no_store(file, "an empty file")
     reader = SQLiteReader(file, BUSY_SECONDS)
     with reader.connect() as connection:
         read_facts(connection, file)
@@ -61,6 +80,7 @@ class SQLiteReader(StoreReader):
     def __init__(self, path: Path, busy_seconds: float) -> None:
         super().__init__(connect_sqlite(path, writes=False, busy_seconds=busy_seconds))
         self._path = path
+        self._secrets = SecretFile(path)
 
     @property
     def path(self) -> Path:
@@ -72,10 +92,19 @@ class SQLiteReader(StoreReader):
         """Where it is, for other processes, too."""
         return f"{SQLITE}{self._path.absolute()}"
 
+    def find_secret(self, secret_id: str) -> Secret | None:
+        """Find the secret of a webhook by its id, `None` where it is missing, as in a backup.
+
+        Raises:
+            FileError: The file of secrets cannot be read.
+        """
+        return self._secrets.find(secret_id)
+
     def backup(self, path: str | os.PathLike[str]) -> int:
         """Copy the store to a new file while it goes on.
 
-        The copy has its own `.high-water`, and all that was acknowledged up to one moment.
+        The copy has its own `.high-water`, and all that was acknowledged up to one moment. It has
+        no secrets of webhooks, and only its owner may read it.
 
         Returns:
             The number of the last event in the copy.
@@ -96,7 +125,7 @@ class SQLiteReader(StoreReader):
             )
         is_marked = False
         try:
-            with telling_faults(target), replacing(target) as part:
+            with telling_faults(target), replacing(target, mode=PRIVATE) as part:
                 mark = self._copy(part)
                 is_marked = True
                 with closing(HighWater(marked)) as high_water:
@@ -133,6 +162,7 @@ class SQLiteReader(StoreReader):
                 code="store_damaged",
                 file=str(self._path),
             )
+        self.query(check_windows)
         for project in self.projects():
             for _ in self.read(project):
                 pass
@@ -142,12 +172,13 @@ class SQLiteStore(SQLiteReader, StoreWriter):
     """A store in a file of SQLite; see `Store` for what it promises.
 
     One process writes, by one thread, which commits in groups: what is acknowledged is in the log,
-    and its number in the file `.high-water`, and both are synced. Reading needs no lock.
+    and the number of its transaction in the file `.high-water`, and both are synced. Reading needs
+    no lock. Only the owner of the files may read them.
 
     Args:
         path: The file; it is made if it is not there.
-        accept_loss: Open a store although events that it acknowledged are lost; they are counted in
-            `lost_events`.
+        accept_loss: Open a store although transactions that it acknowledged are lost; they are
+            counted in `lost_commits`, and their events in `lost_events`.
         group_seconds: How long the first event of a group waits for others.
         group_events: How many events make a group that does not wait.
         queue_events: How many events may wait to be committed.
@@ -180,7 +211,7 @@ class SQLiteStore(SQLiteReader, StoreWriter):
         queue_events: int = 20_000,
         busy_seconds: float = BUSY_SECONDS,
     ) -> None:
-        self._path = Path(path).absolute()
+        self._path = locate_store(path)
         self._known = Known()
         self._is_open = False
         if not self._path.parent.is_dir():
@@ -192,10 +223,29 @@ class SQLiteStore(SQLiteReader, StoreWriter):
             self._high_water = stack.enter_context(
                 closing(HighWater(beside(self._path, ".high-water")))
             )
+            mark = self._read_mark(accepts=accept_loss)
+            has_log = _size_of(beside(self._path, "-wal")) > 0
+            is_empty = not _size_of(self._path)
+            if is_empty and not accept_loss:
+                # A new store is not made where another has acknowledged events.
+                check_mark(None, mark, self._path, has_log=has_log)
+            make_private(self._path)
+            for ending in ENDINGS:
+                if beside(self._path, ending).exists():
+                    make_private(beside(self._path, ending))
+            stack.enter_context(closing(InodeLock(self._path)))
+            found = inspect_store(self._path, busy_seconds)
+            if not accept_loss:
+                stored = None if found is None else found[0]
+                check_mark(stored, mark, self._path, has_log=has_log)
             engine = connect_sqlite(self._path, writes=True, busy_seconds=busy_seconds)
             self._connection = stack.enter_context(engine.connect())
-            self._mark = self._recover(accepts=accept_loss)
+            self._mark = self._prepare(found, mark, accepts=accept_loss)
             self._high_water.start(self._mark)
+            if is_empty:
+                sync_folder(self._path.parent)
+            clean(self._connection, self._path)
+            self._drop_unused_secrets()
             self._checkpointer = stack.enter_context(
                 closing(Checkpointer(self._path, self._connection))
             )
@@ -209,25 +259,34 @@ class SQLiteStore(SQLiteReader, StoreWriter):
             self._resources = stack.pop_all()
         self._is_open = True
 
-    def _recover(self, *, accepts: bool) -> Mark:
-        """Make or check the tables, and see that nothing that was acknowledged is lost."""
+    def _read_mark(self, *, accepts: bool) -> Mark | None:
         try:
-            mark = self._high_water.read()
+            return self._high_water.read()
         except FileError:
             if not accepts:
                 raise
-            mark = None
-        is_new = not self._path.exists() or self._path.stat().st_size == 0
+            return None
+
+    def _prepare(self, found: tuple[Mark, int] | None, mark: Mark | None, *, accepts: bool) -> Mark:
+        """Make the tables of a new store, upgrade those of an older one, and record a loss."""
         with self._connection.begin():
-            stored = open_tables(self._connection, self._path)
+            if found is None:
+                stored = make_tables(self._connection)
+            else:
+                stored, version = found
+                if version < VERSION:
+                    stored = upgrade(self._connection, stored, version, self._secrets)
             if accepts:
                 stored = accept_loss(self._connection, stored, mark)
-            else:
-                # A new store is not made where another has acknowledged events.
-                check_mark(stored, mark, self._path)
-        if is_new:
-            sync_folder(self._path.parent)
         return stored
+
+    def _drop_unused_secrets(self) -> None:
+        """Remove the secrets of webhooks that were removed when the file could not be written."""
+        with self._connection.begin():
+            used = list(self._connection.execute(select(webhooks.c.secret_id)).scalars())
+        # A file that is damaged is a matter of the webhooks, and keeps no event out.
+        with suppress(FileError):
+            self._secrets.keep(used)
 
     def __enter__(self) -> Self:
         return self
@@ -273,11 +332,10 @@ class SQLiteStore(SQLiteReader, StoreWriter):
 
     def _commit(self, works: list[Callable[[Transaction], Any]]) -> list[Any]:
         """Do the works of a group in one transaction; this returns once it is on the disk."""
-        transaction = Transaction(self._connection, self._mark.seq, self._known)
         with self._connection.begin():
+            transaction = Transaction(self._connection, self._mark, self._known, self._secrets)
             answers = [work(transaction) for work in works]
-            transaction.finish(self._mark.seq)
-        mark = Mark(self._mark.store, transaction.seq)
+            mark = transaction.finish()
         if mark != self._mark:
             try:
                 self._high_water.write(mark)
@@ -293,11 +351,6 @@ class SQLiteStore(SQLiteReader, StoreWriter):
         return answers
 
 
-def beside(path: Path, ending: str) -> Path:
-    """Give the file of a store that has its name and an ending, such as `.high-water`."""
-    return path.with_name(path.name + ending)
-
-
 def _sync_file(path: Path) -> None:
     opened = os.open(path, os.O_RDWR)
     try:
@@ -306,7 +359,17 @@ def _sync_file(path: Path) -> None:
         os.close(opened)
 
 
-def _no_store(path: Path) -> FileError:
+def _size_of(path: Path) -> int:
+    """Return the size of a file, 0 where there is none."""
+    return path.stat().st_size if path.exists() else 0
+
+
+def _no_store(path: Path, found: str = "none") -> FileError:
     return FileError(
-        "expected a store, found none", hint="look at the path", code="io", file=str(path)
+        f"expected a store, found {found}",
+        hint="check the path; if the store was there, restore a backup"
+        if path.exists()
+        else "check the path",
+        code="io",
+        file=str(path),
     )

@@ -4,19 +4,28 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from contextlib import suppress
 from hashlib import blake2b
 
 from sqlalchemy import insert, select, update
 
-from rankscope.monitor.store.schema import contexts, counters, meta, projects
+from rankscope.errors import FileError
+from rankscope.monitor.store.alert_tables import webhooks
+from rankscope.monitor.store.connecting import driver_of
+from rankscope.monitor.store.schema import contexts, counters, projects
 from rankscope.monitor.store.version_counts import Shown, count_shown
+from rankscope.records import replace
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from sqlalchemy import Connection
 
     from rankscope.monitor.events import Ranking
+    from rankscope.monitor.keys import Secret
+    from rankscope.monitor.store.high_water import Mark
+    from rankscope.monitor.store.secret_file import SecretFile
 
+NUMBER = "UPDATE meta SET value = ? WHERE name = ?"
 MOST_KEPT = 100_000
 
 
@@ -37,11 +46,17 @@ class Transaction:
         counts: By project and reason, what is to be added to the counters.
         shown: By context, the rankings that are new.
         pending: By project, how many more labels there are whose rankings are not there.
+        secrets: Writes the secrets of webhooks.
     """
 
-    def __init__(self, connection: Connection, seq: int, known: Known) -> None:
+    def __init__(
+        self, connection: Connection, mark: Mark, known: Known, secret_file: SecretFile
+    ) -> None:
         self.connection = connection
-        self.seq = seq
+        self.seq = mark.seq
+        self.secrets = _UsedSecrets(secret_file)
+        self._mark = mark
+        self._changes = driver_of(connection).total_changes
         self.counts: Counter[tuple[int, str]] = Counter()
         self.shown: dict[int, Shown] = {}
         self.pending: Counter[int] = Counter()
@@ -96,11 +111,12 @@ class Transaction:
         self.shown[known] = Shown(1, at, at) if before is None else before.add(at)
         return known
 
-    def finish(self, before: int) -> None:
-        """Write what was counted, and the last number if it moved."""
-        if self.seq != before:
-            moved = update(meta).where(meta.c.name == "last_seq").values(value=str(self.seq))
-            self.connection.execute(moved)
+    def finish(self) -> Mark:
+        """Write what was counted, and the numbers of the last event and of this transaction.
+
+        A transaction that changes nothing has no number: there is nothing of it to lose.
+        """
+        driver = driver_of(self.connection)
         count_shown(self.connection, self.shown)
         for project_id, count in self.pending.items():
             if count:
@@ -114,9 +130,53 @@ class Transaction:
                     insert(counters), {"project_id": project_id, "reason": reason, "count": count}
                 )
 
+        if driver.total_changes == self._changes:
+            return self._mark
+        mark = replace(self._mark, seq=self.seq, commit=self._mark.commit + 1)
+        moved = [(str(mark.commit), "last_commit")]
+        if mark.seq != self._mark.seq:
+            moved.append((str(mark.seq), "last_seq"))
+        self.connection.exec_driver_sql(NUMBER, moved)
+        self.secrets.finish(self.connection)
+        return mark
+
     def keep(self) -> None:
         """Let the writer keep what was found, once it is committed."""
         if len(self._known.contexts) + len(self._new.contexts) > MOST_KEPT:
             self._known.contexts.clear()
         self._known.projects |= self._new.projects
         self._known.contexts |= self._new.contexts
+        self.secrets.keep()
+
+
+class _UsedSecrets:
+    """The secrets of webhooks, of which those that no webhook uses are removed after the commit.
+
+    A secret is added before the commit, so that no webhook is ever without its own.
+    """
+
+    def __init__(self, file: SecretFile) -> None:
+        self._file = file
+        self._used: list[str] | None = None
+        self._is_changed = False
+
+    def add(self, secret_id: str, secret: Secret) -> None:
+        """Add a secret; see `SecretFile.add`."""
+        self._is_changed = True
+        self._file.add(secret_id, secret)
+
+    def forget(self) -> None:
+        """Remove the secret of a webhook that was removed, after the commit."""
+        self._is_changed = True
+
+    def finish(self, connection: Connection) -> None:
+        """Find which secrets are used."""
+        if self._is_changed:
+            self._used = list(connection.execute(select(webhooks.c.secret_id)).scalars())
+
+    def keep(self) -> None:
+        """Remove the others."""
+        if self._used is not None:
+            # What is left here is removed when the store is opened next.
+            with suppress(FileError):
+                self._file.keep(self._used)

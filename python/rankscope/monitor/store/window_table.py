@@ -1,21 +1,29 @@
-"""Windows as a store keeps them: by hour and cell, in pieces of bytes that it does not read."""
+"""Windows as a store keeps them: by hour and cell, in pieces of bytes that it does not read.
+
+Each row has a checksum of all its values. A row that does not have the one it was stored with is
+never returned: SQLite itself does not notice a changed byte within a value.
+"""
 
 from __future__ import annotations
 
 from typing import NamedTuple
+from zlib import crc32
 
-from sqlalchemy import delete, insert, select, update
+from sqlalchemy import Boolean, Integer, delete, insert, select, type_coerce, update
 
+from rankscope.errors import FileError
 from rankscope.monitor.keys import AuditEntry
 from rankscope.monitor.store import schema
 from rankscope.monitor.store.keyring import write_audit
+from rankscope.monitor.times import format_time
 from rankscope.records import record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
+    from typing import Any
 
-    from sqlalchemy import ColumnElement, Connection, Table
+    from sqlalchemy import ColumnElement, Connection, Select, Table
 
     from rankscope.monitor.store.transaction import Transaction
 
@@ -150,8 +158,7 @@ def read_cells(
 ) -> list[CellRow]:
     """Read the cells of windows from one time to before another, of one slice or of all."""
     table = schema.cells
-    columns = [table.c[name] for name in CELL_COLUMNS]
-    wanted = select(*columns).where(
+    wanted = CELLS.select().where(
         *_of(table, project, digest),
         table.c.length == length,
         table.c.start >= since,
@@ -160,7 +167,8 @@ def read_cells(
     if slice is not None:
         wanted = wanted.where(table.c.slice == slice)
     order = [table.c[name] for name in KEY_COLUMNS]
-    return [CellRow(*row) for row in connection.execute(wanted.order_by(*order))]
+    rows = connection.execute(wanted.order_by(*order))
+    return [_cell_of(row) for row in rows]
 
 
 def read_hours(
@@ -169,11 +177,11 @@ def read_hours(
     """Read what is known of the hours from one time to before another."""
     table = schema.hours
     wanted = (
-        select(table.c.start, table.c.ages, table.c.late, table.c.unshown)
+        HOURS.select()
         .where(*_of(table, project, digest), table.c.start >= since, table.c.start < until)
         .order_by(table.c.start)
     )
-    return [HourRow(*row) for row in connection.execute(wanted)]
+    return [HourRow(*HOURS.check(row)) for row in connection.execute(wanted)]
 
 
 def read_open_hours(connection: Connection, project: str, digest: bytes) -> list[OpenHour]:
@@ -182,6 +190,17 @@ def read_open_hours(connection: Connection, project: str, digest: bytes) -> list
     columns = [table.c[name] for name in OpenHour._fields]
     wanted = select(*columns).where(*_of(table, project, digest)).order_by(table.c.start)
     return [OpenHour(*row) for row in connection.execute(wanted)]
+
+
+def check_windows(connection: Connection) -> None:
+    """Check every row of all windows that are stored.
+
+    Raises:
+        FileError: One is not what was stored.
+    """
+    for checked in (CELLS, HOURS):
+        for row in connection.execute(checked.select()):
+            checked.check(row)
 
 
 def put_windows(
@@ -207,15 +226,12 @@ def put_windows(
         for at in range(0, len(old), AT_ONCE):
             gone = table.c.start.in_(old[at : at + AT_ONCE])
             connection.execute(delete(table).where(*_where(table, key | field), gone))
-    for table, names, rows in (
-        (schema.cells, CELL_COLUMNS, cells),
-        (schema.hours, HOUR_COLUMNS, hours),
-        (schema.open_hours, OpenHour._fields, open_hours),
-    ):
-        if rows:
-            connection.execute(
-                insert(table), [key | {name: getattr(row, name) for name in names} for row in rows]
-            )
+    for checked, found in ((CELLS, cells), (HOURS, hours)):
+        if found:
+            connection.execute(insert(checked.table), [checked.write(key, row) for row in found])
+    if open_hours:
+        rows = [key | hour._asdict() for hour in open_hours]
+        connection.execute(insert(schema.open_hours), rows)
     table = schema.progress
     values = {name: getattr(progress, name) for name in PROGRESS_COLUMNS}
     changed = update(table).where(*_where(table, key)).values(values)
@@ -231,10 +247,104 @@ def drop_windows(transaction: Transaction, project: str, keep: bytes) -> None:
         transaction.connection.execute(delete(table).where(others))
 
 
+def _cell_of(row: Sequence[Any]) -> CellRow:
+    cell = CellRow(*CELLS.check(row))
+    return cell._replace(is_mature=bool(cell.is_mature))
+
+
+def checksum_of(values: Iterable[object]) -> int:
+    """Compute the checksum of the values of a row.
+
+    Examples:
+        >>> checksum_of([1, b"ab", "c"]) == checksum_of([1, b"a", "bc"])
+        False
+    """
+    total = 0
+    for value in values:
+        packed = value if isinstance(value, bytes) else str(value).encode()
+        # With its length, so that no byte can move from one value to the next.
+        total = crc32(packed, crc32(b"%d:" % len(packed), total))
+    return total
+
+
+@record(frozen=True, slots=True)
+class CheckedTable:
+    """A table whose rows have a checksum.
+
+    Args:
+        table: The table.
+        what: What a row is, for messages.
+        names: The columns that are read and written, besides whose they are.
+    """
+
+    table: Table
+    what: str
+    names: tuple[str, ...]
+
+    @property
+    def checked(self) -> tuple[str, ...]:
+        """The columns that the checksum is of."""
+        return (*OWNER_COLUMNS, *self.names)
+
+    def write(self, owner: Mapping[str, object], row: object) -> dict[str, object]:
+        """Make the values of a row that is stored."""
+        values = {**owner, **{name: getattr(row, name) for name in self.names}}
+        sums = checksum_of(_plain(values[name]) for name in self.checked)
+        return {**values, "checksum": sums}
+
+    def select(self) -> Select[Any]:
+        """Select what `check` needs of rows."""
+        columns = (self.table.c[name] for name in (*self.checked, "checksum"))
+        # As it is stored: 257 would be read as true, too.
+        return select(
+            *(
+                type_coerce(column, Integer).label(column.name)
+                if isinstance(column.type, Boolean)
+                else column
+                for column in columns
+            )
+        )
+
+    def check(self, row: Sequence[Any]) -> Sequence[Any]:
+        """Return the values of a row, as `names` has them.
+
+        Raises:
+            FileError: They are not what was stored.
+        """
+        *values, stored = row
+        if checksum_of(values) == stored:
+            return values[len(OWNER_COLUMNS) :]
+        said = dict(zip(self.checked, values, strict=True))
+        names = ("start", "length", "slice", "environment", "model", "version")
+        of = [f"{name} {_show(name, said[name])}" for name in names if name in said]
+        raise FileError(
+            f"expected {self.what} as it was stored, found a damaged one ({', '.join(of)})",
+            hint="restore a backup",
+            code="store_damaged",
+        )
+
+
+def _plain(value: object) -> object:
+    """Represent a value as it is stored."""
+    return int(value) if isinstance(value, bool) else value
+
+
+def _show(name: str, value: object) -> str:
+    if name == "start" and isinstance(value, int):
+        try:
+            return format_time(value)
+        except (OverflowError, ValueError):  # a damaged one
+            pass
+    return repr(value)[:80]
+
+
+OWNER_COLUMNS = ("project_id", "digest")
 KEY_COLUMNS = ("length", "start", "slice", "environment", "model", "version", "is_mature")
 CELL_COLUMNS = (*KEY_COLUMNS, "counts", "defined", "sums", "spread")
 HOUR_COLUMNS = ("start", "ages", "late", "unshown")
 PROGRESS_COLUMNS = ("seq", "as_of", "slicing", "baseline")
+CELLS = CheckedTable(schema.cells, "a cell of a window", CELL_COLUMNS)
+HOURS = CheckedTable(schema.hours, "the counts of an hour", HOUR_COLUMNS)
 
 
 def _of(table: Table, project: str, digest: bytes) -> list[ColumnElement[bool]]:

@@ -316,7 +316,13 @@ ALERTS = object_of(
 WEBHOOK_FIELDS = {
     "oneOf": [
         {"type": "null"},
-        object_of(host=TEXT, allows_http=FLAG, created=TIME, disabled=TIME_OR_NONE),
+        object_of(
+            host=TEXT,
+            allows_http=FLAG,
+            created=TIME,
+            disabled=TIME_OR_NONE,
+            needs_secret=FLAG,
+        ),
     ]
 }
 WEBHOOK = object_of(webhook=WEBHOOK_FIELDS)

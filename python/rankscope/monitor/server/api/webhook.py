@@ -161,6 +161,7 @@ def _write_webhook(webhook: Webhook | None) -> dict[str, Any] | None:
         "allows_http": webhook.allows_http,
         "created": format_time(webhook.created),
         "disabled": None if webhook.disabled is None else format_time(webhook.disabled),
+        "needs_secret": webhook.secret is None,
     }
 
 

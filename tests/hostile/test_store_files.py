@@ -1,0 +1,425 @@
+"""Only the owner reads the files of a store; none but one has secrets; damage is no traceback."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import sqlite3
+import stat
+import subprocess
+import sys
+from contextlib import closing
+from functools import partial
+
+import pytest
+
+pytest.importorskip("sqlalchemy", reason="the store needs SQLAlchemy")
+
+from rankscope import FileError, UsageError
+from rankscope.monitor.alerts.delivery import Deliverer
+from rankscope.monitor.alerts.log_channel import LogChannel
+from rankscope.monitor.alerts.webhook import call, find_webhook, remove_webhook, set_webhook
+from rankscope.monitor.examining import examine
+from rankscope.monitor.keys import AuditEntry, Secret
+from rankscope.monitor.monitor import Monitor
+from rankscope.monitor.store import high_water, outbox_rows, schema
+from rankscope.monitor.store.export import export_parquet
+from rankscope.monitor.store.rule_rows import AlertRow, save_rule
+from rankscope.monitor.store.sqlite import SQLiteStore, open_sqlite_reader
+
+from tests.hostile.test_store_integrity import (
+    RULE,
+    copy_files,
+    path_of,
+    read_windows,
+    windows,
+    write_old_mark,
+)
+from tests.monitor.store.logs import make_label, make_ranking
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from rankscope.monitor.store.protocol import Store
+    from rankscope.monitor.store.transaction import Transaction
+
+__all__ = ["windows"]  # a fixture
+
+POSIX = pytest.mark.skipif(os.name != "posix", reason="modes of files are of POSIX")
+SECRET = "whsec_" + "c2VjcmV0IG9mIGEgd2ViaG9vayEh" * 2
+URL = "https://example.com/hook"
+NO_UMASK = """
+import os, sys
+os.umask(0)
+from rankscope.cli import main
+sys.exit(main(sys.argv[1:]))
+"""
+
+
+class Accepting:
+    """A poster that finds every address good, and posts nothing."""
+
+    def check(self, _target: object) -> None:
+        """Judge an address."""
+
+    def post(self, *_: object) -> None:
+        """Post nothing."""
+        raise AssertionError("it was to be posted")
+
+
+def hook(store: Store, secret: str = SECRET, project: str = "music") -> None:
+    """Set a webhook."""
+    poster, given = Accepting(), Secret(secret)
+    set_webhook(store, project, URL, poster=poster, now=1, actor="ann", secret=given)  # type: ignore[arg-type]
+
+
+def modes_of(folder: Path) -> dict[str, int]:
+    """The modes of all files and folders in a folder."""
+    return {
+        str(path.relative_to(folder)): stat.S_IMODE(path.stat().st_mode)
+        for path in folder.rglob("*")
+    }
+
+
+@pytest.fixture
+def no_umask() -> Iterator[None]:
+    """Let files be made with all permissions that are asked for."""
+    before = os.umask(0)
+    yield
+    os.umask(before)
+
+
+@POSIX
+@pytest.mark.usefixtures("no_umask")
+def test_only_the_owner_reads_what_a_store_writes(tmp_path: Path) -> None:
+    pytest.importorskip("pyarrow")
+    with SQLiteStore(tmp_path / "events.db") as store:
+        store.append("music", [make_ranking(1), make_label(1, 1)])
+        hook(store)
+        store.backup(tmp_path / "copy.db")
+        export_parquet(store, "music", tmp_path / "exported")
+        found = modes_of(tmp_path)
+    assert found.pop("exported") == 0o700
+    assert set(found) == {
+        "events.db",
+        "events.db-wal",
+        "events.db-shm",
+        "events.db.high-water",
+        "events.db.lock",
+        "events.db.secrets",
+        "copy.db",
+        "copy.db.high-water",
+        "exported/rankings.parquet",
+        "exported/labels.parquet",
+    }
+    assert set(found.values()) == {0o600}
+
+
+@POSIX
+def test_only_the_owner_reads_what_commands_write(tmp_path: Path) -> None:
+    demo = tmp_path / "demo"
+    words = ["demo", "--once", "--keep", str(demo)]
+    done = subprocess.run(
+        [sys.executable, "-c", NO_UMASK, *words], capture_output=True, check=False
+    )
+    assert done.returncode == 0, done.stderr.decode()
+    assert stat.S_IMODE(demo.stat().st_mode) == 0o700
+    found = modes_of(demo)
+    assert "story.db" in found
+    assert set(found.values()) == {0o600}
+
+
+@POSIX
+@pytest.mark.usefixtures("no_umask")
+def test_files_of_an_earlier_version_are_closed_to_others(tmp_path: Path) -> None:
+    path = tmp_path / "events.db"
+    with SQLiteStore(path) as store:
+        hook(store)
+    for file in tmp_path.iterdir():
+        file.chmod(0o644)
+    with Monitor.open(str(path), "music", writes=False) as monitor:
+        found = {one.name: one for one in examine(monitor, path)}["files"]
+        assert not found.is_good
+        assert "events.db (644)" in found.told
+    with SQLiteStore(path) as store:
+        store.append("music", [make_ranking(1)])
+        assert set(modes_of(tmp_path).values()) == {0o600}
+    with Monitor.open(str(path), "music", writes=False) as monitor:
+        assert {one.name: one for one in examine(monitor, path)}["files"].is_good
+
+
+def bytes_of(folder: Path, *, without: str = ".secrets") -> bytes:
+    """All files but those with an ending, end to end."""
+    files = [path for path in folder.rglob("*") if path.is_file()]
+    return b"".join(path.read_bytes() for path in files if not path.name.endswith(without))
+
+
+def test_the_secret_of_a_webhook_is_in_no_other_file(tmp_path: Path) -> None:
+    pytest.importorskip("pyarrow")
+    path = tmp_path / "events.db"
+    with SQLiteStore(path) as store:
+        store.append("music", [make_ranking(1)])
+        hook(store)
+        store.backup(tmp_path / "copy.db")
+        export_parquet(store, "music", tmp_path / "exported")
+        assert SECRET.encode() not in bytes_of(tmp_path)
+        found = find_webhook(store, "music")
+        assert found is not None
+        assert found.secret is not None
+        assert found.secret.reveal() == SECRET
+    assert SECRET.encode() not in bytes_of(tmp_path)
+    # Any process of the same owner can sign.
+    found = find_webhook(open_sqlite_reader(path), "music")  # type: ignore[arg-type]
+    assert found is not None
+    assert found.secret is not None
+
+
+def test_a_secret_that_is_not_used_any_more_is_removed(tmp_path: Path) -> None:
+    path = tmp_path / "events.db"
+    secrets = tmp_path / "events.db.secrets"
+    with SQLiteStore(path) as store:
+        hook(store)
+        hook(store, project="films")
+        other = "whsec_" + "b3RoZXIgc2VjcmV0IG9mIGEgd2Vi" * 2
+        hook(store, other)
+        assert secrets.read_text().count("whsec_") == 2
+        remove_webhook(store, "films", now=2, actor="ann")
+        assert secrets.read_text().count("whsec_") == 1
+        assert other in secrets.read_text()
+        # One whose transaction failed stays until the store is opened again.
+        with pytest.raises(ZeroDivisionError):
+            store.transact(fail_after_setting).result()
+        assert SECRET in secrets.read_text()
+    with SQLiteStore(path) as store:
+        assert SECRET not in secrets.read_text()
+        assert find_webhook(store, "music").secret.reveal() == other  # type: ignore[union-attr]
+
+
+def fail_after_setting(transaction: Transaction) -> None:
+    """Set a webhook in a transaction that fails."""
+    webhook = outbox_rows.Webhook(URL, Secret(SECRET), False, 1)
+    audit = AuditEntry(1, "ann", "webhook.set", "")
+    outbox_rows.set_webhook(transaction, "music", webhook, audit)
+    raise ZeroDivisionError
+
+
+@pytest.mark.parametrize("content", [None, b"", b"{", b"[]", b'{"secrets": {"a": 1}}', b"\xff"])
+def test_after_a_restore_the_webhook_needs_its_secret_again(
+    tmp_path: Path, content: bytes | None
+) -> None:
+    with SQLiteStore(tmp_path / "events.db") as store:
+        hook(store)
+        store.backup(tmp_path / "copy.db")
+    path = tmp_path / "copy.db"
+    secrets = tmp_path / "copy.db.secrets"
+    if content is not None:
+        secrets.write_bytes(content)
+    with Monitor.open(str(path), "music") as monitor:
+        webhook = find_webhook(monitor.store, "music")
+        assert webhook is not None
+        assert webhook.secret is None
+        with pytest.raises(UsageError, match="set the webhook again") as missing:
+            call(Accepting(), webhook, "n", "{}", 1)  # type: ignore[arg-type]
+        assert missing.value.code == "webhook_secret_missing"
+        if content is not None:
+            with pytest.raises(FileError) as damaged:
+                hook(monitor.store)
+            assert damaged.value.code == "store_secrets"
+            secrets.unlink()
+        hook(monitor.store)
+        assert find_webhook(monitor.store, "music").secret.reveal() == SECRET  # type: ignore[union-attr]
+
+
+def test_a_missing_secret_keeps_no_other_notification(tmp_path: Path) -> None:
+    with SQLiteStore(tmp_path / "events.db") as store:
+        hook(store)
+        rule = partial(
+            save_rule,
+            project="music",
+            row=RULE,
+            alert=AlertRow("a", 10, '{"type": "t", "time": ""}', ("log", "webhook")),
+        )
+        assert store.transact(rule).result()
+        (tmp_path / "events.db.secrets").write_bytes(b"damaged")
+        logged: list[str] = []
+        deliverer = Deliverer(
+            store,
+            log=LogChannel(lambda event, _fields: logged.append(event)),
+            poster=Accepting(),  # type: ignore[arg-type]
+            now=lambda: 10,
+        )
+        assert deliverer.step() == 2
+        letters = store.query(partial(outbox_rows.list_letters, project="music", limit=9))
+    became = {letter.channel: (letter.status, letter.problem) for letter in letters}
+    assert became["log"] == ("delivered", "")
+    status, problem = became["webhook"]
+    assert (status, "set the webhook again" in problem) == ("waiting", True)
+    assert logged == ["t"]
+
+
+def run(*words: str) -> subprocess.CompletedProcess[bytes]:
+    """Run a command."""
+    return subprocess.run(
+        [sys.executable, "-m", "rankscope", *words], capture_output=True, check=False, timeout=50
+    )
+
+
+def test_the_command_shows_that_a_secret_is_missing(windows: Monitor, tmp_path: Path) -> None:
+    hook(windows.store, project="default")
+    copy = tmp_path / "copy.db"
+    windows.store.backup(copy)
+    shown = run("monitor", "webhook", "show", str(path_of(windows)))
+    assert b"needs_secret\tno\n" in shown.stdout
+    shown = run("monitor", "webhook", "show", str(copy))
+    assert (shown.returncode, b"needs_secret\tyes\n" in shown.stdout) == (0, True)
+    tried = run("monitor", "webhook", "test", str(copy), "--json")
+    assert tried.returncode == 1
+    assert "set the webhook again" in json.loads(tried.stdout)["told"]
+    with Monitor.open(str(copy), writes=False) as monitor:
+        found = {one.name: one for one in examine(monitor, copy)}["notifications"]
+    assert not found.is_good
+    assert "secret" in found.told
+
+
+def make_old(path: Path) -> None:
+    """Make of a closed store one of version 1: secrets in clear, no numbers, no checksums."""
+    file = path.with_name(f"{path.name}.high-water")
+    mark = high_water.HighWater(file).read()
+    assert mark is not None
+    write_old_mark(file, mark)
+    with closing(sqlite3.connect(path)) as connection:
+        connection.executescript(
+            f"""
+            ALTER TABLE cells DROP COLUMN checksum;
+            ALTER TABLE hours DROP COLUMN checksum;
+            ALTER TABLE webhooks RENAME COLUMN secret_id TO secret;
+            UPDATE webhooks SET secret = '{SECRET}';
+            INSERT INTO projects (name, pending) VALUES ('old', 0);
+            DELETE FROM meta WHERE name IN ('last_commit', 'lost_commits');
+            UPDATE meta SET value = '1' WHERE name = 'schema_version';
+            """  # noqa: S608
+        )
+    path.with_name(f"{path.name}.secrets").unlink()
+
+
+def test_a_store_of_version_1_is_upgraded_and_has_no_secret_left(
+    windows: Monitor, tmp_path: Path
+) -> None:
+    expected = read_windows(windows)
+    hook(windows.store, project="default")
+    windows.close()
+    path = copy_files(path_of(windows), tmp_path / "old")
+    make_old(path)
+    assert SECRET.encode() in path.read_bytes()
+    with pytest.raises(FileError, match="found version 1") as refused:
+        open_sqlite_reader(path)
+    assert "upgrades it" in refused.value.hint
+    with Monitor.open(str(path)) as monitor:
+        assert SECRET.encode() not in bytes_of(path.parent)
+        assert read_windows(monitor) == expected
+        assert find_webhook(monitor.store, "default").secret.reveal() == SECRET  # type: ignore[union-attr]
+        monitor.store.verify()
+        mark = high_water.HighWater(path.with_name(f"{path.name}.high-water")).read()
+        assert mark is not None
+        assert mark.commit == 1
+        monitor.store.append("default", [make_ranking(1)])
+        monitor.store.backup(tmp_path / "copy.db")
+    assert SECRET.encode() not in bytes_of(path.parent)
+    assert SECRET.encode() not in (tmp_path / "copy.db").read_bytes()
+    assert {row[1] for row in columns_of(path)} == {row[1] for row in columns_of(path_of(windows))}
+
+
+def columns_of(path: Path) -> list[tuple[str, tuple[str, ...]]]:
+    """The tables of a store, and their columns."""
+    with closing(sqlite3.connect(path)) as connection:
+        return [
+            (name, tuple(row[1] for row in connection.execute(f"PRAGMA table_info({name})")))
+            for name in schema.TABLES.tables
+        ]
+
+
+def test_what_a_removed_webhook_left_in_freed_pages_goes_too(tmp_path: Path) -> None:
+    path = tmp_path / "events.db"
+    with SQLiteStore(path) as store:
+        hook(store)
+    make_old(path)
+    with closing(sqlite3.connect(path)) as connection:
+        connection.executescript("PRAGMA secure_delete=OFF; DELETE FROM webhooks;")
+    assert SECRET.encode() in path.read_bytes()
+    SQLiteStore(path).close()
+    assert SECRET.encode() not in bytes_of(tmp_path, without=".nothing")
+
+
+def test_a_reader_that_holds_the_log_only_delays_the_cleaning(tmp_path: Path) -> None:
+    path = tmp_path / "events.db"
+    with SQLiteStore(path) as store:
+        hook(store)
+    make_old(path)
+    with closing(sqlite3.connect(path)) as reading:
+        reading.execute("BEGIN")
+        reading.execute("SELECT * FROM meta").fetchall()
+        with SQLiteStore(path, busy_seconds=0.05) as store:
+            assert store.append("music", [make_ranking(1)])[0].status == "accepted"
+            assert SECRET.encode() in bytes_of(tmp_path)
+    SQLiteStore(path).close()
+    assert SECRET.encode() not in bytes_of(tmp_path)
+
+
+READING = (
+    ("status",),
+    ("doctor",),
+    ("key", "list"),
+    ("rule", "list"),
+    ("webhook", "show"),
+    ("backup", "copy.db"),
+    ("export", "folder"),
+    ("trace",),
+)
+WRITING = (("evaluate",), ("check",), ("rule", "remove", "quality"))
+
+
+@pytest.mark.parametrize("words", [*READING, *WRITING], ids=" ".join)
+def test_a_store_of_zero_bytes_is_named_and_nothing_is_written(
+    tmp_path: Path, words: tuple[str, ...]
+) -> None:
+    path = tmp_path / "events.db"
+    path.touch()
+    at = 2 if words[0] in {"key", "rule", "webhook"} else 1
+    more = [str(tmp_path / word) if word in {"copy.db", "folder"} else word for word in words[at:]]
+    done = run("monitor", *words[:at], str(path), *more)
+    assert done.returncode == 4, done.stderr.decode()
+    assert b"Traceback" not in done.stderr
+    assert b"expected a store, found an empty file" in done.stderr
+    assert b"Hint: " in done.stderr
+    assert done.stdout == b""
+    assert [file.name for file in tmp_path.iterdir()] == ["events.db"]
+    assert path.stat().st_size == 0
+
+
+def test_an_empty_file_in_the_place_of_a_store_is_a_loss(tmp_path: Path) -> None:
+    path = tmp_path / "events.db"
+    with SQLiteStore(path) as store:
+        store.append("music", [make_ranking(1)])
+        kept = copy_files(path, tmp_path / "kept")
+        log = kept.with_name("events.db-wal").read_bytes()
+        kept.write_bytes(b"")
+        for _ in range(2):
+            with pytest.raises(FileError) as refused:
+                SQLiteStore(kept)
+            assert refused.value.code == "store_lost"
+        # SQLite would have deleted it.
+        assert kept.with_name("events.db-wal").read_bytes() == log
+        shutil.copy(path, kept)
+    with SQLiteStore(kept) as store:
+        assert store.last_seq == 1
+
+
+def test_a_new_store_may_begin_as_an_empty_file(tmp_path: Path) -> None:
+    path = tmp_path / "events.db"
+    path.touch(mode=0o644)
+    with SQLiteStore(path) as store:
+        store.append("music", [make_ranking(1)])
+    assert open_sqlite_reader(path).last_seq == 1

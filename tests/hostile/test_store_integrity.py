@@ -1,0 +1,590 @@
+"""No acknowledged transaction is lost in silence, and no damaged value is shown."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sqlite3
+import struct
+import subprocess
+import sys
+import zlib
+from contextlib import closing
+from functools import partial
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("sqlalchemy", reason="the store needs SQLAlchemy")
+
+from rankscope import FileError
+from rankscope.monitor.alerts.webhook import find_webhook
+from rankscope.monitor.configuration import Configuration
+from rankscope.monitor.definition import define
+from rankscope.monitor.examining import examine
+from rankscope.monitor.keys import AuditEntry, Secret, authenticate, make_key
+from rankscope.monitor.limits import DAY, HOUR
+from rankscope.monitor.monitor import Monitor
+from rankscope.monitor.recomputing import recompute_windows
+from rankscope.monitor.store import opening
+from rankscope.monitor.store.high_water import HighWater, Mark
+from rankscope.monitor.store.lock import InodeLock
+from rankscope.monitor.store.outbox_rows import Webhook, set_webhook
+from rankscope.monitor.store.rule_rows import RuleRow, save_rule
+from rankscope.monitor.store.sqlite import SQLiteStore, open_sqlite_reader
+from rankscope.monitor.store.window_table import (
+    CELL_COLUMNS,
+    CELLS,
+    HOUR_COLUMNS,
+    OpenHour,
+    Progress,
+    checksum_of,
+)
+
+from tests.monitor.store.logs import make_label, make_ranking
+from tests.monitor.test_refreshing import make_events
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from rankscope.monitor.store.protocol import Store
+    from sqlalchemy import Connection
+
+MUSIC = Configuration(
+    definition=define(
+        measures=["nDCG@3", "RR@3"], positive={"click": 1, "buy": 3}, window=2 * 3600 + 1800
+    ),
+    attributes=("device", "country"),
+)
+NOW = 40 * HOUR
+KEY, _ = make_key("music", ["read"], name="ann", now=1)
+RULE = RuleRow(
+    name="quality",
+    rule="{}",
+    progress="[]",
+    state="OK",
+    reason="",
+    since=1,
+    evaluated=1,
+    silenced_until=None,
+    revision=1,
+)
+AUDIT = AuditEntry(3, "ann", "webhook.set", "host")
+HOOK = Webhook("https://example.com/hook", Secret("whsec_abc"), False, 3)
+
+
+def put_progress(store: Store) -> None:
+    """Write how far windows are, and no event."""
+    hour = OpenHour(0, 1, 1, is_behind=False)
+    store.put_windows(
+        "music",
+        bytes(16),
+        replaced={},
+        cells=[],
+        hours=[],
+        open_hours=[hour],
+        progress=Progress(1, 1, "{}", ""),
+    )
+
+
+WRITES: dict[str, Callable[[SQLiteStore], object]] = {
+    "an event": lambda store: store.append("music", [make_ranking(9)]),
+    "an event that was there, which is counted": lambda store: store.append(
+        "music", [make_ranking(1)]
+    ),
+    "a rejected event, which is counted": lambda store: store.append("music", [], {"bad": 1}),
+    "a new key": lambda store: store.add_key(
+        make_key("music", ["read"], name="bob", now=1)[0], "me"
+    ),
+    "a revoked key": lambda store: store.revoke_key("music", KEY.key_id, 2, "me"),
+    "a rule": lambda store: store.transact(
+        partial(save_rule, project="music", row=RULE, audit=AUDIT)
+    ).result(),
+    "a webhook": lambda store: store.transact(
+        partial(set_webhook, project="music", webhook=HOOK, audit=AUDIT)
+    ).result(),
+    "a configuration": lambda store: store.configure("music", "{}", 2, "me"),
+    "windows": put_progress,
+    "dropped windows": lambda store: store.drop_windows("music", b"none"),
+    "a retention": lambda store: store.delete_before("music", make_ranking(2).time),
+}
+
+
+def copy_files(source: Path, target: Path, *endings: str) -> Path:
+    """Copy a store file by file, as a crash leaves it."""
+    target.mkdir(exist_ok=True)
+    for ending in endings or ("", "-wal", ".high-water", ".secrets"):
+        file = source.with_name(source.name + ending)
+        if file.exists():
+            shutil.copy(file, target)
+    return target / source.name
+
+
+def cut(path: Path, count: int = 1) -> None:
+    """Cut bytes off the end of a file."""
+    path.write_bytes(path.read_bytes()[:-count])
+
+
+def read_all(folder: Path) -> dict[str, bytes]:
+    """The content of all files but the lock, and the index that SQLite makes of a log."""
+    return {
+        path.name: path.read_bytes()
+        for path in folder.iterdir()
+        if not path.name.endswith((".lock", "-shm"))
+    }
+
+
+@pytest.fixture
+def filled(tmp_path: Path) -> Path:
+    """A store with a key, five events and windows, closed."""
+    path = tmp_path / "filled" / "events.db"
+    path.parent.mkdir()
+    with SQLiteStore(path) as store:
+        store.add_key(KEY, "me")
+        store.append("music", [make_ranking(number) for number in range(5)])
+        put_progress(store)
+    return path
+
+
+@pytest.mark.parametrize("write", WRITES)
+def test_a_log_cut_by_one_byte_is_noticed_whatever_it_had_written(
+    filled: Path, tmp_path: Path, write: str
+) -> None:
+    with SQLiteStore(filled) as store:
+        WRITES[write](store)
+        crashed = copy_files(filled, tmp_path / "crashed")
+    SQLiteStore(copy_files(crashed, tmp_path / "whole")).close()
+    cut(crashed.with_name("events.db-wal"))
+    before = read_all(crashed.parent)
+    for _ in range(2):
+        with pytest.raises(FileError, match="is lost") as refused:
+            SQLiteStore(crashed)
+        assert refused.value.code == "store_lost"
+        assert "accept_loss=True" in refused.value.hint
+        # What could be saved of it is still there.
+        left = read_all(crashed.parent)
+        assert {name: left[name] for name in before} == before
+    assert KEY.revoked is None
+    with SQLiteStore(crashed, accept_loss=True) as store:
+        assert store.lost_commits() == 1
+        assert store.lost_events() == (write == "an event")
+        WRITES["a configuration"](store)
+    with SQLiteStore(crashed) as store:
+        assert store.configuration("music") == "{}"
+        assert store.lost_commits() == 1
+
+
+def test_a_key_that_was_revoked_stays_so(filled: Path, tmp_path: Path) -> None:
+    key, secret = make_key("music", ["read"], name="bob", now=1)
+    with SQLiteStore(filled) as store:
+        store.add_key(key, "me")
+        store.revoke_key("music", key.key_id, 2, "me")
+        crashed = copy_files(filled, tmp_path / "crashed")
+    assert authenticate(open_sqlite_reader(crashed), secret.reveal()) is None
+    cut(crashed.with_name("events.db-wal"))
+    with pytest.raises(FileError, match="transactions up to number"):
+        SQLiteStore(crashed)
+
+
+def test_a_group_is_one_transaction_with_one_number_and_one_sync(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    written: list[Mark] = []
+    write = HighWater.write
+
+    def count(self: HighWater, mark: Mark) -> None:
+        written.append(mark)
+        write(self, mark)
+
+    with SQLiteStore(tmp_path / "events.db", group_seconds=60, group_events=300) as store:
+        monkeypatch.setattr(HighWater, "write", count)
+        answers = [store.submit("music", [make_ranking(number)]) for number in range(300)]
+        assert [answer.result()[0].seq for answer in answers] == list(range(1, 301))
+        assert [mark.seq for mark in written] == [300]
+        # What changes nothing has no number.
+        assert not store.transact(lambda _: None, size=300).result()
+        assert len(written) == 1
+
+
+def write_old_mark(path: Path, mark: Mark) -> None:
+    """Write a mark as version 1 did, which numbered events only."""
+    body = struct.pack("<8s16sQ", b"rankhwm1", mark.store, mark.seq)
+    copy = body + struct.pack("<I", zlib.crc32(body))
+    path.write_bytes(copy.ljust(512, b"\0") + copy.ljust(512, b"\0"))
+
+
+def test_a_mark_of_version_1_is_read_and_replaced(filled: Path) -> None:
+    file = filled.with_name("events.db.high-water")
+    known = HighWater(file).read()
+    assert known is not None
+    assert known.commit > 0
+    write_old_mark(file, known)
+    old = HighWater(file).read()
+    assert old == Mark(known.store, known.seq)
+    with SQLiteStore(filled) as store:
+        store.configure("music", "{}", 2, "me")
+    assert HighWater(file).read() == Mark(known.store, known.seq, known.commit + 1)
+
+
+def test_a_backup_has_a_mark_that_fits(filled: Path, tmp_path: Path) -> None:
+    with SQLiteStore(filled) as store:
+        store.configure("music", "{}", 2, "me")
+        store.backup(tmp_path / "copy.db")
+    with SQLiteStore(tmp_path / "copy.db") as copy:
+        assert copy.configuration("music") == "{}"
+        copy.configure("music", "{1}", 3, "me")
+
+
+def test_a_backup_put_beside_its_mark_is_recognized(filled: Path) -> None:
+    copy = filled.with_name("copy.db")
+    with SQLiteStore(filled) as store:
+        store.backup(copy)
+        store.append("music", [make_ranking(8)])
+    shutil.copy(copy, filled)  # the backup without its mark
+    with pytest.raises(FileError, match="1 is lost") as refused:
+        SQLiteStore(filled)
+    assert "copy.db.high-water" in refused.value.hint
+    assert "accept_loss" not in refused.value.hint
+    shutil.copy(copy.with_name("copy.db.high-water"), filled.with_name("events.db.high-water"))
+    SQLiteStore(filled).close()
+
+
+def test_a_log_that_was_left_behind_is_named(filled: Path, tmp_path: Path) -> None:
+    with SQLiteStore(filled) as store:
+        store.append("music", [make_ranking(8)])
+        moved = copy_files(filled, tmp_path / "moved", "", ".high-water")
+        for _ in range(2):
+            with pytest.raises(FileError, match="1 is lost") as refused:
+                SQLiteStore(moved)
+            assert "put back its log events.db-wal" in refused.value.hint
+            assert "accept_loss" not in refused.value.hint
+        shutil.copy(filled.with_name("events.db-wal"), moved.parent)
+    with SQLiteStore(moved) as store:
+        assert store.last_seq == 6
+
+
+def test_a_mark_of_another_store_is_named(filled: Path, tmp_path: Path) -> None:
+    other = tmp_path / "other.db"
+    with SQLiteStore(other) as store:
+        store.append("music", [make_ranking(8)])
+    shutil.copy(other.with_name("other.db.high-water"), filled.with_name("events.db.high-water"))
+    with pytest.raises(FileError, match="found another one") as refused:
+        SQLiteStore(filled)
+    assert "accept_loss" not in refused.value.hint
+
+
+@pytest.fixture
+def windows(tmp_path: Path) -> Iterator[Monitor]:
+    """A project with windows of a day and a half."""
+    monitor = Monitor.open(f"{tmp_path}/windows.db", now=lambda: NOW, threads=1)
+    with monitor:
+        monitor.configure(MUSIC)
+        monitor.store.append("default", make_events(1))
+        monitor.evaluate()
+        yield monitor
+
+
+def read_windows(monitor: Monitor) -> list[object]:
+    """All windows that are stored."""
+    digest = MUSIC.digest
+    store = monitor.store
+    return [
+        *store.cells("default", digest),
+        *store.cells("default", digest, length=DAY),
+        *store.hours("default", digest),
+    ]
+
+
+def path_of(monitor: Monitor) -> Path:
+    """The file of its store."""
+    return Path(monitor.store.url.removeprefix("sqlite:///"))
+
+
+@pytest.mark.parametrize(("table", "columns"), [("cells", CELL_COLUMNS), ("hours", HOUR_COLUMNS)])
+def test_every_byte_of_windows_that_changes_is_noticed(
+    windows: Monitor, table: str, columns: tuple[str, ...]
+) -> None:
+    asked = ", ".join(columns)
+    with closing(sqlite3.connect(path_of(windows), isolation_level=None)) as connection:
+        rows = connection.execute(
+            f"SELECT rowid, checksum, project_id, digest, {asked} FROM {table} "  # noqa: S608
+            "ORDER BY start LIMIT 2"
+        ).fetchall()
+        tried = 0
+        for rowid, checksum, *values in rows:
+            assert checksum_of(values) == checksum
+            for name, value in zip(("project_id", "digest", *columns), values, strict=True):
+                for changed in change_bytes(value):
+                    connection.execute(
+                        f"UPDATE {table} SET {name} = ? WHERE rowid = ?",  # noqa: S608
+                        (changed, rowid),
+                    )
+                    with pytest.raises(FileError) as damaged:
+                        windows.store.verify()
+                    assert damaged.value.code == "store_damaged"
+                    if name not in {"project_id", "digest", "length"}:
+                        # Where the row is still found, it is not shown either.
+                        with pytest.raises(FileError, match="a damaged one"):
+                            read_windows(windows)
+                    tried += 1
+                connection.execute(f"UPDATE {table} SET {name} = ? WHERE rowid = ?", (value, rowid))  # noqa: S608
+    assert tried > 50
+    windows.store.verify()
+
+
+def change_bytes(value: object) -> Iterator[object]:
+    """Give what each single changed byte makes of a value."""
+    if isinstance(value, int):
+        yield from (value ^ 1, value + 256)
+        return
+    raw = value.encode() if isinstance(value, str) else bytes(value)  # type: ignore[call-overload]
+    for at in range(len(raw)):
+        changed = bytearray(raw)
+        changed[at] ^= 0x01
+        yield changed.decode() if isinstance(value, str) else bytes(changed)
+
+
+def test_a_damaged_window_is_named(windows: Monitor) -> None:
+    with closing(sqlite3.connect(path_of(windows), isolation_level=None)) as connection:
+        connection.execute(
+            "UPDATE cells SET sums = zeroblob(length(sums)) WHERE rowid IN "
+            "(SELECT rowid FROM cells WHERE length = ? AND version = '3' AND slice = '[]' "
+            "AND environment = 'production' ORDER BY start LIMIT 1)",
+            (HOUR,),
+        )
+    with pytest.raises(FileError) as damaged:
+        windows.series("nDCG@3", every="hour")
+    assert damaged.value.code == "store_damaged"
+    for said in ("1970-01-01T00:00:00", "version '3'", "slice '[]'", "environment 'production'"):
+        assert said in damaged.value.message
+    found = {one.name: one for one in examine(windows, path_of(windows)) if not one.is_good}
+    assert found.keys() >= {"store", "windows"}
+    assert "a damaged one" in found["windows"].told
+
+
+def test_the_doctor_recomputes_windows_from_the_events(windows: Monitor) -> None:
+    done = recompute_windows(windows.store, "default", MUSIC, is_complete=True, threads=1)
+    assert done.wrong == ()
+    assert done.hours == done.total > 24
+    sampled = recompute_windows(windows.store, "default", MUSIC, threads=1)
+    assert (sampled.hours, sampled.total, sampled.wrong) == (24, done.total, ())
+
+
+@pytest.mark.parametrize(
+    ("change", "wrong"),
+    [
+        (
+            "UPDATE cells SET sums = other.sums FROM cells AS other WHERE {one} AND {two}",
+            "the hour",
+        ),
+        ("DELETE FROM cells WHERE {one}", "the hour"),
+        ("DELETE FROM cells WHERE length = {day} AND slice = '[]' AND version = '3'", "the day"),
+        ("DELETE FROM hours WHERE start = 0", "the hour"),
+    ],
+)
+def test_the_doctor_finds_values_that_are_not_those_of_the_events(
+    windows: Monitor, change: str, wrong: str
+) -> None:
+    first = "cells.rowid = (SELECT min(rowid) FROM cells WHERE length = {hour} AND slice = '[]')"
+    last = "other.rowid = (SELECT max(rowid) FROM cells WHERE length = {hour} AND slice = '[]')"
+    named = {"day": DAY, "one": first.format(hour=HOUR), "two": last.format(hour=HOUR)}
+    with closing(sqlite3.connect(path_of(windows), isolation_level=None)) as connection:
+        assert connection.execute(change.format(**named)).rowcount
+        # As if they had been stored like this: checksums show nothing.
+        connection.create_function("checksum_of", -1, lambda *values: checksum_of(values))
+        connection.execute(f"UPDATE cells SET checksum = checksum_of({', '.join(CELLS.checked)})")  # noqa: S608
+    windows.store.verify()
+    done = recompute_windows(windows.store, "default", MUSIC, is_complete=True, threads=1)
+    assert any(one.startswith(wrong) for one in done.wrong)
+    found = examine(windows, path_of(windows), is_complete=True)
+    (finding,) = (one for one in found if one.name == "windows")
+    assert not finding.is_good
+    assert wrong in finding.told
+
+
+def test_hours_to_which_events_came_are_left_out(windows: Monitor) -> None:
+    total = recompute_windows(windows.store, "default", MUSIC, threads=1).total
+    windows.store.append("default", make_events(2)[:1])
+    done = recompute_windows(windows.store, "default", MUSIC, is_complete=True, threads=1)
+    assert done.wrong == ()
+    assert done.total in {total, total - 1}
+    windows.delete_before(10 * HOUR)
+    kept = recompute_windows(windows.store, "default", MUSIC, is_complete=True, threads=1)
+    assert kept.wrong == ()
+    assert kept.total < total
+
+
+def test_damage_anywhere_in_the_file_changes_no_value_in_silence(
+    windows: Monitor, tmp_path: Path
+) -> None:
+    expected = read_windows(windows)
+    windows.close()
+    source = path_of(windows)
+    content = source.read_bytes()
+    folder = tmp_path / "damaged"
+    noticed = 0
+    for at in range(101, len(content), len(content) // 150):
+        path = copy_files(source, folder, ".high-water").with_name(source.name)
+        changed = bytearray(content)
+        changed[at] ^= 0x10
+        path.write_bytes(changed)
+        found = verify_and_read(path)
+        assert found in (expected, "store_damaged")
+        noticed += found == "store_damaged"
+    assert noticed > 20
+
+
+def verify_and_read(path: Path) -> list[object] | str:
+    """Read all windows of a store that is whole; the code of the error of another one."""
+    try:
+        with Monitor.open(str(path), writes=False) as monitor:
+            monitor.store.verify()
+            return read_windows(monitor)
+    except FileError as error:
+        return error.code
+
+
+def test_a_symbolic_link_leads_to_the_one_lock_and_the_one_mark(
+    filled: Path, tmp_path: Path
+) -> None:
+    link = tmp_path / "link.db"
+    link.symlink_to(filled)
+    with SQLiteStore(link) as store:
+        store.append("music", [make_ranking(8)])
+        assert store.url.endswith(str(filled))
+        with pytest.raises(FileError) as refused:
+            SQLiteStore(filled)
+        assert refused.value.code == "store_locked"
+    with SQLiteStore(filled) as store:
+        with pytest.raises(FileError) as refused:
+            SQLiteStore(link)
+        assert refused.value.code == "store_locked"
+        assert open_sqlite_reader(link).last_seq == store.last_seq == 6
+    assert [path.name for path in tmp_path.glob("link.db*")] == ["link.db"]
+
+
+def test_a_hard_link_is_refused_for_writing_and_for_reading(filled: Path, tmp_path: Path) -> None:
+    other = tmp_path / "other" / "events.db"
+    other.parent.mkdir()
+    with SQLiteStore(filled) as store:
+        store.append("music", [make_ranking(8)])
+        os.link(filled, other)
+        for opens in (SQLiteStore, open_sqlite_reader):
+            with pytest.raises(FileError, match="2 hard links") as refused:
+                opens(other)
+            assert refused.value.code == "store_links"
+        # What goes on is not disturbed, and nothing was made beside the other name.
+        store.append("music", [make_ranking(9)])
+    assert list(other.parent.iterdir()) == [other]
+    other.unlink()
+    with SQLiteStore(filled) as store:
+        assert store.last_seq == 7
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the lock on the inode is of Linux")
+def test_a_store_that_was_moved_while_it_is_written_has_one_writer(
+    filled: Path, tmp_path: Path
+) -> None:
+    moved = tmp_path / "moved" / "events.db"
+    moved.parent.mkdir()
+    with SQLiteStore(filled):
+        filled.rename(moved)
+        with pytest.raises(FileError, match="under another name") as refused:
+            SQLiteStore(moved)
+        assert refused.value.code == "store_locked"
+        moved.rename(filled)
+    SQLiteStore(filled).close()
+
+
+EXCLUDE = """
+import sqlite3, sys
+connection = sqlite3.connect(sys.argv[1], timeout=0, isolation_level=None)
+connection.execute("PRAGMA locking_mode=EXCLUSIVE")
+try:
+    connection.execute("BEGIN EXCLUSIVE")
+    print("alone")
+except sqlite3.OperationalError as error:
+    print(error)
+"""
+
+
+def ask_to_be_alone(path: Path) -> str:
+    """Let another process try to lock out all others, which SQLite refuses while one reads."""
+    done = subprocess.run(
+        [sys.executable, "-c", EXCLUDE, str(path)], capture_output=True, text=True, check=True
+    )
+    return done.stdout.strip()
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the lock on the inode is of Linux")
+def test_releasing_the_lock_takes_none_from_those_who_read(filled: Path) -> None:
+    store = SQLiteStore(filled)
+    with open_sqlite_reader(filled).connect() as reading:
+        reading.exec_driver_sql("SELECT * FROM meta").fetchall()
+        with pytest.raises(FileError, match="under another name"):
+            InodeLock(filled)
+        assert ask_to_be_alone(filled) == "database is locked"
+        store.close()
+        # The descriptor of the lock waits for the reader: to close it would unlock the file.
+        assert ask_to_be_alone(filled) == "database is locked"
+    assert ask_to_be_alone(filled) == "alone"
+    SQLiteStore(filled).close()
+
+
+def test_opening_a_store_ends_in_time_whatever_sqlite_does(
+    filled: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    endless = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT max(i) FROM n"
+
+    def check(connection: Connection, _path: Path) -> None:
+        connection.exec_driver_sql(endless)
+
+    monkeypatch.setattr(opening, "_check_pages", check)
+    monkeypatch.setattr(opening, "OPENING_SECONDS", 0.2)
+    before = read_all(filled.parent)
+    with pytest.raises(FileError, match="expected to check the store within") as refused:
+        SQLiteStore(filled)
+    assert refused.value.code == "store_slow"
+    assert refused.value.file == str(filled)
+    monkeypatch.undo()
+    SQLiteStore(filled).close()
+    assert read_all(filled.parent).keys() == before.keys()
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        "UPDATE meta SET value = 'x' WHERE name = 'last_seq'",
+        "UPDATE meta SET value = 'x' WHERE name = 'store'",
+        "UPDATE meta SET value = x'ff' WHERE name = 'schema_version'",
+        "DELETE FROM meta WHERE name = 'last_commit'",
+        "DROP TABLE keys",
+        "UPDATE keys SET name = CAST(x'ff' AS TEXT)",
+    ],
+)
+def test_a_damaged_store_is_no_traceback(filled: Path, damage: str) -> None:
+    with closing(sqlite3.connect(filled, isolation_level=None)) as connection:
+        connection.execute(damage)
+    with pytest.raises(FileError) as refused:
+        open_sqlite_reader(filled).keys("music")
+    assert refused.value.code == "store_damaged"
+
+
+def test_a_webhook_lost_with_the_log_is_not_taken_for_none(filled: Path, tmp_path: Path) -> None:
+    with SQLiteStore(filled) as store:
+        WRITES["a webhook"](store)
+        crashed = copy_files(filled, tmp_path / "crashed")
+    cut(crashed.with_name("events.db-wal"))
+    with SQLiteStore(crashed, accept_loss=True) as store:
+        assert find_webhook(store, "music") is None
+    # Its secret went with it.
+    assert b"whsec" not in crashed.with_name("events.db.secrets").read_bytes()
+
+
+def test_labels_are_numbered_with_their_transaction(tmp_path: Path) -> None:
+    with SQLiteStore(tmp_path / "events.db") as store:
+        store.append("music", [make_ranking(1), make_label(1, 1)])
+        marks = HighWater(tmp_path / "events.db.high-water").read()
+    assert marks is not None
+    assert (marks.seq, marks.commit) == (2, 2)  # the first one made the tables
