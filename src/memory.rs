@@ -14,10 +14,12 @@
 use std::any::Any;
 use std::borrow::Borrow;
 use std::cmp::Ordering;
+use std::hint;
 use std::io;
 use std::ops::{Deref, DerefMut, RangeBounds};
 use std::panic::{self, AssertUnwindSafe};
 use std::sync::atomic::{self, AtomicBool};
+use std::thread::{Builder, Scope, ScopedJoinHandle};
 use std::vec::{Drain, IntoIter, Vec as StdVec};
 
 use crate::error::{Error, Kind};
@@ -56,6 +58,33 @@ pub fn check() {
     if IS_SHORT.load(atomic::Ordering::Relaxed) {
         refuse();
     }
+}
+
+/// What the system has to have left to start a thread: a stack, and as much again. Neither the standard
+/// library nor the C library survives a refusal of what it allocates for a thread itself.
+const THREAD: usize = 4 << 20;
+
+/// How many of so many threads to use: one where memory is too short to start others.
+#[must_use]
+pub fn limit_threads(threads: usize) -> usize {
+    if threads > 1 && has_room(THREAD) { threads } else { 1 }
+}
+
+/// Whether the system has so many bytes left.
+fn has_room(bytes: usize) -> bool {
+    let mut room = StdVec::<u8>::new();
+    let has_room = room.try_reserve_exact(bytes).is_ok();
+    // Else the compiler sees that the memory is not used, and does not ask for it.
+    hint::black_box(room.as_ptr());
+    has_room
+}
+
+/// Starts a thread, where the system allows another one.
+pub fn spawn<'scope, T: Send + 'scope>(
+    scope: &'scope Scope<'scope, '_>,
+    work: impl FnOnce() -> T + Send + 'scope,
+) -> Option<ScopedJoinHandle<'scope, T>> {
+    has_room(THREAD).then(|| Builder::new().spawn_scoped(scope, work).ok())?
 }
 
 /// Runs `work`, and turns running out of memory within it into an error.

@@ -2,9 +2,9 @@
 
 use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
-use std::thread::{self, Builder, Scope, ScopedJoinHandle};
+use std::thread::{self, ScopedJoinHandle};
 
-use crate::memory::Vec;
+use crate::memory::{Vec, limit_threads, spawn};
 use crate::stream::FEW_ROWS;
 
 /// Cuts queries, whose rows have these offsets, into at most `parts` runs of about as many rows.
@@ -64,14 +64,6 @@ pub fn split<'a, T>(
     parts
 }
 
-/// Starts a thread, where the system allows another one.
-pub fn spawn<'scope, T: Send + 'scope>(
-    scope: &'scope Scope<'scope, '_>,
-    work: impl FnOnce() -> T + Send + 'scope,
-) -> Option<ScopedJoinHandle<'scope, T>> {
-    Builder::new().spawn_scoped(scope, work).ok()
-}
-
 /// Waits for a thread, and unwinds where it did.
 #[must_use]
 pub fn join<T>(thread: ScopedJoinHandle<'_, T>) -> T {
@@ -81,7 +73,10 @@ pub fn join<T>(thread: ScopedJoinHandle<'_, T>) -> T {
 /// Does the same work on each part, on the calling thread and on others beside it: as many as the
 /// system allows. Returns what came of them in order.
 pub fn on_each<P: Send, T: Send>(parts: Vec<P>, work: impl Fn(P) -> T + Sync) -> Vec<T> {
-    let count = parts.len();
+    let threads = limit_threads(parts.len());
+    if threads < 2 {
+        return parts.into_iter().map(work).collect();
+    }
     let mut outcomes: Vec<Option<T>> = parts.iter().map(|_| None).collect();
     let queue = Mutex::new(outcomes.iter_mut().zip(parts));
     let next = || queue.lock().unwrap_or_else(PoisonError::into_inner).next();
@@ -91,7 +86,7 @@ pub fn on_each<P: Send, T: Send>(parts: Vec<P>, work: impl Fn(P) -> T + Sync) ->
         }
     };
     thread::scope(|scope| {
-        let others: Vec<_> = (1..count).map_while(|_| spawn(scope, take)).collect();
+        let others: Vec<_> = (1..threads).map_while(|_| spawn(scope, take)).collect();
         take();
         others.into_iter().for_each(join);
     });
@@ -105,13 +100,16 @@ pub fn both<A, B: Send>(
     one: impl FnOnce() -> A,
     other: impl FnOnce() -> B + Send,
 ) -> (A, B) {
+    if limit_threads(threads) < 2 {
+        return (one(), other());
+    }
     let other = Mutex::new(Some(other));
     let take = || {
         let other = other.lock().unwrap_or_else(PoisonError::into_inner).take();
         other.map(|other| other())
     };
     thread::scope(|scope| {
-        let thread = if threads < 2 { None } else { spawn(scope, take) };
+        let thread = spawn(scope, take);
         let one = one();
         // Where no thread was started, the other thing is still to be done.
         match thread.and_then(join).or_else(take) {

@@ -14,10 +14,10 @@ use crate::error::{Error, Kind, Result, show};
 use crate::evaluate::{Evaluation, Plan, Scorer, finish};
 use crate::ids::Ids;
 use crate::judgments::Judgments;
-use crate::memory::{self, Vec, vec};
+use crate::memory::{self, Vec, limit_threads, spawn, vec};
 use crate::notes::{Lines, Note, Notes};
 use crate::run::{Run, no_rows};
-use crate::shares::{join, spawn};
+use crate::shares::join;
 use crate::source::{Event, Input, Watch};
 use crate::split::Tape;
 use crate::trec::{self, List, RunNotes};
@@ -114,6 +114,10 @@ pub fn on_threads<T: Send>(
     watch: Watch<'_>,
     work: impl Fn(Watch<'_>) -> T + Sync,
 ) -> Vec<T> {
+    let threads = limit_threads(threads);
+    if threads < 2 {
+        return vec![work(watch)];
+    }
     let work = &work;
     thread::scope(|scope| {
         let others: Vec<_> =

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections import Counter
 from collections.abc import Mapping
 
 from rankscope.adapters.arrow import load_arrow
@@ -247,7 +248,7 @@ class NamedColumns:
     def __init__(self, names: Sequence[str], columns: Mapping[str, object]) -> None:
         self.names = list(names)
         self.columns = columns
-        doubled = sorted({name for name in self.names if self.names.count(name) > 1})
+        doubled = sorted(name for name, count in Counter(self.names).items() if count > 1)
         if doubled:
             raise FormatError(
                 f"expected different column names, found {', '.join(doubled)} more than once",
