@@ -33,7 +33,7 @@ impl OutOfMemory {
     #[must_use]
     pub fn error() -> Error {
         Error::new(Kind::Memory, "memory", "not enough memory for this input")
-            .hint("evaluate it in parts, pass a file instead of data in memory, or raise the limit")
+            .hint("evaluate it in parts, or raise the memory limit of the process")
     }
 }
 
