@@ -1,5 +1,6 @@
 //! How the values of queries become one.
 
+use crate::memory::{self, Vec};
 use crate::sum::ExactSum;
 
 /// How the values of queries become one.
@@ -106,8 +107,8 @@ fn sum(values: impl Iterator<Item = f64>) -> f64 {
 }
 
 fn sorted(parts: &[Part]) -> Vec<Part> {
-    let mut parts = parts.to_vec();
-    parts.sort_by(|a, b| a.value.total_cmp(&b.value));
+    let mut parts = memory::copy(parts);
+    memory::sort_by(&mut parts, |a, b| a.value.total_cmp(&b.value));
     parts
 }
 

@@ -2,6 +2,7 @@
 
 use crate::axis::Names;
 use crate::error::{Error, Kind, Result, show};
+use crate::memory::{Vec, vec};
 use crate::table::IdColumn;
 use crate::vocabulary::Vocabulary;
 

@@ -5,6 +5,7 @@ use std::ops::Range;
 use std::sync::OnceLock;
 
 use crate::grades::{Grade, Grades};
+use crate::memory::{self, Vec, vec};
 use crate::shares;
 use crate::vocabulary::Vocabulary;
 
@@ -108,7 +109,7 @@ fn sort_each<T: Grade>(
         }
         different.grades
     });
-    let mut different = Different { grades: different.concat() };
+    let mut different = Different { grades: memory::concat(&different) };
     different.close();
     different.grades
 }

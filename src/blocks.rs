@@ -6,6 +6,7 @@
 use memchr::{memchr, memchr_iter, memchr2, memrchr};
 
 use crate::error::{Error, Kind, Result};
+use crate::memory::{Vec, vec};
 use crate::source::{Source, Watch};
 use crate::trec::{self, too_many_rows};
 

@@ -6,11 +6,11 @@
 //! which adds up over the levels of gain, so that the best numbers are found level by level, and the
 //! best quotient by Dinkelbach's method (*On nonlinear fractional programming*, 1967).
 
-use std::collections::HashMap;
-
 use crate::error::{Error, Kind, Result};
 use crate::evaluate::{Empty, Missing, Plan, Unretrieved};
+use crate::ids::Ids;
 use crate::kernels::{Gains, Ideal, Unknown};
+use crate::memory::{self, Vec, vec};
 use crate::rank::Ties;
 use crate::rankings::Rankings;
 use crate::shares;
@@ -79,7 +79,7 @@ pub fn bounds(
         };
         queries.map(of_query).collect::<Vec<_>>()
     });
-    Ok(of_range.concat())
+    Ok(memory::concat(&of_range))
 }
 
 /// The bounds of the difference of two rankings of the same judgments, the second minus the first.
@@ -122,7 +122,7 @@ pub fn bounds_of_difference(
         };
         queries.map(of_query).collect::<Vec<_>>()
     });
-    Ok(of_range.concat())
+    Ok(memory::concat(&of_range))
 }
 
 const LEFT_OUT: Bounds =
@@ -165,13 +165,11 @@ impl Rows {
 
 /// Gives unjudged documents that both lists have one number.
 fn share_documents(lists: &mut [Rows; 2], rankings: [&Rankings; 2], query: usize) {
-    let mut numbers = HashMap::new();
+    let mut numbers = Ids::default();
     for (list, rankings) in lists.iter_mut().zip(rankings) {
         let start = rankings.offsets()[query];
         for (row, number) in &mut list.unjudged {
-            let doc = rankings.docs().get(rankings.codes()[start + *row]).into_owned();
-            let next = numbers.len();
-            *number = *numbers.entry(doc).or_insert(next);
+            *number = numbers.number(&rankings.docs().get(rankings.codes()[start + *row]));
         }
     }
 }
@@ -191,11 +189,11 @@ struct Bench<'a> {
 
 impl<'a> Bench<'a> {
     fn new(plan: &'a Plan, scale: &[f64]) -> Self {
-        let mut scale = scale.to_vec();
-        scale.sort_by(f64::total_cmp);
+        let mut scale = memory::copy(scale);
+        scale.sort_unstable_by(f64::total_cmp);
         scale.dedup();
         if let Some(gains) = plan.measures[0].kernel.gains() {
-            scale.sort_by(|&a, &b| gains.of(a).total_cmp(&gains.of(b)));
+            memory::sort_by(&mut scale, |&a, &b| gains.of(a).total_cmp(&gains.of(b)));
             scale.dedup_by(|a, b| gains.of(*a) == gains.of(*b));
         }
         Self {
@@ -334,7 +332,7 @@ impl<'a> Bench<'a> {
             let retrieved = lists.iter().flat_map(|list| &list.relevance);
             retrieved.copied().filter(|grade| !grade.is_nan()).collect()
         } else {
-            judged.to_vec()
+            memory::copy(judged)
         };
         let mut known: Vec<f64> = known.into_iter().map(|grade| gains.of(grade)).collect();
         known.sort_unstable_by(f64::total_cmp);
@@ -353,7 +351,7 @@ impl<'a> Bench<'a> {
             range.add(self.value(lists, judged, &lowest));
         }
         let mut order: Vec<usize> = (0..unjudged).collect();
-        order.sort_by(|&a, &b| weights[b].total_cmp(&weights[a]));
+        memory::sort_by(&mut order, |&a, &b| weights[b].total_cmp(&weights[a]));
         for sign in [1.0, -1.0] {
             let search = Search::new(&order, &weights, base, &levels, ideal.as_ref(), sign);
             if let Some(counts) = search.find() {
@@ -392,7 +390,7 @@ fn merge<'a>(mut one: &'a [f64], mut other: &'a [f64], merged: &mut Vec<f64>) {
 fn weigh(gains: &Gains, scores: &[f64], ties: Ties) -> Vec<f64> {
     let mut weights: Vec<f64> = (1..=scores.len()).map(|rank| gains.weight(rank)).collect();
     if ties == Ties::Average {
-        let mut rest = weights.as_mut_slice();
+        let mut rest = &mut weights[..];
         for tie in scores.chunk_by(|a, b| a == b) {
             let (of_tie, later) = rest.split_at_mut(tie.len());
             let mean = of_tie.iter().sum::<f64>() / of_tie.len() as f64;

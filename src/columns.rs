@@ -6,6 +6,7 @@ use crate::cells::Cells;
 use crate::error::{Error, Kind, Result, show};
 use crate::grades::{Grades, Level};
 use crate::judgments::Duplicates;
+use crate::memory::{self, Vec, vec};
 use crate::notes::{Note, Notes};
 use crate::numbered::extend_both;
 use crate::run::no_rows;
@@ -162,7 +163,7 @@ impl Columns {
             let rank = |place: usize| ranks[place];
             order.clear();
             order.extend(range[0]..range[1]);
-            order.sort_by(|&a, &b| rank(a).total_cmp(&rank(b)));
+            memory::sort_by(&mut order, |&a, &b| rank(a).total_cmp(&rank(b)));
             irregular += u64::from(!are_regular(order.iter().map(|&place| rank(place))));
             let contradicts = |pair: &&[usize]| {
                 rank(pair[0]) < rank(pair[1]) && self.scores[pair[0]] < self.scores[pair[1]]

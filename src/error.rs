@@ -19,6 +19,8 @@ pub enum Kind {
     Limit,
     /// The operating system refused.
     File,
+    /// The system has no memory left.
+    Memory,
     /// The caller asked to stop.
     Interrupted,
 }
@@ -35,6 +37,7 @@ impl Kind {
             Self::Empty => "empty",
             Self::Limit => "limit",
             Self::File => "file",
+            Self::Memory => "memory",
             Self::Interrupted => "interrupted",
         }
     }

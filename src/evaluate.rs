@@ -8,6 +8,7 @@ use crate::error::{Error, Kind, Result, show};
 use crate::join::Joiner;
 use crate::judgments::{Duplicates, Judgments};
 use crate::kernels::{Kernel, Query};
+use crate::memory::{Vec, vec};
 use crate::notes::Notes;
 use crate::rank::{Ranked, Ties};
 use crate::trec::{List, ScoreType};

@@ -3,6 +3,7 @@
 use unicode_normalization::UnicodeNormalization;
 
 use crate::ids::{self, IdHasher, Slots};
+use crate::memory::Vec;
 use crate::vocabulary::Vocabulary;
 
 /// Working memory for finding them.

@@ -4,6 +4,7 @@ use std::ops::Range;
 use std::sync::OnceLock;
 
 use crate::levels::{sort_grades, sort_levels};
+use crate::memory::Vec;
 
 /// How a grade is kept.
 pub trait Grade: Copy + Default + Send + Sync {

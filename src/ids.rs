@@ -1,5 +1,6 @@
 //! Identifiers: bytes that are UTF-8, never numbers, kept end to end in one arena.
 
+use crate::memory::Vec;
 use std::hash::{BuildHasher, Hasher};
 use std::sync::LazyLock;
 

@@ -3,6 +3,7 @@
 use crate::error::{Error, Kind, Result, show};
 use crate::ids::{IdHasher, Slots, insert, is_same};
 use crate::judgments::{Duplicates, Judgments};
+use crate::memory::Vec;
 use crate::rank::Hit;
 use crate::trec::{self, List, Row};
 

@@ -8,6 +8,7 @@ use crate::columns::occurs_again;
 use crate::error::Result;
 use crate::finder::Finder;
 use crate::judgments::{Duplicates, Judgments};
+use crate::memory::{self, Vec, vec};
 use crate::notes::{Note, Notes};
 use crate::numbered::{MOST_ENTRIES, extend_both};
 use crate::order::Docs;
@@ -209,7 +210,7 @@ impl Joiner<'_> {
 
 fn name(judged: &Vocabulary, others: &Vocabulary, query: usize) -> Vec<u8> {
     match query.checked_sub(judged.len()) {
-        None => judged.get(query).into_owned(),
-        Some(other) => others.get(other).into_owned(),
+        None => memory::copy(&judged.get(query)),
+        Some(other) => memory::copy(&others.get(other)),
     }
 }

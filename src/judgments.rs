@@ -8,6 +8,7 @@ use crate::blocks::{Block, Blocks};
 use crate::error::{Error, Kind, Result, show};
 use crate::folded::Folded;
 use crate::ids::{self, Arena, IdHasher, Ids, Slots};
+use crate::memory::{self, Vec, vec};
 use crate::notes::{Lines, Note, Notes};
 use crate::numbered::{Numbered, no_judgments};
 use crate::source::{Event, Input, Watch};
@@ -470,7 +471,7 @@ impl Grouped {
 /// Brings the rows of each query together, in their order.
 fn group_by_query(mut rows: Vec<BuilderRow>, count: usize) -> Grouped {
     if !rows.is_sorted_by_key(|row| row.query) {
-        rows.sort_by_key(|row| row.query);
+        memory::sort_by(&mut rows, |one, other| one.query.cmp(&other.query));
     }
     let mut offsets = vec![0; count + 1];
     for row in &rows {

@@ -2,7 +2,14 @@
 //!
 //! Data flows one way: [`source`] and [`blocks`] give text, [`trec`] gives lines, [`judgments`] and
 //! [`rankings`] hold columns, [`kernels`] turn one query into one value, [`evaluate`] runs them all.
-//! Nothing here knows Python, except for the optional module `python`.
+//! Nothing here knows Python, except for the optional module `python`. What grows with the input is
+//! allocated by [`memory`], which reports that memory has run out.
+
+// Tests may run out of memory as they like.
+#![cfg_attr(
+    test,
+    allow(clippy::disallowed_macros, clippy::disallowed_methods, clippy::disallowed_types)
+)]
 
 pub mod aggregate;
 pub mod attributes;
@@ -24,6 +31,7 @@ pub mod kernels;
 pub mod levels;
 pub mod log2;
 pub mod matrix;
+pub mod memory;
 pub mod notes;
 pub mod number;
 pub mod numbered;

@@ -7,6 +7,7 @@ use crate::error::Result;
 use crate::evaluate::{Negative, Plan, Policy};
 use crate::kernels::{Kernel, Query};
 use crate::levels::{Levels, sort_grades};
+use crate::memory::{self, Vec, vec};
 use crate::rank::{Ranked, Ties};
 use crate::sorter::Sorter;
 use crate::source::{Event, Watch};
@@ -63,7 +64,7 @@ pub fn mean(
     };
     let threads = if matrices.rows() * matrices.columns() < FEW_ROWS { 1 } else { threads };
     let values: Result<Vec<_>> = on_threads(threads, watch, work).into_iter().collect();
-    let values = values?.concat();
+    let values = memory::concat(&values?);
     if is_odd.load(Ordering::Relaxed) {
         return Ok(None);
     }

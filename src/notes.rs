@@ -1,5 +1,7 @@
 //! What was suspicious but legal: counted, with the place where it was first seen.
 
+use crate::memory::Vec;
+
 /// A kind of suspicious input. The order is that in which they are reported.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(usize)]

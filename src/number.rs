@@ -2,6 +2,8 @@
 //! for the rest. Only plain decimal notation is a number here: no hexadecimal, no underscores, no
 //! `inf`, no `nan`.
 
+use crate::memory::Vec;
+
 /// Why a field is not a number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NotANumber {

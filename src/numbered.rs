@@ -7,6 +7,7 @@ use crate::cells::Cells;
 use crate::error::{Error, Kind, Result};
 use crate::finder::Finder;
 use crate::judgments::{Duplicates, Judgments, judged_twice, resolve};
+use crate::memory::{Vec, vec};
 use crate::notes::{Note, Notes};
 use crate::shares;
 use crate::stream::FEW_ROWS;
@@ -52,7 +53,7 @@ pub fn from_columns(
     let (codes, names) = queries;
     let grouped = group(codes, names.len(), threads);
     let (codes_by_row, docs) = docs;
-    let arrange_grades = || {
+    let arrange_grades = || -> Result<Vec<f64>> {
         grouped.arrange(grades, |start, block, out| {
             out.copy_from_slice(block);
             check_all_finite(start, block.iter().copied(), "rel", "grade")?;

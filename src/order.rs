@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use crate::grades::Grade;
 use crate::judgments::Judgments;
+use crate::memory::{self, Vec};
 use crate::rank::Ties;
 use crate::shares;
 use crate::sorter::Sorter;
@@ -170,7 +171,7 @@ impl<'a, T: Grade> Ranker<'a, T> {
             let score = |row: u32| scores[row as usize];
             let alike = order.chunk_by_mut(|&a, &b| score(a) == score(b));
             alike.filter(|alike| alike.len() > 1).for_each(|alike| {
-                alike.sort_by(|&a, &b| order_tied(ties, (a, b), relevance, codes, docs));
+                memory::sort_by(alike, |&a, &b| order_tied(ties, (a, b), relevance, codes, docs));
             });
         }
         reorder(relevance, order, &mut self.grades);

@@ -2,6 +2,7 @@
 //!
 //! What a piece is made of is said where it is made, in `rankscope/monitor/store/packing.py`.
 
+use crate::memory::Vec;
 use flate2::Crc;
 
 const VERSION: u8 = 1;

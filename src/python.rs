@@ -13,8 +13,11 @@ mod matrix;
 mod objects;
 mod pipe;
 mod rankings;
+mod reserve;
 mod table;
 mod table_stream;
+
+mod vectors;
 mod watch;
 mod windows;
 
@@ -24,6 +27,7 @@ use std::sync::Arc;
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
+use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::PyDict;
 
 use self::audits::{audit_ties, bound, bound_difference, find_regrets};
@@ -42,6 +46,8 @@ use crate::error::{Error, show};
 use crate::evaluate::{self, Measure, Scorer};
 use crate::ids::Ids;
 use crate::judgments;
+use crate::kernels::Gains;
+use crate::memory::{self, Vec, guard, vec};
 use crate::notes::{Note, Notes};
 use crate::source::{self, Encoding, Input, Origin};
 use crate::trec::{List, Row};
@@ -86,14 +92,14 @@ fn to_python(py: Python<'_>, error: &Error) -> PyErr {
 #[derive(FromPyObject)]
 enum Source {
     #[pyo3(transparent)]
-    Bytes(Vec<u8>),
+    Bytes(PyBackedBytes),
     #[pyo3(transparent)]
     Path(Option<PathBuf>),
 }
 
 fn input(py: Python<'_>, source: Source, encoding: &str) -> PyResult<Input> {
     let origin = match source {
-        Source::Bytes(bytes) => Origin::Bytes(bytes.into()),
+        Source::Bytes(bytes) => Origin::Bytes(bytes[..].into()),
         Source::Path(Some(path)) => pipe::origin(py, path)?,
         Source::Path(None) => Origin::Stdin,
     };
@@ -117,49 +123,63 @@ impl Judgments {
         duplicates: &str,
         progress: Option<Py<PyAny>>,
     ) -> PyResult<Self> {
-        let input = input(py, source, encoding)?;
-        let duplicates = choices::duplicates(duplicates)?;
-        let read = Watch::new(progress)
-            .run(py, |watch| judgments::Judgments::read(&input, duplicates, watch))?;
-        Ok(Self(Arc::new(read)))
+        guard(|| {
+            let input = input(py, source, encoding)?;
+            let duplicates = choices::duplicates(duplicates)?;
+            let read = Watch::new(progress)
+                .run(py, |watch| judgments::Judgments::read(&input, duplicates, watch))?;
+            Ok(Self(Arc::new(read)))
+        })
     }
 
     /// From a mapping of query to a mapping of document to grade.
     #[staticmethod]
     fn from_dict(qrels: &Bound<'_, PyAny>, duplicates: &str) -> PyResult<Self> {
-        let py = qrels.py();
-        let mut notes = Notes::default();
-        let mut builder = judgments::Builder::default();
-        let mut queries = Ids::default();
-        let mut line = 0;
-        for (query, docs) in entries(qrels, "qrels", "a mapping of query to its documents")? {
-            py.check_signals()?;
-            let query = read_query(&query, "qrels", &mut queries, &mut notes)?;
-            let place = format!("qrels[{:?}]", show(&query));
-            builder.add_query(&query);
-            for (doc, grade) in entries(&docs, &place, "a mapping of document to grade")? {
-                line += 1;
-                let doc = read_id(&doc, &place, &mut notes)?;
-                let place = || format!("{place}[{:?}]", show(&doc));
-                let grade = read_number(&grade, Number::Grade, place)?;
-                note_negative(grade, line, &mut notes);
-                builder.add(&query, &doc, grade, line).map_err(|error| to_python(py, &error))?;
+        guard(|| {
+            let py = qrels.py();
+            let mut notes = Notes::default();
+            let mut builder = judgments::Builder::default();
+            let mut queries = Ids::default();
+            let mut line = 0;
+            for (query, docs) in entries(qrels, "qrels", "a mapping of query to its documents")? {
+                py.check_signals()?;
+                let query = read_query(&query, "qrels", &mut queries, &mut notes)?;
+                let place = format!("qrels[{:?}]", show(&query));
+                builder.add_query(&query);
+                for (doc, grade) in entries(&docs, &place, "a mapping of document to grade")? {
+                    line += 1;
+                    let doc = read_id(&doc, &place, &mut notes)?;
+                    let place = || format!("{place}[{:?}]", show(&doc));
+                    let grade = read_number(&grade, Number::Grade, place)?;
+                    note_negative(grade, line, &mut notes);
+                    builder
+                        .add(&query, &doc, grade, line)
+                        .map_err(|error| to_python(py, &error))?;
+                }
             }
-        }
-        Self::finish(py, builder, duplicates, notes)
+            Self::finish(py, builder, duplicates, notes)
+        })
     }
 
     /// From rows of query, document and grade.
     #[staticmethod]
     fn from_rows(rows: &Bound<'_, PyAny>, duplicates: &str) -> PyResult<Self> {
-        let py = rows.py();
-        let mut notes = Notes::default();
-        let mut builder = judgments::Builder::default();
-        each_row(rows, "qrels", &mut notes, Number::Grade, |query, doc, grade, line, notes| {
-            note_negative(grade, line, notes);
-            builder.add(query, doc, grade, line).map_err(|error| to_python(py, &error))
-        })?;
-        Self::finish(py, builder, duplicates, notes)
+        guard(|| {
+            let py = rows.py();
+            let mut notes = Notes::default();
+            let mut builder = judgments::Builder::default();
+            each_row(
+                rows,
+                "qrels",
+                &mut notes,
+                Number::Grade,
+                |query, doc, grade, line, notes| {
+                    note_negative(grade, line, notes);
+                    builder.add(query, doc, grade, line).map_err(|error| to_python(py, &error))
+                },
+            )?;
+            Self::finish(py, builder, duplicates, notes)
+        })
     }
 
     /// From columns of queries, documents and grades.
@@ -171,18 +191,27 @@ impl Judgments {
         grades: Numbers,
         duplicates: &str,
     ) -> PyResult<Self> {
-        let threads = std::thread::available_parallelism().map_or(1, NonZero::get);
-        let (queries, docs, grades) = (queries.view(py)?, docs.view(py)?, grades.view()?);
-        let duplicates = choices::duplicates(duplicates)?;
-        let made = py.detach(|| {
-            numbered::from_columns(queries.column(), docs.column(), &grades, duplicates, threads)
-        });
-        made.map(|made| Self(Arc::new(made))).map_err(|error| to_python(py, &error.file("qrels")))
+        guard(|| {
+            let threads = std::thread::available_parallelism().map_or(1, NonZero::get);
+            let (queries, docs, grades) = (queries.view(py)?, docs.view(py)?, grades.view()?);
+            let duplicates = choices::duplicates(duplicates)?;
+            let made = py.detach(|| {
+                numbered::from_columns(
+                    queries.column(),
+                    docs.column(),
+                    &grades,
+                    duplicates,
+                    threads,
+                )
+            });
+            made.map(|made| Self(Arc::new(made)))
+                .map_err(|error| to_python(py, &error.file("qrels")))
+        })
     }
 
     /// The identifiers of the queries, in first-seen order.
-    fn query_ids(&self) -> Vec<String> {
-        names(self.0.axis())
+    fn query_ids(&self) -> PyResult<Vec<String>> {
+        guard(|| Ok(names(self.0.axis())))
     }
 
     fn find(&self, query: &str) -> Option<usize> {
@@ -190,14 +219,16 @@ impl Judgments {
     }
 
     /// The judged documents of a query by its number, and their grades, in no order.
-    fn documents(&self, query: usize) -> Vec<(String, f64)> {
-        let text = |doc: &[u8]| String::from_utf8_lossy(doc).into_owned();
-        self.0.documents(query).iter().map(|(doc, grade)| (text(doc), *grade)).collect()
+    fn documents(&self, query: usize) -> PyResult<Vec<(String, f64)>> {
+        guard(|| {
+            let documents = self.0.documents(query);
+            Ok(documents.iter().map(|(doc, grade)| (text(doc), *grade)).collect())
+        })
     }
 
     /// The different grades, ascending.
-    fn grades(&self) -> Vec<f64> {
-        self.0.axis().grades().to_vec()
+    fn grades(&self) -> PyResult<Vec<f64>> {
+        guard(|| Ok(memory::copy(self.0.axis().grades())))
     }
 
     fn notes(&self) -> NoteRows {
@@ -224,7 +255,13 @@ fn note_negative(grade: f64, line: u64, notes: &mut Notes) {
 }
 
 fn names(axis: &Axis) -> Vec<String> {
-    axis.names().map(|name| String::from_utf8_lossy(&name).into_owned()).collect()
+    axis.names().map(|name| text(&name)).collect()
+}
+
+/// An identifier as Python's text.
+fn text(id: &[u8]) -> String {
+    memory::check();
+    String::from_utf8_lossy(id).into_owned()
 }
 
 /// What to evaluate, and how.
@@ -245,30 +282,35 @@ impl Plan {
         cutoffs: Vec<Option<usize>>,
         weights: Option<Vec<f64>>,
     ) -> PyResult<Self> {
-        let py = policy.py();
-        let policy = choices::read_policy(policy)?;
-        let measures =
-            measures.into_iter().map(|MeasureRow(name, kernel, params, judged_only, aggregate)| {
-                let params = choices::read_params(&params, &policy)?;
-                let kernel =
-                    kernels::make(&kernel, &params).map_err(|error| to_python(py, &error))?;
-                let aggregate = choices::aggregate(&aggregate.0, aggregate.1)?;
-                Ok(Measure { name, kernel: kernel.into(), judged_only, aggregate })
-            });
-        Ok(Self(Arc::new(evaluate::Plan {
-            measures: measures.collect::<PyResult<_>>()?,
-            cutoffs: cutoffs.into_iter().map(|k| k.unwrap_or(usize::MAX)).collect(),
-            policy,
-            duplicates: choices::duplicates(duplicates)?,
-            score_type: choices::score_type(score_type)?,
-            weights,
-        })))
+        guard(|| {
+            let py = policy.py();
+            let policy = choices::read_policy(policy)?;
+            let measures = measures.into_iter().map(
+                |MeasureRow(name, kernel, params, judged_only, aggregate)| {
+                    let params = choices::read_params(&params, &policy)?;
+                    let kernel =
+                        kernels::make(&kernel, &params).map_err(|error| to_python(py, &error))?;
+                    let aggregate = choices::aggregate(&aggregate.0, aggregate.1)?;
+                    Ok(Measure { name, kernel: kernel.into(), judged_only, aggregate })
+                },
+            );
+            Ok(Self(Arc::new(evaluate::Plan {
+                measures: measures.collect::<PyResult<_>>()?,
+                cutoffs: cutoffs.into_iter().map(|k| k.unwrap_or(usize::MAX)).collect(),
+                policy,
+                duplicates: choices::duplicates(duplicates)?,
+                score_type: choices::score_type(score_type)?,
+                weights,
+            })))
+        })
     }
 
     /// The gain of each grade, NaN being unjudged, where a measure is made of gains.
-    fn gains(&self, measure: usize, grades: Vec<f64>) -> Option<Vec<f64>> {
-        let gains = self.0.measures.get(measure)?.kernel.gains()?;
-        Some(grades.into_iter().map(|grade| gains.of_document(grade)).collect())
+    fn gains(&self, measure: usize, grades: Vec<f64>) -> PyResult<Option<Vec<f64>>> {
+        guard(|| {
+            let of = self.gains_of(measure);
+            Ok(of.map(|of| grades.into_iter().map(|grade| of.of_document(grade)).collect()))
+        })
     }
 
     /// What each gain is worth at its rank, where a measure is made of gains.
@@ -277,10 +319,18 @@ impl Plan {
         measure: usize,
         gains: Vec<f64>,
         ranks: Vec<NonZero<usize>>,
-    ) -> Option<Vec<f64>> {
-        let of = self.0.measures.get(measure)?.kernel.gains()?;
-        let pairs = gains.into_iter().zip(ranks);
-        Some(pairs.map(|(gain, rank)| of.discount(gain, rank.get())).collect())
+    ) -> PyResult<Option<Vec<f64>>> {
+        guard(|| {
+            let pairs = gains.into_iter().zip(ranks);
+            let of = self.gains_of(measure);
+            Ok(of.map(|of| pairs.map(|(gain, rank)| of.discount(gain, rank.get())).collect()))
+        })
+    }
+}
+
+impl Plan {
+    fn gains_of(&self, measure: usize) -> Option<&Gains> {
+        self.0.measures.get(measure)?.kernel.gains()
     }
 }
 
@@ -303,40 +353,47 @@ impl Run {
         duplicates: &str,
         progress: Option<Py<PyAny>>,
     ) -> PyResult<Self> {
-        let input = input(py, source, encoding)?;
-        let (score_type, duplicates) =
-            (choices::score_type(score_type)?, choices::duplicates(duplicates)?);
-        let work = |watch: source::Watch<'_>| run::Run::read(&input, score_type, duplicates, watch);
-        let run = Watch::new(progress).run(py, work)?;
-        Ok(Self { run, name: input.name() })
+        guard(|| {
+            let input = input(py, source, encoding)?;
+            let (score_type, duplicates) =
+                (choices::score_type(score_type)?, choices::duplicates(duplicates)?);
+            let work =
+                |watch: source::Watch<'_>| run::Run::read(&input, score_type, duplicates, watch);
+            let run = Watch::new(progress).run(py, work)?;
+            Ok(Self { run, name: input.name() })
+        })
     }
 
     /// From a mapping of query to a mapping of document to score.
     #[staticmethod]
     fn from_dict(lists: &Bound<'_, PyAny>, score_type: &str) -> PyResult<Self> {
-        let score_type = choices::score_type(score_type)?;
-        let mut notes = Notes::default();
-        let mut run = run::Run::default();
-        let mut queries = Ids::default();
-        for (query, docs) in entries(lists, "run", "a mapping of query to its documents")? {
-            lists.py().check_signals()?;
-            let query = read_query(&query, "run", &mut queries, &mut notes)?;
-            with_list(&query, &docs, score_type, &mut notes, |list, _| run.add(list, 0))?;
-        }
-        Self::finish(lists.py(), run, notes)
+        guard(|| {
+            let score_type = choices::score_type(score_type)?;
+            let mut notes = Notes::default();
+            let mut run = run::Run::default();
+            let mut queries = Ids::default();
+            for (query, docs) in entries(lists, "run", "a mapping of query to its documents")? {
+                lists.py().check_signals()?;
+                let query = read_query(&query, "run", &mut queries, &mut notes)?;
+                with_list(&query, &docs, score_type, &mut notes, |list, _| run.add(list, 0))?;
+            }
+            Self::finish(lists.py(), run, notes)
+        })
     }
 
     /// From rows of query, document and score.
     #[staticmethod]
     fn from_rows(rows: &Bound<'_, PyAny>, score_type: &str) -> PyResult<Self> {
-        let score_type = choices::score_type(score_type)?;
-        let mut notes = Notes::default();
-        let mut run = run::Run::default();
-        each_row(rows, "run", &mut notes, Number::Score, |query, doc, score, line, _| {
-            run.add_row(query, &Row { doc, score: score_type.round(score), line });
-            Ok(())
-        })?;
-        Self::finish(rows.py(), run, notes)
+        guard(|| {
+            let score_type = choices::score_type(score_type)?;
+            let mut notes = Notes::default();
+            let mut run = run::Run::default();
+            each_row(rows, "run", &mut notes, Number::Score, |query, doc, score, line, _| {
+                run.add_row(query, &Row { doc, score: score_type.round(score), line });
+                Ok(())
+            })?;
+            Self::finish(rows.py(), run, notes)
+        })
     }
 }
 
@@ -359,10 +416,13 @@ fn evaluate_path(
     threads: usize,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<Evaluation> {
-    let input = input(py, source, encoding)?;
-    let work =
-        |watch: source::Watch<'_>| stream::evaluate(&plan.0, &judgments.0, &input, threads, watch);
-    Watch::new(progress).run(py, work).map(|made| Evaluation::new(made, plan))
+    guard(|| {
+        let input = input(py, source, encoding)?;
+        let work = |watch: source::Watch<'_>| {
+            stream::evaluate(&plan.0, &judgments.0, &input, threads, watch)
+        };
+        Watch::new(progress).run(py, work).map(|made| Evaluation::new(made, plan))
+    })
 }
 
 /// Evaluates a run held in memory.
@@ -374,11 +434,13 @@ fn evaluate_run(
     run: &Run,
     threads: usize,
 ) -> PyResult<Evaluation> {
-    let work = |watch: source::Watch<'_>| {
-        stream::evaluate_run(&plan.0, &judgments.0, &run.run, threads, watch)
-            .map_err(|error| error.file(&run.name))
-    };
-    Watch::new(None).run(py, work).map(|made| Evaluation::new(made, plan))
+    guard(|| {
+        let work = |watch: source::Watch<'_>| {
+            stream::evaluate_run(&plan.0, &judgments.0, &run.run, threads, watch)
+                .map_err(|error| error.file(&run.name))
+        };
+        Watch::new(None).run(py, work).map(|made| Evaluation::new(made, plan))
+    })
 }
 
 /// Evaluates a mapping of query to a mapping of document to score, list by list where they lie.
@@ -388,39 +450,41 @@ fn evaluate_dict(
     plan: &Plan,
     lists: &Bound<'_, PyAny>,
 ) -> PyResult<Evaluation> {
-    let py = lists.py();
-    let asked = plan;
-    let (judgments, plan) = (&judgments.0, &*plan.0);
-    let refuse = |error: Error| to_python(py, &error.file("run"));
-    plan.check(judgments.axis()).map_err(refuse)?;
-    let mut scorer = Scorer::new(plan, judgments.axis());
-    let mut notes = Notes::default();
-    let mut queries = Ids::default();
-    let mut run_only = Ids::default();
-    for (query, docs) in entries(lists, "run", "a mapping of query to its documents")? {
-        py.check_signals()?;
-        let query = read_query(&query, "run", &mut queries, &mut notes)?;
-        let judged = judgments.find_query(&query);
-        if judged.is_none() {
-            run_only.number(&query);
-        }
-        let score = |list: &mut List<'_>, is_distinct: bool| match judged {
-            Some(judged) if is_distinct => {
-                scorer.score_distinct(judgments, judged, list);
-                Ok(())
+    guard(|| {
+        let py = lists.py();
+        let asked = plan;
+        let (judgments, plan) = (&judgments.0, &*plan.0);
+        let refuse = |error: Error| to_python(py, &error.file("run"));
+        plan.check(judgments.axis()).map_err(refuse)?;
+        let mut scorer = Scorer::new(plan, judgments.axis());
+        let mut notes = Notes::default();
+        let mut queries = Ids::default();
+        let mut run_only = Ids::default();
+        for (query, docs) in entries(lists, "run", "a mapping of query to its documents")? {
+            py.check_signals()?;
+            let query = read_query(&query, "run", &mut queries, &mut notes)?;
+            let judged = judgments.find_query(&query);
+            if judged.is_none() {
+                run_only.number(&query);
             }
-            _ if is_distinct => Ok(()),
-            _ => scorer.score(judgments, judged, list),
-        };
-        with_list(&query, &docs, plan.score_type, &mut notes, score)?.map_err(refuse)?;
-    }
-    let dropped = scorer.dropped;
-    let run_only = Vocabulary::Texts(run_only);
-    let mut made =
-        stream::finish_run(plan, judgments.axis(), vec![scorer], &run_only).map_err(refuse)?;
-    made.notes.merge(&notes);
-    made.notes.add_many(Note::DuplicatesResolved, dropped, (0, 0));
-    Ok(Evaluation::new(made, asked))
+            let score = |list: &mut List<'_>, is_distinct: bool| match judged {
+                Some(judged) if is_distinct => {
+                    scorer.score_distinct(judgments, judged, list);
+                    Ok(())
+                }
+                _ if is_distinct => Ok(()),
+                _ => scorer.score(judgments, judged, list),
+            };
+            with_list(&query, &docs, plan.score_type, &mut notes, score)?.map_err(refuse)?;
+        }
+        let dropped = scorer.dropped;
+        let run_only = Vocabulary::Texts(run_only);
+        let mut made =
+            stream::finish_run(plan, judgments.axis(), vec![scorer], &run_only).map_err(refuse)?;
+        made.notes.merge(&notes);
+        made.notes.add_many(Note::DuplicatesResolved, dropped, (0, 0));
+        Ok(Evaluation::new(made, asked))
+    })
 }
 
 /// The sum of numbers, rounded once, as `math.fsum`.
@@ -432,8 +496,10 @@ fn fsum(values: Vec<f64>) -> f64 {
 /// log2 of a positive integer, correctly rounded.
 #[pyfunction]
 fn log2(integer: usize) -> PyResult<f64> {
-    if integer == 0 {
-        return Err(PyValueError::new_err("log2 of 0"));
-    }
-    Ok(crate::log2::log2(integer))
+    guard(|| {
+        if integer == 0 {
+            return Err(PyValueError::new_err("log2 of 0"));
+        }
+        Ok(crate::log2::log2(integer))
+    })
 }

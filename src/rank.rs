@@ -1,6 +1,7 @@
 //! Orders the documents of one query by score, and equal scores by a named policy.
 
 use crate::kernels::Tie;
+use crate::memory::{self, Vec};
 use crate::sorter::Sorter;
 use crate::trec::Row;
 
@@ -246,10 +247,14 @@ fn sort_tied(run: &mut [u32], rows: &[Row<'_>], hits: &[Hit], ties: Ties) {
         Ties::DocId => run.sort_unstable_by(|&a, &b| doc(b).cmp(doc(a))),
         Ties::DocIdAscending => run.sort_unstable_by(|&a, &b| doc(a).cmp(doc(b))),
         Ties::Best => {
-            run.sort_by(|&a, &b| grade(b).total_cmp(&grade(a)).then_with(|| doc(b).cmp(doc(a))));
+            memory::sort_by(run, |&a, &b| {
+                grade(b).total_cmp(&grade(a)).then_with(|| doc(b).cmp(doc(a)))
+            });
         }
         Ties::Worst => {
-            run.sort_by(|&a, &b| grade(a).total_cmp(&grade(b)).then_with(|| doc(b).cmp(doc(a))));
+            memory::sort_by(run, |&a, &b| {
+                grade(a).total_cmp(&grade(b)).then_with(|| doc(b).cmp(doc(a)))
+            });
         }
     }
 }

@@ -13,6 +13,7 @@ use crate::ids::Ids;
 use crate::join::Joiner;
 use crate::join_columns::{RunColumns, join};
 use crate::judgments::{Duplicates, Judgments};
+use crate::memory::{Vec, vec};
 use crate::notes::{Note, Notes};
 use crate::order::{Docs, Rows, rank_rows};
 use crate::rank::{self, Ranked, Ties};
@@ -21,6 +22,7 @@ use crate::sorter::Sorter;
 use crate::source::Watch;
 use crate::stream::{FEW_ROWS, earlier, finish_run, on_threads};
 use crate::trec::{List, ScoreType};
+use crate::trial::{Listed, Trial};
 use crate::vocabulary::Vocabulary;
 
 /// How many queries a thread takes at once.
@@ -313,6 +315,28 @@ impl Rankings {
         evaluation.notes.merge(&self.notes);
         evaluation.flat = self.flat;
         Ok(evaluation)
+    }
+
+    /// The values of the first measure of a plan at each of several cutoffs, which ascend up to its own:
+    /// those of a query one after another, NaN where undefined. Nothing where the measure has none.
+    ///
+    /// # Errors
+    /// Where the plan refuses the rankings.
+    pub fn values_at(&self, plan: &Plan, cutoffs: &[usize]) -> Result<Option<Vec<f64>>> {
+        plan.check(&self.axis)?;
+        let kernel = &plan.measures[0].kernel;
+        let mut trial = Trial::new(plan);
+        let (mut room, mut of_ideal) = (Vec::new(), Vec::new());
+        let mut values = Vec::with_capacity(self.is_present.len() * cutoffs.len());
+        for query in 0..self.is_present.len() {
+            let (relevance, scores) = self.list(query, &mut room);
+            let ideal = self.axis.ideal(query, &mut of_ideal);
+            let list = Listed { relevance, scores, ideal };
+            let found = trial.look(list, self.ties, |query| kernel.values_at(query, cutoffs));
+            let Some(found) = found else { return Ok(None) };
+            values.extend(found);
+        }
+        Ok(Some(values))
     }
 
     /// What decides between equal scores.

@@ -4,12 +4,12 @@
 //! documents of one gain share their ideal ranks. A rank regrets the difference between the gain that
 //! is ideally there and the gain that is. Either adds up to the loss of the query.
 
-use std::collections::HashSet;
-
 use crate::error::{Error, Kind, Result};
 use crate::evaluate::{Plan, Unretrieved};
+use crate::ids::Ids;
 use crate::judgments::Judgments;
 use crate::kernels::{Gains, Ideal, Query, Unknown};
+use crate::memory::{self, Vec, vec};
 use crate::rank::Ties;
 use crate::rankings::Rankings;
 use crate::sum::ExactSum;
@@ -161,6 +161,7 @@ fn list_documents(
 }
 
 fn text(name: &[u8]) -> String {
+    memory::check();
     String::from_utf8_lossy(name).into_owned()
 }
 
@@ -171,9 +172,11 @@ fn add_unretrieved<N: AsRef<[u8]>>(
     judged: &[f64],
 ) {
     let unretrieved: Vec<(Option<String>, f64)> = if let Some(known) = known {
-        let found: HashSet<&[u8]> =
-            docs.iter().filter_map(|doc| doc.name.as_deref()).map(str::as_bytes).collect();
-        let others = known.iter().filter(|(name, _)| !found.contains(name.as_ref()));
+        let mut found = Ids::default();
+        docs.iter().filter_map(|doc| doc.name.as_deref()).for_each(|name| {
+            found.number(name.as_bytes());
+        });
+        let others = known.iter().filter(|(name, _)| found.find(name.as_ref()).is_none());
         others.map(|(name, grade)| (Some(text(name.as_ref())), *grade)).collect()
     } else {
         let mut found: Vec<f64> =
@@ -203,7 +206,7 @@ fn share_ideal(docs: &mut [Doc], gains: &Gains) {
     let takes_all = gains.ideal == Ideal::Retrieved;
     let is_ideal = |doc: &&mut Doc| doc.gain > 0.0 && (takes_all || !doc.grade.is_nan());
     let mut ideal: Vec<&mut Doc> = docs.iter_mut().filter(is_ideal).collect();
-    ideal.sort_by(|a, b| b.gain.total_cmp(&a.gain));
+    ideal.sort_unstable_by(|a, b| b.gain.total_cmp(&a.gain));
     let mut before = 0;
     for alike in ideal.chunk_by_mut(|a, b| a.gain == b.gain) {
         let ranks = before + 1..=before + alike.len();

@@ -6,6 +6,7 @@ use statrs::distribution::{ContinuousCDF, Normal, StudentsT};
 
 use crate::aggregate::{Aggregate, GEOMETRIC_FLOOR, Part};
 use crate::error::{Error, Kind, Result};
+use crate::memory::{self, Vec};
 use crate::source::{Event, Watch};
 use crate::stream::on_threads;
 
@@ -108,7 +109,7 @@ fn draw(
     };
     let threads = if parts.len().saturating_mul(resamples) < MANY_DRAWS { 1 } else { threads };
     let draws: Result<Vec<Vec<f64>>> = on_threads(threads, watch, work).into_iter().collect();
-    Ok(draws?.concat())
+    Ok(memory::concat(&draws?))
 }
 
 /// Fewer draws than this are not worth a thread.

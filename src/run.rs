@@ -5,6 +5,7 @@ use crate::error::{Error, Kind, Result};
 use crate::ids::{Arena, Ids};
 use crate::join::Joiner;
 use crate::judgments::Duplicates;
+use crate::memory::{self, Vec, vec};
 use crate::notes::{Lines, Note, Notes};
 use crate::source::{Event, Input, Watch};
 use crate::split::Tape;
@@ -116,7 +117,7 @@ impl Run {
         if self.stretches.is_empty() {
             return Err(no_rows());
         }
-        self.stretches.sort_by_key(|stretch| stretch.query);
+        memory::sort_by(&mut self.stretches, |one, other| one.query.cmp(&other.query));
         self.offsets = vec![0];
         for stretches in self.stretches.chunk_by(|a, b| a.query == b.query) {
             self.offsets.push(self.offsets.last().map_or(0, |last| last + stretches.len()));

@@ -1,8 +1,10 @@
 //! Shares out work among threads: rows, or queries by how many rows they have, adjacent ones together.
 
 use std::ops::Range;
-use std::thread;
+use std::sync::{Mutex, PoisonError};
+use std::thread::{self, ScopedJoinHandle};
 
+use crate::memory::{Vec, limit_threads, spawn};
 use crate::stream::FEW_ROWS;
 
 /// Cuts queries, whose rows have these offsets, into at most `parts` runs of about as many rows.
@@ -62,23 +64,34 @@ pub fn split<'a, T>(
     parts
 }
 
-/// Does the same work on each part, the first on the calling thread and the others beside it; gives
-/// what came of them in order.
+/// Waits for a thread, and unwinds where it did.
+#[must_use]
+pub fn join<T>(thread: ScopedJoinHandle<'_, T>) -> T {
+    thread.join().unwrap_or_else(|payload| std::panic::resume_unwind(payload))
+}
+
+/// Does the same work on each part, on the calling thread and on others beside it: as many as the
+/// system allows. Returns what came of them in order.
 pub fn on_each<P: Send, T: Send>(parts: Vec<P>, work: impl Fn(P) -> T + Sync) -> Vec<T> {
-    let work = &work;
-    thread::scope(|scope| {
-        let mut parts = parts.into_iter();
-        let first = parts.next();
-        let others: Vec<_> = parts.map(|part| scope.spawn(move || work(part))).collect();
-        let mut outcomes: Vec<T> = first.map(work).into_iter().collect();
-        for other in others {
-            match other.join() {
-                Ok(outcome) => outcomes.push(outcome),
-                Err(panic) => std::panic::resume_unwind(panic),
-            }
+    let threads = limit_threads(parts.len());
+    if threads < 2 {
+        return parts.into_iter().map(work).collect();
+    }
+    let mut outcomes: Vec<Option<T>> = parts.iter().map(|_| None).collect();
+    let queue = Mutex::new(outcomes.iter_mut().zip(parts));
+    let next = || queue.lock().unwrap_or_else(PoisonError::into_inner).next();
+    let take = || {
+        while let Some((outcome, part)) = next() {
+            *outcome = Some(work(part));
         }
-        outcomes
-    })
+    };
+    thread::scope(|scope| {
+        let others: Vec<_> = (1..threads).map_while(|_| spawn(scope, take)).collect();
+        take();
+        others.into_iter().for_each(join);
+    });
+    drop(queue);
+    outcomes.into_iter().flatten().collect()
 }
 
 /// Does two things, at once where there is more than one thread.
@@ -87,15 +100,21 @@ pub fn both<A, B: Send>(
     one: impl FnOnce() -> A,
     other: impl FnOnce() -> B + Send,
 ) -> (A, B) {
-    if threads < 2 {
+    if limit_threads(threads) < 2 {
         return (one(), other());
     }
+    let other = Mutex::new(Some(other));
+    let take = || {
+        let other = other.lock().unwrap_or_else(PoisonError::into_inner).take();
+        other.map(|other| other())
+    };
     thread::scope(|scope| {
-        let other = scope.spawn(other);
+        let thread = spawn(scope, take);
         let one = one();
-        match other.join() {
-            Ok(other) => (one, other),
-            Err(panic) => std::panic::resume_unwind(panic),
+        // Where no thread was started, the other thing is still to be done.
+        match thread.and_then(join).or_else(take) {
+            Some(other) => (one, other),
+            None => unreachable!("it is done here or there"),
         }
     })
 }
@@ -135,7 +154,7 @@ mod tests {
             prop_assert!(ranges.windows(2).all(|pair| pair[0].end == pair[1].start));
             let mut column: Vec<usize> = (0..*offsets.last().unwrap()).collect();
             let whole = column.clone();
-            prop_assert_eq!(split(&mut column, &ranges, &offsets).concat(), whole);
+            prop_assert_eq!(split(&mut column, &ranges, &offsets).concat(), whole.into_std());
         }
 
         #[test]

@@ -1,5 +1,7 @@
 //! Finds the documents that labels are about among those that were shown.
 
+use crate::memory::Vec;
+
 /// Texts end to end: where each begins, and where the last ends.
 #[derive(Clone, Copy, Debug)]
 pub struct Texts<'a> {
@@ -33,7 +35,7 @@ impl<'a> Texts<'a> {
 /// use rankscope::shown::{Texts, find};
 /// let shown = Texts::new(&[0, 1, 2, 3], b"abb").unwrap();
 /// let told = Texts::new(&[0, 1, 2], b"ba").unwrap();
-/// assert_eq!(find(&[1, 1], told, &[0, 2, 3], shown), Some(vec![2, -1]));
+/// assert_eq!(find(&[1, 1], told, &[0, 2, 3], shown), Some(vec![2, -1].into()));
 /// ```
 #[must_use]
 pub fn find(

@@ -1,5 +1,7 @@
 //! Sorts lists by score.
 
+use crate::memory::Vec;
+
 /// Sorts one list after another, with memory of its own.
 #[derive(Clone, Debug, Default)]
 pub struct Sorter {
@@ -72,7 +74,7 @@ mod tests {
             expected.sort_by(|&a, &b| scores[b as usize].partial_cmp(&scores[a as usize]).unwrap());
             let mut sorter = Sorter::default();
             let order = sorter.sort(scores.len(), |row| scores[row]);
-            prop_assert_eq!(&*order, expected.as_slice());
+            prop_assert_eq!(&*order, &expected[..]);
         }
     }
 }

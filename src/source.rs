@@ -10,6 +10,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::error::{Error, Kind, Result, show};
+use crate::memory::{self, OutOfMemory, Vec, vec};
 
 /// What to read.
 #[derive(Clone, Debug)]
@@ -21,7 +22,23 @@ pub enum Origin {
     /// Standard input.
     Stdin,
     /// Bytes in memory.
-    Bytes(Arc<[u8]>),
+    Bytes(Bytes),
+}
+
+/// Bytes that several readers share.
+#[derive(Clone, Debug)]
+pub struct Bytes(Arc<Vec<u8>>);
+
+impl AsRef<[u8]> for Bytes {
+    fn as_ref(&self) -> &[u8] {
+        &self.0
+    }
+}
+
+impl From<&[u8]> for Bytes {
+    fn from(bytes: &[u8]) -> Self {
+        Self(Arc::new(memory::copy(bytes)))
+    }
 }
 
 /// How text is encoded.
@@ -88,7 +105,7 @@ impl Input {
                 std::fs::metadata(path).ok().filter(Metadata::is_file).map(|facts| facts.len())
             }
             Origin::Opened(..) | Origin::Stdin => None,
-            Origin::Bytes(bytes) => Some(bytes.len() as u64),
+            Origin::Bytes(bytes) => Some(bytes.as_ref().len() as u64),
         }
     }
 
@@ -121,7 +138,7 @@ impl Input {
             }
             Origin::Opened(_, file) => Box::new(file.try_clone().map_err(|error| refuse(&error))?),
             Origin::Stdin => Box::new(io::stdin()),
-            Origin::Bytes(bytes) => Box::new(Cursor::new(Arc::clone(bytes))),
+            Origin::Bytes(bytes) => Box::new(Cursor::new(bytes.clone())),
         };
         let mut raw = Counted { inner: raw, count: Arc::clone(&counter) };
         let mut head = vec![0; HEAD];
@@ -136,7 +153,7 @@ impl Input {
             Packing::Zstd => {
                 Box::new(zstd::stream::read::Decoder::new(chained).map_err(|error| refuse(&error))?)
             }
-            Packing::Bzip2 => Box::new(bzip2::read::MultiBzDecoder::new(chained)),
+            Packing::Bzip2 => Box::new(Bzip2Members::new(BufReader::with_capacity(READ, chained))),
         };
         let reader: Box<dyn Read + Send> = match self.encoding {
             Encoding::Utf8 => reader,
@@ -256,7 +273,7 @@ impl Source {
     }
 
     fn refuse_reading(&self, error: &io::Error) -> Error {
-        if self.packing == Packing::None {
+        if self.packing == Packing::None || is_out_of_memory(error) {
             return refuse(error).file(&self.name);
         }
         if let Some(limit) = error.get_ref().and_then(|inner| inner.downcast_ref::<Error>()) {
@@ -272,7 +289,15 @@ impl Source {
     }
 }
 
+/// Whether the system had no memory left; zstd says so in words alone.
+fn is_out_of_memory(error: &io::Error) -> bool {
+    error.kind() == io::ErrorKind::OutOfMemory || error.to_string().contains("not enough memory")
+}
+
 fn refuse(error: &io::Error) -> Error {
+    if is_out_of_memory(error) {
+        return OutOfMemory::error();
+    }
     let (message, hint) = match error.kind() {
         io::ErrorKind::NotFound => ("no such file".to_owned(), "check the path"),
         io::ErrorKind::PermissionDenied => {
@@ -386,6 +411,48 @@ impl<R: BufRead> Read for GzipMembers<R> {
     }
 }
 
+/// Bzip2 streams one after another. The decoder of the library does not stop when memory runs out.
+struct Bzip2Members<R> {
+    inner: R,
+    decoder: Option<bzip2::Decompress>,
+}
+
+impl<R: BufRead> Bzip2Members<R> {
+    fn new(inner: R) -> Self {
+        Self { inner, decoder: None }
+    }
+}
+
+impl<R: BufRead> Read for Bzip2Members<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        loop {
+            let input = self.inner.fill_buf()?;
+            if input.is_empty() && self.decoder.is_none() {
+                return Ok(0);
+            }
+            let decoder = self.decoder.get_or_insert_with(|| bzip2::Decompress::new(false));
+            let (before_in, before_out) = (decoder.total_in(), decoder.total_out());
+            let status = decoder.decompress(input, buffer).map_err(io::Error::other)?;
+            #[allow(clippy::cast_possible_truncation)] // they are lengths of slices
+            let (consumed, given) = (
+                (decoder.total_in() - before_in) as usize,
+                (decoder.total_out() - before_out) as usize,
+            );
+            let is_at_end = input.is_empty();
+            self.inner.consume(consumed);
+            match status {
+                bzip2::Status::MemNeeded => return Err(OutOfMemory.into()),
+                bzip2::Status::StreamEnd => self.decoder = None,
+                _ if is_at_end && given == 0 => return Err(io::ErrorKind::UnexpectedEof.into()),
+                _ => {}
+            }
+            if given > 0 || buffer.is_empty() {
+                return Ok(given);
+            }
+        }
+    }
+}
+
 fn is_signal(error: &io::Error) -> bool {
     error.get_ref().and_then(|inner| inner.downcast_ref::<Signalled>()).is_some()
 }
@@ -400,8 +467,9 @@ impl<R: Read> Read for FromLatin1<R> {
         if self.spare.is_empty() {
             let mut latin = vec![0; READ];
             let count = self.inner.read(&mut latin)?;
-            self.spare =
-                latin[..count].iter().map(|&byte| char::from(byte)).collect::<String>().into();
+            for &byte in &latin[..count] {
+                self.spare.extend_from_slice(char::from(byte).encode_utf8(&mut [0; 2]).as_bytes());
+            }
         }
         let count = buffer.len().min(self.spare.len());
         buffer[..count].copy_from_slice(&self.spare[..count]);

@@ -1,5 +1,6 @@
 //! Finds every blank and newline of a text, 64 bytes at a time.
 
+use crate::memory::Vec;
 use wide::u8x64;
 
 /// Where the blanks of a text are, and what else is in it.

@@ -14,8 +14,10 @@ use crate::error::{Error, Kind, Result, show};
 use crate::evaluate::{Evaluation, Plan, Scorer, finish};
 use crate::ids::Ids;
 use crate::judgments::Judgments;
+use crate::memory::{self, Vec, limit_threads, spawn, vec};
 use crate::notes::{Lines, Note, Notes};
 use crate::run::{Run, no_rows};
+use crate::shares::join;
 use crate::source::{Event, Input, Watch};
 use crate::split::Tape;
 use crate::trec::{self, List, RunNotes};
@@ -105,23 +107,23 @@ pub(crate) fn earlier(one: Option<Error>, other: Option<Error>) -> Option<Error>
     one.into_iter().chain(other).min_by_key(|error| error.place().line)
 }
 
-/// Runs the same work on the calling thread, which alone watches, and on others beside it.
+/// Runs the same work on the calling thread, which alone watches, and on others beside it: as many as
+/// the system allows.
 pub fn on_threads<T: Send>(
     threads: usize,
     watch: Watch<'_>,
     work: impl Fn(Watch<'_>) -> T + Sync,
 ) -> Vec<T> {
+    let threads = limit_threads(threads);
+    if threads < 2 {
+        return vec![work(watch)];
+    }
     let work = &work;
     thread::scope(|scope| {
         let others: Vec<_> =
-            (1..threads).map(|_| scope.spawn(move || work(&mut |_| Ok(())))).collect();
+            (1..threads).map_while(|_| spawn(scope, move || work(&mut |_| Ok(())))).collect();
         let mut outcomes = vec![work(watch)];
-        for other in others {
-            match other.join() {
-                Ok(outcome) => outcomes.push(outcome),
-                Err(panic) => std::panic::resume_unwind(panic),
-            }
-        }
+        outcomes.extend(others.into_iter().map(join));
         outcomes
     })
 }
@@ -289,7 +291,7 @@ fn nothing_common(axis: &Axis, run_only: &Vocabulary) -> Error {
         (0..run_only.len().min(3)).map(|query| shown(&run_only.get(query))).collect();
     let bare = |id: &[u8]| {
         let zeros = id.iter().take_while(|&&byte| byte == b'0').count();
-        id[zeros..].to_vec()
+        memory::copy(&id[zeros..])
     };
     let bared: Vec<Vec<u8>> = axis.names().take(1000).map(|name| bare(&name)).collect();
     let is_padded =
@@ -319,6 +321,7 @@ mod tests {
     use crate::evaluate::{Measure, Policy};
     use crate::judgments::Duplicates;
     use crate::kernels::{self, Params};
+    use crate::memory::vec;
     use crate::source::{Encoding, Origin};
     use crate::trec::ScoreType;
     use proptest::prelude::*;

@@ -4,6 +4,7 @@ use std::sync::OnceLock;
 
 use crate::cells::{BLOCK, Cells, look_through};
 use crate::error::{Error, Kind, Result};
+use crate::memory::{Vec, vec};
 use crate::number::NotANumber;
 use crate::shares;
 use crate::trec::{check_id, name_number_mistake};
@@ -295,13 +296,13 @@ mod tests {
             threads in 1usize..4,
         ) {
             let rows: Vec<usize> = (0..codes.len()).collect();
-            let grouped = group(codes.clone(), 6, threads);
+            let grouped = group(codes.clone().into(), 6, threads);
             let arranged = grouped.arrange_all(&rows);
             for group in 0..6 {
                 let range = grouped.offsets[group]..grouped.offsets[group + 1];
                 let expected: Vec<usize> =
                     rows.iter().copied().filter(|&row| codes[row] as usize == group).collect();
-                prop_assert_eq!(&arranged[range.clone()], expected.as_slice());
+                prop_assert_eq!(&arranged[range.clone()], &expected[..]);
                 let found: Vec<usize> = range.map(|place| grouped.row(place)).collect();
                 prop_assert_eq!(found, expected);
             }

@@ -3,6 +3,7 @@
 use crate::error::Result;
 use crate::evaluate::Plan;
 use crate::kernels::{Gains, Query, Unknown};
+use crate::memory::{self, Vec};
 use crate::rank::Ties;
 use crate::rankings::Rankings;
 use crate::shares;
@@ -47,7 +48,7 @@ pub fn audit(
         };
         queries.map(of_query).collect::<Vec<_>>()
     });
-    Ok(of_range.concat())
+    Ok(memory::concat(&of_range))
 }
 
 #[allow(clippy::cast_possible_truncation)] // rows are counted in 32 bits
@@ -71,11 +72,11 @@ fn spread(trial: &mut Trial<'_>, plan: &Plan, list: Listed<'_>) -> Spread {
         }
     };
     let mut extreme = |is_best: bool| {
-        let mut relevance = list.relevance.to_vec();
-        let mut rest = relevance.as_mut_slice();
+        let mut relevance = memory::copy(list.relevance);
+        let mut rest = &mut relevance[..];
         for tie in ties() {
             let (of_tie, later) = rest.split_at_mut(tie.len());
-            of_tie.sort_by(|&a, &b| worth(a).total_cmp(&worth(b)));
+            memory::sort_by(of_tie, |&a, &b| worth(a).total_cmp(&worth(b)));
             if is_best {
                 of_tie.reverse();
             }
@@ -125,6 +126,7 @@ fn squares(values: impl Iterator<Item = f64>) -> f64 {
 mod tests {
     use super::*;
     use crate::kernels::{Params, make};
+    use crate::memory::vec;
 
     /// The mean, variance, least and largest DCG of tied groups of grades.
     fn of_groups(groups: &[&[f64]], k: usize) -> [f64; 4] {

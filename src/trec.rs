@@ -6,6 +6,7 @@
 
 use crate::error::{Error, Kind, Result, show};
 use crate::ids::is_same;
+use crate::memory::{self, Vec};
 use crate::notes::{BlockLine, Lines, Note, Notes};
 use crate::number::{self, NotANumber};
 use crate::split::Tape;
@@ -126,12 +127,12 @@ impl Tags {
 
     #[cold]
     fn find(&mut self, tag: &[u8], place: BlockLine) {
-        if let Some(at) = self.seen.iter().position(|(known, _)| known == tag) {
+        if let Some(at) = self.seen.iter().position(|(known, _)| &known[..] == tag) {
             self.last = at;
             self.seen[at].1 = self.seen[at].1.min(place);
         } else if self.seen.len() < MAX_TAGS {
             self.last = self.seen.len();
-            self.seen.push((tag.to_vec(), place));
+            self.seen.push((memory::copy(tag), place));
         }
     }
 }

@@ -1,6 +1,7 @@
 //! What measures see of a query where that is not all of it.
 
 use crate::kernels::{Query, Tie};
+use crate::memory::Vec;
 
 /// Room for what measures see of one query after another.
 #[derive(Debug, Default)]

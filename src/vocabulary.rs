@@ -7,6 +7,7 @@ use std::ops::Range;
 use crate::cells::{Cells, look_through};
 use crate::error::Result;
 use crate::ids::{IdHasher, Ids};
+use crate::memory::{Vec, vec};
 use crate::shares;
 use crate::stream::FEW_ROWS;
 use crate::table::{Decimal, IdColumn, check_text, slice};
@@ -45,6 +46,7 @@ impl Vocabulary {
 
     /// The text of an identifier.
     #[must_use]
+    #[allow(clippy::disallowed_methods)] // an integer has at most 20 bytes
     pub fn get(&self, number: usize) -> Cow<'_, [u8]> {
         match self {
             Self::Texts(ids) => Cow::Borrowed(ids.texts().get(number)),
@@ -456,6 +458,7 @@ fn slot_of(slots: &[Slot], hasher: &IdHasher, value: i64) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::memory::vec;
     use proptest::prelude::*;
 
     /// The texts of some integers as a column holds them.

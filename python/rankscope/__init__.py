@@ -45,6 +45,7 @@ from rankscope.errors import FormatError as FormatError
 from rankscope.errors import InputError as InputError
 from rankscope.errors import LimitError as LimitError
 from rankscope.errors import MeasureError as MeasureError
+from rankscope.errors import OutOfMemoryError as OutOfMemoryError
 from rankscope.errors import PolicyError as PolicyError
 from rankscope.errors import RankscopeError as RankscopeError
 from rankscope.errors import UsageError as UsageError
@@ -130,6 +131,7 @@ __all__ = [
     "NumRelRet",
     "NumRet",
     "OrderingLoss",
+    "OutOfMemoryError",
     "P",
     "Policy",
     "PolicyError",

@@ -9,7 +9,8 @@ RankscopeError
 │   ├── DuplicateError  one document twice in a query
 │   ├── EmptyError      nothing to evaluate
 │   └── LimitError      a named limit was reached
-└── FileError           the operating system refused (exit status 4)
+├── FileError           the operating system refused (exit status 4)
+└── OutOfMemoryError    not enough memory for this input (exit status 4)
 """
 
 from __future__ import annotations
@@ -123,6 +124,12 @@ class FileError(RankscopeError, OSError):
     exit_status = 4
 
 
+class OutOfMemoryError(RankscopeError, MemoryError):
+    """There is not enough memory for this input; it is a `MemoryError` of Python as well."""
+
+    exit_status = 4
+
+
 _CLASSES: dict[str, type[RankscopeError]] = {
     "usage": UsageError,
     "measure": MeasureError,
@@ -133,6 +140,7 @@ _CLASSES: dict[str, type[RankscopeError]] = {
     "empty": EmptyError,
     "limit": LimitError,
     "file": FileError,
+    "memory": OutOfMemoryError,
 }
 
 

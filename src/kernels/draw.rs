@@ -1,6 +1,7 @@
 //! How many documents of one kind are among some drawn at random: the hypergeometric distribution.
 
 use super::real;
+use crate::memory::{Vec, vec};
 
 /// The chance of each number of relevant documents among `drawn` of `size` documents, of which `count`
 /// are relevant: pairs of number and chance, which add up to 1.

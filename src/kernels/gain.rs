@@ -6,6 +6,7 @@
 use super::{Kernel, Params, Place, Query, Unknown, real};
 use crate::error::{Error, Kind, Result};
 use crate::log2::log2;
+use crate::memory::{Vec, fill};
 
 /// The gain of a grade.
 #[derive(Clone, Debug, PartialEq)]
@@ -207,28 +208,38 @@ impl Gains {
 
     /// Adds the weighed gains of the list, in rank order.
     fn sum(&self, query: &Query<'_>, weigh: impl Fn(f64, usize) -> f64) -> f64 {
-        let term = |gain: f64, rank| if gain == 0.0 { 0.0 } else { weigh(gain, rank) };
         let mut sum = 0.0;
+        self.each_gain(query, |gain, rank| sum += weigh(gain, rank));
+        sum
+    }
+
+    /// Calls `add` with each gain of the list other than 0 and its rank, in rank order.
+    #[inline]
+    fn each_gain(&self, query: &Query<'_>, mut add: impl FnMut(f64, usize)) {
+        let mut add = |gain: f64, rank| {
+            if gain != 0.0 {
+                add(gain, rank);
+            }
+        };
         let mut next = 1;
         for place in query.places(self.k) {
             if self.unjudged_gain != 0.0 {
-                sum =
-                    (next..place.first).fold(sum, |sum, rank| sum + term(self.unjudged_gain, rank));
+                (next..place.first).for_each(|rank| add(self.unjudged_gain, rank));
             }
             next = place.first + place.size;
             if place.size == 1 {
-                sum += term(self.of(place.grades[0]), place.first);
+                add(self.of(place.grades[0]), place.first);
                 continue;
             }
             let gain = self.mean(&place);
-            sum = place.ranks(self.k).fold(sum, |sum, rank| sum + term(gain, rank));
+            place.ranks(self.k).for_each(|rank| add(gain, rank));
         }
         if self.unjudged_gain != 0.0 {
             let rest = next..=query.retrieved.min(self.k);
-            sum = rest.fold(sum, |sum, rank| sum + term(self.unjudged_gain, rank));
+            rest.for_each(|rank| add(self.unjudged_gain, rank));
         }
         let missing = self.missing_ranks(query.retrieved);
-        missing.fold(sum, |sum, rank| sum + term(self.missing_gain, rank))
+        missing.for_each(|rank| add(self.missing_gain, rank));
     }
 
     /// The ranks after the end of a list of so many documents at which a gain is missing.
@@ -326,15 +337,71 @@ impl Gains {
         if !self.min_max {
             return (sum, self.ideal(query));
         }
-        // Gienapp, Fröbe, Hagen and Potthast, *The impact of negative relevance judgments on NDCG*,
-        // 2020: between the worst order of what is judged and the best.
-        let gains = descend(match self.ideal {
-            Ideal::Retrieved => self.gains_of_retrieved(query),
-            _ => self.gains_of_judged(query),
-        });
+        let gains = self.gains_of_both_ends(query);
         let worst = self.discount_all(gains.iter().rev().copied().take(self.k));
         let best = self.discount_all(gains.iter().copied().take(self.k));
-        (sum - worst, best - worst)
+        between(sum, (worst, best))
+    }
+
+    /// The gains that the worst order and the best are made of, largest first.
+    fn gains_of_both_ends(&self, query: &Query<'_>) -> Vec<f64> {
+        descend(match self.ideal {
+            Ideal::Retrieved => self.gains_of_retrieved(query),
+            _ => self.gains_of_judged(query),
+        })
+    }
+
+    /// The sums of weighed gains down to each of several cutoffs, in one pass.
+    fn sums_at(
+        &self,
+        query: &Query<'_>,
+        cutoffs: &[usize],
+        weigh: impl Fn(f64, usize) -> f64,
+    ) -> Vec<f64> {
+        let mut sums = RunningSum::new(cutoffs);
+        self.each_gain(query, |gain, rank| sums.add(rank, weigh(gain, rank)));
+        sums.finish()
+    }
+
+    fn discounted_at(&self, query: &Query<'_>, cutoffs: &[usize]) -> Vec<f64> {
+        self.sums_at(query, cutoffs, |gain, rank| self.discount(gain, rank))
+    }
+
+    /// The sums of gains in the order in which they are, down to each cutoff.
+    fn discount_all_at(&self, gains: impl Iterator<Item = f64>, cutoffs: &[usize]) -> Vec<f64> {
+        let mut sums = RunningSum::new(cutoffs);
+        gains.zip(1..).for_each(|(gain, rank)| sums.add(rank, self.discount(gain, rank)));
+        sums.finish()
+    }
+
+    /// The sums of the ideal order at each cutoff.
+    fn ideal_at(&self, query: &Query<'_>, cutoffs: &[usize]) -> Vec<f64> {
+        let gains = match self.ideal {
+            Ideal::Whole => return fill(self.ideal(query), cutoffs.len()),
+            Ideal::Slots => {
+                let slots = std::iter::repeat_n(1.0, self.k.min(MOST_SLOTS));
+                return self.discount_all_at(slots, cutoffs);
+            }
+            Ideal::Retrieved => descend(self.gains_of_retrieved(query)),
+            Ideal::Judged => descend(self.gains_of_judged(query)),
+        };
+        self.discount_all_at(gains.into_iter().take_while(|&gain| gain > 0.0), cutoffs)
+    }
+
+    /// What nDCG divides at each cutoff, and what it divides by.
+    fn parts_at(&self, query: &Query<'_>, cutoffs: &[usize]) -> Vec<(f64, f64)> {
+        if self.lacks_relevant(query) {
+            return fill((0.0, 0.0), cutoffs.len());
+        }
+        let sums = self.discounted_at(query, cutoffs);
+        if !self.min_max {
+            return sums.into_iter().zip(self.ideal_at(query, cutoffs)).collect();
+        }
+        let gains = self.gains_of_both_ends(query);
+        let worst = self.discount_all_at(gains.iter().rev().copied(), cutoffs);
+        let best = self.discount_all_at(gains.iter().copied(), cutoffs);
+        let ends = worst.into_iter().zip(best);
+        sums.into_iter().zip(ends).map(|(sum, ends)| between(sum, ends)).collect()
     }
 
     /// Refuses grades without a gain, and what the policy or the cutoff does not go with.
@@ -394,10 +461,44 @@ impl Gains {
     }
 }
 
+/// A sum that grows rank by rank, kept at cutoffs, which ascend. Terms are added in the order in which a
+/// sum down to one cutoff adds them, so that the bits are the same.
+struct RunningSum<'a> {
+    cutoffs: &'a [usize],
+    kept: Vec<f64>,
+    sum: f64,
+}
+
+impl<'a> RunningSum<'a> {
+    fn new(cutoffs: &'a [usize]) -> Self {
+        Self { cutoffs, kept: Vec::with_capacity(cutoffs.len()), sum: 0.0 }
+    }
+
+    /// Adds the term of a rank, none of which comes before those added already.
+    fn add(&mut self, rank: usize, term: f64) {
+        while self.cutoffs.get(self.kept.len()).is_some_and(|&cutoff| cutoff < rank) {
+            self.kept.push(self.sum);
+        }
+        self.sum += term;
+    }
+
+    fn finish(mut self) -> Vec<f64> {
+        self.kept.resize(self.cutoffs.len(), self.sum);
+        self.kept
+    }
+}
+
+/// Where a sum lies between the worst order and the best: Gienapp, Fröbe, Hagen and Potthast, *The
+/// impact of negative relevance judgments on NDCG*, 2020.
+fn between(sum: f64, (worst, best): (f64, f64)) -> (f64, f64) {
+    (sum - worst, best - worst)
+}
+
 macro_rules! gain_kernel {
     (
         $(#[$doc:meta])* $name:ident,
         |$gains:ident, $query:ident| $value:expr,
+        at |$cutoffs:ident| $values:expr,
         unknown $unknown:expr
         $(, ratio $ratio:expr)?
     ) => {
@@ -414,6 +515,11 @@ macro_rules! gain_kernel {
             fn value(&self, $query: &Query<'_>) -> f64 {
                 let $gains = &self.0;
                 $value
+            }
+
+            fn values_at(&self, $query: &Query<'_>, $cutoffs: &[usize]) -> Option<Vec<f64>> {
+                let $gains = &self.0;
+                Some($values)
             }
 
             $(
@@ -443,24 +549,28 @@ gain_kernel!(
     /// The sum of gains.
     Cg,
     |gains, query| gains.cumulated(query),
+    at |cutoffs| gains.sums_at(query, cutoffs, |gain, _| gain),
     unknown |_| Unknown::Rising
 );
 gain_kernel!(
     /// The sum of discounted gains.
     Dcg,
     |gains, query| gains.discounted(query),
+    at |cutoffs| gains.discounted_at(query, cutoffs),
     unknown |_| Unknown::Discounted { is_share: false }
 );
 gain_kernel!(
     /// The sum of discounted gains in the best order.
     Idcg,
     |gains, query| gains.ideal(query),
+    at |cutoffs| gains.ideal_at(query, cutoffs),
     unknown |_| Unknown::Rising
 );
 gain_kernel!(
     /// The sum of discounted gains over that of the best order.
     Ndcg,
     |gains, query| normalise(gains.parts(query)),
+    at |cutoffs| gains.parts_at(query, cutoffs).into_iter().map(normalise).collect(),
     unknown Gains::unknown,
     ratio gains.parts(query)
 );

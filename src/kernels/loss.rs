@@ -9,6 +9,7 @@ use super::gain::{Gains, normalise};
 use super::{Kernel, Params, Place, Query};
 use crate::error::{Error, Kind, Result};
 use crate::kernels::Ideal;
+use crate::memory::Vec;
 
 /// A part of what nDCG lacks to 1.
 enum Part {

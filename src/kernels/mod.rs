@@ -14,6 +14,7 @@ pub use denominator::Denominator;
 pub use gain::{Discount, Gain, Gains, Ideal};
 
 use crate::error::{Error, Kind, Result};
+use crate::memory::Vec;
 
 /// One query, ranked: all that a measure depends on.
 #[derive(Clone, Copy, Debug)]
@@ -162,6 +163,12 @@ pub trait Kernel: Send + Sync {
     /// The value for one query: NaN where it is undefined, infinite where gains overflow. Where there
     /// are ties to average over, the expected value over all their orders.
     fn value(&self, query: &Query<'_>) -> f64;
+
+    /// The values at several cutoffs, which ascend up to that of the measure, in one pass; nothing
+    /// where the measure knows no such pass. They are to the bit those of [`Kernel::value`].
+    fn values_at(&self, _query: &Query<'_>, _cutoffs: &[usize]) -> Option<Vec<f64>> {
+        None
+    }
 
     /// Numerator and denominator of the value, where it is a ratio whose parts can be added up; a
     /// query for which it is undefined adds nothing.
@@ -320,6 +327,7 @@ mod tests {
     use super::*;
     use crate::rank::{Ranked, Ties};
     use proptest::prelude::*;
+    use std::vec::Vec;
 
     /// Every order of these documents in which no score is above the one before it.
     fn orders(docs: &[(i8, f64)]) -> Vec<Vec<(i8, f64)>> {

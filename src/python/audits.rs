@@ -5,9 +5,11 @@ use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
 use super::column::{Column, Data};
+use super::vectors::{bytes_of, copy_of};
 use super::{Judgments, Plan, Rankings, to_python};
 use crate::bounds::{self, Bounds};
 use crate::error::Result;
+use crate::memory::{Vec, guard};
 use crate::regrets;
 use crate::tie_audit;
 
@@ -28,18 +30,20 @@ pub fn audit_ties(
     scores: Option<PyBuffer<f64>>,
     threads: usize,
 ) -> PyResult<(Column, Column, Column, Column, Column)> {
-    let scores = scores.map(|scores| scores.to_vec(py)).transpose()?;
-    let made = py
-        .detach(|| tie_audit::audit(&rankings.made, &plan.0, scores.as_deref(), threads))
-        .map_err(|error| to_python(py, &error))?;
-    let each = || made.iter();
-    Ok((
-        numbers(each().map(|spread| spread.expected)),
-        numbers(each().map(|spread| spread.lower)),
-        numbers(each().map(|spread| spread.upper)),
-        numbers(each().map(|spread| spread.variance)),
-        counts(each().map(|spread| spread.tied)),
-    ))
+    guard(|| {
+        let scores = scores.map(|scores| copy_of(py, &scores)).transpose()?;
+        let made = py
+            .detach(|| tie_audit::audit(&rankings.made, &plan.0, scores.as_deref(), threads))
+            .map_err(|error| to_python(py, &error))?;
+        let each = || made.iter();
+        Ok((
+            numbers(each().map(|spread| spread.expected)),
+            numbers(each().map(|spread| spread.lower)),
+            numbers(each().map(|spread| spread.upper)),
+            numbers(each().map(|spread| spread.variance)),
+            counts(each().map(|spread| spread.tied)),
+        ))
+    })
 }
 
 /// Lower and upper bound, unjudged documents, and whether the query could be left out.
@@ -54,7 +58,7 @@ fn columns(py: Python<'_>, made: Result<Vec<Bounds>>) -> PyResult<BoundColumns<'
         numbers(each().map(|bounds| bounds.lower)),
         numbers(each().map(|bounds| bounds.upper)),
         counts(each().map(|bounds| bounds.unjudged)),
-        PyBytes::new(py, &is_optional),
+        bytes_of(py, &is_optional)?,
     ))
 }
 
@@ -67,7 +71,7 @@ pub fn bound<'py>(
     scale: Vec<f64>,
     threads: usize,
 ) -> PyResult<BoundColumns<'py>> {
-    columns(py, py.detach(|| bounds::bounds(&rankings.made, &plan.0, &scale, threads)))
+    guard(|| columns(py, py.detach(|| bounds::bounds(&rankings.made, &plan.0, &scale, threads))))
 }
 
 /// The bounds of the difference of each query.
@@ -80,8 +84,10 @@ pub fn bound_difference<'py>(
     scale: Vec<f64>,
     threads: usize,
 ) -> PyResult<BoundColumns<'py>> {
-    let pair = (&*one.made, &*other.made);
-    columns(py, py.detach(|| bounds::bounds_of_difference(pair, &plan.0, &scale, threads)))
+    guard(|| {
+        let pair = (&*one.made, &*other.made);
+        columns(py, py.detach(|| bounds::bounds_of_difference(pair, &plan.0, &scale, threads)))
+    })
 }
 
 /// Of each document with a gain: its query, rank, grade, gain, regret and name; of each query
@@ -106,19 +112,21 @@ pub fn find_regrets(
     judgments: Option<&Judgments>,
     plan: &Plan,
 ) -> PyResult<RegretColumns> {
-    let judgments = judgments.map(|judgments| &*judgments.0);
-    let made = py
-        .detach(|| regrets::regrets(&rankings.made, judgments, &plan.0))
-        .map_err(|error| to_python(py, &error))?;
-    let each = || made.rows.iter();
-    Ok(RegretColumns(
-        counts(each().map(|row| row.query)),
-        counts(each().map(|row| row.rank)),
-        numbers(each().map(|row| row.grade)),
-        numbers(each().map(|row| row.gain)),
-        numbers(each().map(|row| row.regret)),
-        each().map(|row| row.doc.clone()).collect(),
-        numbers(made.units.iter().copied()),
-        made.by_rank.clone(),
-    ))
+    guard(|| {
+        let judgments = judgments.map(|judgments| &*judgments.0);
+        let made = py
+            .detach(|| regrets::regrets(&rankings.made, judgments, &plan.0))
+            .map_err(|error| to_python(py, &error))?;
+        let each = || made.rows.iter();
+        Ok(RegretColumns(
+            counts(each().map(|row| row.query)),
+            counts(each().map(|row| row.rank)),
+            numbers(each().map(|row| row.grade)),
+            numbers(each().map(|row| row.gain)),
+            numbers(each().map(|row| row.regret)),
+            each().map(|row| row.doc.clone()).collect(),
+            numbers(made.units.iter().copied()),
+            made.by_rank.clone(),
+        ))
+    })
 }

@@ -8,6 +8,7 @@ use crate::aggregate::Aggregate;
 use crate::evaluate::{Empty, Missing, Negative, Policy, Unjudged, Unretrieved};
 use crate::judgments::Duplicates;
 use crate::kernels::{Denominator, Discount, Gain, Ideal, Params};
+use crate::memory::{self, Vec};
 use crate::rank::Ties;
 use crate::trec::ScoreType;
 
@@ -160,7 +161,7 @@ pub(super) fn read_gain(value: &Bound<'_, PyAny>) -> PyResult<Gain> {
     }
     let pairs: Vec<[f64; 2]> = value.extract()?;
     let mut pairs: Vec<(f64, f64)> = pairs.into_iter().map(|[grade, gain]| (grade, gain)).collect();
-    pairs.sort_by(|a, b| a.0.total_cmp(&b.0));
+    memory::sort_by(&mut pairs, |a, b| a.0.total_cmp(&b.0));
     Ok(Gain::Table(pairs))
 }
 

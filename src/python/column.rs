@@ -9,6 +9,7 @@ use pyo3::exceptions::PyBufferError;
 use pyo3::ffi;
 use pyo3::prelude::*;
 
+use crate::memory::Vec;
 use crate::rankings;
 
 /// The memory of a column, as the buffer protocol wants it.

@@ -12,6 +12,7 @@ use super::watch::Watch;
 use super::{NoteRows, Plan, to_python};
 use crate::aggregate::{Aggregate, Part};
 use crate::evaluate;
+use crate::memory::{Vec, guard, vec};
 use crate::resample::{self, Level, Method, interval};
 
 /// The values of all measures.
@@ -30,18 +31,20 @@ impl Evaluation {
 #[pymethods]
 impl Evaluation {
     fn values(&self, measure: usize) -> PyResult<Column> {
-        let values = self.made.values.get(measure).cloned();
-        values
-            .map(|values| Column(Data::Values(values)))
-            .ok_or_else(|| PyKeyError::new_err(measure))
+        guard(|| {
+            let values = self.made.values.get(measure).cloned();
+            values
+                .map(|values| Column(Data::Values(values)))
+                .ok_or_else(|| PyKeyError::new_err(measure))
+        })
     }
 
-    fn means(&self) -> Vec<f64> {
-        self.made.means.clone()
+    fn means(&self) -> PyResult<Vec<f64>> {
+        guard(|| Ok(self.made.means.clone()))
     }
 
-    fn denominators(&self) -> Vec<u64> {
-        self.made.denominators.clone()
+    fn denominators(&self) -> PyResult<Vec<u64>> {
+        guard(|| Ok(self.made.denominators.clone()))
     }
 
     /// queries, evaluated, empty, missing, `run_only`, tied, flat.
@@ -59,14 +62,16 @@ impl Evaluation {
     }
 
     /// Retrieved and unjudged documents by cutoff.
-    fn at_cutoffs(&self) -> Vec<(u64, u64)> {
-        self.made.counts.at_cutoffs.clone()
+    fn at_cutoffs(&self) -> PyResult<Vec<(u64, u64)>> {
+        guard(|| Ok(self.made.counts.at_cutoffs.clone()))
     }
 
-    fn is_present<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
-        let bytes: Vec<u8> =
-            self.made.is_present.iter().map(|&is_present| u8::from(is_present)).collect();
-        PyBytes::new(py, &bytes)
+    fn is_present<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+        let is_present = &self.made.is_present;
+        PyBytes::new_with(py, is_present.len(), |bytes| {
+            bytes.iter_mut().zip(is_present).for_each(|(byte, &is)| *byte = u8::from(is));
+            Ok(())
+        })
     }
 
     fn notes(&self) -> NoteRows {
@@ -75,23 +80,27 @@ impl Evaluation {
 
     /// The same values, with other weights of the queries.
     fn reweigh(&self, py: Python<'_>, weights: Vec<f64>) -> PyResult<Self> {
-        let plan = self.plan.with_weights(weights).map_err(|error| to_python(py, &error))?;
-        let mut made = self.made.clone();
-        made.aggregate(&plan);
-        Ok(Self { made, plan: Arc::new(plan) })
+        guard(|| {
+            let plan = self.plan.with_weights(weights).map_err(|error| to_python(py, &error))?;
+            let mut made = self.made.clone();
+            made.aggregate(&plan);
+            Ok(Self { made, plan: Arc::new(plan) })
+        })
     }
 
     /// The aggregate of each measure over the queries of each group, with its denominator; `groups`
     /// says which group each query is in.
-    fn over(&self, groups: Vec<u32>, count: usize) -> Vec<Vec<(f64, u64)>> {
-        let members = members(&groups, count);
-        let over = |column| {
-            let mean = |queries: &Vec<usize>| {
-                self.made.mean_over(&self.plan, column, queries.iter().copied())
+    fn over(&self, groups: Vec<u32>, count: usize) -> PyResult<Vec<Vec<(f64, u64)>>> {
+        guard(|| {
+            let members = members(&groups, count);
+            let over = |column| {
+                let mean = |queries: &Vec<usize>| {
+                    self.made.mean_over(&self.plan, column, queries.iter().copied())
+                };
+                members.iter().map(mean).collect()
             };
-            members.iter().map(mean).collect()
-        };
-        (0..self.plan.measures.len()).map(over).collect()
+            Ok((0..self.plan.measures.len()).map(over).collect())
+        })
     }
 
     /// An interval around the aggregate of each measure over the queries of each group.
@@ -107,27 +116,29 @@ impl Evaluation {
         seed: u64,
         threads: usize,
     ) -> PyResult<Vec<Vec<(f64, f64)>>> {
-        let method = read_method(method, resamples, seed)?;
-        let members = members(&groups, count);
-        Watch::new(None).run(py, |watch| {
-            let mut all = Vec::new();
-            for (column, measure) in self.plan.measures.iter().enumerate() {
-                let mut of_groups = Vec::with_capacity(count);
-                for queries in &members {
-                    let parts = self.made.parts(&self.plan, column, queries.iter().copied());
-                    let aggregate = measure.aggregate;
-                    of_groups.push(interval(
-                        aggregate,
-                        &parts,
-                        Level(level),
-                        method,
-                        threads,
-                        watch,
-                    )?);
+        guard(|| {
+            let method = read_method(method, resamples, seed)?;
+            let members = members(&groups, count);
+            Watch::new(None).run(py, |watch| {
+                let mut all = Vec::new();
+                for (column, measure) in self.plan.measures.iter().enumerate() {
+                    let mut of_groups = Vec::with_capacity(count);
+                    for queries in &members {
+                        let parts = self.made.parts(&self.plan, column, queries.iter().copied());
+                        let aggregate = measure.aggregate;
+                        of_groups.push(interval(
+                            aggregate,
+                            &parts,
+                            Level(level),
+                            method,
+                            threads,
+                            watch,
+                        )?);
+                    }
+                    all.push(of_groups);
                 }
-                all.push(of_groups);
-            }
-            Ok(all)
+                Ok(all)
+            })
         })
     }
 }
@@ -145,11 +156,14 @@ pub(super) fn interval_of_mean(
     seed: u64,
     threads: usize,
 ) -> PyResult<(f64, f64)> {
-    let method = read_method(method, resamples, seed)?;
-    let part = |(value, weight)| Part { value, weight, ratio: (value, 1.0) };
-    let parts: Vec<Part> = values.into_iter().zip(weights).map(part).collect();
-    Watch::new(None)
-        .run(py, |watch| interval(Aggregate::Mean, &parts, Level(level), method, threads, watch))
+    guard(|| {
+        let method = read_method(method, resamples, seed)?;
+        let part = |(value, weight)| Part { value, weight, ratio: (value, 1.0) };
+        let parts: Vec<Part> = values.into_iter().zip(weights).map(part).collect();
+        Watch::new(None).run(py, |watch| {
+            interval(Aggregate::Mean, &parts, Level(level), method, threads, watch)
+        })
+    })
 }
 
 /// How many standard errors wide half of Student's interval is.

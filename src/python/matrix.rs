@@ -10,6 +10,7 @@ use super::{Plan, to_python};
 use crate::cells::Cells;
 use crate::error::{Error, Kind};
 use crate::matrix;
+use crate::memory::guard;
 
 /// Two matrices of one shape, of which all threads may read.
 struct Pair<'a> {
@@ -50,26 +51,30 @@ pub(super) fn mean_of_rows(
     is_reversed: bool,
     threads: usize,
 ) -> PyResult<Option<f64>> {
-    let Ok(shape @ [(1..), (1..)]) = <[usize; 2]>::try_from(grades.shape()) else {
-        return Ok(None);
-    };
-    let (Ok(of_grades), Ok(of_scores)) = (grades.view(), scores.view()) else { return Ok(None) };
-    if scores.shape() != shape {
-        return Ok(None);
-    }
-    let pair = Pair { grades: of_grades, scores: of_scores, shape, is_reversed };
-    let mut raised = None;
-    let mut last = Instant::now();
-    let mut watch = |_| {
-        if last.elapsed() < BETWEEN_LOOKS {
-            return Ok(());
+    guard(|| {
+        let Ok(shape @ [(1..), (1..)]) = <[usize; 2]>::try_from(grades.shape()) else {
+            return Ok(None);
+        };
+        let (Ok(of_grades), Ok(of_scores)) = (grades.view(), scores.view()) else {
+            return Ok(None);
+        };
+        if scores.shape() != shape {
+            return Ok(None);
         }
-        last = Instant::now();
-        py.check_signals().map_err(|signal| {
-            raised = Some(signal);
-            Error::new(Kind::Interrupted, "interrupted", "stopped by the caller")
-        })
-    };
-    let mean = matrix::mean(&plan.0, &pair, threads, &mut watch);
-    mean.map_err(|error| raised.unwrap_or_else(|| to_python(py, &error)))
+        let pair = Pair { grades: of_grades, scores: of_scores, shape, is_reversed };
+        let mut raised = None;
+        let mut last = Instant::now();
+        let mut watch = |_| {
+            if last.elapsed() < BETWEEN_LOOKS {
+                return Ok(());
+            }
+            last = Instant::now();
+            py.check_signals().map_err(|signal| {
+                raised = Some(signal);
+                Error::new(Kind::Interrupted, "interrupted", "stopped by the caller")
+            })
+        };
+        let mean = matrix::mean(&plan.0, &pair, threads, &mut watch);
+        mean.map_err(|error| raised.unwrap_or_else(|| to_python(py, &error)))
+    })
 }

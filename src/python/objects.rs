@@ -7,7 +7,7 @@
 
 use std::borrow::Cow;
 
-use pyo3::exceptions::{PyOverflowError, PyTypeError};
+use pyo3::exceptions::{PyOverflowError, PyTypeError, PyUnicodeEncodeError};
 use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::{
@@ -17,6 +17,7 @@ use pyo3::types::{
 use super::to_python;
 use crate::error::{Error, Kind, show};
 use crate::ids::Ids;
+use crate::memory::Vec;
 use crate::notes::{Note, Notes};
 use crate::number::NotANumber;
 use crate::trec::{self, List, Row, ScoreType};
@@ -224,7 +225,10 @@ pub(super) fn read_id<'a>(
     let py = id.py();
     let refuse = |error: Error| to_python(py, &error.file(place));
     if let Ok(text) = id.cast::<PyString>() {
-        let text = text.to_str().map_err(|_| {
+        let text = text.to_str().map_err(|raised| {
+            if !raised.is_instance_of::<PyUnicodeEncodeError>(py) {
+                return raised;
+            }
             let shown = id.repr().map_or_else(|_| String::new(), |text| text.to_string());
             refuse(
                 Error::new(Kind::Format, "surrogate", "expected text, found a lone surrogate")

@@ -10,12 +10,14 @@ use super::cells::Numbers;
 use super::column::{Column, Data, Raw};
 use super::evaluation::Evaluation;
 use super::table::{Ids, TableColumns};
-use super::{Judgments, Plan, Run, choices, names, to_python};
+use super::vectors::copy_of;
+use super::{Judgments, Plan, Run, choices, names, text, to_python};
 use crate::attributes::{Attribute, Attributes};
 use crate::axis::Names;
 use crate::columns::Columns;
 use crate::grades::Grades;
 use crate::join_columns::RunColumns;
+use crate::memory::{self, Vec, guard};
 use crate::notes::Notes;
 use crate::rankings;
 
@@ -37,11 +39,14 @@ impl Rankings {
         ties: &str,
         duplicates: &str,
     ) -> PyResult<Self> {
-        let (ties, duplicates) = (choices::ties(ties)?, choices::duplicates(duplicates)?);
-        let made = py.detach(|| rankings::Rankings::new(&judgments.0, &run.run, ties, duplicates));
-        let name = run.name.clone();
-        made.map_err(|error| to_python(py, &error.file(&name)))
-            .map(|made| Self { made: Arc::new(made), name })
+        guard(|| {
+            let (ties, duplicates) = (choices::ties(ties)?, choices::duplicates(duplicates)?);
+            let made =
+                py.detach(|| rankings::Rankings::new(&judgments.0, &run.run, ties, duplicates));
+            let name = run.name.clone();
+            made.map_err(|error| to_python(py, &error.file(&name)))
+                .map(|made| Self { made: Arc::new(made), name })
+        })
     }
 
     /// From columns of queries, documents and scores.
@@ -59,22 +64,24 @@ impl Rankings {
         score_type: &str,
         threads: usize,
     ) -> PyResult<Self> {
-        let (queries, docs, scores) = (queries.view(py)?, docs.view(py)?, scores.view()?);
-        let chosen = (
-            choices::ties(ties)?,
-            choices::duplicates(duplicates)?,
-            choices::score_type(score_type)?,
-        );
-        let made = py.detach(|| {
-            let run = RunColumns {
-                queries: queries.column(),
-                docs: docs.column(),
-                scores: &scores,
-                are_ranks,
-            };
-            rankings::Rankings::from_pairs(&judgments.0, &run, chosen, threads)
-        });
-        Self::finish(py, made, "run")
+        guard(|| {
+            let (queries, docs, scores) = (queries.view(py)?, docs.view(py)?, scores.view()?);
+            let chosen = (
+                choices::ties(ties)?,
+                choices::duplicates(duplicates)?,
+                choices::score_type(score_type)?,
+            );
+            let made = py.detach(|| {
+                let run = RunColumns {
+                    queries: queries.column(),
+                    docs: docs.column(),
+                    scores: &scores,
+                    are_ranks,
+                };
+                rankings::Rankings::from_pairs(&judgments.0, &run, chosen, threads)
+            });
+            Self::finish(py, made, "run")
+        })
     }
 
     /// From rows in any order that hold both scores and grades.
@@ -86,11 +93,14 @@ impl Rankings {
         duplicates: &str,
         threads: usize,
     ) -> PyResult<Self> {
-        let table = columns.view(py)?;
-        let (ties, duplicates) = (choices::ties(ties)?, choices::duplicates(duplicates)?);
-        let made =
-            py.detach(|| rankings::Rankings::from_table(&table.table(), ties, duplicates, threads));
-        Self::finish(py, made, "table")
+        guard(|| {
+            let table = columns.view(py)?;
+            let (ties, duplicates) = (choices::ties(ties)?, choices::duplicates(duplicates)?);
+            let made = py.detach(|| {
+                rankings::Rankings::from_table(&table.table(), ties, duplicates, threads)
+            });
+            Self::finish(py, made, "table")
+        })
     }
 
     /// From rows that are together by query already.
@@ -104,32 +114,36 @@ impl Rankings {
         ties: &str,
         threads: usize,
     ) -> PyResult<Self> {
-        let (relevance, scores) = (relevance.to_vec(py)?, scores.to_vec(py)?);
-        let ideal = match ideal {
-            None => None,
-            Some((offsets, grades)) => Some((read_offsets(py, &offsets)?, grades.to_vec(py)?)),
-        };
-        let ties = choices::ties(ties)?;
-        let offsets = read_offsets(py, &offsets)?;
-        let columns = Columns {
-            names: Names::Numbers(offsets.len() - 1),
-            offsets,
-            relevance: Grades::Doubles(relevance),
-            scores,
-            are_ranks: false,
-            docs: None,
-            ideal,
-            is_grouped: true,
-            attributes: Attributes::default(),
-            notes: Notes::default(),
-        };
-        let made = py.detach(|| rankings::Rankings::from_columns(columns, ties, threads));
-        Self::finish(py, made, "arrays")
+        guard(|| {
+            let (relevance, scores) = (copy_of(py, &relevance)?, copy_of(py, &scores)?);
+            let ideal = match ideal {
+                None => None,
+                Some((offsets, grades)) => {
+                    Some((read_offsets(py, &offsets)?, copy_of(py, &grades)?))
+                }
+            };
+            let ties = choices::ties(ties)?;
+            let offsets = read_offsets(py, &offsets)?;
+            let columns = Columns {
+                names: Names::Numbers(offsets.len() - 1),
+                offsets,
+                relevance: Grades::Doubles(relevance),
+                scores,
+                are_ranks: false,
+                docs: None,
+                ideal,
+                is_grouped: true,
+                attributes: Attributes::default(),
+                notes: Notes::default(),
+            };
+            let made = py.detach(|| rankings::Rankings::from_columns(columns, ties, threads));
+            Self::finish(py, made, "arrays")
+        })
     }
 
     /// What the queries are called, in order.
-    fn query_ids(&self) -> Vec<String> {
-        names(self.made.axis())
+    fn query_ids(&self) -> PyResult<Vec<String>> {
+        guard(|| Ok(names(self.made.axis())))
     }
 
     fn find(&self, query: &str) -> Option<usize> {
@@ -137,47 +151,71 @@ impl Rankings {
     }
 
     /// The different grades, ascending.
-    fn grades(&self) -> Vec<f64> {
-        self.made.axis().grades().to_vec()
+    fn grades(&self) -> PyResult<Vec<f64>> {
+        guard(|| Ok(memory::copy(self.made.axis().grades())))
     }
 
     fn evaluate(&self, py: Python<'_>, plan: &Plan, threads: usize) -> PyResult<Evaluation> {
-        py.detach(|| self.made.evaluate(&plan.0, threads))
-            .map(|made| Evaluation::new(made, plan))
-            .map_err(|error| to_python(py, &error.file(&self.name)))
+        guard(|| {
+            py.detach(|| self.made.evaluate(&plan.0, threads))
+                .map(|made| Evaluation::new(made, plan))
+                .map_err(|error| to_python(py, &error.file(&self.name)))
+        })
+    }
+
+    /// The values of the first measure of a plan at ascending cutoffs, query by query.
+    fn values_at(
+        &self,
+        py: Python<'_>,
+        plan: &Plan,
+        cutoffs: PyBuffer<i64>,
+    ) -> PyResult<Option<Column>> {
+        guard(|| {
+            let cutoffs = read_offsets(py, &cutoffs)?;
+            let values = py.detach(|| self.made.values_at(&plan.0, &cutoffs));
+            values
+                .map(|values| values.map(|values| Column(Data::Values(values))))
+                .map_err(|error| to_python(py, &error.file(&self.name)))
+        })
     }
 
     fn column(&self, name: &str) -> PyResult<Column> {
-        let of: fn(&rankings::Rankings) -> Raw = match name {
-            "offsets" => |made| Raw::of(made.offsets(), "q"),
-            "relevance" => |made| Raw::of(made.relevance(), "d"),
-            "scores" => |made| Raw::of(made.scores(), "d"),
-            "doc_codes" => |made| Raw::of(made.codes(), "I"),
-            "ideal_offsets" => |made| Raw::of(made.axis().offsets(), "q"),
-            "ideal" => |made| Raw::of(made.axis().all_ideals(), "d"),
-            other => return Err(PyKeyError::new_err(other.to_owned())),
-        };
-        Ok(Column(Data::OfRankings(Arc::clone(&self.made), of)))
+        guard(|| {
+            let of: fn(&rankings::Rankings) -> Raw = match name {
+                "offsets" => |made| Raw::of(made.offsets(), "q"),
+                "relevance" => |made| Raw::of(made.relevance(), "d"),
+                "scores" => |made| Raw::of(made.scores(), "d"),
+                "doc_codes" => |made| Raw::of(made.codes(), "I"),
+                "ideal_offsets" => |made| Raw::of(made.axis().offsets(), "q"),
+                "ideal" => |made| Raw::of(made.axis().all_ideals(), "d"),
+                other => return Err(PyKeyError::new_err(other.to_owned())),
+            };
+            Ok(Column(Data::OfRankings(Arc::clone(&self.made), of)))
+        })
     }
 
     /// What the documents of a query are called, in rank order.
-    fn doc_ids(&self, query: usize) -> Vec<String> {
-        let offsets = self.made.offsets();
-        let codes = self.made.codes().get(offsets[query]..offsets[query + 1]).unwrap_or_default();
-        let docs = self.made.docs();
-        codes.iter().map(|&code| String::from_utf8_lossy(&docs.get(code)).into_owned()).collect()
+    fn doc_ids(&self, query: usize) -> PyResult<Vec<String>> {
+        guard(|| {
+            let rows = self.made.offsets()[query]..self.made.offsets()[query + 1];
+            let codes = self.made.codes().get(rows).unwrap_or_default();
+            Ok(codes.iter().map(|&code| text(&self.made.docs().get(code))).collect())
+        })
     }
 
     /// The different values of an attribute, and which of them each query has.
-    fn attribute(&self, name: &str) -> Option<(Vec<String>, Vec<u32>)> {
-        let Attribute { values, codes, .. } = self.made.attributes().get(name)?;
-        let text = |value| String::from_utf8_lossy(&values.get(value)).into_owned();
-        Some(((0..values.len()).map(text).collect(), codes.clone()))
+    fn attribute(&self, name: &str) -> PyResult<Option<(Vec<String>, Vec<u32>)>> {
+        guard(|| {
+            let found = self.made.attributes().get(name);
+            Ok(found.map(|Attribute { values, codes, .. }| {
+                ((0..values.len()).map(|value| text(&values.get(value))).collect(), codes.clone())
+            }))
+        })
     }
 
     /// The names of the attributes.
-    fn attributes(&self) -> Vec<String> {
-        self.made.attributes().names().map(str::to_owned).collect()
+    fn attributes(&self) -> PyResult<Vec<String>> {
+        guard(|| Ok(self.made.attributes().names().map(str::to_owned).collect()))
     }
 }
 
@@ -195,5 +233,5 @@ impl Rankings {
 
 #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // they begin with 0 and ascend
 fn read_offsets(py: Python<'_>, offsets: &PyBuffer<i64>) -> PyResult<Vec<usize>> {
-    Ok(offsets.to_vec(py)?.into_iter().map(|offset| offset as usize).collect())
+    Ok(copy_of(py, offsets)?.into_iter().map(|offset| offset as usize).collect())
 }

@@ -4,7 +4,9 @@ use pyo3::buffer::PyBuffer;
 use pyo3::prelude::*;
 
 use super::cells::{Doubles, Numbers, View};
+use super::vectors::copy_of;
 use crate::columns::Table;
+use crate::memory::Vec;
 use crate::table::IdColumn;
 
 /// Identifiers: integers, or texts end to end with their offsets.
@@ -25,7 +27,9 @@ pub(super) enum IdView<'a> {
 impl Ids {
     pub(super) fn view(&self, py: Python<'_>) -> PyResult<IdView<'_>> {
         Ok(match self {
-            Self::Texts((offsets, bytes)) => IdView::Texts(offsets.to_vec(py)?, bytes.to_vec(py)?),
+            Self::Texts((offsets, bytes)) => {
+                IdView::Texts(copy_of(py, offsets)?, copy_of(py, bytes)?)
+            }
             Self::Ints(values) => IdView::Ints(View::of(values)?),
         })
     }

@@ -7,8 +7,9 @@ use pyo3::prelude::*;
 
 use super::evaluation::Evaluation;
 use super::table::TableColumns;
-use super::{Plan, choices, to_python};
+use super::{Plan, choices, text, to_python};
 use crate::axis::Names;
+use crate::memory::{Vec, guard};
 use crate::table_stream;
 
 /// Evaluates a table batch by batch.
@@ -38,26 +39,29 @@ impl TableStream {
         is_grouped: bool,
         threads: usize,
     ) -> PyResult<bool> {
-        let chosen = (choices::ties(ties)?, choices::duplicates(duplicates)?);
-        let table = columns.view(py)?;
-        let mut stream = self.0.lock().map_err(|_| ended())?;
-        let stream = stream.as_mut().ok_or_else(ended)?;
-        py.detach(|| stream.push(&plan.0, &table.table(), chosen, is_grouped, threads))
-            .map_err(|error| to_python(py, &error.file("table")))
+        guard(|| {
+            let chosen = (choices::ties(ties)?, choices::duplicates(duplicates)?);
+            let table = columns.view(py)?;
+            let mut stream = self.0.lock().map_err(|_| ended())?;
+            let stream = stream.as_mut().ok_or_else(ended)?;
+            py.detach(|| stream.push(&plan.0, &table.table(), chosen, is_grouped, threads))
+                .map_err(|error| to_python(py, &error.file("table")))
+        })
     }
 
     fn finish(&self, plan: &Plan) -> PyResult<Option<Finished>> {
-        let stream = self.0.lock().map_err(|_| ended())?.take().ok_or_else(ended)?;
-        let Some((made, names, attributes)) = stream.finish(&plan.0) else { return Ok(None) };
-        let text = |id: &[u8]| String::from_utf8_lossy(id).into_owned();
-        let names = Names::Known(names);
-        let queries = (0..names.len()).map(|query| text(&names.get(query))).collect();
-        let attributes = attributes.into_iter().map(|attribute| {
-            let values = &attribute.values;
-            let texts = (0..values.len()).map(|value| text(&values.get(value))).collect();
-            (attribute.name, texts, attribute.codes)
-        });
-        Ok(Some((Evaluation::new(made, plan), queries, attributes.collect())))
+        guard(|| {
+            let stream = self.0.lock().map_err(|_| ended())?.take().ok_or_else(ended)?;
+            let Some((made, names, attributes)) = stream.finish(&plan.0) else { return Ok(None) };
+            let names = Names::Known(names);
+            let queries = (0..names.len()).map(|query| text(&names.get(query))).collect();
+            let attributes = attributes.into_iter().map(|attribute| {
+                let values = &attribute.values;
+                let texts = (0..values.len()).map(|value| text(&values.get(value))).collect();
+                (attribute.name, texts, attribute.codes)
+            });
+            Ok(Some((Evaluation::new(made, plan), queries, attributes.collect())))
+        })
     }
 }
 

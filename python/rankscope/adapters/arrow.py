@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from importlib import import_module
 
 from rankscope.errors import FormatError
@@ -25,3 +26,44 @@ def load_arrow(module: str = "pyarrow") -> Any:  # noqa: ANN401 - PyArrow has no
             hint="pip install 'rankscope[tables]'",
             code="missing_extra",
         ) from error
+
+
+def check_whole(values: Any, name: str) -> None:  # noqa: ANN401 - as above
+    """Refuse an array of Arrow whose offsets, views or indices point outside of its buffers.
+
+    PyArrow follows them wherever they point, and ends the process.
+
+    Args:
+        values: An array or a chunked array.
+        name: What messages call it.
+
+    Raises:
+        FormatError: It is such an array.
+    """
+    pa = load_arrow()
+    try:
+        values.validate(full=True)
+    except (pa.ArrowException, LookupError, OverflowError) as error:
+        raise FormatError(
+            f"expected a valid Arrow column in {name}, found a damaged one "
+            f"({str(error).splitlines()[0]:.200})",
+            hint="the library that made the column describes its memory wrongly: make it again",
+            code="column_damaged",
+            file=name,
+        ) from error
+
+
+def check_inside(values: object, name: str) -> None:
+    """Refuse a column of PyArrow, or of pandas with one inside, as `check_whole` does.
+
+    Raises:
+        FormatError: It is damaged.
+    """
+    pa = sys.modules.get("pyarrow")
+    if pa is None:
+        return
+    inner = getattr(values, "array", values)
+    if "Arrow" in type(inner).__name__ and hasattr(inner, "__arrow_array__"):
+        inner = inner.__arrow_array__()
+    if isinstance(inner, pa.Array | pa.ChunkedArray):
+        check_whole(inner, name)

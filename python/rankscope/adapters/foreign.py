@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from itertools import chain
 
+from rankscope.adapters.arrow import check_inside
 from rankscope.adapters.doubles import is_decimal, read_python, to_doubles
 from rankscope.adapters.mistakes import bad_shape, elsewhere, not_numbers, placed, too_deep
 from rankscope.errors import FormatError
@@ -59,6 +60,7 @@ def _of_library(values: object, name: str) -> NDArray[Any]:
         if any(hasattr(values, each) for each in ("__cuda_array_interface__", "__dlpack__")):
             raise elsewhere(name, values, "it gives no NumPy array")
         raise not_numbers(name, type(values).__name__)
+    check_inside(values, name)
     try:
         array: NDArray[Any] = values.__array__()
     except (TypeError, RuntimeError, ValueError, BufferError) as error:

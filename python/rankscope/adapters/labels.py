@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from itertools import chain
 
-from rankscope.adapters.arrow import load_arrow
+from rankscope.adapters.arrow import check_whole, load_arrow
 from rankscope.adapters.open_column import decode, is_null
 from rankscope.data.attribution import Attribution, Labels, grade_labels, read_positive
 from rankscope.errors import FormatError, UsageError
@@ -172,8 +172,12 @@ def _read_chunks(column: Foreign, name: str) -> Iterable[Foreign]:
     pa = load_arrow()
     try:
         chunked = pa.chunked_array(column) if way == "__arrow_c_stream__" else None
-        return [pa.array(column, from_pandas=True)] if chunked is None else chunked.chunks
+        values = pa.array(column, from_pandas=True) if chunked is None else chunked
+        check_whole(values, name)
+        return values.chunks if isinstance(values, pa.ChunkedArray) else [values]
     except (pa.ArrowException, TypeError, ValueError) as error:
+        if isinstance(error, FormatError):
+            raise
         raise _bad_labels(name, "a column of labels", type(column).__name__) from error
 
 

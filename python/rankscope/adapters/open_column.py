@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from rankscope.adapters.arrow import load_arrow
+from rankscope.adapters.arrow import check_whole, load_arrow
 from rankscope.adapters.foreign import check_file, open_array
 from rankscope.adapters.mistakes import bad_shape
 from rankscope.errors import FormatError
@@ -47,8 +47,11 @@ def open_column(column: Foreign, name: str, refuse: Callable[[str], FormatError]
     try:
         values = _to_arrow(column)
         if values is not None:
+            check_whole(values, name)
             return _join(values)
     except (TypeError, ValueError, NotImplementedError) as error:  # Arrow's errors are of these
+        if isinstance(error, FormatError):
+            raise
         raise refuse(str(getattr(column, "dtype", type(column).__name__))) from error
     try:
         return open_array(column, name, 1)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from rankscope.adapters.arrays import from_lists
 from rankscope.adapters.foreign import is_row
 from rankscope.adapters.numbers import split_lists
+from rankscope.api.cutoffs import values_at
 from rankscope.api.rankings import rank_groups
 from rankscope.data.policy import Policy
 from rankscope.errors import InputError, UsageError
@@ -165,14 +166,12 @@ def _compute(
     base = measure(**settings)
     try:
         rankings = rank_groups(from_lists(lists, ideals, "rel"), "input")  # type: ignore[arg-type]  # lists of numbers
-        cutoffs = _read_cutoffs(k, int(np.diff(rankings.offsets).max()))
-        measures = [base if cutoff is None else base @ cutoff for cutoff in cutoffs]
-        evaluation = rankings.evaluate(measures, policy=chosen)
+        cutoffs = _read_cutoffs(base, k, int(np.diff(rankings.offsets).max()))
+        values = values_at(rankings, base, cutoffs, chosen)
     except InputError as error:
         if is_one and error.line is not None:  # the place in the one list
             error.line, error.column = error.column, None
         raise
-    values = np.stack([evaluation.per_query(each) for each in measures], axis=-1)
     if not hasattr(k, "__iter__"):
         values = values[:, 0]
     if not is_one:
@@ -180,15 +179,15 @@ def _compute(
     return float(values[0]) if values.ndim == 1 else values[0]
 
 
-def _read_cutoffs(k: Cutoffs, longest: int) -> list[int | None]:
+def _read_cutoffs(base: Measure, k: Cutoffs, longest: int) -> list[int | None]:
     if isinstance(k, str) and k == "all":
         return list(range(1, longest + 1))
     if k is None or not hasattr(k, "__iter__"):
-        return [k]  # what is no number of the right kind is refused by the measure
+        return [k if k is None else (base @ k).k]  # the measure refuses what is no cutoff
     if not (is_row(type(k)) and getattr(k, "ndim", 1) == 1):
         raise UsageError(
             f"expected k as a number, several numbers or 'all', found {k!r:.120}",
             hint="write k=10, k=[5, 10] or k='all'",
             code="bad_parameter",
         )
-    return list(k)
+    return [each if each is None else (base @ each).k for each in k]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from itertools import zip_longest
 
 from rankscope.errors import FormatError
@@ -12,6 +13,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from rankscope.api.rankings import Rankings
+    from rankscope.measures import Measure
     from rankscope.results import Evaluation
 
 
@@ -25,9 +27,7 @@ def refuse_beaten_ideals(rankings: Rankings, evaluation: Evaluation) -> None:
     """
     import numpy as np  # noqa: PLC0415 - loads with the first array
 
-    # A list cannot be divided by an ideal without relevant grades: it has no value above 1.
-    relevant = np.concatenate([[0], np.cumsum(rankings.ideal > 0)])[rankings.ideal_offsets]
-    is_empty = np.diff(relevant) == 0
+    is_empty = _are_empty(rankings)
     for measure in evaluation.measures:
         if measure.row.value_range[1] != 1:
             continue
@@ -35,14 +35,58 @@ def refuse_beaten_ideals(rankings: Rankings, evaluation: Evaluation) -> None:
         for query in np.flatnonzero(is_suspect).tolist():
             found = _of_query(rankings.relevance, rankings.offsets, query)[: measure.k]
             if _lacks(_of_query(rankings.ideal, rankings.ideal_offsets, query), found):
-                raise FormatError(
-                    f"expected an ideal with the grades of its list, found a list that is better "
-                    f"by {measure}",
-                    hint="give all judged grades, those of the list among them",
-                    code="ideal_mismatch",
-                    file="ideal",
-                    line=query + 1,
-                )
+                raise _beaten(measure, query)
+
+
+def refuse_ideals_beaten_at(
+    rankings: Rankings, base: Measure, cutoffs: list[int], values: NDArray[np.float64]
+) -> None:
+    """Refuse a list that is better than its ideal at one of many cutoffs.
+
+    Args:
+        rankings: The lists.
+        base: The measure, without a cutoff.
+        cutoffs: The cutoffs, which ascend.
+        values: The values, of shape (queries, cutoffs).
+
+    Raises:
+        FormatError: There is such a list; the line is its number.
+    """
+    import numpy as np  # noqa: PLC0415 - loads with the first array
+
+    if not rankings._choices.has_ideal or base.row.value_range[1] != 1:  # noqa: SLF001 - a part of it
+        return
+    is_suspect = _are_empty(rankings)[:, np.newaxis] | (values > 1)
+    first: tuple[int, int] | None = None
+    for query in np.flatnonzero(is_suspect.any(axis=1)).tolist():
+        found = _of_query(rankings.relevance, rankings.offsets, query)
+        ideal = _of_query(rankings.ideal, rankings.ideal_offsets, query)
+        # What an ideal lacks at one cutoff, it lacks at all larger ones.
+        start = bisect_left(cutoffs, True, key=lambda k: _lacks(ideal, found[:k]))
+        at = np.flatnonzero(is_suspect[query, start:])[:1].tolist()
+        if at and (first is None or start + at[0] < first[0]):
+            first = start + at[0], query
+    if first is not None:
+        raise _beaten(base @ cutoffs[first[0]], first[1])
+
+
+def _are_empty(rankings: Rankings) -> NDArray[np.bool_]:
+    """Whether each ideal has no relevant grades: no list, divided by it, has a value above 1."""
+    import numpy as np  # noqa: PLC0415 - loads with the first array
+
+    relevant = np.concatenate([[0], np.cumsum(rankings.ideal > 0)])[rankings.ideal_offsets]
+    is_empty: NDArray[np.bool_] = np.diff(relevant) == 0
+    return is_empty
+
+
+def _beaten(measure: Measure, query: int) -> FormatError:
+    return FormatError(
+        f"expected an ideal with the grades of its list, found a list that is better by {measure}",
+        hint="give all judged grades, those of the list among them",
+        code="ideal_mismatch",
+        file="ideal",
+        line=query + 1,
+    )
 
 
 def _of_query(column: NDArray[np.float64], offsets: NDArray[np.int64], query: int) -> list[float]:

@@ -9,7 +9,7 @@ from itertools import takewhile
 
 from rankscope.cli.arguments import Parser
 from rankscope.cli.output import drop_output, print_error, say_failure, set_up_streams
-from rankscope.errors import RankscopeError
+from rankscope.errors import OutOfMemoryError, RankscopeError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -44,6 +44,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except RankscopeError as error:
         print_error(error, as_json="--json" in takewhile("--".__ne__, words))
         return error.exit_status
+    except MemoryError:
+        drop_output()
+        shortage = OutOfMemoryError(
+            "not enough memory for this input",
+            hint="evaluate it in parts, or raise the memory limit of the process",
+            code="memory",
+        )
+        print_error(shortage, as_json=False)
+        return shortage.exit_status
     except OSError as error:
         drop_output()
         failure = say_failure(error)

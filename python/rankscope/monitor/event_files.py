@@ -7,6 +7,7 @@ its documents are lists.
 from __future__ import annotations
 
 import os
+from collections import Counter
 from contextlib import contextmanager
 
 from rankscope.adapters.files.columnar import ArrowFile, ParquetFile
@@ -203,7 +204,7 @@ class _Columns:
     ) -> dict[str, str]:
         """Choose columns; their keys are no roles, so that nothing is made of what they hold."""
         if len(set(names)) < len(names):
-            twice = next(name for name in names if list(names).count(name) > 1)
+            twice = next(name for name, count in Counter(names).items() if count > 1)
             raise FormatError(
                 f"expected columns with a name each, found {twice!r} twice",
                 hint="rename one of them",

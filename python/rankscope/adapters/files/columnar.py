@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import io
+import re
 
 from rankscope.adapters.arrow import load_arrow
 from rankscope.adapters.files.blocks import Lines
+from rankscope.adapters.files.logical import WIDTH, Allowance, cut, measure
 from rankscope.adapters.files.opening import check_unchanged, facts_of
 from rankscope.adapters.files.roles import ITEMS
-from rankscope.errors import FormatError, InputError, LimitError
+from rankscope.errors import FormatError, LimitError, OutOfMemoryError, RankscopeError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
     from typing import Any, BinaryIO
 
     from rankscope.adapters.files.opening import Progress
@@ -23,10 +25,15 @@ BATCH_OF_LISTS = 1 << 10
 BUFFER = 1 << 20
 MOST_COLUMNS = 16_384
 MOST_ROW_GROUPS = 100_000
-WIDTH = 8
-RATIO_FROM = 64 << 20
-MOST_FROM_ONE_BYTE = 1000
+MOST_PROBED = 256
+"""So many row groups are looked at to find long texts; of more, all are taken to have some."""
+
 IPC_MAGIC = b"ARROW1"
+FAILURES = (
+    *(ArithmeticError, LookupError, MemoryError, NotImplementedError, OSError, TypeError),
+    ValueError,
+)
+"""What PyArrow raises at damaged files, beside its own exceptions."""
 
 
 class ParquetFile:
@@ -58,8 +65,9 @@ class ParquetFile:
                 file=name,
             )
         self._facts = facts_of(self._file)
+        self._size = _size_of(file)
+        self._allowance = Allowance(name, self._size)
         self._parquet = self._guard(self._open)
-        self._size = self._file.seek(0, io.SEEK_END)
         self._check_limits()
         schema = self._parquet.schema_arrow
         names, inside = self._guard(lambda: names_of(schema))
@@ -67,25 +75,50 @@ class ParquetFile:
         self.columns = wanted.choose(names, inside, name)
         self.schema = load_arrow().schema(choose_fields(schema, self.columns))
         self._check_size()
+        swelling = self._guard(self._find_swelling)
+        if swelling:
+            self._parquet = self._guard(lambda: self._open(swelling))
 
-    def _open(self) -> Any:  # noqa: ANN401 - PyArrow has no types
+    def _open(self, dictionaries: Sequence[str] = ()) -> Any:  # noqa: ANN401 - PyArrow has no types
+        """Open it; the columns of these paths keep the dictionaries that they are stored with."""
         return load_arrow("pyarrow.parquet").ParquetFile(
-            self._file, buffer_size=BUFFER, pre_buffer=False, page_checksum_verification=True
+            self._file,
+            buffer_size=BUFFER,
+            pre_buffer=False,
+            page_checksum_verification=True,
+            read_dictionary=list(dictionaries) or None,
         )
 
     def _guard(self, act: Callable[[], Any]) -> Any:  # noqa: ANN401 - as above
-        arrow = load_arrow()
-        try:
-            return act()
-        except (arrow.ArrowException, OSError, ValueError, OverflowError) as error:
-            if isinstance(error, InputError):
-                raise
-            raise FormatError(
-                f"expected a whole Parquet file, found something else ({_first_line(error)})",
-                hint="fetch or write it again; nothing was taken from it",
-                code="parquet_invalid",
-                file=self.name,
-            ) from error
+        return guard(act, "Parquet file", "parquet_invalid", self._allowance)
+
+    def _find_swelling(self) -> list[str]:
+        """Find columns of texts that could exceed the limit with their dictionaries written out.
+
+        Keeping dictionaries is slow where most texts differ, so only these are read that way.
+        """
+        facts = self._parquet.metadata
+        leaves = [self._parquet.schema.column(at) for at in range(facts.num_columns)]
+        paths = [
+            leaf.path
+            for leaf in leaves
+            if leaf.physical_type == "BYTE_ARRAY"
+            and leaf.path.partition(".")[0] in self.schema.names
+        ]
+        # How many texts are in lists is not known before they are read.
+        if facts.num_row_groups > MOST_PROBED or not set(paths) <= set(self.schema.names):
+            return paths
+        probe = self._open(paths)
+        worst = 0
+        for number in range(facts.num_row_groups if paths else 0):
+            # A dictionary comes whole, with the first row.
+            first = probe.iter_batches(
+                batch_size=1, row_groups=[number], columns=paths, use_threads=False
+            )
+            batch = next(first, None)
+            for column in [] if batch is None else batch.columns:
+                worst += facts.row_group(number).num_rows * _longest_of(column)
+        return paths if worst > self._allowance.most else []
 
     def _check_limits(self) -> None:
         facts = self._parquet.metadata
@@ -110,15 +143,7 @@ class ParquetFile:
         stored = sum(
             facts.row_group(number).total_byte_size for number in range(facts.num_row_groups)
         )
-        logical = max(facts.num_rows * width, stored)
-        if logical > RATIO_FROM and logical > MOST_FROM_ONE_BYTE * self._size:
-            raise LimitError(
-                f"expected at most {MOST_FROM_ONE_BYTE} bytes from one packed byte, "
-                f"found {facts.num_rows} rows in {self._size} bytes",
-                hint="write it anew without packing, if it can be trusted",
-                code="decompressed_bytes",
-                file=self.name,
-            )
+        self._allowance.check(max(facts.num_rows * width, stored), facts.num_rows)
 
     def __iter__(self) -> Iterator[tuple[Any, Lines]]:
         is_of_lists = any(map(_is_list, self.schema.types))
@@ -127,14 +152,31 @@ class ParquetFile:
             columns=[f"{name}" for name in self.schema.names],
             use_threads=True,
         )
-        rows = 0
+        rows = logical = 0
         total = max(self._parquet.metadata.num_rows, 1)
         while (batch := self._guard(lambda: next(batches, None))) is not None:
-            yield batch.select(self.schema.names), Lines(rows + 1)
+            found = batch.select(self.schema.names)
+            self._guard(found.validate)
+            size = self._guard(lambda found=found: sum(map(measure, found.columns)))  # type: ignore[misc]
+            logical += size
+            self._allowance.check(logical, rows + batch.num_rows)
+            for start, part in cut(found, size):
+                plain = self._guard(lambda part=part: self._write_out(part))  # type: ignore[misc]
+                yield plain, Lines(rows + start + 1)
             rows += batch.num_rows
             if self._progress is not None:
                 self._progress(min(rows * self._size // total, self._size))
         check_unchanged(self._file, self._facts, self.name)
+
+    def _write_out(self, batch: Any) -> Any:  # noqa: ANN401 - as above
+        """Write out the dictionaries that only we asked for."""
+        if batch.schema.types == self.schema.types:
+            return batch
+        columns = [
+            column if column.type == kind else column.cast(kind)
+            for column, kind in zip(batch.columns, self.schema.types, strict=True)
+        ]
+        return load_arrow().RecordBatch.from_arrays(columns, names=self.schema.names)
 
 
 class ArrowFile:
@@ -159,6 +201,7 @@ class ArrowFile:
         self._progress = progress
         self._file = file
         self._facts = facts_of(self._file)
+        self._allowance = Allowance(name, _size_of(file))
         self._reader = self._guard(self._open)
         schema = self._reader.schema
         names, inside = self._guard(lambda: names_of(schema))
@@ -175,17 +218,7 @@ class ArrowFile:
         return ipc.open_file(self._file) if is_file else ipc.open_stream(self._file)
 
     def _guard(self, act: Callable[[], Any]) -> Any:  # noqa: ANN401 - as above
-        arrow = load_arrow()
-        try:
-            return act()
-        except (arrow.ArrowException, OSError, ValueError, OverflowError) as error:
-            raise FormatError(
-                f"expected a whole Arrow file or stream, found something else "
-                f"({_first_line(error)})",
-                hint="fetch or write it again; nothing was taken from it",
-                code="arrow_invalid",
-                file=self.name,
-            ) from error
+        return guard(act, "Arrow file or stream", "arrow_invalid", self._allowance)
 
     def _batches(self) -> Iterator[Any]:
         count = getattr(self._reader, "num_record_batches", None)
@@ -203,18 +236,75 @@ class ArrowFile:
             return None
 
     def __iter__(self) -> Iterator[tuple[Any, Lines]]:
-        rows = 0
+        rows = logical = 0
         step = BATCH_OF_LISTS if any(map(_is_list, self.schema.types)) else BATCH
         for whole in self._batches():
             batch = whole.select(self.schema.names)
+            # A length of somebody else may be any number.
+            self._allow(logical + WIDTH * batch.num_rows * max(batch.num_columns, 1), rows, whole)
             # Offsets of somebody else may point anywhere.
             self._guard(lambda batch=batch: batch.validate(full=True))  # type: ignore[misc]
             for start in range(0, batch.num_rows, step):
-                yield batch.slice(start, step), Lines(rows + start + 1)
+                some = batch.slice(start, step)
+                size = self._guard(lambda some=some: sum(map(measure, some.columns)))  # type: ignore[misc]
+                logical += size
+                self._allow(logical, rows + start + some.num_rows, whole)
+                for within, part in cut(some, size):
+                    yield part, Lines(rows + start + within + 1)
             rows += batch.num_rows
             if self._progress is not None and self._file.seekable():
                 self._progress(self._file.tell())
         check_unchanged(self._file, self._facts, self.name)
+
+    def _allow(self, logical: int, rows: int, batch: Any) -> None:  # noqa: ANN401 - as above
+        """Refuse more logical bytes than the file can mean; of a pipe, what is in memory counts."""
+        stored = self._allowance.stored or batch.get_total_buffer_size()
+        Allowance(self.name, stored).check(logical, rows)
+
+
+def guard(act: Callable[[], Any], what: str, code: str, allowance: Allowance) -> Any:  # noqa: ANN401 - as above
+    """Read something with PyArrow, and say what is wrong with the file where it cannot be read.
+
+    Raises:
+        FormatError: The file is damaged.
+        OutOfMemoryError: The file may be whole, but there is not enough memory to read it.
+    """
+    arrow = load_arrow()
+    try:
+        return act()
+    except RankscopeError:
+        raise
+    except (arrow.ArrowException, *FAILURES) as error:
+        wanted = re.search(r"of size (\d+) failed", str(error))
+        if isinstance(error, MemoryError) and (wanted is None or int(wanted[1]) <= allowance.most):
+            raise OutOfMemoryError(
+                f"not enough memory to read this {what} ({_first_line(error)})",
+                hint="read it in parts, or raise the memory limit of the process",
+                code="memory",
+                file=allowance.name,
+            ) from error
+        raise FormatError(
+            f"expected a whole {what}, found something else ({_first_line(error)})",
+            hint="fetch or write it again; nothing was taken from it",
+            code=code,
+            file=allowance.name,
+        ) from error
+
+
+def _longest_of(column: Any) -> int:  # noqa: ANN401 - as above
+    """The bytes of the longest text of a dictionary."""
+    compute = load_arrow("pyarrow.compute")
+    return int(compute.max(compute.binary_length(column.dictionary)).as_py() or 0)
+
+
+def _size_of(file: BinaryIO) -> int:
+    """The bytes of a file, or 0 of a pipe."""
+    if not file.seekable():
+        return 0
+    start = file.tell()
+    size = file.seek(0, io.SEEK_END)
+    file.seek(start)
+    return size
 
 
 def names_of(schema: Any) -> tuple[list[str], dict[str, list[str]]]:  # noqa: ANN401 - as above

@@ -55,6 +55,7 @@ class JsonLinesFile:
         """Read lines of the first block until one has a value for each key of the first."""
         for block in self._pieces:
             example: dict[str, object] = {}
+            missing: set[str] = set()
             rows = block.text.split(b"\n")
             for number, row in enumerate(rows):
                 if not row.strip():
@@ -67,13 +68,15 @@ class JsonLinesFile:
                         break  # its turn comes when the lines before it are read
                     error.file, error.line = self.name, block.first_line + number
                     raise
-                is_first = not example
-                example |= {
-                    name: value
-                    for name, value in found.items()
-                    if _is_empty(example.get(name)) and (is_first or name in example)
-                }
-                if not any(map(_is_empty, example.values())):
+                if not example:
+                    example = dict(found)
+                    missing = {name for name, value in found.items() if _is_empty(value)}
+                # Only what the line has is looked at: lines may be many, and so may the keys be.
+                for name in missing.intersection(found):
+                    example[name] = found[name]
+                    if not _is_empty(found[name]):
+                        missing.remove(name)
+                if not missing:
                     break
             if example:
                 return block, example

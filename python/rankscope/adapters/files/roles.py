@@ -115,15 +115,23 @@ def normalise(column: Any, role: str) -> Any:  # noqa: ANN401 - PyArrow has no t
         try:
             return column.cast(arrow.float64())
         except arrow.ArrowInvalid:
-            raise _rounded(column) from None
+            # Arrow refuses all integers above 2^53, also those that a double holds.
+            rounded = _find_rounded(column)
+            if rounded is not None:
+                raise rounded from None
+            return column.cast(arrow.float64(), safe=False)
     return column
 
 
-def _rounded(column: Any) -> FormatError:  # noqa: ANN401 - as above
+def _find_rounded(column: Any) -> FormatError | None:  # noqa: ANN401 - as above
     values = enumerate(column.to_pylist(), start=1)
-    row, value = next(
-        (row, value) for row, value in values if value is not None and int(float(value)) != value
+    found = next(
+        ((row, value) for row, value in values if value is not None and int(float(value)) != value),
+        None,
     )
+    if found is None:
+        return None
+    row, value = found
     return FormatError(
         f"expected numbers that double precision holds, found {value}",
         hint="round them first",

@@ -1,0 +1,77 @@
+"""One measure at many cutoffs, in a single pass over each list."""
+
+from __future__ import annotations
+
+from rankscope import engine
+from rankscope.api.ideals import refuse_ideals_beaten_at
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from rankscope.api.rankings import Rankings
+    from rankscope.data.policy import Policy
+    from rankscope.measures import Measure
+
+DEEPEST = 2**31
+"""Larger cutoffs are those of whole lists, and evaluated one by one."""
+
+
+def values_at(
+    rankings: Rankings, base: Measure, cutoffs: Sequence[int | None], policy: Policy
+) -> NDArray[np.float64]:
+    """Evaluate one measure at many cutoffs.
+
+    Args:
+        rankings: The lists.
+        base: The measure, without a cutoff.
+        cutoffs: The cutoffs; `None` is the whole list.
+        policy: The policy.
+
+    Returns:
+        An array of shape (queries, cutoffs): to the bit what each cutoff gives by itself.
+
+    Raises:
+        UsageError: The policy does not fit the measure.
+        InputError: The policy refuses a query, or a gain overflows.
+    """
+    import numpy as np  # noqa: PLC0415 - loads with the first array
+
+    usual = sorted({k for k in cutoffs if k is not None and k <= DEEPEST})
+    columns: dict[int | None, NDArray[np.float64]] = {}
+    if len(usual) > 1:
+        columns |= zip(usual, _in_one_pass(rankings, base, usual, policy).T, strict=True)
+    others = {k: base if k is None else base @ k for k in cutoffs if k not in columns}
+    if others:
+        evaluation = rankings.evaluate(others.values(), policy=policy)
+        columns |= {k: evaluation.per_query(measure) for k, measure in others.items()}
+    return np.stack([columns[k] for k in cutoffs], axis=-1)
+
+
+def _in_one_pass(
+    rankings: Rankings, base: Measure, cutoffs: list[int], policy: Policy
+) -> NDArray[np.float64]:
+    import numpy as np  # noqa: PLC0415 - loads with the first array
+
+    grades = rankings.grades
+    request = engine.read_request(
+        base @ cutoffs[-1], policy, convention=None, score_type=None, grades=grades
+    )
+    plan = engine.make_plan(request, rankings.tie_policy, grades, "error")
+    column = rankings._core.values_at(plan, np.array(cutoffs, dtype=np.int64))  # noqa: SLF001 - a part of it
+    if column is None:
+        message = f"{base} has no values at many cutoffs"
+        raise TypeError(message)
+    values = np.frombuffer(memoryview(column), dtype=np.float64).reshape(-1, len(cutoffs)).copy()
+    is_undefined = np.isnan(values)
+    is_refused = np.isinf(values) | (is_undefined & (policy.empty == "error"))
+    if is_refused.any():
+        # One by one, the first of them is refused, with the query.
+        rankings.evaluate(base @ cutoffs[int(is_refused.any(axis=0).argmax())], policy=policy)
+    if policy.empty in {"zero", "one"}:
+        values[is_undefined] = policy.empty == "one"
+    refuse_ideals_beaten_at(rankings, base, cutoffs, values)
+    return values
