@@ -9,7 +9,8 @@ RankscopeError
 │   ├── DuplicateError  one document twice in a query
 │   ├── EmptyError      nothing to evaluate
 │   └── LimitError      a named limit was reached
-└── FileError           the operating system refused (exit status 4)
+├── FileError           the operating system refused (exit status 4)
+└── DeadlineError       a read took longer than it may (exit status 4)
 """
 
 from __future__ import annotations
@@ -119,6 +120,12 @@ class LimitError(InputError):
 
 class FileError(RankscopeError, OSError):
     """The operating system refused to read or write."""
+
+    exit_status = 4
+
+
+class DeadlineError(RankscopeError, TimeoutError):
+    """A read that was ended because it took too long, or because the service is closing."""
 
     exit_status = 4
 
