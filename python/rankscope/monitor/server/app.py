@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import time
+from functools import partial
 
 from anyio import CapacityLimiter, to_thread
 from starlette.responses import JSONResponse
 from starlette.routing import Route, Router
 
-from rankscope.errors import FileError
+from rankscope.errors import DeadlineError, FileError
 from rankscope.monitor.alerts.posting import Poster
 from rankscope.monitor.server.any_id import register_ids
 from rankscope.monitor.server.api.causes import Causes
@@ -19,6 +20,7 @@ from rankscope.monitor.server.api.values import Values
 from rankscope.monitor.server.api.webhook import Webhooks
 from rankscope.monitor.server.authenticating import Gate
 from rankscope.monitor.server.bodies import Held
+from rankscope.monitor.server.deadlines import Deadlines
 from rankscope.monitor.server.desk import Desk
 from rankscope.monitor.server.door import Door
 from rankscope.monitor.server.endpoint import Endpoint
@@ -29,6 +31,7 @@ from rankscope.monitor.server.metrics import Metrics
 from rankscope.monitor.server.openapi import describe
 from rankscope.monitor.server.pages.overview_page import OVERVIEW
 from rankscope.monitor.server.pages.pages import Pages
+from rankscope.monitor.server.problems import as_late
 from rankscope.monitor.server.refusals import Refusals
 from rankscope.monitor.server.settings import Settings
 from rankscope.monitor.server.sign_in import SignIn
@@ -38,6 +41,7 @@ from rankscope.records import replace
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterable, Iterator
+    from contextlib import AbstractContextManager
 
     from starlette.requests import Request
     from starlette.responses import Response
@@ -58,6 +62,7 @@ class Service:
         now: Gives the time, in microseconds since 1970 in UTC.
         poster: Posts to webhooks; to public addresses alone if left out.
         scheduler: Evaluates projects, if something does.
+        deadlines: Limits how long reads take.
     """
 
     def __init__(
@@ -69,14 +74,15 @@ class Service:
         *,
         poster: Poster | None = None,
         scheduler: Scheduler | None = None,
+        deadlines: Deadlines | None = None,
     ) -> None:
         self._store = store
         self._scheduler = scheduler
         self._keys = CapacityLimiter(settings.decoders)
         held = Held(settings.held_bytes)
         gate = Gate(store, settings, clock, self._keys)
-        desk = Desk(store, settings, now)
-        slow = Desk(store, replace(settings, readers=1, waiting_reads=4), now)
+        desk = Desk(store, settings, now, deadlines)
+        slow = Desk(store, replace(settings, readers=1, waiting_reads=4), now, deadlines)
         pages = Pages(desk, now)
         self.show_problem = pages.show_problem
         self.door = Door(gate, settings, held, Refusals(store), pages.show_problem)
@@ -151,7 +157,7 @@ class Service:
     def _can_read(self) -> bool:
         try:
             self._store.find_key("")
-        except FileError:
+        except (FileError, DeadlineError):
             return False
         return True
 
@@ -165,6 +171,7 @@ def make_app(
     now: Callable[[], int] = read_clock,
     poster: Poster | None = None,
     scheduler: Scheduler | None = None,
+    deadlines: Deadlines | None = None,
 ) -> ASGIApp:
     """Make the application, for any server of ASGI.
 
@@ -176,10 +183,15 @@ def make_app(
         now: Gives the time, in microseconds since 1970 in UTC.
         poster: Posts to webhooks; to public addresses alone if left out.
         scheduler: Evaluates projects, if something does; whoever made it starts and stops it.
+        deadlines: Limits how long reads take; made of the clock by default.
     """
     settings = settings or Settings()
-    service = Service(store, settings, clock, now, poster=poster, scheduler=scheduler)
-    routes = list(_make_routes(service.endpoints, service.door))
+    deadlines = deadlines or Deadlines(clock)
+    service = Service(
+        store, settings, clock, now, poster=poster, scheduler=scheduler, deadlines=deadlines
+    )
+    limit = partial(deadlines.limit, settings.read_seconds)
+    routes = list(_make_routes(service.endpoints, service.door, limit))
     # A router alone: the guard answers for what goes wrong, and nothing else does.
     return Guard(
         Router(routes, redirect_slashes=False),
@@ -189,21 +201,29 @@ def make_app(
     )
 
 
-def _make_routes(endpoints: Iterable[Endpoint], door: Door) -> Iterator[Route]:
+def _make_routes(
+    endpoints: Iterable[Endpoint], door: Door, limit: Callable[[], AbstractContextManager[None]]
+) -> Iterator[Route]:
     """Make a route a path, so that what is said of other methods names all that there are."""
     register_ids()
     paths: dict[str, dict[str, Callable[[Request], Awaitable[Response]]]] = {}
     for endpoint in endpoints:
         paths.setdefault(endpoint.path, {})[endpoint.method] = door.answering(endpoint)
     for path, answers in paths.items():
-        yield Route(path, _choose(answers), methods=list(answers))
+        yield Route(path, _choose(answers, limit), methods=list(answers))
 
 
 def _choose(
     answers: dict[str, Callable[[Request], Awaitable[Response]]],
+    limit: Callable[[], AbstractContextManager[None]],
 ) -> Callable[[Request], Awaitable[Response]]:
     async def answer(request: Request) -> Response:
         method = "GET" if request.method == "HEAD" else request.method
-        return await answers[method](request)
+        try:
+            # For reads of keys and sessions; what the desk is asked has a deadline of its own.
+            with limit():
+                return await answers[method](request)
+        except DeadlineError as error:
+            raise as_late(error) from error
 
     return answer

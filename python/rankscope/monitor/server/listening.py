@@ -10,14 +10,13 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    import uvicorn
     from starlette.types import ASGIApp
 
+    from rankscope.monitor.server.ending import EndingServer
     from rankscope.monitor.store.protocol import Store
 
 HEAD_BYTES = 16 << 10
 KEEP_ALIVE_SECONDS = 30
-CLOSING_SECONDS = 10
 
 
 def make_server(
@@ -27,7 +26,7 @@ def make_server(
     host: str,
     port: int,
     report: Callable[[str, Mapping[str, object]], object] = lambda _event, _fields: None,
-) -> uvicorn.Server:
+) -> EndingServer:
     """Make what listens; its `run` returns when the process is asked to end, and all is answered.
 
     Args:
@@ -43,7 +42,10 @@ def make_server(
     import uvicorn  # noqa: PLC0415 - nobody else needs it
 
     from rankscope.monitor.server.connections import BoundedProtocol  # noqa: PLC0415 - likewise
-    from rankscope.monitor.server.ending import EndingServer  # noqa: PLC0415 - likewise
+    from rankscope.monitor.server.ending import (  # noqa: PLC0415 - likewise
+        ANSWERING_SECONDS,
+        EndingServer,
+    )
 
     if not is_loopback(host) and not has_keys(store):
         raise UsageError(
@@ -65,7 +67,7 @@ def make_server(
             server_header=False,
             proxy_headers=False,
             timeout_keep_alive=KEEP_ALIVE_SECONDS,
-            timeout_graceful_shutdown=CLOSING_SECONDS,
+            timeout_graceful_shutdown=ANSWERING_SECONDS,
             h11_max_incomplete_event_size=HEAD_BYTES,
         ),
         report,

@@ -13,8 +13,9 @@ from rankscope.monitor.alerts.posting import Poster
 from rankscope.monitor.alerts.scheduler import SECONDS, Scheduler
 from rankscope.monitor.round import evaluate_project
 from rankscope.monitor.server.app import make_app
+from rankscope.monitor.server.deadlines import Deadlines
 from rankscope.monitor.server.journal import Journal, write_stderr
-from rankscope.monitor.server.listening import CLOSING_SECONDS, is_loopback, make_server
+from rankscope.monitor.server.listening import is_loopback, make_server
 from rankscope.monitor.server.settings import Settings
 from rankscope.monitor.times import read_clock
 from rankscope.monitor.worker import Worker
@@ -40,6 +41,9 @@ def serve_store(
     poster: Poster | None = None,
 ) -> None:
     """Serve a store until the process is asked to end, and all is answered.
+
+    After SIGTERM or SIGINT this takes ten seconds at most. Reads that are not done by then are
+    stopped; should one not stop, the process ends without it.
 
     Args:
         store: Where events are; whoever opened it closes it.
@@ -76,10 +80,18 @@ def serve_store(
         now=now,
         report=journal.write,
     )
+    deadlines = Deadlines()
     app = make_app(
-        store, settings, write_log=write_log, now=now, poster=poster, scheduler=scheduler
+        store,
+        settings,
+        write_log=write_log,
+        now=now,
+        poster=poster,
+        scheduler=scheduler,
+        deadlines=deadlines,
     )
     server = make_server(app, store, host=host, port=port, report=journal.write)
+    server.deadlines = deadlines
     with _listen(host, port) as listening:
         announce(f"http://{own}:{listening.getsockname()[1]}/")
         scheduler.start()
@@ -88,8 +100,11 @@ def serve_store(
         try:
             server.run([listening])
         finally:
-            scheduler.stop(CLOSING_SECONDS)
-            worker.close()
+            # The process that evaluates holds nothing that could be lost: it is not waited for.
+            scheduler.stop(0)
+            worker.close(server.seconds_left)
+            scheduler.stop(server.seconds_left)
+            server.finish()
 
 
 def _listen(host: str, port: int) -> socket.socket:

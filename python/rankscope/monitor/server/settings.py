@@ -29,6 +29,8 @@ class Settings:
         decoders: Threads that decode.
         readers: Threads that answer questions about projects.
         waiting_reads: Questions that may be asked at a time; beyond, who asks has to come back.
+        read_seconds: How long a read may take, including the time it waits for a thread.
+        trace_seconds: The same for traces and explanations, which read rankings.
         key_rate: Requests a second with one key, for long.
         key_burst: Requests with one key at once.
         open_rate: Requests a second from one address where no key is needed, for long.
@@ -51,6 +53,8 @@ class Settings:
     decoders: int = 2
     readers: int = 2
     waiting_reads: int = 64
+    read_seconds: float = 20.0
+    trace_seconds: float = 120.0
     key_rate: float = 1000.0
     key_burst: int = 2000
     open_rate: float = 200.0
