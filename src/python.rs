@@ -40,7 +40,7 @@ use self::objects::{Number, each_row, entries, read_id, read_number, read_query,
 use self::rankings::Rankings;
 use self::table_stream::TableStream;
 use self::watch::Watch;
-use self::windows::{find_shown, merge_sums, round_sums, sum_groups, unpack_pieces};
+use self::windows::{add_sums, find_shown, merge_sums, round_sums, sum_groups, unpack_pieces};
 use crate::axis::Axis;
 use crate::error::{Error, show};
 use crate::evaluate::{self, Measure, Scorer};
@@ -60,10 +60,10 @@ mod _core {
 
     #[pymodule_export]
     use super::{
-        Column, Evaluation, Judgments, Plan, Rankings, Run, TableStream, audit_ties, bound,
-        bound_difference, evaluate_dict, evaluate_path, evaluate_run, find_regrets, find_shown,
-        fsum, interval_of_mean, log2, mean_of_rows, merge_sums, round_sums, sum_groups, t_quantile,
-        unpack_pieces,
+        Column, Evaluation, Judgments, Plan, Rankings, Run, TableStream, add_sums, audit_ties,
+        bound, bound_difference, evaluate_dict, evaluate_path, evaluate_run, find_regrets,
+        find_shown, fsum, interval_of_mean, log2, mean_of_rows, merge_sums, round_sums, sum_groups,
+        t_quantile, unpack_pieces,
     };
 
     #[pymodule_init]

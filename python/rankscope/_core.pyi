@@ -17,6 +17,7 @@ __all__ = [
     "Run",
     "TableStream",
     "__version__",
+    "add_sums",
     "audit_ties",
     "bound",
     "bound_difference",
@@ -204,6 +205,7 @@ class TableStream:
         self, plan: Plan
     ) -> tuple[Evaluation, list[str], list[tuple[str, list[str], list[int]]]] | None: ...
 
+def add_sums(packed: list[bytes]) -> bytes: ...
 def audit_ties(
     rankings: Rankings, plan: Plan, scores: NDArray[np.float64] | None, threads: int
 ) -> tuple[Column, Column, Column, Column, Column]: ...

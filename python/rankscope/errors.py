@@ -10,7 +10,8 @@ RankscopeError
 │   ├── EmptyError      nothing to evaluate
 │   └── LimitError      a named limit was reached
 ├── FileError           the operating system refused (exit status 4)
-└── OutOfMemoryError    not enough memory for this input (exit status 4)
+├── OutOfMemoryError    not enough memory for this input (exit status 4)
+└── DeadlineError       a read took longer than it may (exit status 4)
 """
 
 from __future__ import annotations
@@ -126,6 +127,12 @@ class FileError(RankscopeError, OSError):
 
 class OutOfMemoryError(RankscopeError, MemoryError):
     """There is not enough memory for this input; it is a `MemoryError` of Python as well."""
+
+    exit_status = 4
+
+
+class DeadlineError(RankscopeError, TimeoutError):
+    """A read that was ended because it took too long, or because the service is closing."""
 
     exit_status = 4
 

@@ -135,6 +135,33 @@ pub fn merge_sums<'py>(
     })
 }
 
+/// The sums of all of several cells, each packed as `merge_sums` packs them.
+#[pyfunction]
+pub fn add_sums<'py>(py: Python<'py>, packed: Vec<PyBackedBytes>) -> PyResult<Bound<'py, PyBytes>> {
+    let added = py.detach(|| {
+        let mut total: Vec<ExactSum> = Vec::new();
+        for (at, one) in packed.iter().enumerate() {
+            let sums = unpack(one)?;
+            if at == 0 {
+                total = sums;
+                continue;
+            }
+            if sums.len() != total.len() {
+                return Err(PyValueError::new_err("expected as many sums in all"));
+            }
+            for (sum, other) in total.iter_mut().zip(&sums) {
+                sum.merge(other);
+            }
+        }
+        let mut out = Vec::new();
+        for sum in &total {
+            sum.pack(&mut out).map_err(|_| not_finite())?;
+        }
+        Ok(out)
+    });
+    Ok(PyBytes::new(py, &added?))
+}
+
 /// Sums, each rounded once.
 #[pyfunction]
 pub fn round_sums(packed: &[u8]) -> PyResult<Vec<f64>> {

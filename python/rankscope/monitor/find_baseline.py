@@ -13,6 +13,7 @@ from rankscope.monitor.baseline import (
 )
 from rankscope.monitor.contexts import find_contexts
 from rankscope.monitor.limits import DAY, HOUR, SECOND
+from rankscope.monitor.slicing import OTHER
 from rankscope.monitor.stored_windows import name_place
 from rankscope.monitor.times import format_time
 from rankscope.records import record
@@ -146,7 +147,7 @@ def plan_baseline(
         shown = [
             one
             for one in versions
-            if one.environment == "production" and model in {None, one.model}
+            if one.environment == "production" and model in {None, one.model} and not one.folded
         ]
         newest = max(shown, key=lambda one: (one.first, one.version), default=None)
         if newest is None:
@@ -166,8 +167,9 @@ def plan_baseline(
         row.start
         for row in rows
         if row.environment == environment
-        and model in {None, row.model}
-        and version in {None, row.version}
+        # An hour that has folded versions may have the wanted one among them.
+        and (model in {None, row.model} or row.model == OTHER)
+        and (version in {None, row.version} or row.version == OTHER)
         and (since is None or row.start >= since - since % HOUR)
         and (until is None or row.start < until)
         and (choice.kind == "set" or row.start <= closed)

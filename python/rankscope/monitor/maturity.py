@@ -5,11 +5,35 @@ from __future__ import annotations
 from itertools import accumulate
 
 from rankscope.errors import UsageError
+from rankscope.monitor.limits import MINUTE
 from rankscope.records import record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from rankscope.monitor.grading import Graded
+
+AGES = tuple(
+    minutes * MINUTE
+    for minutes in (
+        1,
+        5,
+        15,
+        30,
+        60,
+        120,
+        240,
+        480,
+        720,
+        1440,
+        2880,
+        4320,
+        7200,
+        10080,
+        20160,
+        43200,
+    )
+)
+"""The ages by which labels are counted."""
 
 
 @record(frozen=True, slots=True)

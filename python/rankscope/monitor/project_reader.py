@@ -9,10 +9,10 @@ from rankscope.monitor.configuration import Configuration, find_configuration
 from rankscope.monitor.explaining import explain_logged
 from rankscope.monitor.find_baseline import read_baseline
 from rankscope.monitor.quality import add_ages, look_at_data
-from rankscope.monitor.series import make_series, read_length
+from rankscope.monitor.series import make_all_series, make_series, read_length
 from rankscope.monitor.slices import tabulate_slices
 from rankscope.monitor.spans import suggest_spans
-from rankscope.monitor.stored_windows import name_place, unpack_cell
+from rankscope.monitor.stored_windows import name_place, unpack_cells, unpack_folded
 from rankscope.monitor.tracing import trace_spans
 
 TYPE_CHECKING = False
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from rankscope.monitor.spans import Span
     from rankscope.monitor.store.outbox_rows import Letter
     from rankscope.monitor.store.protocol import Exported, Store, Version
+    from rankscope.monitor.store.window_table import CellRow
     from rankscope.results import Table
     from rankscope.results.trace import Trace
     from rankscope.stats.trace import TraceChoices
@@ -80,7 +81,11 @@ class ProjectReader:
         return tuple(measure.name for measure in self.configuration.definition.measures)
 
     def versions(self) -> tuple[Version, ...]:
-        """List the versions in production, in the order in which they were first shown."""
+        """List the versions in production, in the order in which they were first shown.
+
+        Of more than 100, those with the most rankings are listed, and the rest of a model is one,
+        named `<other>`, whose `folded` says how many versions it stands for.
+        """
         shown = [
             one for one in self.store.versions(self.project) if one.environment == "production"
         ]
@@ -120,13 +125,56 @@ class ProjectReader:
             slice=name_place(slice),
         )
         return make_series(
-            map(unpack_cell, rows),
+            unpack_cells(rows),
             self.configuration.definition,
             measure,
             every=every,
             model=model,
             version=version,
             slice=slice,
+        )
+
+    def all_series(
+        self,
+        parts: Sequence[tuple[str | None, str | None]] = ((None, None),),
+        *,
+        every: Every = "hour",
+        since: int | None = None,
+        until: int | None = None,
+    ) -> list[dict[str, Series]]:
+        """Return the values of all measures over time, for several versions, read once.
+
+        Args:
+            parts: Models and versions; `None` is all together.
+            every: How long windows are.
+            since: The windows that begin from then on, in microseconds since 1970 in UTC.
+            until: Up to before which time they begin.
+
+        Returns:
+            For each part, the series by measure.
+        """
+        configuration = self.configuration
+        length = read_length(every)
+        rows = self.store.cells(
+            self.project, configuration.digest, since, until, length=length, slice=name_place(())
+        )
+        return make_all_series(unpack_cells(rows), configuration.definition, parts, every=every)
+
+    def newest_cells(self, *, every: Every = "hour", since: int) -> list[CellRow]:
+        """Return the newest final window of each version in production, without slices.
+
+        There may be many, and few that are needed: they are as they are stored.
+
+        Args:
+            every: How long windows are.
+            since: The windows that begin from then on, in microseconds since 1970 in UTC.
+        """
+        return self.store.newest_cells(
+            self.project,
+            self.configuration.digest,
+            since,
+            length=read_length(every),
+            slice=name_place(()),
         )
 
     def slices(
@@ -160,7 +208,7 @@ class ProjectReader:
             self.project, self.configuration.digest, since, until, length=read_length(every)
         )
         return tabulate_slices(
-            map(unpack_cell, rows),
+            unpack_cells(rows),
             self.configuration.definition,
             measure,
             self.baseline(),
@@ -192,6 +240,15 @@ class ProjectReader:
             until: Up to before which time.
         """
         return look_at_data(self.store, self.project, self.configuration, since, until)
+
+    def folded_versions(self, since: int | None = None) -> int:
+        """Return how many versions are summed as `<other>`, in the hour with the most of them.
+
+        Args:
+            since: From which hour on, in microseconds since 1970 in UTC.
+        """
+        hours = self.store.hours(self.project, self.configuration.digest, since)
+        return max((unpack_folded(hour).versions for hour in hours), default=0)
 
     def trace(
         self,

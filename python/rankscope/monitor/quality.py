@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
-from rankscope.monitor.maturity import MaturityCurve
+from rankscope.monitor.limits import DAY, HOUR
+from rankscope.monitor.maturity import AGES, MaturityCurve
 from rankscope.monitor.refreshing import read_slicing
 from rankscope.monitor.series import COUNTED
-from rankscope.monitor.stored_windows import add_cells, name_place, unpack_ages, unpack_cell
-from rankscope.monitor.summing import AGES
+from rankscope.monitor.stored_windows import (
+    add_cells,
+    name_place,
+    unpack_ages,
+    unpack_cells,
+    unpack_folded,
+)
 from rankscope.monitor.times import format_time
 from rankscope.records import record
 
@@ -18,6 +24,7 @@ if TYPE_CHECKING:
     from rankscope.monitor.configuration import Configuration
     from rankscope.monitor.store.protocol import Store
     from rankscope.monitor.store.window_table import HourRow
+    from rankscope.monitor.stored_windows import StoredCell
 
 
 @record(frozen=True, slots=True, kw_only=True)
@@ -30,6 +37,8 @@ class Quality:
         late: How many labels came after the attribution window of their ranking was closed.
         unshown: How many labels are of documents that their ranking did not show.
         folded: By attribute, how many values have no slice of their own.
+        folded_versions: How many versions are summed as `<other>` in the hour with most of them.
+        folded_rankings: How many rankings of production are of such versions.
         shown: By what is counted, how many rankings, or documents, of production; those of
             `Series`.
         curve: How soon labels came.
@@ -45,6 +54,8 @@ class Quality:
     late: int
     unshown: int
     folded: Mapping[str, int]
+    folded_versions: int
+    folded_rankings: int
     shown: Mapping[str, int]
     curve: MaturityCurve
     newest: int | None
@@ -60,6 +71,8 @@ class Quality:
             "late": self.late,
             "unshown": self.unshown,
             "folded": dict(self.folded),
+            "folded_versions": self.folded_versions,
+            "folded_rankings": self.folded_rankings,
             "shown": dict(self.shown),
             "curve": {
                 "ages_seconds": [age // 1_000_000 for age in self.curve.ages],
@@ -91,9 +104,9 @@ def look_at_data(
     """
     digest = configuration.digest
     progress = store.progress(project, digest)
-    rows = store.cells(project, digest, since, until, slice=name_place(()))
-    cells = [unpack_cell(row) for row in rows if row.environment == "production"]
+    cells = _read_cells(store, project, digest, since, until)
     hours = store.hours(project, digest, since, until)
+    folded = [unpack_folded(hour) for hour in hours]
     total = add_cells(cells)[0] if cells else None
     shown = {name: 0 if total is None else total.tally(name) for name in (*COUNTED, "refused")}
     return Quality(
@@ -102,13 +115,37 @@ def look_at_data(
         late=sum(hour.late for hour in hours),
         unshown=sum(hour.unshown for hour in hours),
         folded={} if progress is None else dict(read_slicing(progress.slicing).folded),
+        folded_versions=max((one.versions for one in folded), default=0),
+        folded_rankings=sum(one.rankings for one in folded),
         shown=shown,
         curve=add_ages(hours),
-        newest=max((one.key.start for one in cells), default=None),
+        newest=_find_newest(store, project, digest, cells, until),
         as_of=None if progress is None else progress.as_of,
         behind=store.last_seq - (0 if progress is None else progress.seq),
         lost=store.lost_events(),
     )
+
+
+def _read_cells(
+    store: Store, project: str, digest: bytes, since: int | None, until: int | None
+) -> list[StoredCell]:
+    """Read the windows of production, by day where the ends are those of days: they are fewer."""
+    has_days = not any(time % DAY for time in (since, until) if time is not None)
+    rows = store.cells(
+        project, digest, since, until, length=DAY if has_days else HOUR, slice=name_place(())
+    )
+    return list(unpack_cells(row for row in rows if row.environment == "production"))
+
+
+def _find_newest(
+    store: Store, project: str, digest: bytes, cells: Sequence[StoredCell], until: int | None
+) -> int | None:
+    """Find when the newest hour begins that has rankings of production."""
+    newest = max((one.key.start for one in cells), default=None)
+    if newest is None:
+        return None
+    rows = store.cells(project, digest, newest, until, slice=name_place(()))
+    return max(row.start for row in rows if row.environment == "production")
 
 
 def add_ages(hours: Sequence[HourRow]) -> MaturityCurve:

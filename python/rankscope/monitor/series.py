@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 from rankscope.errors import UsageError
+from rankscope.monitor.deadline import check_deadline
 from rankscope.monitor.limits import DAY, HOUR
 from rankscope.monitor.stored_windows import add_cells
 from rankscope.monitor.times import format_time
@@ -13,7 +14,7 @@ from rankscope.records import record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
     from typing import Any, Literal, TypeAlias
 
     from rankscope.monitor.definition import Definition
@@ -138,38 +139,87 @@ def make_series(
         UsageError: There is no such measure, or windows are of neither length.
     """
     name = definition.only(measure).measures[0].name
+    [made] = make_all_series(cells, definition, [(model, version)], every=every, slice=slice)
+    return made[name]
+
+
+def make_all_series(
+    cells: Iterable[StoredCell],
+    definition: Definition,
+    parts: Sequence[tuple[str | None, str | None]],
+    *,
+    every: Every = "hour",
+    slice: Slice = (),  # noqa: A002 - the word for it
+) -> list[dict[str, Series]]:
+    """Make the series of all measures, for several versions, of the cells of one slice.
+
+    The cells of a window are added up once, however many measures there are.
+
+    Args:
+        cells: The cells of windows of that length, or of a part of it.
+        definition: What their values are values of.
+        parts: Models and versions; `None` is all together.
+        every: How long windows are.
+        slice: The slice that the cells are of.
+
+    Returns:
+        For each part, the series by measure.
+
+    Raises:
+        UsageError: Windows are neither hours nor days.
+    """
     length = read_length(every)
-    buckets: dict[int, list[StoredCell]] = {}
-    for one in cells:
-        key = one.key
-        if (
-            key.environment == "production"
-            and model in {None, key.model}
-            and version in {None, key.version}
-        ):
-            buckets.setdefault(key.start - key.start % length, []).append(one)
-    at = name_columns(definition).index(name)
-    number = [each.name for each in definition.measures].index(name)
-    rows = [_sum_bucket(buckets[start], at, number) for start in sorted(buckets)]
-    columns = {name: tuple(row[place] for row in rows) for place, name in enumerate(SUMMED)}
-    return Series(
-        measure=name,
-        every=every,
-        model=model,
-        version=version,
-        slice=slice,
-        level=LEVEL,
-        starts=tuple(sorted(buckets)),
-        **columns,
-    )
+    shown = [one for one in cells if one.key.environment == "production"]
+    made = []
+    for model, version in parts:
+        buckets: dict[int, list[StoredCell]] = {}
+        for one in shown:
+            key = one.key
+            if model in {None, key.model} and version in {None, key.version}:
+                buckets.setdefault(key.start - key.start % length, []).append(one)
+        rows = [sum_window(buckets[start], definition) for start in sorted(buckets)]
+        made.append(
+            {
+                measure.name: Series(
+                    measure=measure.name,
+                    every=every,
+                    model=model,
+                    version=version,
+                    slice=slice,
+                    level=LEVEL,
+                    starts=tuple(sorted(buckets)),
+                    **{
+                        name: tuple(row[measure.name][place] for row in rows)
+                        for place, name in enumerate(SUMMED)
+                    },
+                )
+                for measure in definition.measures
+            }
+        )
+    return made
 
 
-def _sum_bucket(cells: list[StoredCell], at: int, measure: int) -> tuple[Any, ...]:
-    """Sum the cells of a window: its value, interval, whether it is final, and counts."""
+def sum_window(cells: list[StoredCell], definition: Definition) -> dict[str, tuple[Any, ...]]:
+    """Sum the cells of a window, and return what `SUMMED` names, by measure.
+
+    Args:
+        cells: The cells, at least one.
+        definition: What their values are values of.
+
+    Raises:
+        DeadlineError: It takes longer than the read that it is part of may.
+    """
+    check_deadline()
     total, spread = add_cells(cells)
-    value, count = total.means()[at], total.defined[at]
-    lower = upper = math.nan
-    if spread is not None and count:
-        lower, upper = spread.interval(measure, mean=value, count=count, level=LEVEL)
     is_final = all(one.key.is_mature for one in cells)
-    return value, lower, upper, is_final, count, *map(total.tally, COUNTED)
+    counts = [total.tally(name) for name in COUNTED]
+    columns, means = name_columns(definition), total.means()
+    found = {}
+    for number, measure in enumerate(definition.measures):
+        at = columns.index(measure.name)
+        value, count = means[at], total.defined[at]
+        lower = upper = math.nan
+        if spread is not None and count:
+            lower, upper = spread.interval(number, mean=value, count=count, level=LEVEL)
+        found[measure.name] = (value, lower, upper, is_final, count, *counts)
+    return found

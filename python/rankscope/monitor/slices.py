@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+from rankscope.monitor.deadline import check_deadline
 from rankscope.monitor.stored_windows import add_cells
 from rankscope.monitor.values import name_columns
 from rankscope.results import Table
@@ -45,6 +46,7 @@ def tabulate_slices(
 
     Raises:
         UsageError: There is no such measure.
+        DeadlineError: It takes longer than the read that it is part of may.
     """
     name = definition.only(measure).measures[0].name
     at = name_columns(definition).index(name)
@@ -61,6 +63,7 @@ def tabulate_slices(
             found.setdefault(key.slice, []).append(one)
     rows = []
     for place, members in found.items():
+        check_deadline()
         total, _ = add_cells(members)
         value = _or_none(total.means()[at])
         held = baseline.slices.get(place) if baseline is not None else None

@@ -99,9 +99,7 @@ class Span:
         mine = [
             each
             for each in versions
-            if each.environment == self.environment
-            and (self.model is None or each.model == self.model)
-            and (self.version is None or each.version == self.version)
+            if each.environment == self.environment and each.may_be(self.model, self.version)
         ]
         if not mine:
             return None
@@ -143,7 +141,8 @@ def suggest_spans(
     """
     closed = now - definition.window * SECOND + 1
     seen = [each for each in versions if each.environment == "production" and each.first < closed]
-    by_age = sorted(seen, key=lambda each: (each.first, each.version))
+    listed = [each for each in seen if not each.folded]
+    by_age = sorted(listed, key=lambda each: (each.first, each.version))
     for place in range(len(by_age) - 1, 0, -1):
         newest = by_age[place]
         older = [each for each in by_age[:place] if each.model == newest.model]

@@ -7,19 +7,24 @@ import struct
 from functools import lru_cache
 from typing import NamedTuple
 
-from rankscope.monitor.spread import Spread
+from rankscope import _core
+from rankscope.monitor.deadline import check_deadline
+from rankscope.monitor.maturity import AGES
+from rankscope.monitor.spread import Spread, add_spreads
 from rankscope.monitor.store.window_table import CellRow, HourRow
-from rankscope.monitor.windows import Cell, Key
+from rankscope.monitor.windows import COUNTS, Cell, Key
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Iterator, Sequence
     from typing import Any
 
     from rankscope.monitor.maturity import MaturityCurve
     from rankscope.monitor.slicing import Slice
 
 MOMENTS = 4
+CHECK_EVERY = 1000
+"""After so many cells it is checked whether the time for a read is up: some 10 ms."""
 
 
 # There are many, as of keys and cells.
@@ -70,14 +75,59 @@ def unpack_cell(row: CellRow) -> StoredCell:
     )
 
 
-def pack_hour(start: int, curve: MaturityCurve, late: int, unshown: int) -> HourRow:
+def unpack_cells(rows: Iterable[CellRow]) -> Iterator[StoredCell]:
+    """Unpack cells one after the other.
+
+    Raises:
+        DeadlineError: It takes longer than the read that it is part of may.
+    """
+    for number, row in enumerate(rows):
+        if not number % CHECK_EVERY:
+            check_deadline()
+        yield unpack_cell(row)
+
+
+def read_rankings(row: CellRow) -> int:
+    """Return how many rankings a cell has, without unpacking the rest of it.
+
+    Examples:
+        >>> cell = Cell((7, 0, 0, 0, 0, 0, 0, 0, 0, 0), (), b"")
+        >>> key = Key(0, "production", "search", "4", (), is_mature=True)
+        >>> read_rankings(pack_cell(3600, StoredCell(key, cell, None)))
+        7
+    """
+    count: int = struct.unpack_from("<q", row.counts, 8 * COUNTS.index("rankings"))[0]
+    return count
+
+
+class Folded(NamedTuple):
+    """What has no windows of its own in an hour of production, for its versions are too many.
+
+    Args:
+        versions: How many versions.
+        rankings: How many rankings they have.
+    """
+
+    versions: int = 0
+    rankings: int = 0
+
+
+def pack_hour(
+    start: int, curve: MaturityCurve, late: int, unshown: int, folded: Folded | None = None
+) -> HourRow:
     """Pack what is known of an hour besides its cells."""
-    return HourRow(start, _pack("q", curve.counts), late, unshown)
+    # Most hours fold nothing, and those that were stored by earlier versions do not say.
+    return HourRow(start, _pack("q", (*curve.counts, *(folded or ()))), late, unshown)
 
 
 def unpack_ages(row: HourRow) -> tuple[int, ...]:
     """Unpack how many labels came by which age."""
-    return _unpack("q", row.ages)
+    return _unpack("q", row.ages)[: len(AGES) + 1]
+
+
+def unpack_folded(row: HourRow) -> Folded:
+    """Unpack what has no windows of its own in an hour."""
+    return Folded(*_unpack("q", row.ages)[len(AGES) + 1 :])
 
 
 @lru_cache(10_000)
@@ -91,13 +141,21 @@ def name_place(place: Slice) -> str:
     return json.dumps(place)
 
 
-def add_cells(cells: list[StoredCell]) -> tuple[Cell, Spread | None]:
-    """Add up cells, and how much their clusters differ where that was kept of all."""
-    total, spread = cells[0].cell, cells[0].spread
-    for one in cells[1:]:
-        total = total.merge(one.cell)
-        spread = None if spread is None or one.spread is None else spread.merge(one.spread)
-    return total, spread
+def add_cells(cells: Sequence[StoredCell]) -> tuple[Cell, Spread | None]:
+    """Add up cells, at least one, and how much their clusters differ where all of them say so."""
+    if len(cells) == 1:
+        return cells[0].cell, cells[0].spread
+    total = Cell(
+        _add(one.cell.counts for one in cells),
+        _add(one.cell.defined for one in cells),
+        _core.add_sums([one.cell.sums for one in cells]),
+    )
+    spreads = [one.spread for one in cells]
+    return total, add_spreads([one for one in spreads if one]) if all(spreads) else None
+
+
+def _add(rows: Iterable[tuple[int, ...]]) -> tuple[int, ...]:
+    return tuple(map(sum, zip(*rows, strict=True)))
 
 
 @lru_cache(10_000)

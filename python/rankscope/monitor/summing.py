@@ -5,12 +5,17 @@ Days have nothing to do with each other, so that more than one can be summed at 
 
 from __future__ import annotations
 
+from collections import Counter
+from functools import partial
+
 from rankscope.monitor.contexts import Contexts
 from rankscope.monitor.evaluating import evaluate_chunks
-from rankscope.monitor.limits import DAY, HOUR, MINUTE, SECOND
-from rankscope.monitor.maturity import MaturityCurve
+from rankscope.monitor.folding import choose_versions
+from rankscope.monitor.limits import DAY, HOUR, SECOND
+from rankscope.monitor.maturity import AGES, MaturityCurve
 from rankscope.monitor.spread import SpreadSums
 from rankscope.monitor.stored_windows import (
+    Folded,
     StoredCell,
     add_cells,
     pack_cell,
@@ -29,34 +34,13 @@ if TYPE_CHECKING:
 
     from rankscope.monitor.configuration import Configuration
     from rankscope.monitor.evaluating import Evaluated
+    from rankscope.monitor.events import Environment
+    from rankscope.monitor.folding import Pair
     from rankscope.monitor.slicing import Slicing
     from rankscope.monitor.store.chunks import Context
     from rankscope.monitor.store.protocol import Store
     from rankscope.monitor.store.window_table import CellRow, HourRow
-    from rankscope.monitor.windows import Key
-
-AGES = tuple(
-    minutes * MINUTE
-    for minutes in (
-        1,
-        5,
-        15,
-        30,
-        60,
-        120,
-        240,
-        480,
-        720,
-        1440,
-        2880,
-        4320,
-        7200,
-        10080,
-        20160,
-        43200,
-    )
-)
-"""The ages by which labels are counted."""
+    from rankscope.monitor.windows import Foldings, Key
 
 
 @record(frozen=True, slots=True)
@@ -107,6 +91,7 @@ def sum_day(
     day = starts[0] - starts[0] % DAY
     closed = find_closed(configuration, now)
     contexts = Contexts(store, project)
+    foldings = _fold_hours(store, project, starts, contexts)
     summed = _Hours(list(starts))
     for some in _batch(starts, closed):
         moment = now if some[0] <= closed else min(now, _open_until(some[0], configuration))
@@ -116,7 +101,7 @@ def sum_day(
             now=moment,
             threads=threads,
         )
-        summed.take(evaluated, contexts, configuration, slicing)
+        summed.take(evaluated, contexts, configuration, slicing, foldings)
     stored = store.cells(project, configuration.digest, day, day + DAY)
     others = [unpack_cell(row) for row in stored if row.start not in starts]
     cells = sorted([*summed.cells, *others], key=lambda one: one.key)
@@ -128,8 +113,37 @@ def sum_day(
             *(pack_cell(HOUR, one) for one in summed.cells),
             *(pack_cell(DAY, one) for one in _add_hours(day, cells)),
         ),
-        tuple(summed.pack()),
+        tuple(summed.pack(foldings)),
     )
+
+
+def _fold_hours(store: Store, project: str, starts: Sequence[int], contexts: Contexts) -> Foldings:
+    """Choose the versions of each hour that have cells of their own, where there are too many.
+
+    All rankings of the hours are counted, so that the choice does not depend on how they are read.
+    """
+    makers = {(one.environment, one.model, one.version) for one in contexts.values()}
+    if not _choose({(0, *maker): 1 for maker in makers}):
+        # There are not too many in all hours together.
+        return {}
+    from rankscope.monitor.store.version_counts import count_by_hour  # noqa: PLC0415 - SQLAlchemy
+
+    counted = partial(count_by_hour, project=project, since=starts[0], until=starts[-1] + HOUR)
+    rankings: Counter[tuple[int, Environment, str, str]] = Counter()
+    for start, number, count in store.query(counted):
+        context = contexts[number]
+        rankings[start, context.environment, context.model, context.version] += count
+    return _choose(rankings)
+
+
+def _choose(rankings: Mapping[tuple[int, Environment, str, str], int]) -> Foldings:
+    """Choose the versions of each window and environment, where there are too many."""
+    found: dict[tuple[int, Environment], dict[Pair, int]] = {}
+    for (start, environment, *pair), count in rankings.items():
+        model, version = pair
+        found.setdefault((start, environment), {})[model, version] = count
+    chosen = {place: choose_versions(counts) for place, counts in found.items()}
+    return {place: folding for place, folding in chosen.items() if folding.folded}
 
 
 def _open_until(start: int, configuration: Configuration) -> int:
@@ -150,10 +164,21 @@ def _batch(starts: Sequence[int], closed: int) -> Iterator[list[int]]:
 
 
 def _add_hours(day: int, cells: Iterable[StoredCell]) -> Iterator[StoredCell]:
-    """Add up the hours of a day, cell by cell."""
+    """Add up the hours of a day, cell by cell; a day has no more versions than an hour."""
+    hours = list(cells)
+    rankings: Counter[tuple[int, Environment, str, str]] = Counter()
+    for key, cell, _ in hours:
+        if not key.slice:
+            rankings[day, key.environment, key.model, key.version] += cell.tally("rankings")
+    foldings = _choose(rankings)
     found: dict[Key, list[StoredCell]] = {}
-    for one in cells:
-        found.setdefault(one.key._replace(start=day), []).append(one)
+    for one in hours:
+        key = one.key._replace(start=day)
+        folding = foldings.get((day, key.environment))
+        if folding is not None:
+            model, version = folding.place(key.model, key.version)
+            key = key._replace(model=model, version=version)
+        found.setdefault(key, []).append(one)
     for key, members in found.items():
         yield StoredCell(key, *add_cells(members))
 
@@ -181,17 +206,20 @@ class _Hours:
         contexts: Mapping[int, Context],
         configuration: Configuration,
         slicing: Slicing,
+        foldings: Foldings,
     ) -> None:
         """Sum the rankings of some of the hours."""
         spreads = SpreadSums(len(configuration.definition.measures))
 
         def watch() -> Iterator[Evaluated]:
             for each in evaluated:
-                spreads.take(each, *group_rankings(each, contexts))
+                spreads.take(each, *group_rankings(each, contexts, foldings=foldings))
                 self._count(each)
                 yield each
 
-        windows = sum_evaluated(watch(), contexts, configuration.definition, slicing)
+        windows = sum_evaluated(
+            watch(), contexts, configuration.definition, slicing, foldings=foldings
+        )
         found = spreads.finish()
         self.cells += [StoredCell(key, cell, found.get(key)) for key, cell in windows.cells.items()]
 
@@ -210,7 +238,7 @@ class _Hours:
         at = hour[graded.aged[is_final]] * (len(AGES) + 1) + places
         self._ages += np.bincount(at, minlength=self._ages.size).reshape(self._ages.shape)
 
-    def pack(self) -> list[HourRow]:
+    def pack(self, foldings: Foldings) -> list[HourRow]:
         """Give what is known of the hours besides their cells."""
         columns = zip(
             self._starts,
@@ -219,10 +247,13 @@ class _Hours:
             self._unshown.tolist(),
             strict=True,
         )
-        return [
-            pack_hour(start, MaturityCurve(AGES, tuple(ages)), late, unshown)
-            for start, ages, late, unshown in columns
-        ]
+        packed = []
+        for start, ages, late, unshown in columns:
+            folding = foldings.get((start, "production"))
+            folded = None if folding is None else Folded(folding.folded, folding.rest)
+            curve = MaturityCurve(AGES, tuple(ages))
+            packed.append(pack_hour(start, curve, late, unshown, folded))
+        return packed
 
 
 def _sum_by(groups: NDArray[np.int64], counts: NDArray[np.int64], size: int) -> NDArray[np.int64]:

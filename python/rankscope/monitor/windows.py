@@ -29,11 +29,14 @@ if TYPE_CHECKING:
     from rankscope.monitor.definition import Definition
     from rankscope.monitor.evaluating import Evaluated
     from rankscope.monitor.events import Environment
+    from rankscope.monitor.folding import Folding
     from rankscope.monitor.slicing import Slice
     from rankscope.monitor.store.chunks import Chunk, Context
 
     # Things, each once, and for each ranking the place of what it has.
     _Codes: TypeAlias = tuple[list[Any], NDArray[np.int64]]
+    # By the start of a window and an environment.
+    Foldings: TypeAlias = Mapping[tuple[int, Environment], Folding]
     _K = TypeVar("_K")
 
 COUNTS = (
@@ -49,6 +52,9 @@ COUNTS = (
     "unjudged",
 )
 """What is counted in every cell; the last three are documents, the others rankings."""
+
+
+FOLD_NOTHING: Foldings = {}
 
 
 # There are many keys and cells: these tuples are made five times as fast as records.
@@ -282,6 +288,7 @@ def sum_evaluated(
     slicing: Slicing,
     *,
     length: int = HOUR,
+    foldings: Foldings = FOLD_NOTHING,
 ) -> Windows:
     """Sum the values that rankings have.
 
@@ -291,6 +298,7 @@ def sum_evaluated(
         definition: What was measured.
         slicing: The slices.
         length: How long windows are, in microseconds, 1 or more.
+        foldings: Which versions have cells of their own, where that is not all of them.
     """
     cells: dict[Key, Cell] = {}
     late = unshown = 0
@@ -307,7 +315,9 @@ def sum_evaluated(
             values.relevant,
             values.unjudged,
         )
-        parts = _Parts.of(chunk, graded.is_mature, contexts, slicing, length)
+        parts = _Parts.of(
+            chunk, graded.is_mature, contexts, slicing, length=length, foldings=foldings
+        )
         columns = list(values.columns().values())
         for attributes in slicing.dimensions():
             keys, groups = parts.group(attributes)
@@ -318,11 +328,17 @@ def sum_evaluated(
 
 
 def group_rankings(
-    evaluated: Evaluated, contexts: Mapping[int, Context], length: int = HOUR
+    evaluated: Evaluated,
+    contexts: Mapping[int, Context],
+    length: int = HOUR,
+    foldings: Foldings = FOLD_NOTHING,
 ) -> tuple[list[Key], NDArray[np.int64]]:
     """Give the cells of all rankings of a chunk, without slices, and for each ranking its cell."""
     is_mature = evaluated.graded.is_mature
-    return _Parts.of(evaluated.chunk, is_mature, contexts, Slicing(), length).group(())
+    parts = _Parts.of(
+        evaluated.chunk, is_mature, contexts, Slicing(), length=length, foldings=foldings
+    )
+    return parts.group(())
 
 
 @record(frozen=True, slots=True)
@@ -346,7 +362,9 @@ class _Parts:
         is_mature: NDArray[np.bool_],
         contexts: Mapping[int, Context],
         slicing: Slicing,
+        *,
         length: int,
+        foldings: Foldings,
     ) -> _Parts:
         import numpy as np  # noqa: PLC0415 - loads with the first array
 
@@ -361,7 +379,10 @@ class _Parts:
 
         moments, at = np.unique((chunk.times // length) * 2 + is_mature, return_inverse=True)
         starts = [(moment // 2 * length, bool(moment % 2)) for moment in moments.tolist()]
-        makers = code((one.environment, one.model, one.version) for one in found)
+        if foldings:
+            makers = _fold(starts, at, found, of_ranking, foldings)
+        else:
+            makers = code((one.environment, one.model, one.version) for one in found)
         values = {name: code(slicing.place(found, name)) for name, _ in slicing.values}
         return cls((starts, at), makers, values)
 
@@ -381,6 +402,28 @@ class _Parts:
             where = tuple(zip(attributes, values, strict=True))
             keys.append(Key(start, environment, model, version, where, is_mature))
         return keys, groups
+
+
+def _fold(
+    starts: list[tuple[int, bool]],
+    at: NDArray[np.int64],
+    contexts: list[Context],
+    of_ranking: NDArray[np.int64],
+    foldings: Foldings,
+) -> _Codes:
+    """Number the environments, models and versions that the windows of rankings keep."""
+    import numpy as np  # noqa: PLC0415 - loads with the first array
+
+    used, inverse = np.unique(at * len(contexts) + of_ranking, return_inverse=True)
+    places: dict[Any, int] = {}
+    codes = []
+    for moment, number in zip(*(one.tolist() for one in divmod(used, len(contexts))), strict=True):
+        context = contexts[number]
+        folding = foldings.get((starts[moment][0], context.environment))
+        pair = context.model, context.version
+        kept = pair if folding is None else folding.place(*pair)
+        codes.append(places.setdefault((context.environment, *kept), len(places)))
+    return list(places), np.array(codes, dtype=np.int64)[inverse]
 
 
 def _sum(

@@ -104,14 +104,22 @@ class Worker:
             raise said
         return said  # type: ignore[no-any-return]  # what the work returned
 
-    def close(self) -> None:
-        """End the process, and what it is doing; it holds nothing that could be lost."""
+    def close(self, seconds: float | None = None) -> None:
+        """End the process, and what it is doing; it holds nothing that could be lost.
+
+        Args:
+            seconds: How long to wait for the thread that has work done; as long as it takes by
+                default. The process has ended either way.
+        """
         self._is_closed = True
         process = self._process
         if process is not None:
             process.kill()
-        with self._one_at_a_time:
-            self._end()
+        if self._one_at_a_time.acquire(timeout=-1 if seconds is None else seconds):
+            try:
+                self._end()
+            finally:
+                self._one_at_a_time.release()
 
     def _start(self) -> subprocess.Popen[bytes]:
         if self._process is None and not self._is_closed:
@@ -205,10 +213,14 @@ class Workers:
         finally:
             self._idle.put(worker)
 
-    def close(self) -> None:
-        """End all processes, and what they are doing."""
+    def close(self, seconds: float | None = None) -> None:
+        """End all processes, and what they are doing.
+
+        Args:
+            seconds: How long to wait for each; see `Worker.close`.
+        """
         for worker in self._workers:
-            worker.close()
+            worker.close(seconds)
 
 
 def run_in_order(store: Store, works: Iterable[Callable[[Store], T]], most: int) -> Iterator[T]:

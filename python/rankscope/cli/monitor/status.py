@@ -14,7 +14,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
 
-    from rankscope.monitor.monitor import Monitor
+    from rankscope.monitor.baseline import Baseline
+    from rankscope.monitor.series import Series
 
 COLUMNS = ("measure", "since", "value", "lower", "upper", "rankings", "is_final", "baseline")
 
@@ -38,7 +39,9 @@ def run(options: Namespace) -> int:
     """Show them as they were evaluated last."""
     with open_reader(options) as monitor:
         as_of = tell_as_of(monitor)
-        rows = [_find_newest(monitor, measure, options) for measure in monitor.measures]
+        [series] = monitor.all_series([(None, options.version)], every=options.every)
+        baseline = monitor.baseline()
+        rows = [_find_newest(series[measure], baseline) for measure in monitor.measures]
         versions = [
             {
                 "model": one.model,
@@ -46,6 +49,7 @@ def run(options: Namespace) -> int:
                 "first": format_time(one.first),
                 "last": format_time(one.last),
                 "rankings": one.rankings,
+                "folded": one.folded,
             }
             for one in monitor.versions()
         ]
@@ -53,6 +57,8 @@ def run(options: Namespace) -> int:
     if options.json:
         print_json({"as_of": moment, "values": rows, "versions": versions})
         return 0
+    if not any(row["folded"] for row in versions):
+        versions = [{name: row[name] for name in row if name != "folded"} for row in versions]
     print(f"as of\t{moment or 'never evaluated'}")
     for told in (rows, versions):
         if told:
@@ -61,11 +67,10 @@ def run(options: Namespace) -> int:
     return 0
 
 
-def _find_newest(monitor: Monitor, measure: str, options: Namespace) -> dict[str, object]:
+def _find_newest(series: Series, baseline: Baseline | None) -> dict[str, object]:
     """Find the newest window whose attribution windows are closed, or else the newest."""
-    series = monitor.series(measure, every=options.every, version=options.version)
+    measure = series.measure
     final = [at for at, is_final in enumerate(series.is_final) if is_final]
-    baseline = monitor.baseline()
     held = None if baseline is None else baseline.means[measure].value
     if not len(series):
         return dict(zip(COLUMNS, [measure, *[None] * 6, held], strict=True))

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from rankscope.monitor.alerts.observing import name_drops, observe
 from rankscope.monitor.alerts.stream import Stream
+from rankscope.monitor.folding import choose_versions
 from rankscope.monitor.limits import DAY
+from rankscope.monitor.slicing import OTHER
 from rankscope.records import replace
 
 TYPE_CHECKING = False
@@ -15,6 +17,7 @@ if TYPE_CHECKING:
     from rankscope.monitor.alerts.progress import Progress
     from rankscope.monitor.alerts.rule import Rule
     from rankscope.monitor.alerts.sample import Sample
+    from rankscope.monitor.folding import Folding, Pair
     from rankscope.monitor.slicing import Slice, Slicing
     from rankscope.monitor.store.chunks import Context
 
@@ -33,6 +36,9 @@ def feed(
 ) -> Progress:
     """Let a rule look at the next period.
 
+    A rule watches the versions with the most rankings in the period; of two with as many, one that
+    it has watched before. All others are one stream of their model, named `<other>`.
+
     Streams start with the first period in which their version and slice have rankings and the
     baseline has enough of theirs; with it their floor is made, which stays. Where labels are late,
     the period tells nothing, so that a lack of labels is never taken for a drop.
@@ -46,14 +52,20 @@ def feed(
         floors: Finds what values are held against.
     """
     start = progress.following
-    groups = group_contexts(rule, period, contexts)
+    watched = {(stream.model, stream.version) for stream in progress.streams}
+    folding = _choose(rule, period, contexts, watched)
+    groups = group_contexts(rule, period, contexts, folding)
     shown = {(model, version) for model, version, _ in groups}
     whole = [numbers for (_, _, place), numbers in groups.items() if not place]
     rows = period.find([number for numbers in whole for number in numbers])
     labelled = int(period.is_labelled[rows].sum())
     counted = replace(progress.count(len(rows), labelled), following=start + rule.length)
     is_late = counted.has_late_labels
-    known = {stream.key: stream for stream in progress.streams}
+    known = {
+        stream.key: stream
+        for stream in progress.streams
+        if stream.key[:2] in folding.pairs or OTHER in stream.key[:2]
+    }
     for key in groups:
         if key not in known and is_kept(key[2], slicing):
             known[key] = Stream(model=key[0], version=key[1], slice=key[2])
@@ -85,10 +97,33 @@ def _hold(stream: Stream, rule: Rule, floors: Floors) -> Stream:
     return replace(stream, floor=held.floor, baseline=held.baseline, reason=held.reason)
 
 
+def _choose(
+    rule: Rule, period: Sample, contexts: Mapping[int, Context], watched: set[Pair]
+) -> Folding:
+    """Choose the versions that have streams of their own."""
+    import numpy as np  # noqa: PLC0415 - loads with the first array
+
+    weights = dict.fromkeys(watched, 1)
+    numbers, counts = np.unique(period.contexts, return_counts=True)
+    for number, count in zip(numbers.tolist(), counts.tolist(), strict=True):
+        context = contexts[number]
+        if rule.model in {None, context.model}:
+            pair = context.model, context.version
+            weights[pair] = weights.get(pair, 0) + 2 * count
+    return choose_versions(weights)
+
+
 def group_contexts(
-    rule: Rule, period: Sample, contexts: Mapping[int, Context]
+    rule: Rule, period: Sample, contexts: Mapping[int, Context], folding: Folding | None = None
 ) -> dict[tuple[str, str, Slice], list[int]]:
-    """Give the contexts of each version and slice that a rule watches, as far as there are any."""
+    """Give the contexts of each version and slice that a rule watches, as far as there are any.
+
+    Args:
+        rule: The rule.
+        period: The rankings.
+        contexts: What they have in common.
+        folding: Which versions are watched on their own; all of them by default.
+    """
     import numpy as np  # noqa: PLC0415 - loads with the first array
 
     groups: dict[tuple[str, str, Slice], list[int]] = {}
@@ -101,8 +136,10 @@ def group_contexts(
             (),
             *(((name, said[name]),) for name in rule.slices if name in said),
         )
+        pair = context.model, context.version
+        model, version = pair if folding is None else folding.place(*pair)
         for place in places:
-            groups.setdefault((context.model, context.version, place), []).append(number)
+            groups.setdefault((model, version, place), []).append(number)
     return groups
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 from rankscope.errors import RankscopeError
 from rankscope.monitor.alerts.repeating import Repeater
 from rankscope.monitor.limits import SECOND
@@ -83,11 +85,13 @@ class Scheduler:
         """End with the project and the notification that are worked on, and say whether that is so.
 
         Args:
-            seconds: How long to wait for each of the two; as long as it takes, if left out.
+            seconds: How long to wait for both of them together; as long as it takes by default.
         """
-        ended = self._evaluating.stop(seconds)
-        if self._delivering is not None:
-            ended = self._delivering.stop(seconds) and ended
+        until = None if seconds is None else time.monotonic() + seconds
+        ended = True
+        for each in filter(None, (self._evaluating, self._delivering)):
+            left = None if until is None else max(until - time.monotonic(), 0.0)
+            ended = each.stop(left) and ended
         return ended
 
     @property

@@ -82,8 +82,7 @@ def read_word(stored: str) -> State:
 
 
 def _is_watched(rule: Rule, version: Version) -> bool:
-    is_asked = rule.model is None or version.model == rule.model
-    return version.environment == "production" and is_asked
+    return version.environment == "production" and version.may_be(rule.model, None)
 
 
 def _tell_fallen(rule: Rule, fallen: list[Stream]) -> str:

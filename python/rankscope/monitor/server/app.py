@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 import time
+from functools import partial
 
 from anyio import CapacityLimiter, to_thread
 from starlette.responses import JSONResponse
 from starlette.routing import Route, Router
 
-from rankscope.errors import FileError
+from rankscope.errors import DeadlineError, FileError
 from rankscope.monitor.alerts.posting import Poster
 from rankscope.monitor.server.any_id import register_ids
 from rankscope.monitor.server.api.causes import Causes
@@ -20,6 +21,7 @@ from rankscope.monitor.server.api.values import Values
 from rankscope.monitor.server.api.webhook import Webhooks
 from rankscope.monitor.server.authenticating import Gate
 from rankscope.monitor.server.bodies import Held
+from rankscope.monitor.server.deadlines import Deadlines
 from rankscope.monitor.server.desk import Desk
 from rankscope.monitor.server.door import Door
 from rankscope.monitor.server.endpoint import JSON, Endpoint
@@ -30,6 +32,7 @@ from rankscope.monitor.server.metrics import Metrics
 from rankscope.monitor.server.openapi import describe
 from rankscope.monitor.server.pages.overview_page import OVERVIEW
 from rankscope.monitor.server.pages.pages import Pages
+from rankscope.monitor.server.problems import as_late
 from rankscope.monitor.server.refusals import Refusals
 from rankscope.monitor.server.settings import Settings
 from rankscope.monitor.server.sign_in import SignIn
@@ -40,6 +43,7 @@ from rankscope.records import replace
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterable, Iterator
+    from contextlib import AbstractContextManager
     from typing import TypeAlias
 
     from starlette.requests import Request
@@ -65,6 +69,7 @@ class Service:
         poster: Posts to webhooks; to public addresses alone if left out.
         scheduler: Evaluates projects, if something does.
         run: Runs the reading of a large body; by default in a thread.
+        deadlines: Limits how long reads take.
     """
 
     def __init__(
@@ -77,14 +82,15 @@ class Service:
         poster: Poster | None = None,
         scheduler: Scheduler | None = None,
         run: Run | None = None,
+        deadlines: Deadlines | None = None,
     ) -> None:
         self._store = store
         self._scheduler = scheduler
         self._keys = CapacityLimiter(settings.decoders)
         held = Held(settings.held_bytes)
         gate = Gate(store, settings, clock, self._keys)
-        desk = Desk(store, settings, now)
-        slow = Desk(store, replace(settings, readers=1, waiting_reads=4), now)
+        desk = Desk(store, settings, now, deadlines)
+        slow = Desk(store, replace(settings, readers=1, waiting_reads=4), now, deadlines)
         pages = Pages(desk, now)
         self.show_problem = pages.show_problem
         self.door = Door(gate, settings, held, Refusals(store), pages.show_problem)
@@ -165,7 +171,7 @@ class Service:
     def _can_read(self) -> bool:
         try:
             self._store.find_key("")
-        except FileError:
+        except (FileError, DeadlineError):
             return False
         return True
 
@@ -180,6 +186,7 @@ def make_app(
     poster: Poster | None = None,
     scheduler: Scheduler | None = None,
     run: Run | None = None,
+    deadlines: Deadlines | None = None,
 ) -> ASGIApp:
     """Make the application, for any server of ASGI.
 
@@ -192,10 +199,22 @@ def make_app(
         poster: Posts to webhooks; to public addresses alone if left out.
         scheduler: Evaluates projects, if something does; whoever made it starts and stops it.
         run: Runs the reading of a large body, such as `Worker.run`; by default in a thread.
+        deadlines: Limits how long reads take; made of the clock by default.
     """
     settings = settings or Settings()
-    service = Service(store, settings, clock, now, poster=poster, scheduler=scheduler, run=run)
-    routes = list(_make_routes(service.endpoints, service.door))
+    deadlines = deadlines or Deadlines(clock)
+    service = Service(
+        store,
+        settings,
+        clock,
+        now,
+        poster=poster,
+        scheduler=scheduler,
+        run=run,
+        deadlines=deadlines,
+    )
+    limit = partial(deadlines.limit, settings.read_seconds)
+    routes = list(_make_routes(service.endpoints, service.door, limit))
     # A router alone: the guard answers for what goes wrong, and nothing else does.
     return Guard(
         Router(routes, redirect_slashes=False),
@@ -205,21 +224,29 @@ def make_app(
     )
 
 
-def _make_routes(endpoints: Iterable[Endpoint], door: Door) -> Iterator[Route]:
+def _make_routes(
+    endpoints: Iterable[Endpoint], door: Door, limit: Callable[[], AbstractContextManager[None]]
+) -> Iterator[Route]:
     """Make a route a path, so that what is said of other methods names all that there are."""
     register_ids()
     paths: dict[str, dict[str, Callable[[Request], Awaitable[Response]]]] = {}
     for endpoint in endpoints:
         paths.setdefault(endpoint.path, {})[endpoint.method] = door.answering(endpoint)
     for path, answers in paths.items():
-        yield Route(path, _choose(answers), methods=list(answers))
+        yield Route(path, _choose(answers, limit), methods=list(answers))
 
 
 def _choose(
     answers: dict[str, Callable[[Request], Awaitable[Response]]],
+    limit: Callable[[], AbstractContextManager[None]],
 ) -> Callable[[Request], Awaitable[Response]]:
     async def answer(request: Request) -> Response:
         method = "GET" if request.method == "HEAD" else request.method
-        return await answers[method](request)
+        try:
+            # For reads of keys and sessions; what the desk is asked has a deadline of its own.
+            with limit():
+                return await answers[method](request)
+        except DeadlineError as error:
+            raise as_late(error) from error
 
     return answer

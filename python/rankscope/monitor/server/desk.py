@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+from functools import partial
 from typing import cast
 
 from anyio import CapacityLimiter, to_thread
 
-from rankscope.errors import FileError, RankscopeError
+from rankscope.errors import DeadlineError, FileError, RankscopeError
+from rankscope.monitor.deadline import check_deadline
 from rankscope.monitor.monitor import Monitor
+from rankscope.monitor.server.deadlines import Deadlines
 from rankscope.monitor.server.problems import RefusedRequestError, ask_again
 
 TYPE_CHECKING = False
@@ -35,9 +38,16 @@ class Desk:
         store: Where events are.
         settings: How much is asked at a time.
         now: Gives the time, in microseconds since 1970 in UTC.
+        deadlines: Limits how long questions take.
     """
 
-    def __init__(self, store: Store, settings: Settings, now: Callable[[], int]) -> None:
+    def __init__(
+        self,
+        store: Store,
+        settings: Settings,
+        now: Callable[[], int],
+        deadlines: Deadlines | None = None,
+    ) -> None:
         self._store = store
         self._now = now
         self._most = settings.waiting_reads
@@ -45,8 +55,14 @@ class Desk:
         # By project, path and query, what is asked and was not begun yet.
         self._to_begin: dict[tuple[str, str, bytes], Future[Any]] = {}
         self._threads = CapacityLimiter(settings.readers)
+        # Traces have a thread of their own, so that they never hold up pages and metrics.
+        self._tracing = CapacityLimiter(1)
+        self._seconds, self._trace_seconds = settings.read_seconds, settings.trace_seconds
+        self._deadlines = deadlines or Deadlines()
 
-    async def look(self, asked: Asked, work: Callable[[Monitor], T]) -> T:
+    async def look(
+        self, asked: Asked, work: Callable[[Monitor], T], *, is_trace: bool = False
+    ) -> T:
         """Let a monitor look at something, once for all who wait for the same.
 
         Whoever asks what is asked already, but was not begun, gets the same answer: it sees all
@@ -55,10 +71,12 @@ class Desk:
         Args:
             asked: What is asked; the answer is a function of its project, path and query.
             work: What is done; it changes nothing.
+            is_trace: Whether it reads rankings, and not only windows.
 
         Raises:
             RefusedRequestError: As `ask` does.
             FileError: Likewise.
+            DeadlineError: Likewise.
         """
         scope = asked.request.scope
         place = (asked.visitor.project, scope["path"], scope["query_string"])
@@ -69,7 +87,7 @@ class Desk:
                 self._to_begin.pop(place, None)
                 return work(monitor)
 
-            known = asyncio.ensure_future(self.ask(asked.visitor, begin))
+            known = asyncio.ensure_future(self.ask(asked.visitor, begin, is_trace=is_trace))
             self._to_begin[place] = known
             known.add_done_callback(lambda done: self._forget(place, done))
         # Whoever hangs up leaves the others their answer.
@@ -80,16 +98,22 @@ class Desk:
         if self._to_begin.get(place) is done:
             del self._to_begin[place]
 
-    async def ask(self, visitor: Visitor, work: Callable[[Monitor], T]) -> T:
+    async def ask(
+        self, visitor: Visitor, work: Callable[[Monitor], T], *, is_trace: bool = False
+    ) -> T:
         """Let a monitor do some work, in a thread.
+
+        The time it may take includes the time it waits for a thread.
 
         Args:
             visitor: Who asks; only the project of this key is seen.
             work: What is done.
+            is_trace: Whether it reads rankings, and not only windows.
 
         Raises:
             RefusedRequestError: Too many wait already, or what is asked for cannot be.
             FileError: The store does not take it.
+            DeadlineError: Reading takes too long, or the service is closing.
         """
         if self._waiting >= self._most:
             raise RefusedRequestError(
@@ -97,10 +121,20 @@ class Desk:
             )
         # One thread of the core a question, so that those who log are not held up.
         monitor = Monitor(self._store, visitor.project, now=self._now, threads=1)
+        seconds = self._trace_seconds if is_trace else self._seconds
+        threads = self._tracing if is_trace else self._threads
         self._waiting += 1
+
+        def run() -> T:
+            check_deadline()
+            return work(monitor)
+
         try:
-            return await to_thread.run_sync(work, monitor, limiter=self._threads)
-        except FileError:
+            with self._deadlines.limit(seconds):
+                return await to_thread.run_sync(
+                    partial(self._deadlines.count, run), limiter=threads
+                )
+        except (FileError, DeadlineError):
             raise
         except RankscopeError as error:
             raise _as_refused(error) from error

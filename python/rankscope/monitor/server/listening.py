@@ -13,12 +13,11 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    import uvicorn
     from starlette.types import ASGIApp
 
+    from rankscope.monitor.server.ending import EndingServer
     from rankscope.monitor.store.protocol import Store
 
-CLOSING_SECONDS = 10
 ACCEPTED_AT_ONCE = 64
 """Connections that are accepted in one turn of the event loop."""
 
@@ -31,7 +30,7 @@ def make_server(
     port: int,
     settings: Settings | None = None,
     report: Callable[[str, Mapping[str, object]], object] = lambda _event, _fields: None,
-) -> uvicorn.Server:
+) -> EndingServer:
     """Make what listens; its `run` returns when the process is asked to end, and all is answered.
 
     Args:
@@ -51,7 +50,10 @@ def make_server(
         BoundedProtocol,
         Connections,
     )
-    from rankscope.monitor.server.ending import EndingServer  # noqa: PLC0415 - likewise
+    from rankscope.monitor.server.ending import (  # noqa: PLC0415 - likewise
+        ANSWERING_SECONDS,
+        EndingServer,
+    )
 
     settings = settings or Settings()
     if not is_loopback(host) and not has_keys(store):
@@ -74,8 +76,8 @@ def make_server(
             access_log=False,  # the application writes its own, with nothing that a client sent
             server_header=False,
             proxy_headers=False,
-            timeout_graceful_shutdown=CLOSING_SECONDS,
             timeout_keep_alive=math.ceil(settings.wait_seconds),
+            timeout_graceful_shutdown=ANSWERING_SECONDS,
         ),
         report,
     )

@@ -15,11 +15,16 @@ from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, State
 from starlette.responses import Response
 
 from rankscope.errors import UsageError
+from rankscope.monitor.deadline import check_deadline
+from rankscope.monitor.folding import choose_versions
 from rankscope.monitor.limits import DAY, HOUR, SECOND
 from rankscope.monitor.outcomes import OTHER_COUNTERS
+from rankscope.monitor.series import SUMMED, sum_window
 from rankscope.monitor.server.endpoint import Endpoint
 from rankscope.monitor.server.refusals import PREFIX
+from rankscope.monitor.slicing import OTHER
 from rankscope.monitor.store.outbox_rows import count_letters
+from rankscope.monitor.stored_windows import read_rankings, unpack_cell
 from rankscope.records import record
 
 TYPE_CHECKING = False
@@ -30,17 +35,21 @@ if TYPE_CHECKING:
     from prometheus_client import Metric
 
     from rankscope.measures import Measure
+    from rankscope.monitor.folding import Pair
     from rankscope.monitor.monitor import Monitor
-    from rankscope.monitor.series import Series
     from rankscope.monitor.server.desk import Desk
     from rankscope.monitor.server.endpoint import Asked
+    from rankscope.monitor.store.window_table import CellRow
 
 CONTENT_TYPE = "text/plain; version=1.0.0; charset=utf-8"
 LENGTHS: Mapping[Literal["hour", "day"], int] = {"hour": HOUR, "day": DAY}
 LOOKED_BACK = {"hour": DAY, "day": 14 * DAY}
-"""How far back the newest window may be, from what is closed, or from when its version left."""
+"""How much further back than `LEFT` the newest window of a version may begin."""
 LEFT = 14 * DAY
-"""A version that has shown nothing for so long is told of no more."""
+"""A version that has shown nothing for so long has no metrics any more."""
+
+MANY = 1 << 40
+"""More rankings than a window has."""
 
 STATES = ("OK", "ALERT", "NO_DATA", "INSUFFICIENT")
 
@@ -97,12 +106,14 @@ class Collector:
         yield from _count_events(self._monitor)
         yield from _look_at_store(self._monitor)
         try:
-            windows = list(_find_windows(self._monitor))
+            found = [find_windows(self._monitor, every) for every in LENGTHS]
         except UsageError as error:
             if error.code != "not_configured":
                 raise
             return
-        yield from _tell_values(windows)
+        measures = self._monitor.configuration.definition.measures
+        yield from _tell_values([one for each in found for one in each.windows], measures)
+        yield from _tell_folded(self._monitor, found)
         yield from _tell_baseline(self._monitor)
         yield from _tell_progress(self._monitor)
         yield from _tell_rules(self._monitor)
@@ -110,47 +121,80 @@ class Collector:
 
 @record(frozen=True, slots=True)
 class Window:
-    """The newest window of a version that is final.
+    """The newest final window of a version, or of all versions that have no metrics of their own.
 
     Args:
-        measure: The measure.
-        series: The windows of the version.
-        at: Which of them it is.
+        model: The model; `<other>` where it is one of several.
+        version: Its version; likewise.
+        every: How long windows are.
+        start: When it begins, in microseconds since 1970 in UTC.
+        values: What `SUMMED` names, by measure.
     """
 
-    measure: Measure
-    series: Series
-    at: int
+    model: str
+    version: str
+    every: str
+    start: int
+    values: Mapping[str, tuple[Any, ...]]
 
     @property
     def place(self) -> list[str]:
         """The labels of all that is told of windows: model, version, how long they are."""
-        return [self.series.model or "", self.series.version or "", self.series.every]
+        return [self.model, self.version, self.every]
 
-    def read(self, column: str) -> float:
-        """Read a column of the series."""
-        return float(getattr(self.series, column)[self.at])
+    def read(self, column: str, measure: str | None = None) -> float:
+        """Read a column of a measure; of any, where it is the same for all of them."""
+        found = next(iter(self.values.values())) if measure is None else self.values[measure]
+        return float(found[SUMMED.index(column)])
 
 
-def _find_windows(monitor: Monitor) -> Iterator[Window]:
-    definition = monitor.configuration.definition
-    for every, length in LENGTHS.items():
-        closed = monitor.now() - definition.window * SECOND - length
-        for version in monitor.versions():
-            if version.last < closed - LEFT:
-                continue
-            since = min(closed, version.last) - LOOKED_BACK[every]
-            for measure in definition.measures:
-                series = monitor.series(
-                    measure.name,
-                    every=every,
-                    since=since - since % length,
-                    model=version.model,
-                    version=version.version,
-                )
-                final = [at for at, is_final in enumerate(series.is_final) if is_final]
-                if final:
-                    yield Window(measure, series, final[-1])
+@record(frozen=True, slots=True)
+class Found:
+    """The newest final windows of one length.
+
+    Args:
+        every: How long they are.
+        windows: One of each version that has metrics of its own, and those of `<other>`.
+        versions: How many versions have such a window of their own.
+        folded: How many of these are in `<other>`.
+    """
+
+    every: str
+    windows: tuple[Window, ...]
+    versions: int
+    folded: int
+
+
+def find_windows(monitor: Monitor, every: Literal["hour", "day"]) -> Found:
+    """Find the newest final window of each version, by one query.
+
+    Of too many versions, those have metrics of their own whose window is newest, and of these those
+    with the most rankings. The others are summed, as of the newest window that any of them has.
+
+    Args:
+        monitor: The monitor of the project.
+        every: How long windows are.
+    """
+    definition, length = monitor.configuration.definition, LENGTHS[every]
+    closed = monitor.now() - definition.window * SECOND - length
+    since = closed - LEFT - LOOKED_BACK[every]
+    rows = monitor.newest_cells(every=every, since=since - since % length)
+    check_deadline()
+    # What is newer counts more, however many rankings it has: there are never so many.
+    folding = choose_versions(
+        {(row.model, row.version): row.start * MANY + read_rankings(row) for row in rows}
+    )
+    places: dict[Pair, list[CellRow]] = {}
+    for row in rows:
+        places.setdefault(folding.place(row.model, row.version), []).append(row)
+    windows = []
+    for (model, version), those in sorted(places.items()):
+        start = max(row.start for row in those)
+        newest = [unpack_cell(row) for row in those if row.start == start]
+        values = sum_window(newest, definition)
+        windows.append(Window(model, version, every, start, values))
+    named = sum(OTHER not in {row.model, row.version} for row in rows)
+    return Found(every, tuple(windows), named, folding.folded)
 
 
 VALUES = {
@@ -161,19 +205,20 @@ VALUES = {
 PLACE = ["model", "version", "window"]
 
 
-def _tell_values(windows: Sequence[Window]) -> Iterator[Metric]:
+def _tell_values(windows: Sequence[Window], measures: Sequence[Measure]) -> Iterator[Metric]:
     for family in ("ndcg", "measure"):
-        own = [one for one in windows if _family(one.measure) == family]
+        own = [measure for measure in measures if _family(measure) == family]
         for column, (ending, text) in VALUES.items():
             metric = GaugeMetricFamily(
                 f"rankscope_{family}{ending}", text, labels=["measure", "k", *PLACE]
             )
-            for one in own:
-                _add(metric, [*_names(one.measure), *one.place], one.read(column))
+            for one in windows:
+                for measure in own:
+                    labels = [*_names(measure), *one.place]
+                    _add(metric, labels, one.read(column, measure.name))
             if metric.samples:
                 yield metric
     # The same for all measures, told once.
-    first = {tuple(one.place): one for one in windows}.values()
     counts = GaugeMetricFamily("rankscope_rankings", "Rankings in the window.", labels=PLACE)
     coverage = GaugeMetricFamily(
         "rankscope_label_coverage_ratio", "The share of rankings that have labels.", labels=PLACE
@@ -184,14 +229,33 @@ def _tell_values(windows: Sequence[Window]) -> Iterator[Metric]:
     ends = GaugeMetricFamily(
         "rankscope_window_end_timestamp_seconds", "When the window ended.", labels=PLACE
     )
-    for one in first:
+    for one in windows:
         rankings, documents = one.read("rankings"), one.read("documents")
         _add(counts, one.place, rankings)
         _add(coverage, one.place, _share(one.read("labelled"), rankings))
         _add(judged, one.place, 1 - _share(one.read("unjudged"), documents))
-        start = one.series.starts[one.at]
-        _add(ends, one.place, (start + LENGTHS[one.series.every]) / SECOND)
+        _add(ends, one.place, (one.start + _length(one.every)) / SECOND)
     yield from (counts, coverage, judged, ends)
+
+
+def _tell_folded(monitor: Monitor, found: Sequence[Found]) -> Iterator[Metric]:
+    versions = GaugeMetricFamily(
+        "rankscope_versions", "Versions with a recent final window.", labels=["window"]
+    )
+    folded = GaugeMetricFamily(
+        "rankscope_versions_folded",
+        "Versions among these that have no metrics of their own: <other> has them.",
+        labels=["window"],
+    )
+    for each in found:
+        versions.add_metric([each.every], each.versions)
+        folded.add_metric([each.every], each.folded)
+    yield from (versions, folded)
+    yield GaugeMetricFamily(
+        "rankscope_hour_versions_folded",
+        "The most versions that a recent hour has no windows of: <other> has them.",
+        monitor.folded_versions(monitor.now() - LEFT),
+    )
 
 
 def _tell_baseline(monitor: Monitor) -> Iterator[Metric]:
@@ -312,6 +376,10 @@ def _family(measure: Measure) -> str:
 
 def _names(measure: Measure) -> list[str]:
     return [measure.name, str(measure.k or "")]
+
+
+def _length(every: str) -> int:
+    return HOUR if every == "hour" else DAY
 
 
 def _share(part: float, whole: float) -> float:

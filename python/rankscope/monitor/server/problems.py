@@ -10,7 +10,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from rankscope.errors import FileError
+    from rankscope.errors import DeadlineError, FileError
 
 
 class RefusedRequestError(Exception):
@@ -69,6 +69,10 @@ STORE_SAYS = {
 """By code of a store: the status, after how many seconds to ask again, and what is told."""
 
 
+LATE_SECONDS = 30
+"""After so many seconds a read that took too long may be tried again."""
+
+
 def as_refusal(error: FileError) -> RefusedRequestError | None:
     """Give the answer to a request that the store did not take, `None` if that is our mistake."""
     if error.code not in STORE_SAYS:
@@ -76,6 +80,14 @@ def as_refusal(error: FileError) -> RefusedRequestError | None:
     status, seconds, message = STORE_SAYS[error.code]
     return RefusedRequestError(
         status, f"{message}: nothing was acknowledged", code=error.code, headers=ask_again(seconds)
+    )
+
+
+def as_late(error: DeadlineError) -> RefusedRequestError:
+    """Return the answer to a request whose read was ended."""
+    seconds = LATE_SECONDS if error.code == "read_timeout" else STORE_SAYS["store_closed"][1]
+    return RefusedRequestError(
+        503, error.message, code=error.code, headers=ask_again(seconds), hint=error.hint
     )
 
 

@@ -15,13 +15,15 @@ from rankscope.monitor.alerts.posting import Poster
 from rankscope.monitor.alerts.scheduler import SECONDS, Scheduler
 from rankscope.monitor.round import evaluate_project
 from rankscope.monitor.server.app import make_app
+from rankscope.monitor.server.deadlines import Deadlines
 from rankscope.monitor.server.journal import Journal, LogWriter, write_stderr
-from rankscope.monitor.server.listening import CLOSING_SECONDS, is_loopback, make_server
+from rankscope.monitor.server.listening import is_loopback, make_server
 from rankscope.monitor.server.settings import Settings
 from rankscope.monitor.times import read_clock
 from rankscope.monitor.worker import Worker, Workers
 
 SWITCH_SECONDS = 0.0005
+LOG_SECONDS = 0.3
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -44,6 +46,9 @@ def serve_store(
     poster: Poster | None = None,
 ) -> None:
     """Serve a store until the process is asked to end, and all is answered.
+
+    After SIGTERM or SIGINT this takes ten seconds at most. Reads that are not done by then are
+    stopped; should one not stop, the process ends without it.
 
     Args:
         store: Where events are; whoever opened it closes it.
@@ -71,8 +76,8 @@ def serve_store(
         journal = Journal(log.write, now)
         stack.enter_context(journal.keep_log_records())
         poster = poster or Poster()
-        evaluator = stack.enter_context(Worker(store, is_modest=True))
-        decoders = stack.enter_context(Workers(store, settings.decoders))
+        evaluator = Worker(store, is_modest=True)
+        decoders = Workers(store, settings.decoders)
         scheduler = Scheduler(
             store.projects,
             lambda project: evaluator.run(
@@ -86,6 +91,7 @@ def serve_store(
             now=now,
             report=journal.write,
         )
+        deadlines = Deadlines()
         app = make_app(
             store,
             settings,
@@ -94,10 +100,13 @@ def serve_store(
             poster=poster,
             scheduler=scheduler,
             run=decoders.run,
+            deadlines=deadlines,
         )
         server = make_server(
             app, store, host=host, port=port, settings=settings, report=journal.write
         )
+        server.deadlines = deadlines
+        server.flush_log = partial(log.close, LOG_SECONDS)
         listening = stack.enter_context(_listen(host, port))
         announce(f"http://{own}:{listening.getsockname()[1]}/")
         scheduler.start()
@@ -109,7 +118,12 @@ def serve_store(
         try:
             server.run([listening])
         finally:
-            scheduler.stop(CLOSING_SECONDS)
+            # The processes that evaluate and read hold nothing that could be lost: none is waited for.
+            scheduler.stop(0)
+            for workers in (evaluator, decoders):
+                workers.close(server.seconds_left)
+            scheduler.stop(server.seconds_left)
+            server.finish()
 
 
 def _listen(host: str, port: int) -> socket.socket:

@@ -7,6 +7,7 @@ import json
 from sqlalchemy import LargeBinary, bindparam, cast, select, tuple_
 
 from rankscope.errors import FileError
+from rankscope.monitor.deadline import check_deadline
 from rankscope.monitor.store import schema
 from rankscope.monitor.store.chunks import Chunk, LabelColumns
 from rankscope.monitor.store.connecting import fetch_rows
@@ -44,12 +45,16 @@ def read_chunks(
 
     Yields:
         Rankings in the order of time, then of `ranking_id`; all of one moment.
+
+    Raises:
+        DeadlineError: It takes longer than the read that it is part of may.
     """
     rankings = _select_rankings(event_ids=event_ids).where(is_theirs, is_then)
     labels = _select_labels(event_ids=event_ids).where(is_theirs)
     with engine.connect() as connection:
         result = connection.execute(rankings)
         while rows := fetch_rows(result, size):
+            check_deadline()
             (_, first, _, first_id, *_), (_, last, _, last_id, *_) = rows[0], rows[-1]
             ends = {
                 "first": first,

@@ -10,6 +10,8 @@ from typing import cast
 from sqlalchemy import URL, create_engine, event
 from sqlalchemy.pool import NullPool
 
+from rankscope.errors import DeadlineError
+from rankscope.monitor.deadline import check_deadline, find_deadline
 from rankscope.monitor.store.faults import as_fault
 from rankscope.monitor.store.lock import DESCRIPTORS
 
@@ -20,7 +22,11 @@ if TYPE_CHECKING:
 
     from sqlalchemy import Connection, CursorResult, Engine, ExceptionContext
 
+    from rankscope.errors import RankscopeError
     from rankscope.monitor.store.lock import Inode
+
+STEPS = 10_000
+"""After so many instructions SQLite looks whether the deadline of a read is over: about 1 ms."""
 
 CACHE = 64 << 10  # KiB
 PRAGMAS = {
@@ -88,8 +94,17 @@ def connect_sqlite(path: Path, *, writes: bool, busy_seconds: float) -> Engine:
         hide_parameters=True,  # what is stored is not for logs
     )
 
+    @event.listens_for(engine, "do_connect")
+    def check(*_: object) -> None:
+        # Queries that are too short for SQLite to look at the deadline: many may follow each other.
+        if not writes:
+            check_deadline()
+
     @event.listens_for(engine, "connect")
     def prepare(connection: Any, _record: object) -> None:  # noqa: ANN401 - of the driver
+        deadline = None if writes else find_deadline()
+        if deadline is not None:
+            connection.set_progress_handler(lambda: deadline.is_over, STEPS)
         connection.isolation_level = None  # transactions begin where we say
         for name, value in PRAGMAS[writes].items():
             connection.execute(f"PRAGMA {name}={value}").close()
@@ -100,7 +115,7 @@ def connect_sqlite(path: Path, *, writes: bool, busy_seconds: float) -> Engine:
 
     @event.listens_for(engine, "handle_error", retval=True)
     def tell(context: ExceptionContext) -> BaseException | None:
-        return as_fault(context.original_exception, str(path))
+        return _as_error(context.original_exception, path)
 
     return engine
 
@@ -111,11 +126,12 @@ def telling_faults(path: Path) -> Iterator[None]:
 
     Raises:
         FileError: What is done within fails.
+        DeadlineError: It is a read whose deadline is over.
     """
     try:
         yield
     except sqlite3.Error as error:
-        fault = as_fault(error, str(path))
+        fault = _as_error(error, path)
         if fault is None:
             raise
         raise fault from error
@@ -135,6 +151,16 @@ def fetch_rows(result: CursorResult[Any], size: int = -1) -> list[tuple[Any, ...
     with telling_faults(Path(engine.url.database or "")):
         cursor = result.cursor
         return list(cursor.fetchall() if size < 0 else cursor.fetchmany(size))
+
+
+def _as_error(error: BaseException | None, path: Path) -> RankscopeError | None:
+    """Return the error that one of SQLite stands for; `None` where it is a mistake of ours."""
+    if getattr(error, "sqlite_errorcode", 0) == sqlite3.SQLITE_INTERRUPT:
+        deadline = find_deadline()
+        if deadline is None:
+            return DeadlineError("the read was interrupted", code="read_stopped")
+        return deadline.make_error()
+    return as_fault(error, str(path))
 
 
 def driver_of(connection: Connection) -> sqlite3.Connection:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple, Protocol
 
+from rankscope.monitor.slicing import OTHER
 from rankscope.records import record
 
 TYPE_CHECKING = False
@@ -84,15 +85,16 @@ class Touched:
 
 @record(frozen=True, slots=True)
 class Version:
-    """A version of a model that has rankings.
+    """A version of a model that has rankings, or all those together that are not listed.
 
     Args:
-        model: The model; empty where unknown.
-        version: Its version; empty where unknown.
+        model: The model; empty where unknown, `<other>` for models that are not listed.
+        version: Its version; empty where unknown, `<other>` for versions that are not listed.
         environment: Where it ranked.
         first: The time of its first ranking that is stored, in microseconds since 1970.
         last: That of its last.
         rankings: How many there are.
+        folded: How many versions this stands for, if it is `<other>`; else 0.
     """
 
     model: str
@@ -101,6 +103,18 @@ class Version:
     first: int
     last: int
     rankings: int
+    folded: int = 0
+
+    def may_be(self, model: str | None, version: str | None) -> bool:
+        """Whether rankings of a model and a version may be among its own; `None` is any.
+
+        Examples:
+            >>> Version("search", "<other>", "production", 0, 9, 3, folded=2).may_be("search", "7")
+            True
+        """
+        return (model in {None, self.model} or (self.folded > 0 and self.model == OTHER)) and (
+            version in {None, self.version} or self.folded > 0
+        )
 
 
 class Store(Protocol):
@@ -245,6 +259,17 @@ class Store(Protocol):
         They come in the order of their keys; windows are of hours where no length is given. One
         that is not what was stored raises `FileError` with the code `store_damaged`.
         """
+
+    def newest_cells(
+        self,
+        project: str,
+        digest: bytes,
+        since: int,
+        *,
+        length: int,
+        slice: str,  # noqa: A002 - the word for it
+    ) -> list[CellRow]:
+        """Give the newest final window of each version in production, from a time on."""
 
     def hours(
         self, project: str, digest: bytes, since: int | None = None, until: int | None = None

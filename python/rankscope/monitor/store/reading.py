@@ -270,6 +270,21 @@ class StoreReader:
                 slice=slice,
             )
 
+    def newest_cells(
+        self,
+        project: str,
+        digest: bytes,
+        since: int,
+        *,
+        length: int,
+        slice: str,  # noqa: A002 - the word for it
+    ) -> list[CellRow]:
+        """Give the newest final window of each version in production, from a time on."""
+        with self._engine.connect() as connection:
+            return window_table.read_newest_cells(
+                connection, project, digest, length=length, since=since, slice=slice
+            )
+
     def hours(
         self, project: str, digest: bytes, since: int | None = None, until: int | None = None
     ) -> list[HourRow]:

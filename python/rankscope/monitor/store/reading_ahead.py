@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
+from contextvars import copy_context
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -19,11 +20,17 @@ def read_ahead(pieces: Generator[T]) -> Iterator[T]:
         pieces: Makes them; it is closed in the end, however that comes.
     """
     nothing = object()
+    # The thread reads under the deadline of whoever asked.
+    context = copy_context()
+
+    def make_next() -> T | object:
+        return next(pieces, nothing)
+
     with ThreadPoolExecutor(1, "rankscope-reader") as thread:
         try:
-            coming = thread.submit(next, pieces, nothing)
+            coming = thread.submit(context.run, make_next)
             while (piece := coming.result()) is not nothing:
-                coming = thread.submit(next, pieces, nothing)
+                coming = thread.submit(context.run, make_next)
                 yield piece  # type: ignore[misc]  # what is not nothing is a piece
         finally:
-            thread.submit(pieces.close).result()
+            thread.submit(context.run, pieces.close).result()

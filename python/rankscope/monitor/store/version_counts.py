@@ -9,14 +9,29 @@ from typing import NamedTuple
 
 from sqlalchemy import bindparam, case, func, or_, select, update
 
+from rankscope.monitor.deadline import check_deadline
+from rankscope.monitor.folding import choose_versions
+from rankscope.monitor.limits import DAY, HOUR
 from rankscope.monitor.store import schema
+from rankscope.monitor.store.connecting import fetch_rows
 from rankscope.monitor.store.protocol import Version
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
+    from typing import TypeAlias
 
     from sqlalchemy import BindParameter, Connection
+
+    from rankscope.monitor.events import Environment
+    from rankscope.monitor.folding import Pair
+
+    # How many rankings, and the times of the first and the last of them.
+    Counted: TypeAlias = list[int]
+
+AT_ONCE = 10_000
+RECENT = 28 * DAY
+"""How long before the last ranking of an environment a version counts as one in use."""
 
 
 class Shown(NamedTuple):
@@ -66,6 +81,26 @@ def count_shown(connection: Connection, shown: Mapping[int, Shown]) -> None:
         connection.execute(added, rows)
 
 
+def count_by_hour(
+    connection: Connection, project: str, since: int, until: int
+) -> list[tuple[int, int, int]]:
+    """Count the rankings from one time to before another, by hour and context.
+
+    Returns:
+        Starts of hours, the numbers of contexts, and how many rankings there are.
+    """
+    shown, named = schema.rankings, schema.projects
+    # What is left over is never negative, although times may be.
+    start = shown.c.time - (shown.c.time % HOUR + HOUR) % HOUR
+    number = select(named.c.project_id).where(named.c.name == project).scalar_subquery()
+    wanted = (
+        select(start, shown.c.context_id, func.count())
+        .where(shown.c.project_id == number, shown.c.time.between(since, until - 1))
+        .group_by(start, shown.c.context_id)
+    )
+    return [(at, context, count) for at, context, count in connection.execute(wanted)]
+
+
 def find_contexts(connection: Connection, seqs: Sequence[int]) -> dict[int, int]:
     """Count rankings, given by their numbers, by context."""
     shown = schema.rankings
@@ -100,15 +135,58 @@ def discount_deleted(connection: Connection, deleted: Mapping[int, int]) -> None
 
 
 def list_versions(connection: Connection, project: str) -> list[Version]:
-    """List the versions that have rankings, by model, and those of one in the order of time."""
+    """List the versions that have rankings, by model, and those of one in the order of time.
+
+    Where an environment has more than `MOST_VERSIONS`, those with the most rankings are listed,
+    and first of all those that ranked in the last `RECENT`. The others are one, named `<other>`.
+    """
     table, named = schema.contexts, schema.projects
-    who = (table.c.model, table.c.version, table.c.environment)
-    first, last = func.min(table.c.first), func.max(table.c.last)
-    found = (
-        select(*who, first, last, func.sum(table.c.rankings))
+    wanted = (
+        select(
+            table.c.environment,
+            table.c.model,
+            table.c.version,
+            table.c.rankings,
+            table.c.first,
+            table.c.last,
+        )
         .join(named, named.c.project_id == table.c.project_id)
         .where(named.c.name == project, table.c.rankings > 0)
-        .group_by(*who)
-        .order_by(table.c.model, first, table.c.version, table.c.environment)
     )
-    return [Version(*row[:5], int(row[5])) for row in connection.execute(found)]
+    shown: dict[Environment, dict[Pair, Counted]] = {}
+    result = connection.execute(wanted)
+    # Added up here: SQLite would sort all of them for it, which takes longer.
+    while rows := fetch_rows(result, AT_ONCE):
+        check_deadline()
+        for environment, model, version, *counted in rows:
+            theirs = shown.setdefault(environment, {})
+            known = theirs.setdefault((model, version), counted)
+            if known is not counted:
+                known[0] += counted[0]
+                known[1] = min(known[1], counted[1])
+                known[2] = max(known[2], counted[2])
+    listed = [one for each in shown.items() for one in _fold(*each)]
+    return sorted(listed, key=lambda one: (one.model, one.first, one.version, one.environment))
+
+
+def _fold(environment: Environment, shown: Mapping[Pair, Counted]) -> Iterator[Version]:
+    """List the versions of an environment, those that are too many as one."""
+    recent = max(last for _, _, last in shown.values()) - RECENT
+    # More than all rankings, so that no number of older ones counts as much as a recent version.
+    bonus = sum(count for count, _, _ in shown.values()) + 1
+    folding = choose_versions(
+        {
+            pair: count + bonus if last >= recent else count
+            for pair, (count, _, last) in shown.items()
+        }
+    )
+    folded: dict[Pair, list[Counted]] = {}
+    for pair, counted in shown.items():
+        if pair in folding.pairs:
+            count, first, last = counted
+            yield Version(*pair, environment, first, last, count)
+        else:
+            folded.setdefault(folding.place(*pair), []).append(counted)
+    for pair, those in folded.items():
+        counts, firsts, lasts = zip(*those, strict=True)
+        yield Version(*pair, environment, min(firsts), max(lasts), sum(counts), len(those))

@@ -9,11 +9,12 @@ from __future__ import annotations
 from typing import NamedTuple
 from zlib import crc32
 
-from sqlalchemy import Boolean, Integer, delete, insert, select, type_coerce, update
+from sqlalchemy import Boolean, Integer, delete, func, insert, select, type_coerce, update
 
 from rankscope.errors import FileError
 from rankscope.monitor.keys import AuditEntry
 from rankscope.monitor.store import schema
+from rankscope.monitor.store.connecting import fetch_rows
 from rankscope.monitor.store.keyring import write_audit
 from rankscope.monitor.times import format_time
 from rankscope.records import record
@@ -167,8 +168,69 @@ def read_cells(
     if slice is not None:
         wanted = wanted.where(table.c.slice == slice)
     order = [table.c[name] for name in KEY_COLUMNS]
-    rows = connection.execute(wanted.order_by(*order))
-    return [_cell_of(row) for row in rows]
+    return _fetch_cells(connection, wanted.order_by(*order))
+
+
+def read_newest_cells(
+    connection: Connection,
+    project: str,
+    digest: bytes,
+    *,
+    length: int,
+    since: int,
+    slice: str,  # noqa: A002 - as above
+) -> list[CellRow]:
+    """Read the newest final window of each model and version in production, by one statement.
+
+    A window is final if none of its rankings may still get labels.
+
+    Args:
+        connection: A connection.
+        project: The name of the project.
+        digest: How it is measured.
+        length: How long windows are.
+        since: The windows that begin from then on.
+        slice: Attributes and values, as JSON.
+    """
+    table = schema.cells
+    who = (table.c.model, table.c.version)
+    theirs = [
+        *_of(table, project, digest),
+        table.c.length == length,
+        table.c.slice == slice,
+        table.c.environment == "production",
+    ]
+    final = (
+        select(*who, table.c.start)
+        # Every cell has counts. Without a column that the primary key lacks, SQLite would read that
+        # index alone, with the cells of all slices in it.
+        .where(*theirs, table.c.start >= since, table.c.counts != b"")
+        .group_by(*who, table.c.start)
+        .having(func.min(table.c.is_mature) == 1)
+        .subquery()
+    )
+    newest = (
+        select(final.c.model, final.c.version, func.max(final.c.start).label("start"))
+        .group_by(final.c.model, final.c.version)
+        .subquery()
+    )
+    wanted = (
+        CELLS.select()
+        .select_from(newest)
+        .join(
+            table,
+            (table.c.start == newest.c.start)
+            & (table.c.model == newest.c.model)
+            & (table.c.version == newest.c.version),
+        )
+        .where(*theirs, table.c.is_mature)
+        .order_by(*who)
+    )
+    return _fetch_cells(connection, wanted)
+
+
+def _fetch_cells(connection: Connection, wanted: Select[Any]) -> list[CellRow]:
+    return [_cell_of(row) for row in fetch_rows(connection.execute(wanted))]
 
 
 def read_hours(

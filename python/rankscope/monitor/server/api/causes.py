@@ -93,7 +93,7 @@ class Causes:
             measure = asked.query.get("measure")
             return make_plain(monitor.trace(before, after, measure))
 
-        return JSONResponse(await self._desk.look(asked, read))
+        return JSONResponse(await self._desk.look(asked, read, is_trace=True))
 
     async def get_ranking(self, asked: Asked) -> Response:
         """Give what became of a ranking."""

@@ -210,6 +210,8 @@ QUALITY = object_of(
     late=COUNT,
     unshown=COUNT,
     folded=map_of(COUNT),
+    folded_versions=COUNT,
+    folded_rankings=COUNT,
     shown=map_of(COUNT),
     curve=MATURITY,
     newest=TIME_OR_NONE,
@@ -218,7 +220,9 @@ QUALITY = object_of(
     lost=COUNT,
 )
 VERSIONS = object_of(
-    versions=list_of(object_of(model=TEXT, version=TEXT, first=TIME, last=TIME, rankings=COUNT))
+    versions=list_of(
+        object_of(model=TEXT, version=TEXT, first=TIME, last=TIME, rankings=COUNT, folded=COUNT)
+    )
 )
 MEANS = map_of(object_of(value=NUMBER_OR_NONE, lower=NUMBER_OR_NONE, upper=NUMBER_OR_NONE))
 BASELINE = object_of(

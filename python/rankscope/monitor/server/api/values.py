@@ -162,6 +162,7 @@ class Values:
                         "first": format_time(one.first),
                         "last": format_time(one.last),
                         "rankings": one.rankings,
+                        "folded": one.folded,
                     }
                     for one in monitor.versions()
                 ]

@@ -14,6 +14,7 @@ from rankscope.monitor.server.pages.view_alerts import (
     weigh,
 )
 from rankscope.monitor.server.pages.view_rule import RuleView, view_rule
+from rankscope.monitor.slicing import OTHER
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -67,8 +68,9 @@ def trace_of(measure: str, stream: Stream | Fallen | None, now: int) -> str:
         measure=measure,
         after_since=write_field(stream.since - stream.since % HOUR),
         after_until=write_field(now - now % HOUR),
-        after_model=stream.model or None,
-        after_version=stream.version or None,
+        # What is summed as `<other>` cannot be traced by that name.
+        after_model=None if stream.model in {"", OTHER} else stream.model,
+        after_version=None if stream.version in {"", OTHER} else stream.version,
     )
 
 

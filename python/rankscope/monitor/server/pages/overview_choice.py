@@ -99,7 +99,8 @@ class Extent:
 
         Of too many, those with most rankings.
         """
-        ordered = sorted(self.versions, key=lambda one: one.first)
+        listed = [one for one in self.versions if not one.folded]
+        ordered = sorted(listed, key=lambda one: one.first)
         is_mixed = any(
             other.first + self.length < one.last
             for at, one in enumerate(ordered)

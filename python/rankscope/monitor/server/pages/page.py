@@ -34,6 +34,7 @@ class Page:
         parameters: What its address may say.
         extras: What the template needs besides, made of what was seen.
         refuses: Statuses of refusals that don't follow from the path and the parameters.
+        is_trace: Whether it reads rankings, and not only windows.
     """
 
     path: str
@@ -45,3 +46,4 @@ class Page:
     parameters: tuple[Parameter, ...] = ()
     extras: Callable[[Any], Mapping[str, object]] = lambda _view: {}
     refuses: tuple[int, ...] = ()
+    is_trace: bool = False

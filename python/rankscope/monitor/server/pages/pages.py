@@ -101,7 +101,9 @@ class Pages:
 
     def _show(self, page: Page) -> Callable[[Asked], Awaitable[Response]]:
         async def answer(asked: Asked) -> Response:
-            view = await self._desk.look(asked, lambda monitor: page.view(monitor, asked))
+            view = await self._desk.look(
+                asked, lambda monitor: page.view(monitor, asked), is_trace=page.is_trace
+            )
             # Filled by itself: the frame is of who asks, with the token of their forms.
             text = await self._desk.ask(asked.visitor, lambda _: self._fill(page, asked, view))
             return HTMLResponse(text)
@@ -113,7 +115,11 @@ class Pages:
 
         async def answer(asked: Asked) -> Response:
             return JSONResponse(
-                await self._desk.look(asked, lambda monitor: page.view(monitor, asked).to_dict())
+                await self._desk.look(
+                    asked,
+                    lambda monitor: page.view(monitor, asked).to_dict(),
+                    is_trace=page.is_trace,
+                )
             )
 
         return answer

@@ -44,6 +44,7 @@ TRACE = Page(
     summary="Why a mean changed between two spans.",
     view=_view,
     extras=lambda _view: {"facts": FACTS},
+    is_trace=True,
     parameters=(
         Parameter("measure", "The measure."),
         *(Parameter(field, _describe(field)) for field in FIELDS),

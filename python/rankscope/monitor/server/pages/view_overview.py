@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from rankscope.monitor.alerts.rule_state import RuleState
     from rankscope.monitor.baseline import Baseline
     from rankscope.monitor.configuration import Configuration
+    from rankscope.monitor.definition import Definition
     from rankscope.monitor.maturity import MaturityCurve
     from rankscope.monitor.monitor import Monitor
     from rankscope.monitor.series import Series
@@ -42,6 +43,8 @@ SLICE_COLUMNS = (
     "difference",
 )
 MOST_SLICES = 100
+MOST_CHOICES = 8
+"""Versions that can be chosen by a link."""
 
 
 @record(frozen=True, slots=True, kw_only=True)
@@ -152,7 +155,7 @@ class Overview:
         now: As of when, in microseconds since 1970 in UTC.
         configuration: How the project is measured; `None` where it is not.
         extent: The range of time, and what is shown of it.
-        versions: All versions in production.
+        versions: The versions in production, those that are not listed as `<other>`.
         rules: The states of the rules.
         measures: The measures.
         counts: What values stand on.
@@ -174,6 +177,16 @@ class Overview:
     maturity: MaturityCurve | None
     sliced: str
     slices: Table | None
+
+    @property
+    def newest_versions(self) -> tuple[Version, ...]:
+        """The versions that can be chosen: those that came last."""
+        return tuple(one for one in self.versions if not one.folded)[-MOST_CHOICES:]
+
+    @property
+    def folded_versions(self) -> int:
+        """How many versions are not listed."""
+        return sum(one.folded for one in self.versions)
 
     @property
     def has_rankings(self) -> bool:
@@ -262,8 +275,14 @@ def view_overview(monitor: Monitor, choice: Choice | None = None) -> Overview:
     baseline = None
     if configuration is not None:
         baseline = monitor.baseline()
+        parts = [(extent.model, extent.version)]
+        parts += [(one.model, one.version) for one in extent.lines]
+        read = monitor.all_series(parts, every=extent.every, since=extent.since, until=extent.until)
         measures = tuple(
-            _view_measure(monitor, measure, extent, baseline) for measure in monitor.measures
+            _view_measure(
+                tuple(part[measure] for part in read), configuration.definition, extent, baseline
+            )
+            for measure in monitor.measures
         )
     counted = measures[0].series if measures else ()
     sliced = ""
@@ -318,22 +337,9 @@ def name_version(model: str | None, version: str | None) -> str:
 
 
 def _view_measure(
-    monitor: Monitor, measure: str, extent: Extent, baseline: Baseline | None
+    series: tuple[Series, ...], definition: Definition, extent: Extent, baseline: Baseline | None
 ) -> MeasureView:
-    definition = monitor.configuration.definition
-    parts = [(extent.model, extent.version)]
-    parts += [(one.model, one.version) for one in extent.lines]
-    series = tuple(
-        monitor.series(
-            measure,
-            every=extent.every,
-            since=extent.since,
-            until=extent.until,
-            model=model,
-            version=version,
-        )
-        for model, version in parts
-    )
+    measure = series[0].measure
     mean = None
     level = None
     if baseline is not None:
@@ -433,9 +439,10 @@ def _draw(
         Line(name_version(one.model, one.version) if len(series) > 1 else "", tuple(take(one)))
         for one in drawn
     ]
+    listed = [one for one in extent.versions if not one.folded]
     events = [
         Event(one.first, name_version(one.model, one.version))
-        for one in sorted(extent.versions, key=lambda one: one.first)[1:]
+        for one in sorted(listed, key=lambda one: one.first)[1:]
         if len(series) == 1
     ]
     return draw_lines(

@@ -127,6 +127,11 @@ class QualityView:
             ("labels that wait for a ranking that is not there", quality.pending_labels),
             ("labels after the attribution window of their ranking", quality.late),
             ("labels of documents that were not shown", quality.unshown),
+            (
+                "versions without windows of their own, in the hour with most of them",
+                quality.folded_versions,
+            ),
+            ("rankings of versions without windows of their own", quality.folded_rankings),
         ]
         found += [
             (f"values of {name} without a slice of their own", count)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from rankscope.errors import UsageError
 from rankscope.monitor.server.pages.plain import make_plain
 from rankscope.monitor.server.pages.rule_form import fill_form, new_form
+from rankscope.monitor.slicing import OTHER
 from rankscope.monitor.times import format_time
 from rankscope.records import record
 
@@ -75,7 +76,9 @@ def view_rule(monitor: Monitor, name: str | None, form: RuleForm | None = None) 
         form = new_form(monitor.measures[-1]) if state is None else fill_form(state.rule)
     return RuleView(
         configuration=configuration,
-        models=tuple(dict.fromkeys(one.model for one in monitor.versions() if one.model)),
+        models=tuple(
+            dict.fromkeys(one.model for one in monitor.versions() if one.model not in {"", OTHER})
+        ),
         now=monitor.now(),
         state=state,
         alerts=tuple(one for one in monitor.alerts(MOST_ALERTS) if one.rule == name),

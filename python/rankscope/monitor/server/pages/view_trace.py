@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rankscope.errors import RankscopeError, UsageError
+from rankscope.errors import InputError, UsageError
 from rankscope.monitor.limits import DAY, HOUR
 from rankscope.monitor.refusal import RefusedError
 from rankscope.monitor.server.pages.moments import read_moment, write_field
@@ -192,7 +192,7 @@ def view_trace(monitor: Monitor, asked: Mapping[str, str]) -> TraceView:
     wrong: dict[str, str] = {}
     if measure not in measures:
         wrong["measure"] = f"expected {' or '.join(measures) or 'nDCG among the measures'}"
-    versions = monitor.versions()
+    versions = tuple(one for one in monitor.versions() if not one.folded)
     spans = _read_spans(given, wrong, versions) if given else monitor.suggest_spans()
     fields = _write_spans(*spans) if spans else given
     trace = None
@@ -203,7 +203,7 @@ def view_trace(monitor: Monitor, asked: Mapping[str, str]) -> TraceView:
     if asked and spans is not None and not wrong:
         try:
             trace = monitor.trace(*spans, measure)
-        except RankscopeError as error:
+        except (UsageError, InputError) as error:
             wrong[""] = show(error.message)
     return TraceView(
         configuration=configuration,

@@ -1,0 +1,35 @@
+"""Serves a store whose counters never end: by SQL, or by Python that looks at no deadline."""
+
+from __future__ import annotations
+
+import sys
+import threading
+
+from rankscope.monitor.server.serving import serve_store
+from rankscope.monitor.store.sqlite import SQLiteStore
+from sqlalchemy import Connection, text
+
+ENDLESS = text(
+    "WITH RECURSIVE number(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM number) "
+    "SELECT count(*) FROM number"
+)
+
+
+class StuckStore(SQLiteStore):
+    """A store that never answers how many events it took."""
+
+    def counters(self, project: str) -> dict[str, int]:
+        """Say that it is stuck, and be so."""
+        print("stuck", flush=True)  # noqa: T201 - that is how it is told
+        if sys.argv[2] == "python":
+            threading.Event().wait()
+
+        def read(connection: Connection) -> dict[str, int]:
+            return {project: connection.execute(ENDLESS).scalar_one()}
+
+        return self.query(read)
+
+
+if __name__ == "__main__":
+    with StuckStore(sys.argv[1]) as store:
+        serve_store(store, port=0, announce=lambda address: print(address, flush=True))  # noqa: T201
