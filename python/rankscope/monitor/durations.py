@@ -8,8 +8,8 @@ from rankscope.errors import UsageError
 from rankscope.monitor.limits import DAY, HOUR, MINUTE, SECOND
 from rankscope.names import quote
 
-LONGEST = 36_525 * DAY
-"""A hundred years, so that a time that far from now still has a year of four digits."""
+LONGEST = 365_250 * DAY
+"""A thousand years, so that a time that far from now still has a year of four digits."""
 
 UNITS = {"s": SECOND, "m": MINUTE, "h": HOUR, "d": DAY, "w": 7 * DAY}
 DURATION = re.compile(r"([0-9]{1,7})([smhdw])", re.ASCII)
@@ -21,7 +21,7 @@ def read_duration(text: str) -> int:
     """Read how long something is, in microseconds.
 
     Raises:
-        UsageError: It is not a duration, or one of more than a hundred years.
+        UsageError: It is not a duration, or one of more than a thousand years.
 
     Examples:
         >>> read_duration("24h") == read_duration("1d")
@@ -37,7 +37,7 @@ def read_duration(text: str) -> int:
     duration = int(match[1]) * UNITS[match[2]]
     if duration > LONGEST:
         raise UsageError(
-            f"expected a duration of at most 100 years, found {quote(text)}",
+            f"expected a duration of at most 1,000 years, found {quote(text)}",
             hint=f"write {LONGEST // DAY}d or less",
             code="usage",
         )
