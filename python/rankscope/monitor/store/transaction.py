@@ -129,7 +129,6 @@ class Transaction:
                 self.connection.execute(
                     insert(counters), {"project_id": project_id, "reason": reason, "count": count}
                 )
-
         if driver.total_changes == self._changes:
             return self._mark
         mark = replace(self._mark, seq=self.seq, commit=self._mark.commit + 1)

@@ -6,6 +6,7 @@ never returned: SQLite itself does not notice a changed byte within a value.
 
 from __future__ import annotations
 
+import struct
 from typing import NamedTuple
 from zlib import crc32
 
@@ -310,8 +311,9 @@ def drop_windows(transaction: Transaction, project: str, keep: bytes) -> None:
 
 
 def _cell_of(row: Sequence[Any]) -> CellRow:
-    cell = CellRow(*CELLS.check(row))
-    return cell._replace(is_mature=bool(cell.is_mature))
+    values = CELLS.check(row)
+    values[IS_MATURE] = bool(values[IS_MATURE])
+    return CellRow._make(values)
 
 
 def checksum_of(values: Iterable[object]) -> int:
@@ -321,12 +323,10 @@ def checksum_of(values: Iterable[object]) -> int:
         >>> checksum_of([1, b"ab", "c"]) == checksum_of([1, b"a", "bc"])
         False
     """
-    total = 0
-    for value in values:
-        packed = value if isinstance(value, bytes) else str(value).encode()
-        # With its length, so that no byte can move from one value to the next.
-        total = crc32(packed, crc32(b"%d:" % len(packed), total))
-    return total
+    packed = [value if type(value) is bytes else str(value).encode() for value in values]
+    # With their lengths, so that no byte can move from one value to the next.
+    sizes = struct.pack(f"<{len(packed)}I", *map(len, packed))
+    return crc32(b"".join(packed), crc32(sizes))
 
 
 @record(frozen=True, slots=True)
@@ -367,7 +367,7 @@ class CheckedTable:
             )
         )
 
-    def check(self, row: Sequence[Any]) -> Sequence[Any]:
+    def check(self, row: Sequence[Any]) -> list[Any]:
         """Return the values of a row, as `names` has them.
 
         Raises:
@@ -403,6 +403,7 @@ def _show(name: str, value: object) -> str:
 OWNER_COLUMNS = ("project_id", "digest")
 KEY_COLUMNS = ("length", "start", "slice", "environment", "model", "version", "is_mature")
 CELL_COLUMNS = (*KEY_COLUMNS, "counts", "defined", "sums", "spread")
+IS_MATURE = CELL_COLUMNS.index("is_mature")
 HOUR_COLUMNS = ("start", "ages", "late", "unshown")
 PROGRESS_COLUMNS = ("seq", "as_of", "slicing", "baseline")
 CELLS = CheckedTable(schema.cells, "a cell of a window", CELL_COLUMNS)
