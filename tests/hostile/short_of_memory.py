@@ -1,4 +1,4 @@
-"""Runs each way into the package under ever larger limits of its address space, and prints what came of it.
+"""Runs each way into the package with more and more memory left, and prints how each run ended.
 
 The process loads everything and runs each way once. Then it forks a child for each limit.
 """
@@ -11,15 +11,18 @@ import os
 import random
 import resource
 import sys
-from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import rankscope as rs
 from pyarrow import csv
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 QUERIES, DOCS = 500, 120
 LIMITS = [0, *(2**power for power in range(16, 29))]
@@ -126,7 +129,8 @@ def main() -> None:
     for name, way in ways.items():
         expected = str(way())
         outcomes = [try_with(way, more, expected) for more in LIMITS]
-        print(json.dumps([name, outcomes]), flush=True)
+        sys.stdout.write(json.dumps([name, outcomes]) + "\n")
+        sys.stdout.flush()
 
 
 if __name__ == "__main__":

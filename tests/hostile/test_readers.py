@@ -1,0 +1,275 @@
+"""Small files take little memory, readers are linear, and every damaged file is a typed error."""
+
+from __future__ import annotations
+
+import io
+import json
+import random
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+import rankscope as rs
+from rankscope.adapters.files import logical
+from rankscope.cli import main
+
+from tests.hostile.children import outcome_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+    from pathlib import Path
+
+COLUMNS = {"query": "query", "doc": "doc", "score": "score", "relevance": "relevance"}
+ROWS = 300
+TABLE = pa.table(
+    {
+        "query": pa.array([f"q{row // 10}" for row in range(ROWS)]).dictionary_encode(),
+        "doc": pa.array([f"d{row % 60}" for row in range(ROWS)]).dictionary_encode(),
+        "score": [row / 2 for row in range(ROWS)],
+        "relevance": [row % 3 for row in range(ROWS)],
+    }
+)
+
+
+def long_texts(rows: int, bytes_of_each: int) -> pa.DictionaryArray:
+    """Few long texts that many rows share, one run after another."""
+    texts = [f"{number}-{'x' * bytes_of_each}" for number in range(16)]
+    codes = np.sort(np.arange(rows, dtype=np.int32) % 16)
+    return pa.DictionaryArray.from_arrays(pa.array(codes), pa.array(texts))
+
+
+def flat(rows: int, bytes_of_each: int) -> pa.Table:
+    numbers = pa.array(np.zeros(rows))
+    queries = long_texts(rows, bytes_of_each)
+    return pa.table({"query": queries, "score": numbers, "relevance": numbers})
+
+
+def nested(rows: int, bytes_of_each: int) -> pa.Table:
+    def in_one_list(values: pa.Array) -> pa.ListArray:
+        return pa.ListArray.from_arrays(pa.array([0, rows], pa.int32()), values)
+
+    numbers = in_one_list(pa.array(np.zeros(rows)))
+    docs = in_one_list(long_texts(rows, bytes_of_each))
+    return pa.table({"query": ["q"], "doc": docs, "score": numbers, "relevance": numbers})
+
+
+def nulls(rows: int, _: int) -> pa.Table:
+    empty = pa.nulls(rows, pa.float64())
+    return pa.table({"query": pa.array(["q"] * rows), "score": empty, "relevance": empty})
+
+
+READ = """
+import sys, pyarrow, rankscope as rs
+names = dict(query="query", score="score", relevance="relevance")
+try:
+    rs.evaluate_table(sys.argv[1], "nDCG@10", **names, **({"doc": "doc"} if sys.argv[2:] else {}))
+except rs.LimitError as error:
+    print(error.code, pyarrow.default_memory_pool().max_memory())
+"""
+
+
+@pytest.mark.parametrize("has_schema", [True, False])
+@pytest.mark.parametrize(
+    ("make", "rows", "bytes_of_each"),
+    [
+        (flat, 5_000_000, 700),
+        (flat, 500_000, 60_000),
+        (nested, 5_000_000, 700),
+        (nulls, 3 * 10**7, 0),
+    ],
+)
+def test_a_small_parquet_file_takes_little_memory(
+    tmp_path: Path,
+    make: Callable[[int, int], pa.Table],
+    rows: int,
+    bytes_of_each: int,
+    *,
+    has_schema: bool,
+) -> None:
+    """Written out, each of these files of less than 1 MB has gigabytes."""
+    path = tmp_path / "small.parquet"
+    table = make(rows, bytes_of_each)
+    pq.write_table(table, path, compression="zstd", row_group_size=rows, store_schema=has_schema)
+    assert path.stat().st_size < 1_000_000
+    found = subprocess.run(
+        [sys.executable, "-c", READ, path, *(["doc"] if make is nested else [])],
+        stdout=subprocess.PIPE,
+        text=True,
+        check=True,
+    )
+    code, most = found.stdout.split()
+    assert code == "decompressed_bytes"
+    assert int(most) < 800 << 20
+
+
+def test_a_small_arrow_file_takes_little_memory() -> None:
+    queries = long_texts(2_000_000, 5_000)
+    table = flat(2_000_000, 5_000).append_column("doc", queries)
+    for data in (ipc_of(table, "zstd"), ipc_of(nulls_of_nothing(2**31 - 1), None)):
+        assert len(data) < 1_000_000
+        assert refusal_of(data, "arrow").code == "decompressed_bytes"
+
+
+def nulls_of_nothing(rows: int) -> pa.Table:
+    """A column of nulls, which has no memory at all."""
+    column = pa.Array.from_buffers(pa.null(), rows, [None])
+    return pa.table(dict.fromkeys(COLUMNS, column))
+
+
+def ipc_of(table: pa.Table, compression: str | None) -> bytes:
+    buffer = io.BytesIO()
+    options = pa.ipc.IpcWriteOptions(compression=compression)
+    with pa.ipc.new_file(buffer, table.schema, options=options) as writer:
+        writer.write_table(table)
+    return buffer.getvalue()
+
+
+def parquet_of(table: pa.Table, **settings: object) -> bytes:
+    buffer = io.BytesIO()
+    pq.write_table(table, buffer, **settings)
+    return buffer.getvalue()
+
+
+def evaluate(data: bytes, form: str) -> rs.Evaluation:
+    return rs.evaluate_table(data, "nDCG@10", format=form, policy="ties=doc_id", **COLUMNS)
+
+
+def refusal_of(data: bytes, form: str) -> rs.RankscopeError:
+    with pytest.raises(rs.RankscopeError) as caught:
+        evaluate(data, form)
+    return caught.value
+
+
+@pytest.mark.parametrize("store_schema", [True, False])
+def test_dictionaries_within_the_limit_change_no_value(
+    monkeypatch: pytest.MonkeyPatch, *, store_schema: bool
+) -> None:
+    plain = TABLE.cast(
+        pa.schema([("query", "string"), ("doc", "string"), *list(TABLE.schema)[2:]])
+    ).slice(0, 60)
+    expected = evaluate(parquet_of(plain, use_dictionary=False), "parquet").to_dict()
+    data = parquet_of(TABLE.slice(0, 60), store_schema=store_schema)
+    assert evaluate(data, "parquet").to_dict() == expected
+    # As if it could exceed the limit, and one row were as much as is read at a time.
+    monkeypatch.setattr(logical.Allowance, "most", property(lambda _: 10_000))
+    monkeypatch.setattr(logical, "AT_ONCE", 40)
+    assert evaluate(data, "parquet").to_dict() == expected
+
+
+def test_logical_bytes_are_those_of_texts_written_out() -> None:
+    texts = pa.array(["a", "bcd", None, "a"])
+    codes = texts.dictionary_encode()
+    runs = pa.RunEndEncodedArray.from_arrays(pa.array([2, 5], pa.int32()), pa.array(["ab", "c"]))
+    assert logical.measure(texts) == 4 * 8 + 5
+    assert logical.measure(codes) == 4 * 8 + 5
+    assert logical.measure(codes.slice(1, 2)) == 2 * 8 + 3
+    assert logical.measure(runs) == 5 * 8 + 2 * 2 + 3
+    assert logical.measure(runs.slice(1, 2)) == 2 * 8 + 2 + 1
+    assert logical.measure(texts.cast(pa.string_view())) == 4 * 8 + 5
+    assert logical.measure(pa.array([["a", "b"], None, []])) == 3 * 8 + 2 * 8 + 2
+    assert logical.measure(pa.array([{"x": "a", "y": 1.0}])) == 8 + (8 + 1) + 8
+    assert logical.measure(pa.nulls(7)) == 7 * 8
+
+
+def lines_of(objects: Iterable[dict[str, object]]) -> bytes:
+    return "".join(json.dumps(each) + "\n" for each in objects).encode()
+
+
+def row(number: int, **others: object) -> dict[str, object]:
+    document = {"query": "q", "doc": f"d{number}", "score": -number, "relevance": number % 2}
+    return document | others
+
+
+@pytest.mark.timeout(600)
+@pytest.mark.parametrize(
+    "text",
+    [
+        lines_of([row(0, **{f"key{key}": key for key in range(400_000)}), row(1)]),
+        lines_of(
+            [row(0, **dict.fromkeys(map(str, range(100_000)), 1), last=None)]
+            + [row(number) for number in range(1, 100_000)]
+        ),
+    ],
+    ids=["many keys", "many keys and many lines"],
+)
+def test_json_objects_of_many_keys_are_read_in_one_pass(text: bytes) -> None:
+    """With the square of the keys, or keys times lines, this would take hours."""
+    assert evaluate(text, "jsonl").counts.queries == 1
+
+
+KINDS = {
+    "dictionaries": ("parquet", parquet_of(TABLE, compression="none", write_statistics=False)),
+    "packed": ("parquet", parquet_of(TABLE, compression="zstd", row_group_size=50)),
+    "arrow": ("arrow", ipc_of(TABLE, None)),
+    "packed arrow": ("arrow", ipc_of(TABLE, "zstd")),
+}
+
+
+@pytest.mark.timeout(600)
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_damaged_file_is_a_typed_error_with_its_name(kind: str) -> None:
+    form, good = KINDS[kind]
+    choose = random.Random(12)
+    outcomes = set()
+    for _ in range(80):
+        damaged = bytearray(good)
+        for _ in range(choose.choice([1, 1, 2, 8])):
+            at = choose.choice([choose.randrange(len(good)), -1 - choose.randrange(len(good) // 4)])
+            damaged[at] = choose.choice([choose.randrange(256), 0, 127, 128, 255])
+        outcomes.add(outcome_of(lambda data=bytes(damaged): evaluate(data, form)))
+    assert f"{form}_invalid" in outcomes
+    assert not {one for one in outcomes if " " in one}
+
+
+def test_an_index_beyond_the_dictionary_is_a_typed_error() -> None:
+    """Every byte of the indices of a column is damaged in turn."""
+    codes = pa.DictionaryArray.from_arrays(
+        pa.array([row % 3 for row in range(40)], pa.int32()), pa.array(["a", "b", "c"])
+    )
+    table = pa.table(
+        {"query": ["q"] * 40, "doc": codes, "score": [1.0] * 40, "relevance": [1] * 40}
+    )
+    good = ipc_of(table, None)
+    indices = np.array([row % 3 for row in range(40)], np.int32).tobytes()
+    start = good.index(indices)
+    outcomes = set()
+    for at in range(start, start + len(indices), 7):
+        damaged = good[:at] + b"\x7f" + good[at + 1 :]
+        outcomes.add(outcome_of(lambda data=damaged: evaluate(data, "arrow")))
+    assert outcomes == {"arrow_invalid"}
+
+
+def test_a_forged_length_is_a_typed_error() -> None:
+    """The 8 bytes that say how long the texts are, or any other part of the head, say anything."""
+    good = ipc_of(TABLE, None)
+    outcomes = {
+        outcome_of(
+            lambda data=good[:at] + b"\xff\xff\xff\xff\xff\xff\xff\x7f" + good[at + 8 :]: evaluate(
+                data, "arrow"
+            )
+        )
+        for at in range(8, len(good) - 8, 64)
+    }
+    assert not {one for one in outcomes if " " in one}
+
+
+def test_a_command_ends_with_status_3_at_a_damaged_file(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "damaged.parquet"
+    data = KINDS["dictionaries"][1]
+    path.write_bytes(data[: len(data) // 2] + b"\xff" * 40 + data[len(data) // 2 + 40 :])
+    names = [f"--col={role}={name}" for role, name in COLUMNS.items()]
+    assert main(["eval", str(path), "-m", "nDCG@10", *names]) == 3
+    assert str(path) in capsys.readouterr().err
+
+
+def test_integers_above_2_to_the_53_that_a_double_holds_are_read() -> None:
+    table = pa.table(
+        {"query": ["q", "q"], "doc": ["a", "b"], "score": [2**60, 1], "relevance": [1, 0]}
+    )
+    assert evaluate(parquet_of(table), "parquet")["nDCG@10"] == 1.0
