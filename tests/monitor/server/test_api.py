@@ -296,7 +296,7 @@ def test_a_configuration_that_cannot_be_changes_nothing(
     [
         (b"", 400),
         (b"{", 400),
-        (b"[]", 400),
+        (b"[]", 422),
         (b"null", 422),
         (b"1", 422),
         (b'{"name": "a", "name": "b"}', 422),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import time
 
 from anyio import CapacityLimiter, to_thread
@@ -21,7 +22,7 @@ from rankscope.monitor.server.authenticating import Gate
 from rankscope.monitor.server.bodies import Held
 from rankscope.monitor.server.desk import Desk
 from rankscope.monitor.server.door import Door
-from rankscope.monitor.server.endpoint import Endpoint
+from rankscope.monitor.server.endpoint import JSON, Endpoint
 from rankscope.monitor.server.guard import Guard
 from rankscope.monitor.server.ingest import Ingest
 from rankscope.monitor.server.journal import Journal, write_stderr
@@ -32,6 +33,7 @@ from rankscope.monitor.server.pages.pages import Pages
 from rankscope.monitor.server.refusals import Refusals
 from rankscope.monitor.server.settings import Settings
 from rankscope.monitor.server.sign_in import SignIn
+from rankscope.monitor.server.static import Content
 from rankscope.monitor.times import read_clock
 from rankscope.records import replace
 
@@ -105,29 +107,35 @@ class Service:
                 "/healthz",
                 None,
                 self.tell_health,
-                summary="Whether the process is to be kept.",
+                summary="Whether the process works.",
                 result=STATUS,
+                also={503: STATUS},
             ),
             Endpoint(
                 "GET",
                 "/readyz",
                 None,
                 self.tell_readiness,
-                summary="Whether requests are to be sent here.",
+                summary="Whether the service is ready for requests.",
                 result=STATUS,
+                also={503: STATUS},
             ),
             Endpoint(
                 "GET",
                 "/openapi.json",
                 "read",
                 self.describe,
-                summary="What can be asked here, as OpenAPI.",
+                summary="This description, as OpenAPI 3.1.",
+                also={304: None},
             ),
         )
+        described = json.dumps(describe(self.endpoints), ensure_ascii=False).encode()
+        # A copy may be kept, but not by caches that others share: who sees it has a key.
+        self._description = Content(described, JSON, "private, no-cache")
 
-    async def describe(self, _asked: Asked) -> Response:
-        """Say what can be asked here."""
-        return JSONResponse(describe(self.endpoints))
+    async def describe(self, asked: Asked) -> Response:
+        """Answer with the description of the service, which was made once."""
+        return self._description.answer(asked.request)
 
     async def tell_health(self, _asked: Asked) -> Response:
         """Say whether the process is to be kept."""

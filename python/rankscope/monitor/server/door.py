@@ -119,14 +119,13 @@ class Door:
             raise RefusedRequestError(
                 415, "expected a body of application/json, as it is", code="content_type"
             )
-        [value] = Parser(1).parse(await self._receive(request), is_lines=False) or [None]
+        value = Parser(1).parse_one(await self._receive(request))
         try:
             if isinstance(value, RefusedError):
                 raise value
-            check_fit(value, schema)
+            return cast("Mapping[str, Any]", check_fit(value, schema))
         except RefusedError as error:
             raise RefusedRequestError(422, error.message, code=error.code) from None
-        return cast("Mapping[str, Any]", value)
 
     async def _receive(self, request: Request) -> bytes:
         check_length(request, self._small)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from types import MappingProxyType
+
 from rankscope.records import record
 
 TYPE_CHECKING = False
@@ -71,12 +73,15 @@ class Endpoint:
         kind: Whom it is for.
         summary: What it does, in a line.
         parameters: What a query may say; all else is refused.
-        body: The schema of what it takes, or `None`.
+        body: The schema of what it takes, or `None`; of a form, the schema of its fields without
+            the token, which all forms of a session have.
         accepts: The types that a body may be of; where it is one of JSON, it is an object that is
             read before the endpoint answers.
         result: The schema of what it answers, or `None` if that is not JSON.
-        gives: The type of what it answers; if left out, as its kind says.
-        status: What an answer has, if all is well.
+        gives: The media type of what it answers (default: that of its kind).
+        status: The status of an answer if all is well.
+        refuses: Statuses of refusals that don't follow from the other fields.
+        also: Other answers by status: a schema, or `None` for an answer without content.
     """
 
     method: str
@@ -91,3 +96,5 @@ class Endpoint:
     result: Schema | None = None
     gives: str = ""
     status: int = 200
+    refuses: tuple[int, ...] = ()
+    also: Mapping[int, Schema | None] = MappingProxyType({})

@@ -11,7 +11,7 @@ from starlette.responses import JSONResponse
 from rankscope.monitor.outcomes import STATUSES, count_rejections, tell_statuses
 from rankscope.monitor.read_events import EventReader
 from rankscope.monitor.refusal import Rejection
-from rankscope.monitor.server.api.schemas import BATCH, BATCH_ANSWER
+from rankscope.monitor.server.api.schemas import BATCH_ANSWER, LABELS, RANKINGS
 from rankscope.monitor.server.bodies import (
     LINES,
     check_length,
@@ -78,7 +78,7 @@ class Ingest:
                 "ingest",
                 self.post_rankings,
                 summary="Log rankings: one, a list of them, or one a line.",
-                body=BATCH,
+                body=RANKINGS,
                 accepts=ACCEPTS,
                 result=BATCH_ANSWER,
             ),
@@ -88,7 +88,7 @@ class Ingest:
                 "ingest",
                 self.post_labels,
                 summary="Log labels of rankings, sent before or not: likewise.",
-                body=BATCH,
+                body=LABELS,
                 accepts=ACCEPTS,
                 result=BATCH_ANSWER,
             ),

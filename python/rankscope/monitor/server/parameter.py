@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 
 KEY = re.compile("rk_[0-9a-f]{16}_", re.IGNORECASE)
 SECRETS = frozenset({"key", "api_key", "apikey", "token", "access_token", "authorization"})
-LONGEST = 2048
+LONGEST = 512
+TEXT = {"type": "string", "maxLength": LONGEST}
 
 
 @record(frozen=True, slots=True)
@@ -29,7 +30,8 @@ class Parameter:
         name: What it is called.
         summary: What it says, in a line.
         read: Makes a value of its text, or raises a `RankscopeError`.
-        schema: What its text may be, as JSON Schema says it.
+        schema: What its text may be, as JSON Schema says it. `maxLength` is checked before the text
+            is read.
         is_needed: Whether it has to be given.
         is_many: Whether it may be given more than once; its value is a tuple then.
     """
@@ -37,7 +39,7 @@ class Parameter:
     name: str
     summary: str
     read: Callable[[str], Any] = str
-    schema: Mapping[str, Any] = {"type": "string"}
+    schema: Mapping[str, Any] = TEXT
     is_needed: bool = False
     is_many: bool = False
 
@@ -72,8 +74,9 @@ def read_parameters(request: Request, parameters: Sequence[Parameter]) -> dict[s
     read: dict[str, Any] = {}
     for parameter in parameters:
         values = given.pop(parameter.name, ())
-        if any(len(value) > LONGEST for value in values):
-            raise _refused(f"{parameter.name} of at most {LONGEST} characters", "parameter")
+        most = parameter.schema.get("maxLength", LONGEST)
+        if any(len(value) > most for value in values):
+            raise _refused(f"{parameter.name} of at most {most} characters", "parameter")
         if len(values) > 1 and not parameter.is_many:
             raise _refused(f"{parameter.name} once", "parameter")
         if values:

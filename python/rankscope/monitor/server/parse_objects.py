@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from rankscope.monitor.refusal import RefusedError
+from rankscope.monitor.refusal import RefusedError, show
 from rankscope.monitor.server.problems import RefusedRequestError
-from rankscope.monitor.strict_json import StrictJSON
+from rankscope.monitor.strict_json import Flaw, StrictJSON
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -44,26 +44,40 @@ class Parser:
         Raises:
             RefusedRequestError: It is not to be read at all, or has too many objects.
         """
-        if not body.strip():
-            raise RefusedRequestError(400, "expected JSON, found nothing", code="empty_body")
-        if body.startswith(BOM):
-            raise RefusedRequestError(
-                400, "expected JSON, found a byte order mark before it", code="json_syntax"
-            )
+        _check_start(body)
         objects = self._parse_lines(body) if is_lines else self._parse_whole(body)
         if not objects:
             raise RefusedRequestError(400, "expected an event, found none", code="empty_body")
         return objects
 
+    def parse_one(self, body: bytes) -> object:
+        """Read a body that is one value.
+
+        Returns:
+            The value, or a `RefusedError` that says why it isn't taken.
+
+        Raises:
+            RefusedRequestError: It is not JSON.
+        """
+        _check_start(body)
+        return self._json.settle(self._load(body))
+
     def _parse_whole(self, body: bytes) -> list[object]:
-        try:
-            value = self._json.load(body)
-        except RefusedError as error:
-            raise RefusedRequestError(400, error.message, code=error.code) from None
+        value = self._load(body)
+        if not isinstance(value, list | dict | Flaw):
+            raise RefusedRequestError(
+                422, f"expected an event, or a list of them, found {show(value)}", code="json_type"
+            )
         objects = value if isinstance(value, list) else [value]
         if len(objects) > self._most:
             self._refuse_more()
         return [self._json.settle(one) for one in objects]
+
+    def _load(self, body: bytes) -> object:
+        try:
+            return self._json.load(body)
+        except RefusedError as error:
+            raise RefusedRequestError(400, error.message, code=error.code) from None
 
     def _parse_lines(self, body: bytes) -> list[object]:
         objects: list[object] = []
@@ -81,4 +95,13 @@ class Parser:
     def _refuse_more(self) -> Never:
         raise RefusedRequestError(
             413, f"expected at most {self._most} events, found more", code="batch_too_large"
+        )
+
+
+def _check_start(body: bytes) -> None:
+    if not body.strip():
+        raise RefusedRequestError(400, "expected JSON, found nothing", code="empty_body")
+    if body.startswith(BOM):
+        raise RefusedRequestError(
+            400, "expected JSON, found a byte order mark before it", code="json_syntax"
         )

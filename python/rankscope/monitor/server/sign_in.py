@@ -6,6 +6,7 @@ from urllib.parse import urlsplit
 
 from starlette.responses import HTMLResponse, RedirectResponse
 
+from rankscope.monitor.server.api.schemas import form_of
 from rankscope.monitor.server.endpoint import Endpoint
 from rankscope.monitor.server.parameter import Parameter
 from rankscope.monitor.server.problems import RefusedRequestError
@@ -20,7 +21,11 @@ if TYPE_CHECKING:
     from rankscope.monitor.server.endpoint import Asked
 
 LONGEST = 2048
-NEXT = Parameter("next", "The page to go to then; one of this service.")
+NEXT = Parameter(
+    "next",
+    "The page of this service to open after signing in.",
+    schema={"type": "string", "maxLength": LONGEST},
+)
 
 
 class SignIn:
@@ -35,9 +40,37 @@ class SignIn:
         self._gate = gate
         self._show = show
         self.endpoints = (
-            Endpoint("GET", "/sign-in", None, self.get, "page", "The form to sign in by.", (NEXT,)),
-            Endpoint("POST", "/sign-in", None, self.post, "form", "Sign in with a key."),
-            Endpoint("POST", "/sign-out", "read", self.leave, "form", "Sign out."),
+            Endpoint(
+                "GET",
+                "/sign-in",
+                None,
+                self.get,
+                "page",
+                "The sign-in form.",
+                (NEXT,),
+                also={303: None},
+            ),
+            Endpoint(
+                "POST",
+                "/sign-in",
+                None,
+                self.post,
+                "form",
+                "Sign in with a key.",
+                body=form_of("key", "next"),
+                status=303,
+                refuses=(401,),
+            ),
+            Endpoint(
+                "POST",
+                "/sign-out",
+                "read",
+                self.leave,
+                "form",
+                "Sign out.",
+                body=form_of(),
+                status=303,
+            ),
         )
 
     async def get(self, asked: Asked) -> Response:

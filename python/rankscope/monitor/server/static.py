@@ -1,10 +1,11 @@
-"""The files that pages load: read once, each at an address with the hash of its content.
+"""Content that never changes while the service runs: made, hashed and compressed once.
 
 No name of a request is ever joined to a folder: each file is a route of its own.
 """
 
 from __future__ import annotations
 
+import gzip
 from hashlib import sha256
 from pathlib import PurePath
 
@@ -16,6 +17,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from starlette.requests import Request
+
     from rankscope.monitor.server.endpoint import Asked
 
 TYPES = {
@@ -26,6 +29,37 @@ TYPES = {
 """The media type of a file, by the end of its name."""
 
 KEPT = "public, max-age=31536000, immutable"
+
+
+class Content:
+    """Bytes that are answered as they are, or compressed to clients that accept gzip.
+
+    Args:
+        content: The bytes.
+        media_type: Their type.
+        cache: The value of the header `cache-control`.
+    """
+
+    def __init__(self, content: bytes, media_type: str, cache: str) -> None:
+        self._plain = content
+        self._packed = gzip.compress(content, mtime=0)
+        # Weak, because both forms have the same one.
+        self._tag = f'W/"{sha256(content).hexdigest()[:32]}"'
+        self._headers = {
+            "content-type": media_type,
+            "cache-control": cache,
+            "etag": self._tag,
+            "vary": "accept-encoding",
+        }
+
+    def answer(self, request: Request) -> Response:
+        """Answer a request; with 304 where the client has the same content already."""
+        if self._tag in request.headers.get("if-none-match", ""):
+            return Response(status_code=304, headers=self._headers)
+        if _accepts_gzip(request.headers.get("accept-encoding", "")):
+            headers = {**self._headers, "content-encoding": "gzip"}
+            return Response(self._packed, headers=headers)
+        return Response(self._plain, headers=self._headers)
 
 
 def name_files(files: Mapping[str, bytes]) -> dict[str, str]:
@@ -44,10 +78,10 @@ def serve_files(files: Mapping[str, bytes]) -> tuple[Endpoint, ...]:
 
 
 def _serve(name: str, content: bytes) -> Endpoint:
-    media_type = TYPES[PurePath(name).suffix]
+    made = Content(content, TYPES[PurePath(name).suffix], KEPT)
 
-    async def answer(_asked: Asked) -> Response:
-        return Response(content, media_type=media_type, headers={"cache-control": KEPT})
+    async def answer(asked: Asked) -> Response:
+        return made.answer(asked.request)
 
     return Endpoint(
         "GET", _address(name, content), None, answer, "file", f"The file {name} of the pages."
@@ -57,3 +91,12 @@ def _serve(name: str, content: bytes) -> Endpoint:
 def _address(name: str, content: bytes) -> str:
     path = PurePath(name)
     return f"/static/{path.stem}-{sha256(content).hexdigest()[:12]}{path.suffix}"
+
+
+def _accepts_gzip(accepted: str) -> bool:
+    """Whether a client takes gzip; `gzip;q=0` says that it doesn't."""
+    for one in accepted.lower().split(","):
+        name, _, weight = one.replace(" ", "").partition(";")
+        if name == "gzip":
+            return weight not in {"q=0", "q=0.0", "q=0.00", "q=0.000"}
+    return False

@@ -5,6 +5,7 @@ from __future__ import annotations
 from rankscope.errors import UsageError
 from rankscope.monitor.fields import read_id, read_text
 from rankscope.monitor.limits import DAY, HOUR, Limits
+from rankscope.monitor.server.api.schemas import ID, PART, TIME, text_of
 from rankscope.monitor.server.parameter import Parameter
 from rankscope.monitor.server.problems import RefusedRequestError
 from rankscope.monitor.times import format_time, read_time
@@ -66,9 +67,6 @@ def _read_count(most: int) -> Callable[[str], int]:
     return read
 
 
-TIME = {"type": "string", "format": "date-time"}
-
-
 def name_time(name: str, summary: str) -> Parameter:
     """Make a parameter that is a time."""
     return Parameter(name, summary, _read_time, TIME)
@@ -76,7 +74,7 @@ def name_time(name: str, summary: str) -> Parameter:
 
 def name_text(name: str, summary: str) -> Parameter:
     """Make a parameter that is a text."""
-    return Parameter(name, summary, _read_name)
+    return Parameter(name, summary, _read_name, PART)
 
 
 def name_count(name: str, summary: str, most: int) -> Parameter:
@@ -90,17 +88,20 @@ def name_choice(name: str, summary: str, *known: str) -> Parameter:
     return Parameter(name, summary, _read_one_of(*known), {"type": "string", "enum": list(known)})
 
 
-MEASURE = name_text("measure", "One of the measures of the project, such as nDCG@10.")
+MEASURE = Parameter(
+    "measure", "One of the measures of the project, such as nDCG@10.", _read_name, ID
+)
 SINCE = name_time("since", "From which time on, in RFC 3339.")
 UNTIL = name_time("until", "Up to before which time, in RFC 3339.")
 MODEL = name_text("model", "The model that ranked; all together if left out.")
 VERSION = name_text("version", "Its version; all together if left out.")
 EVERY = name_choice("every", "How long windows are; an hour if left out.", "hour", "day")
+PAIRED = f"^[^=\\u0000]{{1,{LIMITS.name_bytes}}}=[^\\u0000]{{0,{LIMITS.value_bytes}}}$"
 SLICE = Parameter(
     "slice",
     "An attribute and its value, such as device=tv; two for a pair.",
     _read_part,
-    {"type": "string", "pattern": "="},
+    text_of(LIMITS.name_bytes + 1 + LIMITS.value_bytes, least=2, pattern=PAIRED),
     is_many=True,
 )
 LIMIT = name_count("limit", "How many at most, the newest first; 100 if left out.", 1000)

@@ -47,7 +47,7 @@ class Project:
                 "admin",
                 self.put_configuration,
                 summary="Say how the project is measured from now on.",
-                body=schemas.CONFIGURATION,
+                body=schemas.NEW_CONFIGURATION,
                 result=schemas.CONFIGURATION,
             ),
             Endpoint(

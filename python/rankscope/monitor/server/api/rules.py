@@ -55,7 +55,7 @@ class Rules:
                 "admin",
                 self.put_rule,
                 summary="Make a rule, or change it.",
-                body=schemas.RULE,
+                body=schemas.NEW_RULE,
                 result=schemas.RULE,
             ),
             Endpoint(

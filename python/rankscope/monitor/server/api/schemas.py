@@ -2,31 +2,81 @@
 
 from __future__ import annotations
 
+from rankscope.monitor.alerts.posting import MOST_URL
+from rankscope.monitor.alerts.rule import NAME_BYTES
+from rankscope.monitor.configuration import (
+    MOST_ATTRIBUTES,
+    MOST_GRACE,
+    MOST_VALUES,
+    Configuration,
+)
+from rankscope.monitor.definition import DEEPEST, EMPTY, POLICY, define
+from rankscope.monitor.definition import RULE as RULE_VERSION
+from rankscope.monitor.limits import Limits
+from rankscope.monitor.server.settings import Settings
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, TypeAlias
 
     Schema: TypeAlias = dict[str, Any]
 
+LIMITS = Limits()
+SETTINGS = Settings()
+
+
+def text_of(most: int, *, least: int = 0, pattern: str = "^[^\\u0000]*$", **more: object) -> Schema:
+    """Make the schema of a text.
+
+    Args:
+        most: The largest number of bytes in UTF-8. JSON Schema counts characters, so that a text
+            of other than ASCII characters may be refused although it fits the schema.
+        least: The smallest number of characters.
+        pattern: What it looks like.
+        more: Other keywords of JSON Schema.
+    """
+    return {"type": "string", "minLength": least, "maxLength": most, "pattern": pattern, **more}
+
+
+def or_none(schema: Schema) -> Schema:
+    """Make the schema of a value that may also be null."""
+    return {**schema, "type": [schema["type"], "null"]}
+
+
+PRINTABLE = "\\u0000-\\u0020\\u007f-\\u00a0\\u00ad\\u2028\\u2029"
+"""What a name may not begin or end with, and, but for the space, not have at all. Unicode has more
+characters that can't be printed than a pattern can list; a name with one of those is refused, too.
+"""
+
 TEXT: Schema = {"type": "string"}
-TEXT_OR_NONE: Schema = {"type": ["string", "null"]}
+TEXT_OR_NONE = or_none(TEXT)
 COUNT: Schema = {"type": "integer", "minimum": 0}
 NUMBER: Schema = {"type": "number"}
-NUMBER_OR_NONE: Schema = {"type": ["number", "null"]}
+NUMBER_OR_NONE = or_none(NUMBER)
 FLAG: Schema = {"type": "boolean"}
-TIME: Schema = {"type": "string", "format": "date-time"}
-TIME_OR_NONE: Schema = {"type": ["string", "null"], "format": "date-time"}
+TIME: Schema = {
+    "type": "string",
+    "format": "date-time",
+    "maxLength": 64,
+    "pattern": "^[1-8][0-9]{3}-",
+}
+TIME_OR_NONE = or_none(TIME)
 ANYTHING: Schema = {"type": "object"}
+ID = text_of(LIMITS.id_bytes, least=1, pattern="^[^\\u0000]+$")
+PART = text_of(LIMITS.id_bytes)
+PART_OR_NONE = or_none(PART)
+ATTRIBUTE = text_of(LIMITS.name_bytes, least=1, pattern="^[^\\u0000]+$")
+LINE = text_of(LIMITS.name_bytes, least=1, pattern=f"^([^{PRINTABLE}]| )+$")
 
 
-def list_of(items: Schema) -> Schema:
-    """Make the schema of a list."""
-    return {"type": "array", "items": items}
+def list_of(items: Schema, **more: object) -> Schema:
+    """Make the schema of a list, with other keywords of JSON Schema."""
+    return {"type": "array", "items": items, **more}
 
 
-def map_of(values: Schema) -> Schema:
-    """Make the schema of an object with any names."""
-    return {"type": "object", "additionalProperties": values}
+def map_of(values: Schema, **more: object) -> Schema:
+    """Make the schema of an object with any names, with other keywords of JSON Schema."""
+    return {"type": "object", "additionalProperties": values, **more}
 
 
 def object_of(
@@ -51,13 +101,50 @@ PROBLEM = object_of(
     error=object_of(required=("code", "message"), code=TEXT, message=TEXT, hint=TEXT),
     request_id=TEXT,
 )
-STATUS = object_of(required=("status",), free=True, status=TEXT)
+STATUS = object_of(
+    required=("status",),
+    status={"enum": ["ok", "ready", "not ready", "failed"]},
+    evaluation={"enum": ["late", "on time"]},
+)
 
-EVENT: Schema = {
-    "type": "object",
-    "description": "An event; the fields and their other names are in the documentation.",
-}
-BATCH: Schema = {"oneOf": [EVENT, list_of(EVENT)]}
+
+def form_of(*names: str, **fields: Schema) -> Schema:
+    """Make the schema of a form.
+
+    Args:
+        names: Fields that hold any text.
+        fields: The schemas of others.
+    """
+    # A field that the page doesn't know is ignored, and one that is missing is empty.
+    known = dict.fromkeys(names, TEXT) | fields
+    return object_of(free=True, required=(), **known)
+
+
+def batch_of(example: Schema) -> Schema:
+    """Make the schema of a batch of events: one, or a list of them.
+
+    What is wrong with an event is said in the answer, for that event alone, so that the schema
+    takes any object, and anything within a list.
+    """
+    event = {
+        "type": "object",
+        "description": "An event. The documentation lists its fields and their other names.",
+        "examples": [example],
+    }
+    return {"oneOf": [event, {"type": "array", "minItems": 1, "maxItems": SETTINGS.batch}]}
+
+
+RANKINGS = batch_of(
+    {
+        "ranking_id": "s1",
+        "time": "2026-11-20T10:00:00Z",
+        "version": "3",
+        "items": [{"doc_id": "a", "rank": 1}, {"doc_id": "b", "rank": 2}],
+    }
+)
+LABELS = batch_of(
+    {"ranking_id": "s1", "doc_id": "b", "time": "2026-11-20T10:01:00Z", "labels": ["click"]}
+)
 BATCH_ANSWER = object_of(
     accepted=COUNT,
     duplicate=COUNT,
@@ -155,22 +242,30 @@ RANKING = object_of(
 )
 TRACE = object_of(free=True)
 
+RULE_NAME = text_of(
+    NAME_BYTES,
+    least=1,
+    pattern=f"^(?!(?:new|\\.\\.?)$)(?!.*\\.json$)[^{PRINTABLE}/\\\\]"
+    f"(?:(?:[^{PRINTABLE}/\\\\]| )*[^{PRINTABLE}/\\\\])?$",
+    description="A line of text that can stand in an address.",
+)
 RULE = object_of(
     required=("measure",),
-    name=TEXT,
-    measure=TEXT,
+    name={**RULE_NAME, "description": "The name that is in the address."},
+    measure={**ID, "description": "One of the measures of the project."},
     kind={"enum": ["drop", "threshold"]},
-    model=TEXT_OR_NONE,
-    slices=list_of(TEXT),
+    model=PART_OR_NONE,
+    slices=list_of(ATTRIBUTE, uniqueItems=True),
     period={"enum": ["hour", "day"]},
-    tolerance=NUMBER,
+    tolerance={**NUMBER, "minimum": 0, "description": "Below 1 if `is_relative`."},
     is_relative=FLAG,
-    run_length=NUMBER,
-    fewest=COUNT,
+    run_length={**NUMBER, "minimum": 2},
+    fewest={**COUNT, "minimum": 2},
     needs={"enum": ["interval", "value"]},
     since=TIME_OR_NONE,
     webhook=FLAG,
 )
+NEW_RULE = {**RULE, "examples": [{"measure": "nDCG@10", "period": "hour", "tolerance": 0.02}]}
 STATE = {"enum": ["OK", "ALERT", "NO_DATA", "INSUFFICIENT"]}
 MEAN = {"oneOf": [{"type": "null"}, ANYTHING]}
 STREAM = object_of(
@@ -200,7 +295,7 @@ RULE_STATE = object_of(
     late_rankings=COUNT,
 )
 RULES = object_of(rules=list_of(RULE_STATE))
-SILENCE = object_of(until=TIME_OR_NONE)
+SILENCE = object_of(until=TIME_OR_NONE) | {"examples": [{"until": "2026-11-21T18:00:00Z"}]}
 ALERTS = object_of(
     alerts=list_of(
         object_of(
@@ -225,7 +320,25 @@ WEBHOOK_FIELDS = {
     ]
 }
 WEBHOOK = object_of(webhook=WEBHOOK_FIELDS)
-NEW_WEBHOOK = object_of(required=("url",), url=TEXT, secret=TEXT_OR_NONE, allows_http=FLAG)
+NEW_WEBHOOK = object_of(
+    required=("url",),
+    url=text_of(
+        MOST_URL,
+        least=1,
+        pattern=r"^https?://(?:\[[0-9A-Fa-f:.]+\]|[0-9A-Za-z_.-]+)(?::[0-9]{1,5})?"
+        r"(?:[/?][!-\x22$-\[\]-~]*)?$",
+        description="A public address. With http, `allows_http` has to be true.",
+    ),
+    secret={
+        "type": ["string", "null"],
+        # Base64 of 24 to 64 bytes.
+        "pattern": "^whsec_(?:(?:B{4}){8,20}(?:B{4}|B{3}=|BB==)?|(?:B{4}){21}(?:BB==)?)$".replace(
+            "B", "[A-Za-z0-9+/]"
+        ),
+        "description": "What notifications are signed with; one is made by default.",
+    },
+    allows_http=FLAG,
+) | {"examples": [{"url": "https://example.com/hook"}]}
 SET_WEBHOOK = object_of(webhook=WEBHOOK_FIELDS, secret=TEXT_OR_NONE)
 TRIED = object_of(is_delivered=FLAG, told=TEXT)
 NOTIFICATIONS = object_of(
@@ -244,34 +357,78 @@ NOTIFICATIONS = object_of(
     )
 )
 
-BASELINE_CHOICE = object_of(
-    required=("kind",),
-    kind={"enum": ["set", "period", "version"]},
-    environment={"enum": ["validation", "training"]},
-    model=TEXT_OR_NONE,
-    version=TEXT_OR_NONE,
-    since={"type": ["integer", "null"]},
-    until={"type": ["integer", "null"]},
+NOTHING: Schema = {"type": "null"}
+SET = {"enum": ["validation", "training"]}
+MOMENT: Schema = {"type": "integer", "description": "In microseconds since 1970 in UTC."}
+
+
+def _baseline_of(kind: str, version: Schema, moment: Schema) -> Schema:
+    needed = ("kind", "since", "until") if moment is MOMENT else ("kind",)
+    return object_of(
+        required=needed,
+        kind={"const": kind},
+        environment=SET,
+        model=PART_OR_NONE,
+        version=version,
+        since=moment,
+        until=moment,
+    )
+
+
+BASELINE_CHOICE: Schema = {
+    "oneOf": [
+        NOTHING,
+        _baseline_of("set", PART_OR_NONE, NOTHING),
+        _baseline_of("period", PART_OR_NONE, MOMENT),
+        _baseline_of("version", NOTHING, NOTHING),
+    ]
+}
+POLICY_CHOICE = object_of(
+    required=("ties",),
+    ties={"const": POLICY.ties},
+    empty={"enum": list(EMPTY)},
+    missing={"enum": ["zero", "skip", "error"]},
+    unjudged={"const": "nonrelevant"},
+    unretrieved={"enum": ["count", "ignore"]},
+    negative={"enum": ["nonrelevant", "gain", "minmax"]},
+    missing_gain=NOTHING,
+    aggregate={"const": "mean"},
 )
 CONFIGURATION = object_of(
     definition=object_of(
-        rule={"type": "integer"},
-        measures=list_of(TEXT),
+        rule={"type": "integer", "const": RULE_VERSION},
+        measures=list_of(
+            {**ID, "description": f"A measure with a cutoff up to {DEEPEST}, such as nDCG@10."},
+            minItems=1,
+        ),
         attribution=object_of(
-            positive=map_of(NUMBER), combine=TEXT, repeats=TEXT, unlabelled=NUMBER
+            positive=map_of(NUMBER, minProperties=1, propertyNames=ATTRIBUTE),
+            combine={"enum": ["sum", "max"]},
+            repeats={"enum": ["each", "once"]},
+            unlabelled=NUMBER_OR_NONE,
         ),
         window_seconds={"type": "integer", "minimum": 1, "maximum": 10 * 366 * 86_400},
-        max_grade=NUMBER,
-        policy=ANYTHING,
+        max_grade={**NUMBER, "exclusiveMinimum": 0},
+        policy=POLICY_CHOICE,
     ),
-    attributes=list_of(TEXT),
-    pairs={"oneOf": [{"type": "null"}, list_of(PAIR)]},
-    most={"type": "integer", "minimum": 1},
-    baseline={"oneOf": [{"type": "null"}, BASELINE_CHOICE]},
-    grace={**COUNT, "description": "In microseconds."},
+    attributes=list_of(ATTRIBUTE, uniqueItems=True, maxItems=MOST_ATTRIBUTES),
+    pairs={"oneOf": [NOTHING, list_of(PAIR)]},
+    most={"type": "integer", "minimum": 1, "maximum": MOST_VALUES},
+    baseline=BASELINE_CHOICE,
+    grace={**COUNT, "maximum": MOST_GRACE, "description": "In microseconds."},
 )
+NEW_CONFIGURATION = CONFIGURATION | {
+    "examples": [
+        Configuration(
+            definition=define(positive={"click": 1, "buy": 5}, window=86_400),
+            attributes=("device",),
+        ).to_dict()
+    ]
+}
 SCOPES = list_of({"enum": ["ingest", "read", "admin"]})
-NEW_KEY = object_of(name=TEXT, scopes=SCOPES)
+NEW_KEY = object_of(name=LINE, scopes={**SCOPES, "minItems": 1}) | {
+    "examples": [{"name": "search service", "scopes": ["ingest"]}]
+}
 KEY_FIELDS: Schema = {
     "key_id": TEXT,
     "name": TEXT,
@@ -282,3 +439,9 @@ KEY_FIELDS: Schema = {
 KEYS = object_of(keys=list_of(object_of(**KEY_FIELDS)))
 SHOWN_KEY = object_of(**KEY_FIELDS, key=TEXT)
 AUDIT = object_of(entries=list_of(object_of(time=TIME, actor=TEXT, action=TEXT, subject=TEXT)))
+IN_PATHS = {
+    "key_id": {"type": "string", "pattern": "^[0-9a-f]{16}$"},
+    "name": RULE_NAME,
+    "ranking_id": ID,
+}
+"""What stands in paths, by its name in braces."""

@@ -33,6 +33,7 @@ class Page:
         view: Looks at the monitor.
         parameters: What its address may say.
         extras: What the template needs besides, made of what was seen.
+        refuses: Statuses of refusals that don't follow from the path and the parameters.
     """
 
     path: str
@@ -43,3 +44,4 @@ class Page:
     view: Callable[[Monitor, Asked], View]
     parameters: tuple[Parameter, ...] = ()
     extras: Callable[[Any], Mapping[str, object]] = lambda _view: {}
+    refuses: tuple[int, ...] = ()

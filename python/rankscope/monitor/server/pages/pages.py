@@ -5,7 +5,7 @@ from __future__ import annotations
 from importlib.resources import files
 from urllib.parse import quote
 
-from starlette.responses import HTMLResponse, JSONResponse
+from starlette.responses import HTMLResponse, JSONResponse, Response
 
 from rankscope.explain import html
 from rankscope.monitor.server.endpoint import Endpoint
@@ -25,10 +25,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterator
 
-    from starlette.responses import Response
-
     from rankscope.monitor.server.desk import Desk
-    from rankscope.monitor.server.endpoint import Asked
+    from rankscope.monitor.server.endpoint import Asked, Kind
     from rankscope.monitor.server.pages.page import Page, View
     from rankscope.monitor.server.problems import RefusedRequestError
 
@@ -75,8 +73,10 @@ class Pages:
             SavingSettings(desk, self._fill).endpoint,
         )
 
-    def show_problem(self, problem: RefusedRequestError, request_id: str) -> HTMLResponse:
-        """Make the page that says why a request was refused."""
+    def show_problem(self, problem: RefusedRequestError, request_id: str) -> Response:
+        """Make the page that says why a request was refused; to go on elsewhere takes none."""
+        if "location" in problem.headers:
+            return Response(status_code=problem.status, headers=problem.headers)
         text = self._templates.get_template("problem.html.j2").render(
             frame=self._frame(),
             problem=problem,
@@ -96,11 +96,8 @@ class Pages:
             # A twin first: its path is that of a page, too.
             if page.twin:
                 told = self.tell(page)
-                yield Endpoint(
-                    "GET", page.twin, "read", told, "twin", page.summary, page.parameters
-                )
-            shown = self._show(page)
-            yield Endpoint("GET", page.path, "read", shown, "page", page.summary, page.parameters)
+                yield _row(page, page.twin, told, "twin")
+            yield _row(page, page.path, self._show(page), "page")
 
     def _show(self, page: Page) -> Callable[[Asked], Awaitable[Response]]:
         async def answer(asked: Asked) -> Response:
@@ -139,6 +136,21 @@ class Pages:
     def _frame(self, **said: object) -> Frame:
         styles = tuple(self._addresses[name] for name in STYLES)
         return Frame(styles=styles, script=self._addresses["pages.js"], **said)  # type: ignore[arg-type]  # as `Frame` has them
+
+
+def _row(
+    page: Page, path: str, answer: Callable[[Asked], Awaitable[Response]], kind: Kind
+) -> Endpoint:
+    return Endpoint(
+        "GET",
+        path,
+        "read",
+        answer,
+        kind,
+        page.summary,
+        parameters=page.parameters,
+        refuses=page.refuses,
+    )
 
 
 def _fill_path(path: str, asked: Asked) -> str:

@@ -43,4 +43,5 @@ RANKING = Page(
     view=_view,
     parameters=(Parameter("id", "The ranking."), Parameter("measure", "The measure.")),
     extras=_extras,
+    refuses=(404,),
 )

@@ -8,9 +8,16 @@ from starlette.responses import HTMLResponse, RedirectResponse
 
 from rankscope.errors import UsageError
 from rankscope.monitor.limits import HOUR
+from rankscope.monitor.server.api.schemas import TEXT, form_of, list_of
 from rankscope.monitor.server.endpoint import Endpoint
 from rankscope.monitor.server.pages.alerts_page import NEW_RULE, RULE
-from rankscope.monitor.server.pages.rule_form import place_problem, read_form
+from rankscope.monitor.server.pages.rule_form import (
+    FLAGS,
+    NUMBERS,
+    TEXTS,
+    place_problem,
+    read_form,
+)
 from rankscope.monitor.server.pages.view_rule import view_rule
 from rankscope.monitor.server.problems import RefusedRequestError
 from rankscope.records import replace
@@ -28,6 +35,9 @@ if TYPE_CHECKING:
     from rankscope.monitor.server.pages.view_rule import RuleView
 
 HOURS = ("0", "1", "24", "168")
+FIELDS = form_of(*TEXTS, *NUMBERS, "since", *FLAGS, slices=list_of(TEXT))
+SILENCE = form_of(hours={"enum": list(HOURS)})
+REMOVE = form_of(sure={"const": "yes"})
 
 
 class RuleForms:
@@ -42,13 +52,13 @@ class RuleForms:
         self._desk = desk
         self._fill = fill
         self.endpoints = tuple(
-            Endpoint("POST", path, "admin", answer, "form", summary)
-            for path, answer, summary in (
-                ("/rules/new", self.make, "Make a rule."),
-                ("/rules/{name}/change", self.change, "Change a rule."),
-                ("/rules/{name}/silence", self.silence, "Tell nobody of a rule for a while."),
-                ("/rules/{name}/resolve", self.resolve, "Forget what a rule has found."),
-                ("/rules/{name}/remove", self.remove, "Remove a rule."),
+            Endpoint("POST", path, "admin", answer, "form", summary, body=body, status=303)
+            for path, answer, summary, body in (
+                ("/rules/new", self.make, "Create a rule.", FIELDS),
+                ("/rules/{name}/change", self.change, "Change a rule.", FIELDS),
+                ("/rules/{name}/silence", self.silence, "Silence a rule for a while.", SILENCE),
+                ("/rules/{name}/resolve", self.resolve, "Resolve the alert of a rule.", form_of()),
+                ("/rules/{name}/remove", self.remove, "Remove a rule.", REMOVE),
             )
         )
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from starlette.responses import HTMLResponse, RedirectResponse
 
+from rankscope.monitor.server.api.schemas import form_of
 from rankscope.monitor.server.endpoint import Endpoint
-from rankscope.monitor.server.pages.settings_form import read_form
+from rankscope.monitor.server.pages.settings_form import CHANGES, read_form
 from rankscope.monitor.server.pages.settings_page import SETTINGS
 from rankscope.monitor.server.pages.view_overview import read_configuration
 from rankscope.monitor.server.pages.view_settings import view_settings
@@ -35,7 +36,14 @@ class SavingSettings:
         self._desk = desk
         self._fill = fill
         self.endpoint = Endpoint(
-            "POST", SETTINGS.path, "admin", self.save, "form", "Say how the project is measured."
+            "POST",
+            SETTINGS.path,
+            "admin",
+            self.save,
+            "form",
+            "Change how the project is measured.",
+            body=form_of(*CHANGES),
+            status=303,
         )
 
     async def save(self, asked: Asked) -> Response:

@@ -1,0 +1,261 @@
+"""The description of the service covers what it answers, and what never changes is made once."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from typing import Any
+
+import pytest
+from jsonschema import Draft202012Validator
+from rankscope.monitor.refusal import RefusedError
+from rankscope.monitor.server import app as application
+from rankscope.monitor.server import static
+from rankscope.monitor.server.fit_schema import check_fit
+from rankscope.monitor.server.openapi import NAMED, describe
+
+from tests.monitor.server.service import Service, make_ranking
+from tests.monitor.server.test_routes import FORM, list_endpoints
+from tests.monitor.server.test_sweep import BODIES, World, address_of
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    import httpx
+    from rankscope.monitor.server.endpoint import Endpoint
+
+DESCRIBED = describe(list_endpoints())
+ROUTES = [one for one in list_endpoints() if one.kind != "file"]
+JSON = {"content-type": "application/json"}
+TOO_LONG = "a" * 20_000
+
+
+@pytest.fixture(scope="module")
+def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
+    """A service with two projects."""
+    made = World(tmp_path_factory.mktemp("contract"))
+    yield made
+    made.service.store.close()
+
+
+@pytest.fixture
+def service(tmp_path: Path) -> Iterator[Service]:
+    made = Service(tmp_path)
+    yield made
+    made.store.close()
+
+
+def name_of(endpoint: Endpoint) -> str:
+    return f"{endpoint.method} {endpoint.path}"
+
+
+def find_answer(endpoint: Endpoint, status: int) -> dict[str, Any]:
+    """What the description says of an answer with a status; nothing where it does not know it."""
+    path = NAMED.sub(r"{\1}", endpoint.path)
+    said = DESCRIBED["paths"][path][endpoint.method.lower()]["responses"].get(str(status), {})
+    name = said.get("$ref", "").removeprefix("#/components/responses/")
+    found = DESCRIBED["components"]["responses"][name] if name else said
+    assert isinstance(found, dict)
+    return found
+
+
+def check(endpoint: Endpoint, answer: httpx.Response) -> None:
+    """See that an answer is described: its status, its type, and what is in it."""
+    said = find_answer(endpoint, answer.status_code)
+    assert said, (name_of(endpoint), answer.status_code, answer.text[:300])
+    content = said.get("content", {})
+    if not content:
+        assert answer.content == b""
+    else:
+        kind = answer.headers["content-type"].partition(";")[0]
+        assert kind in content, (name_of(endpoint), answer.status_code, kind)
+        if kind == "application/json":
+            # References are looked up from the root of the description.
+            schema = content[kind]["schema"] | {"components": DESCRIBED["components"]}
+            Draft202012Validator(schema).validate(answer.json())
+    for name, header in said.get("headers", {}).items():
+        assert name in answer.headers or not header.get("required", False)
+
+
+def list_requests(endpoint: Endpoint, world: World) -> Iterator[tuple[str, bytes, dict[str, str]]]:
+    """Give good and bad requests for an endpoint: an address, a body and headers."""
+    path = address_of(endpoint, world.key_id)
+    join = "&" if "?" in path else "?"
+    kind = FORM if endpoint.kind == "form" else JSON
+    key = {"authorization": f"Bearer {world.own}"}
+    good = json.dumps(BODIES.get(endpoint.path, {})).encode()
+    events = world.service.make_key("music", "ingest")
+    yield path, good, kind | key
+    yield path, good, kind
+    yield path, good, kind | {"authorization": "Bearer rk_x"}
+    yield path, good, kind | {"authorization": f"Bearer {events}"}
+    yield path, good, kind | key | {"content-type": "text/plain"}
+    yield path, good, kind | key | {"content-encoding": "br"}
+    yield path, good, kind | key | {"host": "evil.example"}
+    yield path, good, kind | key | {"sec-fetch-site": "cross-site"}
+    yield path, good, kind | key | {"content-length": str(1 << 30)}
+    for body in (b"", b"{", b"[]", b"[{}]", b"null", b"1", b"\xff", b'{"unknown": 1}'):
+        yield path, body, kind | key
+    for query in ("unknown=1", "measure=", "measure=nDCG%4099", "limit=0", "since=now", "id=a"):
+        yield f"{path}{join}{query}", good, kind | key
+    yield f"{path}{join}key={world.own}", good, kind | key
+    yield f"{path}{join}a=%ff", good, kind | key
+    yield f"{path}{join}{TOO_LONG}", good, kind | key
+    if "{" in endpoint.path:
+        for name in ("nothing", "a" * 600, "%00", "new"):
+            yield NAMED.sub(name, endpoint.path), good, kind | key
+
+
+@pytest.mark.parametrize("endpoint", ROUTES, ids=name_of)
+def test_every_answer_is_described(world: World, endpoint: Endpoint) -> None:
+    if endpoint.method == "DELETE" and "key" in endpoint.path:
+        return  # its good request would revoke the key of the others
+    for path, body, headers in list_requests(endpoint, world):
+        [answer] = world.service.ask_all([(endpoint.method, path, body, headers)])
+        check(endpoint, answer)
+
+
+def test_pages_are_described_as_pages() -> None:
+    for endpoint in ROUTES:
+        is_page = endpoint.kind in {"page", "form"}
+        for status in (403, 404, 409, 422, 429):
+            said = find_answer(endpoint, status)
+            if said:
+                assert list(said["content"]) == ["text/html" if is_page else "application/json"]
+        if is_page and endpoint.scope is not None:
+            assert "location" in find_answer(endpoint, 303)["headers"]
+    for endpoint in (one for one in ROUTES if one.kind == "form"):
+        path = NAMED.sub(r"{\1}", endpoint.path)
+        [(kind, said)] = DESCRIBED["paths"][path]["post"]["requestBody"]["content"].items()
+        assert kind == FORM["content-type"]
+        assert ("csrf" in said["schema"]["required"]) == (endpoint.scope is not None)
+
+
+def test_every_body_has_an_example_that_is_accepted(world: World) -> None:
+    for endpoint in ROUTES:
+        if endpoint.body is None or endpoint.kind == "form":
+            continue
+        schema = endpoint.body.get("oneOf", [endpoint.body])[0]
+        for example in schema["examples"]:
+            Draft202012Validator(dict(endpoint.body)).validate(example)
+            world.ask(endpoint.method, address_of(endpoint, world.key_id), example)
+
+
+@pytest.mark.parametrize("body", [b"[{}]", b"[null, null]", b'[{"name": "a", "scopes": ["read"]}]'])
+def test_a_list_is_no_object(world: World, body: bytes) -> None:
+    answer = world.service.ask("POST", "/v1/keys", body, key=world.own)
+    assert (answer.status_code, answer.json()["error"]["code"]) == (422, "json_type")
+
+
+@pytest.mark.parametrize("body", [b"1", b"null", b'"text"', b"true"])
+def test_a_batch_is_an_event_or_a_list(service: Service, body: bytes) -> None:
+    answer = service.ask("POST", "/v1/rankings", body)
+    assert (answer.status_code, answer.json()["error"]["code"]) == (422, "json_type")
+
+
+def test_what_is_no_event_in_a_list_has_an_answer_of_its_own(service: Service) -> None:
+    answer = service.post("/v1/rankings", [1, make_ranking(1)])
+    assert [one["status"] for one in answer.json()["items"]] == ["rejected", "accepted"]
+
+
+def test_a_configuration_that_leaves_documents_unjudged_can_be_read_and_written(
+    world: World,
+) -> None:
+    said = json.loads(json.dumps(BODIES["/v1/configuration"]))
+    said["definition"]["attribution"]["unlabelled"] = None
+    said["definition"]["window_seconds"] = 7200.0  # for JSON Schema, this is an integer
+    world.ask("PUT", "/v1/configuration", said)
+    read = world.service.ask("GET", "/v1/configuration", key=world.own)
+    endpoint = next(one for one in ROUTES if name_of(one) == "GET /v1/configuration")
+    check(endpoint, read)
+    assert read.json()["definition"]["attribution"]["unlabelled"] is None
+    assert read.json()["definition"]["window_seconds"] == 7200
+
+
+def test_a_baseline_is_judged_by_the_kind_that_it_says() -> None:
+    schema = next(one.body for one in ROUTES if name_of(one) == "PUT /v1/configuration")
+    assert schema is not None
+    choice = schema["properties"]["baseline"]
+    for good in (
+        None,
+        {"kind": "set", "environment": "training"},
+        {"kind": "period", "since": 1, "until": 2},
+        {"kind": "version", "since": None, "until": None},
+    ):
+        assert check_fit(good, choice, "baseline") == good
+    for bad, where in (
+        ({"kind": "set", "since": 1}, "baseline.since"),
+        ({"kind": "period", "since": 1}, "baseline.until"),
+        ({"kind": "version", "version": "3"}, "baseline.version"),
+    ):
+        with pytest.raises(RefusedError) as refused:
+            check_fit(bad, choice, "baseline")
+        assert refused.value.where == where
+
+
+def test_the_description_is_made_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    made = []
+
+    def count(endpoints: Any) -> dict[str, Any]:  # noqa: ANN401 - as `describe` takes them
+        made.append(1)
+        return describe(endpoints)
+
+    monkeypatch.setattr(application, "describe", count)
+    service = Service(tmp_path)
+    key = service.make_key("music", "read")
+    for name in ("compress", "GzipFile"):
+        monkeypatch.setattr(static.gzip, name, None)  # nothing is compressed from here on
+    monkeypatch.setattr(static, "sha256", None)  # or hashed
+    said = [service.ask("GET", "/openapi.json", key=key) for _ in range(3)]
+    assert made == [1]
+    assert said[0].headers["content-encoding"] == "gzip"
+    assert said[0].json() == said[2].json() == DESCRIBED
+    assert said[0].headers["cache-control"] == "private, no-cache"
+    known = {"if-none-match": said[0].headers["etag"]}
+    again = service.ask("GET", "/openapi.json", key=key, headers=known)
+    assert (again.status_code, again.content) == (304, b"")
+    assert again.headers["etag"] == said[0].headers["etag"]
+    service.store.close()
+
+
+def test_only_who_may_see_the_description_learns_that_it_is_the_same(service: Service) -> None:
+    key = service.make_key("music", "read")
+    tag = service.ask("GET", "/openapi.json", key=key).headers["etag"]
+    for stranger in (None, "rk_x"):
+        answer = service.ask("GET", "/openapi.json", key=stranger, headers={"if-none-match": tag})
+        assert answer.status_code == 401
+
+
+def test_files_of_pages_are_compressed_once(
+    service: Service, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    files = [one.path for one in list_endpoints() if one.kind == "file"]
+    plain = {path: ask_for(service, path, "identity") for path in files}
+    monkeypatch.setattr(static.gzip, "compress", None)
+    monkeypatch.setattr(static, "sha256", None)
+    for path in files:
+        packed = ask_for(service, path, "br, gzip;q=0.5")
+        assert packed.headers["content-encoding"] == "gzip"
+        assert int(packed.headers["content-length"]) < len(plain[path].content)
+        assert packed.content == plain[path].content
+        assert "content-encoding" not in plain[path].headers
+        assert packed.headers["vary"] == "accept-encoding"
+        assert "content-encoding" not in ask_for(service, path, "gzip;q=0").headers
+        again = ask_for(service, path, "gzip", {"if-none-match": packed.headers["etag"]})
+        assert (again.status_code, again.content) == (304, b"")
+
+
+def ask_for(
+    service: Service, path: str, encoding: str, headers: dict[str, str] | None = None
+) -> httpx.Response:
+    """Ask for a file in an encoding."""
+    said = {"accept-encoding": encoding} | (headers or {})
+    return service.ask("GET", path, key=None, headers=said)
+
+
+def test_the_packed_description_is_the_same_whenever_it_is_made() -> None:
+    text = json.dumps(DESCRIBED, ensure_ascii=False).encode()
+    assert gzip.compress(text, mtime=0) == gzip.compress(text, mtime=0)
+    assert text == json.dumps(describe(list_endpoints()), ensure_ascii=False).encode()
