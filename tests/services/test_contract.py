@@ -1,0 +1,158 @@
+"""The service does what its description says, and nothing else: Schemathesis asks a running one."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import socket
+import subprocess
+import sys
+import threading
+from contextlib import closing, contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import httpx
+import pytest
+from rankscope.monitor.alerts.rule import Rule
+from rankscope.monitor.configuration import Configuration
+from rankscope.monitor.definition import define
+from rankscope.monitor.keys import make_key
+from rankscope.monitor.limits import DAY, HOUR
+from rankscope.monitor.monitor import Monitor
+from rankscope.monitor.server.app import make_app
+from rankscope.monitor.server.listening import make_server
+from rankscope.monitor.server.settings import Settings
+from rankscope.monitor.times import format_time, read_clock
+from rankscope.records import record
+
+from tests.monitor.server.test_webhook import Recording
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+pytestmark = pytest.mark.timeout(900)
+
+HERE = Path(__file__).parent
+FORM = {"sec-fetch-site": "same-origin"}
+
+
+@record(frozen=True, slots=True)
+class Running:
+    """A service with a project.
+
+    Args:
+        url: Where it is.
+        key: A key for everything.
+        cookie: The session of a browser.
+        csrf: The token of its forms.
+        answers: The status of each answer, as the log has them.
+    """
+
+    url: str
+    key: str
+    cookie: str
+    csrf: str
+    answers: list[int]
+
+
+def fill(monitor: Monitor) -> None:
+    """Log two days of rankings with clicks, of two versions and a validation set, and a rule."""
+    definition = define(measures=["nDCG@10", "AP@10"], positive={"click": 1, "buy": 5}, window=3600)
+    monitor.configure(Configuration(definition=definition, attributes=("device",)), actor="test")
+    start = read_clock() - 2 * DAY
+    rankings = [
+        {
+            "ranking_id": f"r{at}",
+            "time": format_time(start + at % 96 * HOUR // 4),
+            "user_id": f"u{at % 11}",
+            "model": "search",
+            "version": "4" if 48 <= at < 96 else "3",
+            "environment": "production" if at < 96 else "validation",
+            "attributes": {"device": ("tv", "phone", "web")[at % 3]},
+            "items": [{"doc_id": name, "rank": rank} for rank, name in enumerate("abcde", start=1)],
+        }
+        for at in range(140)
+    ]
+    labels = [
+        {"ranking_id": one["ranking_id"], "doc_id": "abcde"[at % 5], "time": one["time"]}
+        | {"labels": ["click"]}
+        for at, one in enumerate(rankings)
+    ]
+    assert monitor.log_rankings(rankings).accepted == len(rankings)
+    assert monitor.log_labels(labels).accepted == len(labels)
+    monitor.set_rule(Rule(name="drop", measure="nDCG@10", period="hour"), actor="test")
+    monitor.evaluate()
+
+
+@contextmanager
+def run_service(path: Path) -> Iterator[Running]:
+    """Run a service in which nothing is refused for being asked too often."""
+    often: dict[str, float] = dict.fromkeys(("key_rate", "open_rate", "failure_rate"), 1e6)
+    bursts = dict.fromkeys(("key_burst", "open_burst", "failure_burst"), 10**7)
+    answers: list[int] = []
+    with (
+        closing(Monitor.open(str(path))) as monitor,
+        socket.create_server(("127.0.0.1", 0)) as listener,
+    ):
+        fill(monitor)
+        scopes = ("ingest", "read", "admin")
+        key, shown = make_key(monitor.project, scopes, name="test", now=read_clock())
+        monitor.store.add_key(key, "test")
+        url = f"http://127.0.0.1:{listener.getsockname()[1]}"
+        app = make_app(
+            monitor.store,
+            Settings(**often, **bursts),  # type: ignore[arg-type]  # as their names say
+            write_log=lambda line: answers.append(json.loads(line).get("status", 0)),
+            poster=Recording(),
+        )
+        server = make_server(app, monitor.store, host="127.0.0.1", port=0)
+        thread = threading.Thread(target=server.run, args=([listener],))
+        thread.start()
+        try:
+            with httpx.Client(base_url=url, headers=FORM) as browser:
+                assert browser.post("/sign-in", data={"key": shown.reveal()}).status_code == 303
+                token = re.search(r'name="csrf" value="([0-9a-f]{64})"', browser.get("/").text)
+                assert token is not None
+                cookie = "; ".join(f"{name}={value}" for name, value in browser.cookies.items())
+            yield Running(url, shown.reveal(), cookie, token[1], answers)
+        finally:
+            server.should_exit = True
+            thread.join(30)
+
+
+def test_the_service_does_what_its_description_says(tmp_path: Path) -> None:
+    with run_service(tmp_path / "contract.db") as running:
+        said = httpx.get(
+            f"{running.url}/openapi.json", headers={"authorization": f"Bearer {running.key}"}
+        )
+        described = tmp_path / "openapi.json"
+        described.write_bytes(said.content)
+        program = Path(sys.executable).with_name("schemathesis")
+        done = subprocess.run(
+            [
+                program,
+                *("--config-file", HERE / "contract.toml"),
+                *("run", described, "--url", running.url),
+            ],
+            env=os.environ
+            | {
+                "RANKSCOPE_KEY": running.key,
+                "RANKSCOPE_COOKIE": running.cookie,
+                "RANKSCOPE_CSRF": running.csrf,
+                "PYTHONPATH": str(HERE),
+                "NO_COLOR": "1",
+            },
+            cwd=tmp_path,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.returncode == 0, done.stdout + done.stderr
+        assert "No issues found" in done.stdout or "passed" in done.stdout
+        operations = sum(map(len, said.json()["paths"].values()))
+        assert f"Tested: {operations - 1}" in done.stdout  # one is turned off, and says why
+        assert not any(status >= 500 for status in running.answers)
+        # It went on beyond the doors: most kinds of answers are seen.
+        assert {200, 201, 204, 303, 400, 401, 404, 405, 422} <= set(running.answers)
