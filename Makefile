@@ -4,11 +4,25 @@ PYTHON ?= python3
 VENV := $(CURDIR)/.venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
-MATURIN := VIRTUAL_ENV=$(VENV) PATH="$(BIN):$(PATH)" $(BIN)/maturin
+# What is built says where in the sources it panicked; that is not to name the folders of the builder.
+CARGO_HOME ?= $(HOME)/.cargo
+REMAPPED := --remap-path-prefix=$(CURDIR)=/rankscope --remap-path-prefix=$(CARGO_HOME)=/cargo
+MATURIN := VIRTUAL_ENV=$(VENV) PATH="$(BIN):$(PATH)" RUSTFLAGS="$(strip $(RUSTFLAGS) $(REMAPPED))" $(BIN)/maturin
 
 FUZZ_SECONDS ?= 60
 FUZZ_TARGETS = $(basename $(notdir $(wildcard fuzz/fuzz_targets/*.rs)))
 RUST_SOURCES := Cargo.toml $(wildcard Cargo.lock) $(shell find src -name '*.rs')
+
+# The tests that put good and bad input into the extension, but for those that measure memory.
+BINDING := tests/inputs tests/invariance tests/attribution tests/stats tests/files tests/tables \
+	--ignore=tests/inputs/test_sizes.py --ignore=tests/inputs/test_file_sizes.py --timeout=600
+SANITIZED := $(CURDIR)/target/sanitized/python
+SANITIZED_TARGET = $(shell rustc -vV 2> /dev/null | sed -n 's/^host: //p')
+# What the interpreter still holds when it ends is no leak, and a failed allocation is an error of ours.
+ASAN_OPTIONS := detect_leaks=0,allocator_may_return_null=1,quarantine_size_mb=32
+# Rust links the runtime into programs only. That of gcc is preloaded, with the C++ runtime, whose exceptions
+# it has to see before other modules bring theirs.
+ASAN_RUNTIME = $(shell gcc -print-file-name=libasan.so) $(shell gcc -print-file-name=libstdc++.so.6)
 
 # An environment of the caller must not decide what is built or tested here.
 unexport VIRTUAL_ENV CONDA_PREFIX PYTHONHOME PYTHONPATH
@@ -43,6 +57,16 @@ test-services: develop $(VENV)/.services ## Run the tests that need servers or a
 		echo "Hint: install chromium by other means, and put it into PATH"; \
 		exit 1; }
 	$(BIN)/python -m pytest tests/services
+
+.PHONY: test-thorough
+test-thorough: develop $(SANITIZED) ## Run the tests of the binding in development mode, and with AddressSanitizer
+	$(BIN)/python -X dev -m pytest $(BINDING)
+	LD_PRELOAD="$(ASAN_RUNTIME)" ASAN_OPTIONS=$(ASAN_OPTIONS) PYTHONMALLOC=malloc PYTHONPATH=$(SANITIZED) \
+		$(BIN)/python -m pytest -p no:cacheprovider $(BINDING)
+
+.PHONY: audit
+audit: develop $(VENV)/.audit ## Check licences and sources of crates, and advisories about all dependencies
+	$(BIN)/python .ci/audit.py $(AUDIT)
 
 .PHONY: format
 format: develop ## Rewrite the sources in the house format
@@ -133,9 +157,26 @@ $(VENV)/.maturin: $(VENV)/.created pyproject.toml
 	$(PIP) install "$$(grep -oE 'maturin==[0-9.]+' pyproject.toml)"
 	@touch $@
 
-$(VENV)/.built: $(VENV)/.maturin $(RUST_SOURCES)
+$(VENV)/.built: $(VENV)/.maturin $(RUST_SOURCES) Makefile
 	$(MATURIN) develop --release --extras monitor,report
 	@touch $@
+
+$(SANITIZED): $(RUST_SOURCES) Makefile $(shell find python -name '*.py')
+	@cargo +nightly --version > /dev/null 2>&1 || { \
+		echo "Expected a nightly toolchain, which AddressSanitizer needs, and found none."; \
+		echo "Hint: rustup toolchain install nightly"; \
+		exit 1; }
+	@test -e "$(firstword $(ASAN_RUNTIME))" || { \
+		echo "Expected gcc with the runtime of AddressSanitizer, libasan.so, and found none."; \
+		echo "Hint: apt-get install gcc"; \
+		exit 1; }
+	RUSTFLAGS="-Zsanitizer=address -Cdebug-assertions=on -Coverflow-checks=on" \
+		CFLAGS="-fsanitize=address" CARGO_PROFILE_RELEASE_LTO=off cargo +nightly build --release --lib --features python \
+		--target $(SANITIZED_TARGET) --target-dir target/sanitized
+	rm -rf $@ && mkdir -p $@
+	cp -r python/rankscope $@/
+	rm -f $@/rankscope/_core*
+	cp target/sanitized/$(SANITIZED_TARGET)/release/librankscope.so $@/rankscope/_core.abi3.so
 
 $(VENV)/.dev: $(VENV)/.created pyproject.toml
 	$(PIP) install --group dev
@@ -143,6 +184,10 @@ $(VENV)/.dev: $(VENV)/.created pyproject.toml
 
 $(VENV)/.services: $(VENV)/.created pyproject.toml
 	$(PIP) install --group services
+	@touch $@
+
+$(VENV)/.audit: $(VENV)/.created pyproject.toml
+	$(PIP) install --group audit
 	@touch $@
 
 $(VENV)/.docs: $(VENV)/.created pyproject.toml
