@@ -52,16 +52,14 @@ def read_exceptions(text: str, today: dt.date) -> list[Advisory]:
     """
     found = []
     for given in tomllib.loads(text).get("exception", []):
-        try:
-            one = Advisory(**given)
-        except TypeError as error:
-            raise ValueError(
-                f"expected id, package, reason and until in {given}: {error}"
-            ) from None
-        if not all(isinstance(part, str) and part for part in (one.id, one.package, one.reason)):
+        if set(given) != set(Advisory._fields):
+            raise ValueError(f"expected {', '.join(Advisory._fields)}, found {given}")
+        texts = [given[name] for name in ("id", "package", "reason")]
+        if not all(isinstance(text, str) and text for text in texts):
             raise ValueError(f"expected texts for id, package and reason, found {given}")
-        if type(one.until) is not dt.date:
-            raise ValueError(f"expected a date for until, found {one.until!r}")
+        if type(given["until"]) is not dt.date:
+            raise ValueError(f"expected a date for until, found {given['until']!r}")
+        one = Advisory(**given)
         if one.until <= today:
             raise ValueError(
                 f"the exception for {one.id} expired on {one.until}: look into it again"
