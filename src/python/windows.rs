@@ -137,7 +137,7 @@ pub fn merge_sums<'py>(
 
 /// The sums of all of several cells, each packed as `merge_sums` packs them.
 #[pyfunction]
-pub fn add_sums<'py>(py: Python<'py>, packed: Vec<PyBackedBytes>) -> PyResult<Bound<'py, PyBytes>> {
+pub fn add_sums(py: Python<'_>, packed: Vec<PyBackedBytes>) -> PyResult<Bound<'_, PyBytes>> {
     let added = py.detach(|| {
         let mut total: Vec<ExactSum> = Vec::new();
         for (at, one) in packed.iter().enumerate() {

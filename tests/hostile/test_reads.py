@@ -35,6 +35,7 @@ from rankscope.monitor.server.metrics import write_metrics
 from rankscope.monitor.server.pages.overview_choice import Choice
 from rankscope.monitor.server.pages.view_overview import view_overview
 from rankscope.monitor.server.pages.view_quality import view_quality
+from rankscope.monitor.server.problems import RefusedRequestError
 from rankscope.monitor.server.settings import Settings
 from rankscope.monitor.server.visitor import Visitor
 from rankscope.monitor.slicing import OTHER
@@ -361,6 +362,27 @@ def test_all_reads_end_when_the_service_closes(tmp_path: Path) -> None:
 
         asyncio.run(ask())
     assert deadlines.running == 0
+
+
+def test_traces_that_take_long_keep_no_thread_from_other_reads(tmp_path: Path) -> None:
+    visitor, gate = Visitor("music", frozenset(), "test"), threading.Event()
+    with SQLiteStore(tmp_path / "events.db") as store:
+
+        async def ask() -> None:
+            desk = Desk(store, Settings(readers=1, waiting_reads=1, waiting_traces=3), lambda: NOW)
+            traces = [
+                asyncio.ensure_future(desk.ask(visitor, lambda _: gate.wait(GUARD), is_trace=True))
+                for _ in range(5)
+            ]
+            await asyncio.sleep(0)
+            assert await desk.ask(visitor, lambda monitor: monitor.project) == "music"
+            gate.set()
+            answers = await asyncio.gather(*traces, return_exceptions=True)
+            assert answers.count(True) == 3
+            refused = [one for one in answers if isinstance(one, RefusedRequestError)]
+            assert [one.code for one in refused] == ["busy", "busy"]
+
+        asyncio.run(ask())
 
 
 @pytest.fixture(params=["sql", "python"])

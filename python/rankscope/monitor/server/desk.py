@@ -50,8 +50,9 @@ class Desk:
     ) -> None:
         self._store = store
         self._now = now
-        self._most = settings.waiting_reads
-        self._waiting = 0
+        self._most, self._most_traces = settings.waiting_reads, settings.waiting_traces
+        # Whether they are traces, and how many wait or are being answered.
+        self._waiting = {False: 0, True: 0}
         # By project, path and query, what is asked and was not begun yet.
         self._to_begin: dict[tuple[str, str, bytes], Future[Any]] = {}
         self._threads = CapacityLimiter(settings.readers)
@@ -115,7 +116,7 @@ class Desk:
             FileError: The store does not take it.
             DeadlineError: Reading takes too long, or the service is closing.
         """
-        if self._waiting >= self._most:
+        if self._waiting[is_trace] >= (self._most_traces if is_trace else self._most):
             raise RefusedRequestError(
                 503, "expected fewer to ask at a time", code="busy", headers=ask_again(1)
             )
@@ -123,7 +124,7 @@ class Desk:
         monitor = Monitor(self._store, visitor.project, now=self._now, threads=1)
         seconds = self._trace_seconds if is_trace else self._seconds
         threads = self._tracing if is_trace else self._threads
-        self._waiting += 1
+        self._waiting[is_trace] += 1
 
         def run() -> T:
             check_deadline()
@@ -139,7 +140,7 @@ class Desk:
         except RankscopeError as error:
             raise _as_refused(error) from error
         finally:
-            self._waiting -= 1
+            self._waiting[is_trace] -= 1
 
 
 def _as_refused(error: RankscopeError) -> RefusedRequestError:

@@ -36,8 +36,9 @@ class Settings:
         waiting_reads: Questions that may be asked at a time; beyond, who asks has to come back.
         reads_per_key: Requests of one key that are worked on at a time; the others wait.
         ingests_per_key: Likewise of events.
+        waiting_traces: Traces that may be asked for at a time; one of them is worked on.
         read_seconds: How long a read may take, including the time it waits for a thread.
-        trace_seconds: The same for traces and explanations, which read rankings.
+        trace_seconds: The same for a trace, which reads rankings and not only windows.
         key_rate: Requests a second with one key, for long.
         key_burst: Requests with one key at once.
         open_rate: Requests a second from one address where no key is needed, for long.
@@ -66,6 +67,7 @@ class Settings:
     waiting_reads: int = 64
     reads_per_key: int = 8
     ingests_per_key: int = 32
+    waiting_traces: int = 8
     read_seconds: float = 20.0
     trace_seconds: float = 120.0
     key_rate: float = 1000.0
