@@ -71,11 +71,7 @@ class JsonLinesFile:
                 if not example:
                     example = dict(found)
                     missing = {name for name, value in found.items() if _is_empty(value)}
-                # Only what the line has is looked at: lines may be many, and so may the keys be.
-                for name in missing.intersection(found):
-                    example[name] = found[name]
-                    if not _is_empty(found[name]):
-                        missing.remove(name)
+                _fill_missing(example, missing, found)
                 if not missing:
                     break
             if example:
@@ -172,6 +168,17 @@ class JsonLinesFile:
     def _note_blank_lines(self, count: int, line: int) -> None:
         before, first = self.notes.get("blank_lines", (0, line))
         self.notes["blank_lines"] = (before + count, first)
+
+
+def _fill_missing(
+    example: dict[str, object], missing: set[str], found: Mapping[str, object]
+) -> None:
+    """Take from a line the values that the lines before it lack."""
+    # Only what the line has is looked at: there may be many lines, and many keys.
+    for name in missing.intersection(found):
+        example[name] = found[name]
+        if not _is_empty(found[name]):
+            missing.remove(name)
 
 
 def _find_lines(block: Block) -> Lines | None:
