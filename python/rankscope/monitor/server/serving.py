@@ -118,7 +118,7 @@ def serve_store(
         try:
             server.run([listening])
         finally:
-            # The processes that evaluate and read hold nothing that could be lost: none is waited for.
+            # The processes that evaluate and decode hold nothing that could be lost.
             scheduler.stop(0)
             for workers in (evaluator, decoders):
                 workers.close(server.seconds_left)
