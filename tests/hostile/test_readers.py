@@ -175,6 +175,18 @@ def test_logical_bytes_are_those_of_texts_written_out() -> None:
     assert logical.measure(pa.nulls(7)) == 7 * 8
 
 
+def test_lists_whose_texts_have_several_dictionaries_are_read() -> None:
+    """Writers give up a dictionary that grows too large, in the middle of a batch."""
+    docs = [[f"d{number}-{place}" for place in range(3)] for number in range(2000)]
+    lists = {"doc": docs, "score": [[3, 2, 1]] * 2000, "relevance": [[1, 0, 0]] * 2000}
+    table = pa.table({"query": [f"q{number}" for number in range(2000)], **lists})
+    for settings in (
+        {"dictionary_pagesize_limit": 100, "data_page_size": 64},
+        {"row_group_size": 7},
+    ):
+        assert evaluate(parquet_of(table, **settings), "parquet")["nDCG@10"] == 1.0
+
+
 def lines_of(objects: Iterable[dict[str, object]]) -> bytes:
     return "".join(json.dumps(each) + "\n" for each in objects).encode()
 

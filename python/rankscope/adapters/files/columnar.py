@@ -75,9 +75,7 @@ class ParquetFile:
         self.columns = wanted.choose(names, inside, name)
         self.schema = load_arrow().schema(choose_fields(schema, self.columns))
         self._check_size()
-        swelling = self._guard(self._find_swelling)
-        if swelling:
-            self._parquet = self._guard(lambda: self._open(swelling))
+        self._swelling = self._guard(self._find_swelling)
 
     def _open(self, dictionaries: Sequence[str] = ()) -> Any:  # noqa: ANN401 - PyArrow has no types
         """Open it; the columns of these paths keep the dictionaries that they are stored with."""
@@ -104,6 +102,7 @@ class ParquetFile:
             for leaf in leaves
             if leaf.physical_type == "BYTE_ARRAY"
             and leaf.path.partition(".")[0] in self.schema.names
+            and ".key_value." not in leaf.path  # PyArrow has no maps of dictionaries
         ]
         # How many texts are in lists is not known before they are read.
         if facts.num_row_groups > MOST_PROBED or not set(paths) <= set(self.schema.names):
@@ -146,12 +145,7 @@ class ParquetFile:
         self._allowance.check(max(facts.num_rows * width, stored), facts.num_rows)
 
     def __iter__(self) -> Iterator[tuple[Any, Lines]]:
-        is_of_lists = any(map(_is_list, self.schema.types))
-        batches = self._parquet.iter_batches(
-            batch_size=BATCH_OF_LISTS if is_of_lists else BATCH,
-            columns=[f"{name}" for name in self.schema.names],
-            use_threads=True,
-        )
+        batches = self._read_batches()
         rows = logical = 0
         total = max(self._parquet.metadata.num_rows, 1)
         while (batch := self._guard(lambda: next(batches, None))) is not None:
@@ -167,6 +161,32 @@ class ParquetFile:
             if self._progress is not None:
                 self._progress(min(rows * self._size // total, self._size))
         check_unchanged(self._file, self._facts, self.name)
+
+    def _read_batches(self) -> Iterator[Any]:
+        """Read batches, with dictionaries where those could exceed the limit if written out."""
+        is_of_lists = any(map(_is_list, self.schema.types))
+        settings: dict[str, Any] = {
+            "batch_size": BATCH_OF_LISTS if is_of_lists else BATCH,
+            "columns": list(self.schema.names),
+            "use_threads": True,
+        }
+        if not self._swelling:
+            yield from self._parquet.iter_batches(**settings)
+            return
+        coded = self._open(self._swelling)
+        if not is_of_lists:
+            yield from coded.iter_batches(**settings)
+            return
+        for number in range(self._parquet.metadata.num_row_groups):
+            rows = 0
+            try:
+                for batch in coded.iter_batches(row_groups=[number], **settings):
+                    yield batch
+                    rows += batch.num_rows
+            except NotImplementedError:
+                # PyArrow cannot put lists together whose texts have several dictionaries.
+                rest = self._parquet.iter_batches(row_groups=[number], **settings)
+                yield from _skip(rest, rows)
 
     def _write_out(self, batch: Any) -> Any:  # noqa: ANN401 - as above
         """Write out the dictionaries that only we asked for."""
@@ -289,6 +309,14 @@ def guard(act: Callable[[], Any], what: str, code: str, allowance: Allowance) ->
             code=code,
             file=allowance.name,
         ) from error
+
+
+def _skip(batches: Iterator[Any], rows: int) -> Iterator[Any]:
+    """Leave out the first rows of batches."""
+    for batch in batches:
+        if rows < batch.num_rows:
+            yield batch.slice(rows)
+        rows = max(0, rows - batch.num_rows)
 
 
 def _longest_of(column: Any) -> int:  # noqa: ANN401 - as above

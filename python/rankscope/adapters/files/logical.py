@@ -70,6 +70,8 @@ def measure(column: Any) -> int:  # noqa: ANN401 - PyArrow has no types
         # Run ends of a slice count from the start of the whole array.
         whole = arrow.RunEndEncodedArray.from_arrays(column.run_ends, lengths)
         return size + _sum(compute.run_end_decode(whole.slice(column.offset, len(column))))
+    if types.is_map(kind):
+        return size + measure(column.keys) + measure(column.items)
     if types.is_struct(kind):
         return size + sum(measure(part) for part in column.flatten())
     if hasattr(column, "flatten"):  # lists of every kind
