@@ -116,6 +116,10 @@ load: develop ## Send rankings for ten minutes, verify every value, and write a 
 load-short: develop ## The same for 20 seconds, as a test that every value is right
 	$(BIN)/python -m load --short
 
+.PHONY: load-attacks
+load-attacks: develop ## Measure how long a request takes while others attack the service
+	$(BIN)/python -m load.attacks
+
 .PHONY: parity
 parity: develop ## Ask other libraries again, and keep what they say (PEERS="lightgbm ranx": those)
 	$(BIN)/python -m parity $(PEERS)
