@@ -12,7 +12,7 @@ import os
 import threading
 import traceback
 from collections import deque
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 from rankscope.monitor.times import format_time
 
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from typing import Self
 
 MOST_FRAMES = 20
+LAST_SECONDS = 0.3
 LOGGERS = ("asyncio", "uvicorn.error")
 """Loggers of libraries that would write lines of their own into the log."""
 
@@ -112,10 +113,12 @@ class LogWriter:
     def write(self, line: str) -> None:
         """Let a line be written, without waiting for it."""
         with self._changed:
-            if len(self._lines) >= self._most:
+            if self._is_closing:
+                self._write_last(line)
+            elif len(self._lines) >= self._most:
                 self._dropped += 1
-                return
-            self._append(line)
+            else:
+                self._append(line)
 
     def deliver(self, line: str) -> None:
         """Write a line that must not be dropped, and wait until it is written.
@@ -135,6 +138,17 @@ class LogWriter:
             self._is_closing = True
             self._changed.notify_all()
         self._thread.join(seconds)
+
+    def _write_last(self, line: str) -> None:
+        """Write a line of a process that ends, unless nobody reads it within a moment."""
+
+        def write() -> None:
+            with suppress(OSError):
+                self._write(line)
+
+        writing = threading.Thread(target=write, daemon=True)
+        writing.start()
+        writing.join(LAST_SECONDS)
 
     def _append(self, line: str) -> int:
         self._lines.append(line)

@@ -71,6 +71,9 @@ def connect_sqlite(path: Path, *, writes: bool, busy_seconds: float) -> Engine:
     address = f"{path.absolute().as_uri()}?mode={'rw' if writes else 'ro'}"
 
     def connect() -> sqlite3.Connection:
+        # Queries that are too short for SQLite to look at the deadline: many may follow each other.
+        if not writes:
+            check_deadline()
         inode = DESCRIPTORS.connect(path)
         try:
             opened = sqlite3.connect(
@@ -93,12 +96,6 @@ def connect_sqlite(path: Path, *, writes: bool, busy_seconds: float) -> Engine:
         poolclass=NullPool,
         hide_parameters=True,  # what is stored is not for logs
     )
-
-    @event.listens_for(engine, "do_connect")
-    def check(*_: object) -> None:
-        # Queries that are too short for SQLite to look at the deadline: many may follow each other.
-        if not writes:
-            check_deadline()
 
     @event.listens_for(engine, "connect")
     def prepare(connection: Any, _record: object) -> None:  # noqa: ANN401 - of the driver
