@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
+from rankscope.monitor.server import door
+from rankscope.monitor.server.settings import Settings
 from rankscope.monitor.store.sqlite import SQLiteStore
 
 from tests.monitor.server.service import NOW, Service, make_ranking
@@ -30,4 +34,20 @@ def test_unknown_keys_cost_no_queries(tmp_path: Path, monkeypatch: pytest.Monkey
     service.store.revoke_key("music", other.split("_")[1], NOW, "test")
     assert service.post("/v1/rankings", make_ranking(3), key=other).status_code == 401
     assert len(reads) == 3
+    service.store.close()
+
+
+def test_a_key_that_asks_too_often_is_slowed_down(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    waited = []
+
+    async def wait(seconds: float) -> None:
+        waited.append(seconds)
+
+    monkeypatch.setattr(door, "asyncio", SimpleNamespace(sleep=wait))
+    service = Service(tmp_path, Settings(key_rate=0.5, key_burst=2))
+    statuses = [service.post("/v1/rankings", make_ranking(1)).status_code for _ in range(4)]
+    assert statuses == [200, 200, 429, 429]
+    assert waited == [door.REFUSING_SECONDS] * 2
     service.store.close()

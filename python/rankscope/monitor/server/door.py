@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import cast
 
 from rankscope.errors import FileError
@@ -18,6 +19,9 @@ from rankscope.monitor.server.problems import RefusedRequestError, as_refusal
 from rankscope.monitor.server.rates import Turns
 from rankscope.monitor.server.visitor import NOBODY
 from rankscope.records import replace
+
+TOO_MANY = 429
+REFUSING_SECONDS = 0.1
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -79,6 +83,9 @@ class Door:
                     return await endpoint.answer(await self._read(endpoint, request, visitor))
             except (RefusedRequestError, FileError) as error:
                 self._count(endpoint, request, error)
+                if getattr(error, "status", 0) == TOO_MANY:
+                    # Who asks again at once, over many connections, is slowed down by this alone.
+                    await asyncio.sleep(REFUSING_SECONDS)
                 raise
 
         return answer
