@@ -79,7 +79,7 @@ NAMES = {"query": "query", "doc": "doc", "score": "score", "relevance": "relevan
 
 
 def list_ways(column: pa.Array) -> Iterator[tuple[str, Callable[[], object]]]:
-    """Give each way into the package that takes a column, by name."""
+    """Return each way into the package that takes a column, by name."""
     numbers = pa.array(np.arange(ROWS) * 1.0)
     good = {
         "query": pa.array(["q"] * ROWS),

@@ -90,7 +90,7 @@ class Case(NamedTuple):
 
 
 class Place:
-    """A folder with files and a store, made anew for each call, and the program in it."""
+    """A new folder with files and a store for each call, and the program in it."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder / "work"
@@ -160,7 +160,7 @@ class Place:
         }
 
     def run(self, words: list[str]) -> subprocess.CompletedProcess[bytes]:
-        """Run the program in a folder made anew; PIPE is a pipe whose writer writes nothing."""
+        """Run the program in a new folder; PIPE is a pipe whose writer writes nothing."""
         self.reset()
         if not any("PIPE" in word for word in words):
             return self.program.run(*words)

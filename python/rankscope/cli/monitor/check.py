@@ -39,7 +39,7 @@ def add_arguments(parser: ArgumentParser) -> None:
         type=read_word,
         nargs="+",
         metavar="NAME",
-        help="these rules only; all if left out",
+        help="names of rules to check (default: all)",
     )
     parser.add_argument(
         "--fail-on",

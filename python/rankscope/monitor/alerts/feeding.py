@@ -116,7 +116,7 @@ def _choose(
 def group_contexts(
     rule: Rule, period: Sample, contexts: Mapping[int, Context], folding: Folding | None = None
 ) -> dict[tuple[str, str, Slice], list[int]]:
-    """Give the contexts of each version and slice that a rule watches, as far as there are any.
+    """Return the contexts of each version and slice that a rule watches, as far as there are any.
 
     Args:
         rule: The rule.

@@ -269,7 +269,7 @@ class Store(Protocol):
         length: int,
         slice: str,  # noqa: A002 - the word for it
     ) -> list[CellRow]:
-        """Give the newest final window of each version in production, from a time on."""
+        """Return the newest final window of each version in production, from a time on."""
 
     def hours(
         self, project: str, digest: bytes, since: int | None = None, until: int | None = None

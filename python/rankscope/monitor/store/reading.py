@@ -279,7 +279,7 @@ class StoreReader:
         length: int,
         slice: str,  # noqa: A002 - the word for it
     ) -> list[CellRow]:
-        """Give the newest final window of each version in production, from a time on."""
+        """Return the newest final window of each version in production, from a time on."""
         with self._engine.connect() as connection:
             return window_table.read_newest_cells(
                 connection, project, digest, length=length, since=since, slice=slice

@@ -20,7 +20,7 @@ def read_ahead(pieces: Generator[T]) -> Iterator[T]:
         pieces: Makes them; it is closed in the end, however that comes.
     """
     nothing = object()
-    # The thread reads under the deadline of whoever asked.
+    # The thread reads under the deadline of the request.
     context = copy_context()
 
     def make_next() -> T | object:
