@@ -22,7 +22,6 @@ BAD = (
     b"GET /\r\nHost: localhost\r\n\r\n",
     b"GET / HTTP/1.1\r\nHost : localhost\r\n\r\n",
     b"POST /v1/rankings HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: gzip\r\n\r\n{}",
-    b"POST / HTTP/1.1\r\nUpgrade: h2c\r\nConnection: Upgrade\r\nContent-Length: 2\r\n\r\n",
     b"GET / HTTP/1.1\r\nHost: localhost\r\nUpgrade: websocket\r\nConnection: upgrade\r\n\r\n",
 )
 

@@ -20,7 +20,7 @@ from rankscope.monitor.server.listening import make_server
 from rankscope.monitor.server.settings import Settings
 from rankscope.monitor.store.sqlite import SQLiteStore
 
-from tests.monitor.server.listening import HEALTH, Listening, post_head, serve
+from tests.monitor.server.listening import HEALTH, Listening, post_head, read_answer, serve
 from tests.monitor.server.service import make_ranking
 
 TYPE_CHECKING = False
@@ -87,6 +87,22 @@ def test_an_event_is_taken(listener: Listener) -> None:
     assert status_of(answer) == "200"
     assert '"accepted":1' in answer
     assert "\r\nserver:" not in answer.lower()
+
+
+def test_an_offer_of_another_protocol_is_ignored(tmp_path: Path) -> None:
+    async def ask(service: Listening) -> list[tuple[int, int]]:
+        reader, writer = await service.connect()
+        told = []
+        for number in range(2):
+            body = json.dumps(make_ranking(number)).encode()
+            offer = ("Connection: Upgrade, HTTP2-Settings", "Upgrade: h2c", "HTTP2-Settings: AAM")
+            writer.write(post_head(service.key, *offer, f"Content-Length: {len(body)}") + body)
+            status, said = await read_answer(reader)
+            told.append((status, json.loads(said)["accepted"]))
+        writer.close()
+        return told
+
+    assert serve(tmp_path, ask) == [(200, 1), (200, 1)]
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,7 @@ until a request begins, and the number of connections, in all and from one addre
 from __future__ import annotations
 
 import asyncio
+import re
 import socket
 from collections import Counter, OrderedDict
 from typing import cast
@@ -41,6 +42,7 @@ CHUNKS = 1000
 CHUNK_BYTES = 64
 """Beyond so many chunks, a body's chunks hold that many bytes on average."""
 
+UPGRADE = re.compile(rb"\r\nupgrade:", re.IGNORECASE)
 QUIET_SECONDS = 60.0
 """Malformed requests are reported at most once in so many seconds, with their number."""
 
@@ -121,6 +123,23 @@ class Connections:
         return False
 
 
+def ignore_upgrade(data: bytes) -> bytes:
+    r"""Rename the header `Upgrade` of a request, so that its body is read.
+
+    Clients such as that of Java offer HTTP/2 with every request, and take an answer of HTTP/1.1.
+    The parser, though, ends a request with such an offer after its head.
+
+    Args:
+        data: The beginning of a request. If its head is not whole, it stays as it is.
+
+    Examples:
+        >>> ignore_upgrade(b"GET / HTTP/1.1\r\nUpgrade: h2c\r\n\r\nUpgrade: ")
+        b'GET / HTTP/1.1\r\nIgnored: h2c\r\n\r\nUpgrade: '
+    """
+    end = data.find(b"\r\n\r\n")
+    return UPGRADE.sub(b"\r\nIgnored:", data[:end]) + data[end:] if end > 0 else data
+
+
 class _CycleTransport:
     """What a request and its answer see of the transport."""
 
@@ -188,6 +207,8 @@ class BoundedProtocol(HttpToolsProtocol, asyncio.BufferedProtocol):
             return
         self._unset_keepalive_if_required()
         self._has_head = False
+        if self._is_waiting() and not self._head_bytes:
+            data = ignore_upgrade(data)
         try:
             self.parser.feed_data(data)
         except httptools.HttpParserUpgrade:
