@@ -20,7 +20,8 @@ class StuckStore(SQLiteStore):
 
     def counters(self, project: str) -> dict[str, int]:
         """Say that it is stuck, and be so."""
-        print("stuck", flush=True)  # noqa: T201 - that is how it is told
+        # In one piece: two threads may print at once.
+        print("stuck\n", end="", flush=True)  # noqa: T201 - that is how it is told
         if sys.argv[2] == "python":
             threading.Event().wait()
 
