@@ -182,7 +182,7 @@ def attend(pipe: Path, ended: threading.Event) -> None:
     while not ended.is_set():
         reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
         try:
-            writer = os.open(pipe, os.O_WRONLY | os.O_NONBLOCK)  # lets go whoever waits to read
+            writer = os.open(pipe, os.O_WRONLY | os.O_NONBLOCK)  # releases a blocked reader
             os.close(writer)
             while os.read(reader, 1 << 16):
                 pass

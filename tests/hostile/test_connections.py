@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 import json
 import socket
+import threading
+from contextlib import suppress
 from itertools import pairwise
 
 import pytest
@@ -145,6 +147,46 @@ def test_a_head_without_end_is_refused(tmp_path: Path, line: str) -> None:
         return status
 
     assert serve(tmp_path, ask) == 400
+
+
+@pytest.mark.parametrize("endless", ["0\r\nX: ", "0\r\nX: a\r\n", "1;x="])
+def test_what_surrounds_a_body_without_end_is_refused(tmp_path: Path, endless: str) -> None:
+    first, again = endless, "Y: b\r\n" if endless.endswith("\n") else "a" * 10
+
+    async def ask(service: Listening) -> tuple[int, bytes]:
+        reader, writer = await service.connect()
+        head = post_head(service.key, "Transfer-Encoding: chunked", "Expect: 100-continue")
+        writer.write(head)
+        assert (await read_answer(reader))[0] == 100
+        writer.write((first + again * 20_000).encode())
+        answer = await read_answer(reader)
+        writer.transport.abort()
+        return answer
+
+    status, body = serve(tmp_path, ask)
+    assert (status, json.loads(body)["error"]["code"]) == (400, "bad_http")
+
+
+def test_a_head_without_end_behind_a_request_is_not_kept(tmp_path: Path) -> None:
+    ends = threading.Event()
+
+    async def ask(service: Listening) -> bytes:
+        def run_late(work: object) -> object:
+            ends.wait()
+            return work(service.store)  # type: ignore[operator]
+
+        service.late[:] = [run_late]
+        reader, writer = await service.connect()
+        writer.write(post(service, [make_event(number) for number in range(1000)]))
+        writer.write(b"GET / HTTP/1.1\r\nX: " + b"a" * (4 << 20))
+        said = b""
+        with suppress(ConnectionResetError):
+            said = await reader.read()  # it is closed although the first request is not answered
+        ends.set()
+        writer.transport.abort()
+        return said
+
+    assert serve(tmp_path, ask) == b""
 
 
 def test_an_answer_arrives_although_the_body_still_comes(tmp_path: Path) -> None:

@@ -80,7 +80,7 @@ def check(endpoint: Endpoint, answer: httpx.Response) -> None:
 
 
 def list_requests(endpoint: Endpoint, world: World) -> Iterator[tuple[str, bytes, dict[str, str]]]:
-    """Give good and bad requests for an endpoint: an address, a body and headers."""
+    """Make good and bad requests for an endpoint: an address, a body and headers."""
     path = address_of(endpoint, world.key_id)
     join = "&" if "?" in path else "?"
     kind = FORM if endpoint.kind == "form" else JSON

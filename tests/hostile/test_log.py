@@ -1,4 +1,4 @@
-"""The log stays JSON, and whoever reads it slowly holds up nobody."""
+"""The log stays JSON, and a slow reader of it does not block requests."""
 
 from __future__ import annotations
 

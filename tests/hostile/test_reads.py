@@ -317,7 +317,7 @@ def test_sqlite_looks_at_the_deadline_while_it_reads(tmp_path: Path) -> None:
         ):
             store.query(lambda connection: connection.execute(ENDLESS).all())
         assert ended.value.code == "read_timeout"
-        # The store goes on, and so does whoever reads without a deadline.
+        # The store goes on, and so do reads without a deadline.
         assert store.query(lambda connection: connection.execute(text("SELECT 1")).all()) == [(1,)]
 
 

@@ -334,7 +334,7 @@ def test_every_byte_of_windows_that_changes_is_noticed(
 
 
 def change_bytes(value: object) -> Iterator[object]:
-    """Give what each single changed byte makes of a value."""
+    """Yield a value with each of its bytes changed."""
     if isinstance(value, int):
         yield from (value ^ 1, value + 256)
         return

@@ -60,7 +60,7 @@ def _is_beyond_schema(response: Any) -> bool:  # noqa: ANN401 - theirs
 
 @schemathesis.hook
 def map_body(ctx: Any, body: Any) -> Any:  # noqa: ANN401, ARG001 - theirs
-    """Give forms the token of the session."""
+    """Add the token of the session to forms."""
     if isinstance(body, dict) and "csrf" in body:
         return {**body, "csrf": os.environ["RANKSCOPE_CSRF"]}
     return body

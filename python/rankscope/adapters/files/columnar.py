@@ -283,7 +283,7 @@ class ArrowFile:
 
 
 def guard(act: Callable[[], Any], what: str, code: str, allowance: Allowance) -> Any:  # noqa: ANN401 - as above
-    """Read something with PyArrow, and say what is wrong with the file where it cannot be read.
+    """Read something with PyArrow, and raise a typed error if the file cannot be read.
 
     Raises:
         FormatError: The file is damaged.

@@ -169,8 +169,9 @@ class BoundedProtocol(HttpToolsProtocol, asyncio.BufferedProtocol):
         super().__init__(**given)
         self._bounds = bounds
         self._timer: asyncio.TimerHandle | None = None
-        self._head_bytes = 0
-        self._has_head = False
+        # Bytes since the last head, piece of a body or end of a request.
+        self._silent_bytes = 0
+        self._has_progress = False
         self._chunks = 0
         self._body_bytes = 0
         self._discarded = -1
@@ -206,8 +207,8 @@ class BoundedProtocol(HttpToolsProtocol, asyncio.BufferedProtocol):
                 self.transport.abort()
             return
         self._unset_keepalive_if_required()
-        self._has_head = False
-        if self._is_waiting() and not self._head_bytes:
+        self._has_progress = False
+        if self._is_waiting() and not self._silent_bytes:
             data = ignore_upgrade(data)
         try:
             self.parser.feed_data(data)
@@ -220,10 +221,10 @@ class BoundedProtocol(HttpToolsProtocol, asyncio.BufferedProtocol):
         if not self._is_waiting():
             self._bounds.busy(self)
             self._stop_timer()
-        elif not self._has_head:
-            self._head_bytes += len(data)
-            if self._head_bytes > self._bounds.head_bytes:
-                self._refuse()
+        # The parser keeps a head, or what follows a body in chunks, until its end has come.
+        self._silent_bytes = 0 if self._has_progress else self._silent_bytes + len(data)
+        if self._silent_bytes > self._bounds.head_bytes:
+            self._refuse()
 
     def on_message_begin(self) -> None:
         """Begin a request."""
@@ -232,8 +233,7 @@ class BoundedProtocol(HttpToolsProtocol, asyncio.BufferedProtocol):
 
     def on_headers_complete(self) -> None:
         """Begin to answer a request."""
-        self._has_head = True
-        self._head_bytes = 0
+        self._has_progress = True
         if self.parser.get_http_version() not in {"1.0", "1.1"}:
             raise httptools.HttpParserError("expected HTTP/1.1")
         if not self.url.startswith(b"/"):
@@ -246,11 +246,17 @@ class BoundedProtocol(HttpToolsProtocol, asyncio.BufferedProtocol):
 
     def on_body(self, body: bytes) -> None:
         """Keep a piece of a body, if the pieces are not too small."""
+        self._has_progress = True
         self._chunks += 1
         self._body_bytes += len(body)
         if self._chunks > CHUNKS and self._body_bytes < CHUNK_BYTES * self._chunks:
             raise httptools.HttpParserError("chunks are too small")
         super().on_body(body)
+
+    def on_message_complete(self) -> None:
+        """End a request."""
+        self._has_progress = True
+        super().on_message_complete()
 
     def on_response_complete(self) -> None:
         """Wait for the next request."""
