@@ -8,10 +8,10 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rankscope.monitor.keys import make_key
+from rankscope.monitor.events.times import read_clock
 from rankscope.monitor.monitor import Monitor
-from rankscope.monitor.store.sqlite import SQLiteStore
-from rankscope.monitor.times import read_clock
+from rankscope.monitor.store.keys import make_key
+from rankscope.monitor.store.sqlite.store import SQLiteStore
 
 from benchmarks.machine import describe_machine
 from load.configuration import CONFIGURATION, PROJECT
@@ -23,7 +23,7 @@ from load.stored import ask, fill
 from load.verifying import verify
 
 if TYPE_CHECKING:
-    from rankscope.monitor.keys import Scope
+    from rankscope.monitor.store.keys import Scope
 
 RATE = 1000.0
 SECONDS = 600
