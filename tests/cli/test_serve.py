@@ -33,7 +33,7 @@ def serving(store: str, *words: str) -> Iterator[tuple[str, subprocess.Popen[byt
     try:
         assert process.stdout is not None
         line = process.stdout.readline().decode()
-        assert line.startswith("listens on http://"), process.communicate()
+        assert line.startswith("Listening on http://"), process.communicate()
         yield line.split()[-1], process
     finally:
         process.kill()

@@ -6,7 +6,7 @@ import math
 import re
 from importlib.resources import files
 
-from rankscope.errors import UsageError
+from rankscope.errors import UsageError, hint_extra
 from rankscope.explain.derivation import DIGITS
 from rankscope.explain.write import html
 from rankscope.explain.write.blocks import Heading, Note
@@ -46,8 +46,8 @@ def make_environment(*packages: str, extra: str) -> Environment:
         )
     except ModuleNotFoundError as error:
         raise UsageError(
-            "expected jinja2 to be installed for the page",
-            hint=f"pip install 'rankscope[{extra}]'",
+            "HTML pages need Jinja, which is not installed",
+            hint=hint_extra(extra),
             code="missing_extra",
         ) from error
     environment = Environment(

@@ -1,4 +1,4 @@
-"""`rankscope demo`: plays the story of a release into a monitor, and tells it as it goes."""
+"""`rankscope demo`: simulates a bad release, monitors it, and prints what happens."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from rankscope.demo.generator import SEED, make_story
 from rankscope.demo.playback import Clock, play, prepare
 from rankscope.demo.story import DEVICE, POSITIVE, WINDOW
 from rankscope.demo.verification import check_monitor, list_spans
-from rankscope.errors import UsageError
+from rankscope.errors import UsageError, hint_extra
 from rankscope.monitor.events.limits import DAY, HOUR, MINUTE
 from rankscope.monitor.events.times import format_time, read_clock
 from rankscope.monitor.store.sqlite.files import SQLITE
@@ -30,34 +30,34 @@ if TYPE_CHECKING:
 FILE = "story.db"
 HOST = "127.0.0.1"
 SHOWN_BEFORE = 3
-"""How many days before the release are listed."""
+"""The number of days before the release that are listed."""
 
 
 def run(options: Namespace) -> int:
-    """Play the story, tell it, and serve the dashboard of it."""
+    """Play the story, print it, and serve its dashboard."""
     with ExitStack() as stack:
         folder = options.keep
         if folder is None:
             folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="rankscope-demo-"))
-        path = _place(Path(folder))
+        path = _choose_path(Path(folder))
         midnight = read_clock() // DAY * DAY
         story = make_story(SEED if options.seed is None else options.seed, end=midnight)
         clock = Clock(story.start)
         with _open(path, clock) as monitor:
-            status = _tell(story, monitor, clock)
+            status = _print_story(story, monitor, clock)
         if not options.once:
             _serve(path, options.port or 0)
     return status
 
 
-def _place(folder: Path) -> Path:
-    """Say where the store is to be; the folder is made, for its owner only."""
+def _choose_path(folder: Path) -> Path:
+    """Return the path of the store, after making its folder for the owner only."""
     make_folder(folder, mode=0o700)
     path = folder / FILE
     if path.exists():
         raise UsageError(
-            f"expected a folder without {FILE}, found one in {folder}",
-            hint="name another folder: the story begins with an empty store",
+            f"the folder {folder} already has a store, {FILE}",
+            hint="choose another folder: the demo starts with an empty store",
             code="usage",
         )
     return path
@@ -70,8 +70,8 @@ def _open(path: Path, clock: Clock) -> Monitor:
         return Monitor.open(str(path), now=clock)
     except ModuleNotFoundError as error:
         raise UsageError(
-            f"expected {error.name} to be installed for the monitor",
-            hint="pip install 'rankscope[monitor]'; rankscope demo --offline does without",
+            f"the monitor needs {error.name}, which is not installed",
+            hint=f"{hint_extra('monitor')}, or run rankscope demo --offline",
             code="missing_extra",
         ) from error
 
@@ -81,55 +81,56 @@ def _serve(path: Path, port: int) -> None:
     from rankscope.monitor.store import open_store  # noqa: PLC0415 - likewise
 
     with closing(open_store(f"{SQLITE}{path}")) as store:
-        # What it has to say besides is told in the story.
+        # The story has told what the log would say.
         serve_store(store, host=HOST, port=port, announce=_announce, write_log=lambda _line: None)
 
 
 def _announce(address: str) -> None:
-    _say("", f"The dashboard is at {address} until Ctrl-C.")
+    _say("", f"The dashboard is at {address}. Press Ctrl-C to stop.")
 
 
-def _tell(story: Story, monitor: Monitor, clock: Clock) -> int:
-    """Play the story, and tell it as it goes; 1 if a number is not that of the reference."""
-    _tell_preparation(story, monitor)
-    steps = list(_tell_production(story, monitor, clock))
-    _tell_alerts(story, monitor, [each for step in steps for each in step.alerts])
-    return _tell_cause(story, monitor)
+def _print_story(story: Story, monitor: Monitor, clock: Clock) -> int:
+    """Play and print the story; return 1 if a number differs from the reference."""
+    _print_preparation(story, monitor)
+    steps = list(_print_production(story, monitor, clock))
+    _print_alerts(story, monitor, [each for step in steps for each in step.alerts])
+    return _print_cause(story, monitor)
 
 
-def _tell_preparation(story: Story, monitor: Monitor) -> None:
+def _print_preparation(story: Story, monitor: Monitor) -> None:
     _say(
-        f"The story of a release: {_day(story.start)} to {_day(story.end)}, seed {story.seed}",
+        f"Demo: a bad release, {_day(story.start)} to {_day(story.end)} (seed {story.seed})",
         "",
-        "1. Before production",
-        f"A music app logs its searches. {_list_worth()}, for {_span(WINDOW)} after a search.",
+        "1. Before the release",
+        f"A music app logs its searches. {_list_weights()}. Feedback counts for "
+        f"{_span(WINDOW)} after a search.",
     )
     logged = prepare(story, monitor)
     baseline = monitor.baseline()
     means = {} if baseline is None else baseline.means
     rule, *_ = monitor.rules()
     _say(
-        f"{logged.accepted} searches with known grades are the baseline:",
+        f"The baseline is a validation set of {logged.accepted} searches with known grades:",
         "",
         str(
             Table(
                 {
                     "measure": list(means),
                     "baseline": [mean.value for mean in means.values()],
-                    "from": [mean.lower for mean in means.values()],
-                    "to": [mean.upper for mean in means.values()],
+                    "lower": [mean.lower for mean in means.values()],
+                    "upper": [mean.upper for mean in means.values()],
                 }
             )
         ),
         "",
-        f"A rule watches {rule.measure} of each version day by day, as a whole and by "
-        f"{', '.join(rule.slices)}: it may be {rule.tolerance} below the baseline, and a false "
-        f"alarm comes after {rule.run_length:g} days or more on average.",
+        f"An alert rule checks {rule.measure} of each version every day, overall and by "
+        f"{', '.join(rule.slices)}. It tolerates {rule.tolerance} below the baseline, and raises "
+        f"a false alarm once in {rule.run_length:g} days or less often, on average.",
     )
 
 
-def _tell_production(story: Story, monitor: Monitor, clock: Clock) -> list[Step]:
-    _say("", "2. Production", "time              searches  what listeners did")
+def _print_production(story: Story, monitor: Monitor, clock: Clock) -> list[Step]:
+    _say("", "2. Production", "time (UTC)        searches  feedback")
     steps = []
     for step in play(story, monitor, clock):
         steps.append(step)
@@ -144,15 +145,16 @@ def _tell_production(story: Story, monitor: Monitor, clock: Clock) -> list[Step]
     quality = monitor.quality()
     _say(
         "",
-        f"{kept['accepted']} events were stored, each once: {kept['duplicate']} came again, and "
-        f"{kept['conflict']} had an id that was taken.",
-        f"Not stored, for something is wrong with them: {wrong}.",
-        f"{quality.late} labels came after their window was closed, {quality.unshown} are of "
-        f"tracks that were not shown, {quality.pending_labels} wait for their search.",
+        f"Events stored: {kept['accepted']}. Duplicates ignored: {kept['duplicate']}. "
+        f"Conflicting ids: {kept['conflict']}.",
+        f"Events rejected as invalid: {wrong}.",
+        f"Labels not counted: {quality.late} arrived after their attribution window, "
+        f"{quality.unshown} are for tracks that were not shown, and {quality.pending_labels} "
+        "have no search yet.",
     )
     _say(
         "",
-        f"Version 4 was released on {_moment(story.release)}:",
+        f"Version 4 was released on {_moment(story.release)} UTC:",
         "",
         str(_list_days(story, monitor)),
     )
@@ -171,49 +173,49 @@ def _list_days(story: Story, monitor: Monitor) -> Table:
             "searches": first.rankings,
             **{name: each.values for name, each in whole.items()},
             f"{name} {DEVICE}": harmed.values,
-            "labels": ["all" if is_final else "may come" for is_final in first.is_final],
+            "status": ["final" if is_final else "provisional" for is_final in first.is_final],
         }
     )
 
 
-def _tell_alerts(story: Story, monitor: Monitor, changes: list[Alert]) -> None:
+def _print_alerts(story: Story, monitor: Monitor, changes: list[Alert]) -> None:
     fired = [each for each in changes if each.after == "ALERT"]
     _say("", f"3. Alerts: {len(fired)}")
     for alert in fired:
         grace = monitor.configuration.grace
         _say(
-            f"{_moment(alert.time)}: {alert.reason}",
-            f"That is {_span(alert.time - story.release)} after the release: a day is looked at "
-            f"when it is over, and its labels had {_span(WINDOW)} to come and {_span(grace)} to "
-            "arrive.",
+            f"{_moment(alert.time)} UTC: {alert.reason}",
+            f"This is {_span(alert.time - story.release)} after the release. A day is checked "
+            f"once it is over, after an attribution window of {_span(WINDOW)} and {_span(grace)} "
+            "for late events.",
         )
     state, *_ = monitor.check()
-    _say(f"Since {_moment(state.since)} the rule is in state {state.state}.")
+    _say(f"The rule has been in state {state.state} since {_moment(state.since)} UTC.")
 
 
-def _tell_cause(story: Story, monitor: Monitor) -> int:
+def _print_cause(story: Story, monitor: Monitor) -> int:
     measure = monitor.rules()[0].measure
     trace = monitor.trace(*list_spans(story), measure)
-    _say("", "4. Why it fell", str(trace))
+    _say("", "4. Causes", str(trace))
     for ranking_id in trace.fallen.column("ranking_id")[:1]:
         _say(
             "",
-            "5. A search of the query that fell most",
+            "5. A search for the query that dropped most",
             str(monitor.explain(str(ranking_id), measure)),
         )
     checked = check_monitor(story, monitor, trace)
     _say(
         "",
-        f"{checked.numbers} numbers were computed again by the reference, one search at a time; "
+        f"Checked {checked.numbers} numbers against the reference implementation: "
         f"{len(checked.differing)} differ.",
         *checked.differing[:10],
     )
     return 1 if checked.differing else 0
 
 
-def _list_worth() -> str:
-    worth = ", ".join(f"a {deed} {grade}" for deed, grade in POSITIVE.items())
-    return f"What listeners do adds to the grade of a track: {worth}"
+def _list_weights() -> str:
+    weights = ", ".join(f"{label} {weight}" for label, weight in POSITIVE.items())
+    return f"Feedback adds to the grade of a track: {weights}"
 
 
 def _say(*lines: str) -> None:
@@ -231,7 +233,7 @@ def _moment(time: int) -> str:
 
 
 def _span(length: int) -> str:
-    """Write how long something takes.
+    """Return a duration as people write it.
 
     Examples:
         >>> _span(HOUR), _span(2 * DAY + 16 * HOUR), _span(90 * MINUTE)

@@ -1,4 +1,4 @@
-"""`rankscope demo --offline`: a small search log with known facts, in files, and evaluated."""
+"""`rankscope demo --offline`: evaluates two rankers on a generated search log with known facts."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from itertools import groupby
 from pathlib import Path
 
 import rankscope as rs
-from rankscope.cli.searchlog import SearchLog, make_search_log
+from rankscope.cli.demo.search_log import SearchLog, make_search_log
 from rankscope.errors import UsageError
 from rankscope.results.text import format_value, show
 from rankscope.writing import make_folder, write_text
@@ -23,7 +23,7 @@ SEED = 1
 
 
 def run(options: Namespace) -> int:
-    """Make the log, evaluate both runs, and say what was found."""
+    """Make the log, evaluate both runs, and print what was found."""
     seed = SEED if options.seed is None else options.seed
     log = make_search_log(seed)
     if options.keep is not None:
@@ -33,7 +33,7 @@ def run(options: Namespace) -> int:
         return 0
     with tempfile.TemporaryDirectory(prefix="rankscope-demo-") as name:
         paths = _show(log, Path(name), seed)
-        # The files do not stay, so that the page cannot name them.
+        # The files are deleted, so the report gets their contents.
         contents = {file: path.read_bytes() for file, path in paths.items()}
     _report(contents, Path(PAGE if options.page is None else options.page))
     return 0
@@ -45,7 +45,7 @@ def _report(files: Mapping[str, Path | bytes], page: Path) -> None:
     try:
         found.write(page)
     except UsageError as error:  # Jinja is not installed
-        print(f"report: none; {error.hint}")
+        print(f"report: not written, because Jinja is not installed; {error.hint}")
     else:
         print(f"report: {show(str(page))}")
 
@@ -55,7 +55,7 @@ def _show(log: SearchLog, folder: Path, seed: int) -> dict[str, Path]:
     qrels = rs.read_qrels(paths["qrels.txt"])
     old, new = (rs.evaluate(qrels, paths[name], MEASURES) for name in ("old.run", "new.run"))
     facts = log.facts
-    print(f"A search log: {facts.queries} judged queries, lists of two rankers (seed {seed}).\n")
+    print(f"A search log with {facts.queries} judged queries and two rankers (seed {seed})\n")
     print("$ rankscope eval qrels.txt old.run new.run\n")
     print(f"{'measure':<10} {'old':>8} {'new':>8} {'change':>8}")
     for name in old:
@@ -64,22 +64,22 @@ def _show(log: SearchLog, folder: Path, seed: int) -> dict[str, Path]:
             f"{name:<10} {format_value(old[name]):>8} {format_value(new[name]):>8} {change:>+8.4f}"
         )
     counts = new.counts
-    print("\nWhat the means are made of          planted  found")
+    print("\nData behind the means               planted  found")
     for label, planted, found in (
         ("judged queries", facts.queries, counts.queries),
         ("without a relevant document", facts.empty, counts.empty),
         ("not in the run", facts.missing, counts.missing),
-        ("in the run, but not judged", facts.run_only, counts.run_only),
+        ("in the run but not judged", facts.run_only, counts.run_only),
     ):
         print(f"  {label:<32} {planted:>8} {found:>6}")
     shown, unjudged = counts.retrieved_at_k[10], counts.unjudged_at_k[10]
     print(f"  {'unjudged in the top 10':<32} {'':>8} {unjudged / shown:>6.0%}")
-    print("\nnDCG@10 by country, the first part of the query id:")
+    print("\nnDCG@10 by country (the first part of the query id)")
     print(f"{'country':<10} {'old':>8} {'new':>8} {'change':>8}")
     before, after = mean_by_country(old), mean_by_country(new)
     for country, value in before.items():
         change = after[country] - value
-        mark = "  <- planted: its best documents were moved down" * (country == facts.worse_country)
+        mark = "  <- planted: best documents ranked lower" * (country == facts.worse_country)
         print(f"{country:<10} {value:>8.4f} {after[country]:>8.4f} {change:>+8.4f}{mark}")
     print(f"\npolicy: {new.policy}")
     for note in new.notes:
@@ -88,7 +88,7 @@ def _show(log: SearchLog, folder: Path, seed: int) -> dict[str, Path]:
 
 
 def mean_by_country(evaluation: rs.Evaluation) -> dict[str, float]:
-    """Average nDCG@10 over the queries of each country."""
+    """Return the mean nDCG@10 of each country."""
     values: dict[str, list[float]] = {}
     pairs = zip(evaluation.query_ids, evaluation.per_query_list("nDCG@10"), strict=True)
     for query, value in pairs:
@@ -97,7 +97,7 @@ def mean_by_country(evaluation: rs.Evaluation) -> dict[str, float]:
 
 
 def write_files(log: SearchLog, folder: Path) -> dict[str, Path]:
-    """Write the log as TREC files, and give their paths by name."""
+    """Write the log as TREC files, and return their paths by name."""
     make_folder(folder)
     texts = {
         "qrels.txt": [f"{query} 0 {doc} {grade}" for query, doc, grade in log.qrels],

@@ -1,4 +1,4 @@
-"""A small search log with known facts in it, for the demonstration."""
+"""Makes a small search log with known facts for the demo."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ COUNTRIES = ("de", "fr", "in", "us")
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """What was planted, as numbers that an evaluation must find again.
+    """The facts that were planted, which an evaluation must find.
 
     Args:
-        queries: Judged queries.
-        empty: Judged queries without a relevant document.
-        missing: Judged queries that are not in the runs.
-        run_only: Queries of the runs that nobody judged.
-        worse_country: Where the new ranker puts the best document further down.
+        queries: The number of judged queries.
+        empty: The number of judged queries without a relevant document.
+        missing: The number of judged queries that are not in the runs.
+        run_only: The number of queries in the runs that are not judged.
+        worse_country: The country for which the new ranker ranks the best document lower.
     """
 
     queries: int = QUERIES
@@ -35,10 +35,10 @@ class SearchLog:
     """Judgments and two runs, as rows.
 
     Args:
-        facts: What was planted.
+        facts: The facts that were planted.
         qrels: Rows of query, document and grade.
-        old: Rows of query, document and score of the ranker in use.
-        new: Those of the one that may replace it.
+        old: Rows of query, document and score of the current ranker.
+        new: Rows of query, document and score of the new ranker.
     """
 
     facts: Facts
@@ -48,10 +48,10 @@ class SearchLog:
 
 
 def make_search_log(seed: int = 1) -> SearchLog:
-    """Make a log; equal seeds make equal logs.
+    """Make a search log; the same seed always makes the same log.
 
     Each list is ordered by the grade and some noise. The new ranker has less noise than the old
-    one, but for the queries of one country, where it takes the best document for a bad one.
+    one, except for the queries of one country, where it takes the best document for a bad one.
     """
     chance = random.Random(seed)  # noqa: S311 - nothing is secret here
     facts = Facts()

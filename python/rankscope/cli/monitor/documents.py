@@ -1,4 +1,4 @@
-"""Reads a file of documents and what is known of them, such as their brand."""
+"""Reads a file of documents and their attributes, such as the brand."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ MOST = 5_000_000
 
 
 def read_documents(path: str) -> dict[str, list[Any]]:
-    """Read the columns of a table, or the fields of objects of JSON, by name.
+    """Return the columns of a table, or the fields of JSON objects, by name.
 
     Args:
-        path: Its path, whose end tells its format.
+        path: The path of the file, whose ending names its format.
 
     Raises:
-        UsageError: The name tells no format.
-        InputError: It is not of the format, or too large.
-        FileError: It cannot be read.
+        UsageError: The name has no ending of a known format.
+        InputError: The file does not have its format, or is too large.
+        FileError: The file cannot be read.
     """
     file = EventFile(path)
     columns: dict[str, list[Any]] = {}
@@ -42,7 +42,7 @@ def _read_objects(file: EventFile, columns: dict[str, list[Any]]) -> None:
         for given, place in zip(some.objects, some.places, strict=True):
             if not isinstance(given, dict):
                 raise FormatError(
-                    f"expected an object a document, found {show(given)}",
+                    f"expected one JSON object per document, found {show(given)}",
                     hint='write {"doc_id": "d1", "brand": "acme"}',
                     code="json_type",
                     file=file.name,
@@ -59,8 +59,8 @@ def _read_objects(file: EventFile, columns: dict[str, list[Any]]) -> None:
 def _check_size(count: int, file: EventFile) -> None:
     if count > MOST:
         raise LimitError(
-            f"expected at most {MOST} documents, found more",
-            hint="keep those that were shown",
+            f"the file has more than {MOST:,} documents",
+            hint="keep only documents that were shown",
             code="max_group",
             file=file.name,
         )

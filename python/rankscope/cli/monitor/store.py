@@ -1,4 +1,4 @@
-"""Which store a command opens, and how."""
+"""The options that name a store, and the opening of a store."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ import os
 import sys
 from argparse import ArgumentTypeError
 
-from rankscope.cli.arguments import Once, OnceFlag
-from rankscope.cli.monitor.moments import read_moment
+from rankscope.cli.monitor.times import TIME_HELP, read_moment
+from rankscope.cli.parser import Once, OnceFlag
 from rankscope.errors import FileError, FormatError
 from rankscope.monitor.events.fields import check_text, read_name
 from rankscope.monitor.events.limits import Limits
@@ -21,22 +21,25 @@ if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
 
 PROJECT = "default"
+MISSING = "there is no store"
+EMPTY = "the file is empty, so it is not a store"
+
 ACTOR = "command line"
-"""Who changes something, for the audit."""
+"""Who makes a change, for the audit log."""
 
 
 def add_store_arguments(parser: ArgumentParser, *, is_timed: bool = False, more: str = "") -> None:
-    """Say which store and project a command takes, and that it can print JSON.
+    """Add the store, `--project`, `--json`, and `--as-of` to a command.
 
     Args:
         parser: The parser of the command.
-        is_timed: Whether the command depends on the time.
-        more: What may stand in its place.
+        is_timed: Whether the command depends on the current time.
+        more: What can be used instead of a store.
     """
     parser.add_argument(
         "store",
         metavar="STORE",
-        help=f"its file, or sqlite:///FILE{', ' if more else ''}{more}",
+        help=f"file of the store, or sqlite:///FILE{', ' if more else ''}{more}",
     )
     parser.add_argument(
         "--project",
@@ -44,24 +47,24 @@ def add_store_arguments(parser: ArgumentParser, *, is_timed: bool = False, more:
         type=read_project,
         default=PROJECT,
         metavar="NAME",
-        help=f"the project in it, {PROJECT!r} if left out",
+        help="project in the store",
     )
-    parser.add_argument("--json", action=OnceFlag, help="print one JSON document")
+    parser.add_argument("--json", action=OnceFlag, help="print the result as JSON")
     if is_timed:
         parser.add_argument(
             "--as-of",
             action=Once,
             type=read_moment,
             metavar="TIME",
-            help="the time to take for now, for a log of the past",
+            help=f"use this as the current time, to evaluate events of the past: {TIME_HELP}",
         )
 
 
 def read_project(text: str) -> str:
-    """Read the name of a project.
+    """Return the name of a project.
 
     Raises:
-        ArgumentTypeError: It is empty, too long or not one line of text.
+        ArgumentTypeError: The name is empty, too long or not one line of text.
     """
     try:
         return read_name(text, "", Limits().name_bytes)
@@ -70,10 +73,10 @@ def read_project(text: str) -> str:
 
 
 def read_word(text: str) -> str:
-    """Read a name or an id, which is text that a store can hold.
+    """Return a name or an id.
 
     Raises:
-        ArgumentTypeError: It is not.
+        ArgumentTypeError: A store cannot hold the text.
     """
     try:
         check_text(text, "", len(text) * 4)
@@ -86,47 +89,50 @@ def open_writer(options: Namespace, *, is_new: bool = False) -> Monitor:
     """Open a store to write to it.
 
     Args:
-        options: What `add_store_arguments` takes.
-        is_new: Whether it is made if it is not there.
+        options: The parsed options.
+        is_new: Whether the store is created if it does not exist.
 
     Raises:
-        FileError: It is not there, or cannot be written.
+        FileError: The store does not exist, or cannot be written.
     """
     path = options.store.removeprefix(SQLITE)
-    found = "" if "://" in path else _miss_store(path)
-    if found and not is_new:
-        hint = "rankscope monitor configure makes a store"
-        if found != "none":
-            hint = f"if the store was there, restore a backup; otherwise, {hint}"
-        raise FileError(f"expected a store, found {found}", hint=hint, code="io", file=path)
+    problem = "" if "://" in path else _find_problem(path)
+    if problem and not is_new:
+        hint = "create a store with rankscope monitor configure"
+        if problem == EMPTY:
+            hint = f"restore a backup if there was a store; otherwise, {hint}"
+        raise FileError(problem, hint=hint, code="io", file=path)
     opened = _open(options, writes=True)
-    if found:
-        print(f"note: {show(path)} is a new store", file=sys.stderr)
+    if problem:
+        print(f"note: created the store {show(path)}", file=sys.stderr)
     return opened
 
 
-def _miss_store(path: str) -> str:
-    """Say what there is in the place of a store; an empty text where there may be one."""
+def _find_problem(path: str) -> str:
+    """Return why there is no store at a path; an empty text if there may be one."""
     if not os.path.exists(path):  # noqa: PTH110 - pathlib loads slowly
-        return "none"
+        return MISSING
     is_empty = os.path.isfile(path) and not os.path.getsize(path)  # noqa: PTH113, PTH202 - likewise
-    return "an empty file" if is_empty else ""
+    return EMPTY if is_empty else ""
 
 
 def open_reader(options: Namespace) -> Monitor:
-    """Open a store to read it, whoever writes to it.
+    """Open a store to read it, even while another process writes to it.
 
     Raises:
-        FileError: It cannot be read.
+        FileError: The store cannot be read.
     """
     return _open(options, writes=False)
 
 
 def open_any(options: Namespace) -> tuple[Monitor, bool]:
-    """Open a store to write to it, or only to read where another process writes, and say which.
+    """Open a store to write to it, or to read it if another process writes to it.
+
+    Returns:
+        The monitor, and whether it can write.
 
     Raises:
-        FileError: It cannot be opened.
+        FileError: The store cannot be opened.
     """
     try:
         return open_writer(options), True
@@ -142,7 +148,7 @@ def _open(options: Namespace, *, writes: bool) -> Monitor:
     return Monitor.open(options.store, options.project, writes=writes, now=now)
 
 
-def tell_as_of(monitor: Monitor) -> int | None:
-    """Tell as of when a project is up to date, in microseconds since 1970, `None` if it is not."""
+def find_as_of(monitor: Monitor) -> int | None:
+    """Return when a project was last evaluated, in microseconds since 1970, or `None` if never."""
     progress = monitor.store.progress(monitor.project, monitor.configuration.digest)
     return None if progress is None else progress.as_of
