@@ -255,8 +255,8 @@ ASKING = (
         "trec_eval 10.0",
         "`rbp` reads uninitialized memory. `rbp_resid` is 0 if everything is judged, although the "
         "tail of the list isn't.",
-        "Graded RBP is scaled to the top of the grade scale, and the residual includes the tail, p to the "
-        "power of the number of documents.",
+        "Graded RBP is scaled to the top of the grade scale, and the residual includes the tail, p "
+        "to the power of the number of documents.",
         (
             "test_graded_rbp_is_scaled_to_the_top_of_the_scale_and_never_above_1",
             "test_the_residual_of_rbp_keeps_the_tail_where_all_is_judged",
