@@ -17,18 +17,18 @@ from typing import TYPE_CHECKING, cast
 from rankscope.cli.arguments import Parser
 from rankscope.data.diagnostics import SENTENCES
 from rankscope.measures.compat import translations
-from rankscope.monitor.aliases import ITEM_NAMES, LABEL_NAMES, RANKING_NAMES
-from rankscope.monitor.events import Item, Label, Ranking
+from rankscope.monitor.events.event import Item, Label, Ranking
+from rankscope.monitor.events.names import ITEM_NAMES, LABEL_NAMES, RANKING_NAMES
+from rankscope.monitor.events.times import read_clock
 from rankscope.monitor.server.app import Service
 from rankscope.monitor.server.settings import Settings
-from rankscope.monitor.times import read_clock
 
 if TYPE_CHECKING:
     from mkdocs.config.defaults import MkDocsConfig
     from mkdocs.structure.files import Files
     from mkdocs.structure.pages import Page
     from rankscope.measures.compat import Tool
-    from rankscope.monitor.store.protocol import Store
+    from rankscope.monitor.store.store import Store
 
 PLACE = re.compile(r"^<!-- table: (?P<what>\w+) ?(?P<which>\w*) -->$", re.MULTILINE)
 TESTS = Path(__file__).resolve().parents[2] / "tests"

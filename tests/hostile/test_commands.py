@@ -31,7 +31,7 @@ PRELOADED = (
     "matplotlib.figure",
     "numpy",
     "pyarrow.parquet",
-    "rankscope.monitor.server.serving",
+    "rankscope.monitor.server.run.service",
     "rankscope.report.render",
     *(f"rankscope.cli.{name}" for name in rankscope.cli.COMMANDS),
 )

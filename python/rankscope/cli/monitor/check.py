@@ -9,8 +9,8 @@ from rankscope.cli.monitor.moments import read_duration
 from rankscope.cli.monitor.stores import add_store_arguments, open_any, read_word, tell_as_of
 from rankscope.cli.output import print_json
 from rankscope.errors import UsageError
-from rankscope.monitor.limits import HOUR
-from rankscope.monitor.times import format_time
+from rankscope.monitor.events.limits import HOUR
+from rankscope.monitor.events.times import format_time
 from rankscope.results.text import show
 
 TYPE_CHECKING = False
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
     from typing import Any
 
-    from rankscope.monitor.alerts.rule_state import RuleState
+    from rankscope.monitor.alerts.detect.state import RuleState
     from rankscope.monitor.monitor import Monitor
 
 STATES = ("ALERT", "NO_DATA", "INSUFFICIENT")

@@ -10,12 +10,16 @@ from rankscope.cli.monitor.stores import ACTOR, add_store_arguments, open_reader
 from rankscope.cli.output import print_json
 from rankscope.errors import UsageError
 from rankscope.measures.splitting import split_measures
-from rankscope.monitor.baseline_names import BASELINES, describe_baseline
-from rankscope.monitor.configuration import BaselineChoice, Configuration
-from rankscope.monitor.definition import define
-from rankscope.monitor.label_weights import read_weight
-from rankscope.monitor.limits import HOUR, SECOND
-from rankscope.monitor.slicing import MOST
+from rankscope.monitor.definition.configuration import (
+    BASELINES,
+    BaselineChoice,
+    Configuration,
+    describe_baseline,
+)
+from rankscope.monitor.definition.definition import define
+from rankscope.monitor.definition.slices import MOST
+from rankscope.monitor.definition.words import read_weight
+from rankscope.monitor.events.limits import HOUR, SECOND
 from rankscope.results.text import show
 
 TYPE_CHECKING = False

@@ -5,9 +5,8 @@ from __future__ import annotations
 from rankscope.cli.arguments import OnceFlag
 from rankscope.cli.monitor.stores import add_store_arguments, open_reader
 from rankscope.cli.output import print_json
-from rankscope.monitor.examining import examine
-from rankscope.monitor.store import SQLITE
-from rankscope.monitor.store.filesystem import locate_store
+from rankscope.monitor.doctor import examine
+from rankscope.monitor.store.sqlite.files import SQLITE, locate_store
 from rankscope.results.text import show
 
 TYPE_CHECKING = False

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from rankscope.cli.monitor.stores import add_store_arguments, open_writer
 from rankscope.cli.output import print_json
-from rankscope.monitor.times import format_time
+from rankscope.monitor.events.times import format_time
 from rankscope.results.text import show
 
 TYPE_CHECKING = False

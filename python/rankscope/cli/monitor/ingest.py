@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from rankscope.cli.arguments import Once
 from rankscope.cli.monitor.files import add_event_arguments, take_files
-from rankscope.monitor.aliases import ITEM_NAMES, RANKING_NAMES
+from rankscope.monitor.events.names import ITEM_NAMES, RANKING_NAMES
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

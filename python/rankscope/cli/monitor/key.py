@@ -12,15 +12,15 @@ from rankscope.cli.monitor.stores import (
 )
 from rankscope.cli.output import print_json
 from rankscope.errors import UsageError
-from rankscope.monitor.keys import SCOPES, make_key
-from rankscope.monitor.times import format_time
+from rankscope.monitor.events.times import format_time
+from rankscope.monitor.store.keys import SCOPES, make_key
 from rankscope.results.table import Table
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
 
-    from rankscope.monitor.keys import ApiKey
+    from rankscope.monitor.store.keys import ApiKey
 
 
 def add_arguments(parser: ArgumentParser) -> None:

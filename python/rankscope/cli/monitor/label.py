@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from rankscope.cli.monitor.files import add_event_arguments, take_files
-from rankscope.monitor.aliases import LABEL_NAMES
+from rankscope.monitor.events.names import LABEL_NAMES
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

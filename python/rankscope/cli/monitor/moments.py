@@ -6,8 +6,8 @@ import re
 from argparse import ArgumentTypeError
 
 from rankscope.errors import FormatError, UsageError
-from rankscope.monitor import durations
-from rankscope.monitor.times import read_clock, read_time
+from rankscope.monitor.events import times as durations
+from rankscope.monitor.events.times import read_clock, read_time
 from rankscope.names import quote
 
 DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}", re.ASCII)

@@ -15,7 +15,7 @@ from rankscope.cli.monitor.stores import (
 )
 from rankscope.cli.output import print_json
 from rankscope.monitor.alerts.rule import Rule
-from rankscope.monitor.times import format_time
+from rankscope.monitor.events.times import format_time
 from rankscope.results.table import Table
 from rankscope.results.text import show
 

@@ -7,15 +7,15 @@ import math
 from rankscope.cli.arguments import Once
 from rankscope.cli.monitor.stores import add_store_arguments, open_reader, read_word, tell_as_of
 from rankscope.cli.output import print_json
-from rankscope.monitor.times import format_time
+from rankscope.monitor.events.times import format_time
 from rankscope.results.table import Table
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
 
-    from rankscope.monitor.baseline import Baseline
-    from rankscope.monitor.series import Series
+    from rankscope.monitor.ask.series import Series
+    from rankscope.monitor.evaluate.baseline import Baseline
 
 COLUMNS = ("measure", "since", "value", "lower", "upper", "rankings", "is_final", "baseline")
 

@@ -10,7 +10,7 @@ from rankscope.cli.monitor.moments import read_moment
 from rankscope.cli.monitor.stores import add_store_arguments, open_reader
 from rankscope.cli.output import print_json
 from rankscope.errors import EmptyError
-from rankscope.monitor.spans import Span
+from rankscope.monitor.ask.trace import Span
 from rankscope.stats.trace import TraceChoices
 
 TYPE_CHECKING = False
