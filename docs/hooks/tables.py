@@ -46,13 +46,13 @@ EVENTS = {
     "label": (Label, LABEL_NAMES),
 }
 BESIDES = {
-    "features": "More attributes, as they are named in some logs.",
-    "tags": "Likewise.",
-    "labels": "What had happened to it when it was logged, such as `click`.",
-    "time": "When it was shown, in RFC 3339 or in milliseconds since 1970.",
+    "features": "Additional attributes, as some logs call them.",
+    "tags": "Additional attributes, as some logs call them.",
+    "labels": "Labels that were known when the ranking was logged, such as `click`.",
+    "time": "When the ranking was shown, in RFC 3339 or in milliseconds since 1970.",
     "attributes": 'Names and values, such as `{"country": "de", "device": "tv"}`.',
 }
-"""What is said of fields that records do not have, or have otherwise than JSON."""
+"""Fields that the records lack, or that look different in JSON."""
 
 
 def write_names(tool: Tool) -> str:
@@ -89,15 +89,15 @@ def write_divergences(tool: str) -> str:
 
 
 def write_defects() -> str:
-    """What other tools get wrong, and the names of the tests that ours does not."""
+    """Return the defects in other tools, with the tests that rankscope does not have them."""
     parts = []
     for about, defects in runpy.run_path(str(DEFECTS))["DEFECTS"].items():
         parts.append(f"## {about}")
         for defect in defects:
             tests = ", ".join(f"`{test}`" for test in defect.tests)
             parts.append(
-                f"**{defect.tool}**\n:   There: {defect.there}\n\n"
-                f"    Here: {defect.here}\n\n    Tests: {tests}"
+                f"**{defect.tool}**\n:   {defect.there}\n\n"
+                f"    *rankscope:* {defect.here}\n\n    *Tests:* {tests}"
             )
     return "\n\n".join(parts)
 
@@ -108,18 +108,18 @@ def show(value: float | str) -> str:
 
 
 def write_fields(event: str) -> str:
-    """The fields of an event: what they mean, and the names that they may have in a log."""
+    """Return the fields of an event, with their meanings and other names."""
     kind, names = EVENTS[event]
     said = {name: re.sub(r"\s+", " ", text) for name, text in ARGUMENT.findall(kind.__doc__ or "")}
     if event == "label":
-        said["time"] = "When it happened, likewise."
+        said["time"] = "When it happened, in RFC 3339 or in milliseconds since 1970."
     else:
         said = said | BESIDES
     lines = []
     for role, (_, *others) in names.items():
         known = ", ".join(f"`{name}`" for name in others)
         lines.append(f"| `{role}` | {said[role]} | {known} |")
-    return "\n".join(["| field | means | other names |", "| --- | --- | --- |", *lines])
+    return "\n".join(["| field | meaning | other names |", "| --- | --- | --- |", *lines])
 
 
 def write_routes() -> str:
@@ -136,7 +136,7 @@ def write_routes() -> str:
         f"| `{method} {path}` | {scope and f'`{scope}`'} | {summary} |"
         for path, method, scope, summary in rows
     ]
-    return "\n".join(["| route | scope | |", "| --- | --- | --- |", *lines])
+    return "\n".join(["| route | scope | purpose |", "| --- | --- | --- |", *lines])
 
 
 def write_options(command: str) -> str:
