@@ -87,15 +87,15 @@ def write_divergences(tool: str) -> str:
 
 
 def write_defects() -> str:
-    """What other tools get wrong, and the names of the tests that ours does not."""
+    """Return the defects in other tools, with the tests that rankscope does not have them."""
     parts = []
     for about, defects in runpy.run_path(str(DEFECTS))["DEFECTS"].items():
         parts.append(f"## {about}")
         for defect in defects:
             tests = ", ".join(f"`{test}`" for test in defect.tests)
             parts.append(
-                f"**{defect.tool}**\n:   There: {defect.there}\n\n"
-                f"    Here: {defect.here}\n\n    Tests: {tests}"
+                f"**{defect.tool}**\n:   {defect.there}\n\n"
+                f"    *rankscope:* {defect.here}\n\n    *Tests:* {tests}"
             )
     return "\n\n".join(parts)
 
