@@ -1,7 +1,7 @@
-"""Fills in what the package knows.
+"""Fill in tables and source code from the package.
 
-A line `<!-- table: names trec_eval -->` becomes a table, a line `<!-- source: module.name -->` the
-source of a class or function.
+A line `<!-- table: names trec_eval -->` becomes a table, and a line `<!-- source: module.name -->`
+the source of a class or function.
 """
 
 from __future__ import annotations
@@ -46,44 +46,44 @@ EVENTS = {
     "label": (Label, LABEL_NAMES),
 }
 BESIDES = {
-    "features": "Additional attributes, as some logs call them.",
-    "tags": "Additional attributes, as some logs call them.",
-    "labels": "Labels that were known when the ranking was logged, such as `click`.",
-    "time": "When the ranking was shown, in RFC 3339 or in milliseconds since 1970.",
+    "features": "More attributes.",
+    "tags": "More attributes.",
+    "labels": "The labels that the document had when the event was logged, such as `click`.",
+    "time": "When the ranking was shown: an RFC 3339 timestamp or milliseconds since 1970.",
     "attributes": 'Names and values, such as `{"country": "de", "device": "tv"}`.',
 }
-"""Fields that the records lack, or that look different in JSON."""
+"""Descriptions of fields that the records don't have, or that JSON represents differently."""
 
 
 def write_names(tool: Tool) -> str:
-    """What a tool calls the measures, what they are here, and how they differ."""
+    """Return the names that a tool uses for measures, and how its values differ."""
     lines = [f"| `{line.theirs}` | `{line.ours}` | {line.note} |" for line in translations(tool)]
-    return "\n".join(["| there | here | how theirs differs |", "| --- | --- | --- |", *lines])
+    return "\n".join(["| name | in rankscope | difference |", "| --- | --- | --- |", *lines])
 
 
 def write_diagnostics() -> str:
-    """What each code of the diagnostics says; a field in it is shown as the word it stands for."""
+    """Return the table of diagnostics: each code with its message."""
     lines = [
         f"| `{code}` | {FIELD.sub(shown_field, sentence)} |" for code, sentence in SENTENCES.items()
     ]
-    return "\n".join(["| code | says |", "| --- | --- |", *lines])
+    return "\n".join(["| code | message |", "| --- | --- |", *lines])
 
 
 def shown_field(field: re.Match[str]) -> str:
-    """A field of a sentence as the word that it stands for."""
+    """Return a field of a message as an emphasized word."""
     return f"*{field[1]}*"
 
 
 def write_divergences(tool: str) -> str:
-    """Where the number of a tool is another one, as the tests know it: a list of sentences."""
+    """Return the list of cases in which a tool computes another value, from the tests."""
     lines = []
     for each in runpy.run_path(str(DIVERGENCES))["DIVERGENCES"]:
         if each.tool == tool:
             ours, theirs = show(each.ours), show(each.theirs)
-            if ours == theirs:  # in the places that are shown
+            if ours == theirs:  # after rounding
                 ours, theirs = str(each.ours), str(each.theirs)
             case = each.condition[:1].upper() + each.condition[1:]
-            values = f"`{each.measure}` is {ours} here, {theirs} there"
+            values = f"`{each.measure}` is {ours} in rankscope, and {theirs} in {tool}"
             lines.append(f"- **{case}**: {values}. {each.why}")
     return "\n".join(lines)
 
@@ -103,16 +103,16 @@ def write_defects() -> str:
 
 
 def show(value: float | str) -> str:
-    """A value with four places, or the name of an error."""
+    """Return a value with four decimal places, or the name of an error."""
     return value if isinstance(value, str) else f"{value:.4f}"
 
 
 def write_fields(event: str) -> str:
-    """Return the fields of an event, with their meanings and other names."""
+    """Return the table of the fields of an event: meaning and accepted names."""
     kind, names = EVENTS[event]
     said = {name: re.sub(r"\s+", " ", text) for name, text in ARGUMENT.findall(kind.__doc__ or "")}
     if event == "label":
-        said["time"] = "When it happened, in RFC 3339 or in milliseconds since 1970."
+        said["time"] = "When the event happened: an RFC 3339 timestamp or milliseconds since 1970."
     else:
         said = said | BESIDES
     lines = []
@@ -123,9 +123,9 @@ def write_fields(event: str) -> str:
 
 
 def write_routes() -> str:
-    """The routes of the service for programs and people, with what a key needs for each."""
+    """Return the table of the routes of the service, with the scope that each requires."""
     shown = ("api", "page", "form")
-    # Nothing is asked of them, so that they need no store.
+    # The endpoints are only listed, so they need no store.
     service = Service(cast("Store", None), Settings(), time.monotonic, read_clock)
     rows = [
         (ENDING.sub("}", one.path), one.method, one.scope or "", one.summary)
@@ -136,11 +136,11 @@ def write_routes() -> str:
         f"| `{method} {path}` | {scope and f'`{scope}`'} | {summary} |"
         for path, method, scope, summary in rows
     ]
-    return "\n".join(["| route | scope | purpose |", "| --- | --- | --- |", *lines])
+    return "\n".join(["| route | scope | what it does |", "| --- | --- | --- |", *lines])
 
 
 def write_options(command: str) -> str:
-    """The options of a command, as its parser knows them."""
+    """Return the table of the options of a command, from its parser."""
     parser = Parser()
     cast("Command", COMMANDS.commands[command]).add_arguments(parser)
     lines = []
@@ -151,11 +151,11 @@ def write_options(command: str) -> str:
             values = values.replace("|", "\\|")
             name = " ".join([", ".join(option.option_strings), values]).strip()
             lines.append(f"| <code>{name}</code> | {describe_argument(option)} |")
-    return "\n".join(["| option | means |", "| --- | --- |", *lines])
+    return "\n".join(["| option | meaning |", "| --- | --- |", *lines])
 
 
 def write_table(what: str, which: str) -> str:
-    """The table that a place asks for."""
+    """Return the table that a comment names."""
     match what, which:
         case "names", "trec_eval" | "ir_measures" | "ranx" | "sklearn":
             return write_names(which)
@@ -176,11 +176,11 @@ def write_table(what: str, which: str) -> str:
 
 
 def write_source(module: str, name: str) -> str:
-    """The source of a class or function."""
+    """Return the source of a class or function."""
     return f"```py\n{getsource(getattr(import_module(module), name)).rstrip()}\n```"
 
 
 def on_page_markdown(markdown: str, *, page: Page, config: MkDocsConfig, files: Files) -> str:  # noqa: ARG001 - MkDocs passes them by name
-    """Put tables and sources in their places."""
+    """Replace the comments with tables and source code."""
     filled = PLACE.sub(lambda match: write_table(match["what"], match["which"]), markdown)
     return SOURCE.sub(lambda match: write_source(match["module"], match["name"]), filled)
