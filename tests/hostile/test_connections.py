@@ -10,7 +10,7 @@ from contextlib import suppress
 from itertools import pairwise
 
 import pytest
-from rankscope.monitor.server.access.rates import Turns
+from rankscope.monitor.server.access.rates import ConcurrencyLimiter
 from rankscope.monitor.server.run.connections import READ_BYTES, BoundedProtocol
 from rankscope.monitor.server.settings import Settings
 
@@ -258,7 +258,7 @@ def test_a_large_batch_leaves_room_between_its_transactions(
 
 
 def test_requests_of_one_key_take_turns() -> None:
-    turns = Turns(4)
+    turns = ConcurrencyLimiter(4)
     running = 0
     seen = []
 

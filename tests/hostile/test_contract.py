@@ -10,9 +10,9 @@ import pytest
 from jsonschema import Draft202012Validator
 from rankscope.monitor.events.rejection import RefusedError
 from rankscope.monitor.server import app as application
-from rankscope.monitor.server.http import static
-from rankscope.monitor.server.http.openapi import NAMED, describe
+from rankscope.monitor.server.api.openapi import NAMED, describe
 from rankscope.monitor.server.http.schema import check_fit
+from rankscope.monitor.server.routing import static
 
 from tests.monitor.server.service import Service, make_ranking
 from tests.monitor.server.test_routes import FORM, list_endpoints
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     import httpx
-    from rankscope.monitor.server.http.endpoint import Endpoint
+    from rankscope.monitor.server.routing.endpoint import Endpoint
 
 DESCRIBED = describe(list_endpoints())
 ROUTES = [one for one in list_endpoints() if one.kind != "file"]

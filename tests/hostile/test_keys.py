@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from types import SimpleNamespace
 
-from rankscope.monitor.server.http import dispatcher as door
+from rankscope.monitor.server.routing import dispatcher as door
 from rankscope.monitor.server.settings import Settings
 from rankscope.monitor.store.sqlite.store import SQLiteStore
 

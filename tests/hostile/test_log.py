@@ -8,7 +8,7 @@ import logging
 import threading
 
 import pytest
-from rankscope.monitor.server.run.access_log import Journal, LogWriter
+from rankscope.monitor.server.access_log import AccessLog, LogWriter
 
 from tests.monitor.server.listening import Listening, read_answer, serve
 
@@ -44,8 +44,8 @@ def test_requests_that_are_no_http_leave_lines_of_json(
 
 def test_what_libraries_log_is_written_as_json_without_its_text() -> None:
     lines: list[str] = []
-    journal = Journal(lines.append, lambda: 0)
-    with journal.keep_log_records():
+    access_log = AccessLog(lines.append, lambda: 0)
+    with access_log.keep_log_records():
         logging.getLogger("uvicorn.error").warning("sent by %s", "somebody")
         error = ValueError("secret")
         logging.getLogger("asyncio").error("secret", exc_info=error)

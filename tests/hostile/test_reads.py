@@ -30,14 +30,14 @@ from rankscope.monitor.evaluate.stored_windows import add_cells, unpack_cell
 from rankscope.monitor.evaluate.windows import sum_windows
 from rankscope.monitor.events.limits import DAY, HOUR
 from rankscope.monitor.monitor import Monitor
-from rankscope.monitor.server.access.principal import Visitor
+from rankscope.monitor.server.access.principal import Principal
+from rankscope.monitor.server.deadlines import Deadlines
 from rankscope.monitor.server.http.problems import RefusedRequestError
 from rankscope.monitor.server.metrics import write_metrics
 from rankscope.monitor.server.pages.overview import view_overview
 from rankscope.monitor.server.pages.overview_range import Choice
 from rankscope.monitor.server.pages.quality import view_quality
-from rankscope.monitor.server.pool import Desk
-from rankscope.monitor.server.run.deadlines import Deadlines
+from rankscope.monitor.server.routing.pool import MonitorPool
 from rankscope.monitor.server.settings import Settings
 from rankscope.monitor.store.deadline import Deadline, limit_reads
 from rankscope.monitor.store.folding import MOST_VERSIONS, OTHER, choose_versions
@@ -348,8 +348,8 @@ def test_all_reads_end_when_the_service_closes(tmp_path: Path) -> None:
             return monitor.store.query(lambda connection: connection.execute(ENDLESS).all())
 
         async def ask() -> None:
-            desk = Desk(store, Settings(), lambda: NOW, deadlines)
-            asked = asyncio.ensure_future(desk.ask(Visitor("music", frozenset(), "test"), read))
+            pool = MonitorPool(store, Settings(), lambda: NOW, deadlines)
+            asked = asyncio.ensure_future(pool.run(Principal("music", frozenset(), "test"), read))
             await asyncio.to_thread(begun.wait, GUARD)
             assert deadlines.running == 1
             deadlines.stop()
@@ -357,24 +357,28 @@ def test_all_reads_end_when_the_service_closes(tmp_path: Path) -> None:
                 await asked
             assert ended.value.code == "read_stopped"
             with pytest.raises(DeadlineError):
-                await desk.ask(Visitor("music", frozenset(), "test"), lambda _: 1)
+                await pool.run(Principal("music", frozenset(), "test"), lambda _: 1)
 
         asyncio.run(ask())
     assert deadlines.running == 0
 
 
 def test_traces_that_take_long_keep_no_thread_from_other_reads(tmp_path: Path) -> None:
-    visitor, gate = Visitor("music", frozenset(), "test"), threading.Event()
+    principal, gate = Principal("music", frozenset(), "test"), threading.Event()
     with SQLiteStore(tmp_path / "events.db") as store:
 
         async def ask() -> None:
-            desk = Desk(store, Settings(readers=1, waiting_reads=1, waiting_traces=3), lambda: NOW)
+            pool = MonitorPool(
+                store, Settings(readers=1, waiting_reads=1, waiting_traces=3), lambda: NOW
+            )
             traces = [
-                asyncio.ensure_future(desk.ask(visitor, lambda _: gate.wait(GUARD), is_trace=True))
+                asyncio.ensure_future(
+                    pool.run(principal, lambda _: gate.wait(GUARD), is_trace=True)
+                )
                 for _ in range(5)
             ]
             await asyncio.sleep(0)
-            assert await desk.ask(visitor, lambda monitor: monitor.project) == "music"
+            assert await pool.run(principal, lambda monitor: monitor.project) == "music"
             gate.set()
             answers = await asyncio.gather(*traces, return_exceptions=True)
             assert answers.count(True) == 3

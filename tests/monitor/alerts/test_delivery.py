@@ -21,7 +21,7 @@ from rankscope.monitor.alerts.notify.webhook import (
     try_webhook,
 )
 from rankscope.monitor.events.limits import DAY, HOUR, MINUTE, SECOND
-from rankscope.monitor.server.run.access_log import Journal
+from rankscope.monitor.server.access_log import AccessLog
 from rankscope.monitor.store.keys import Secret
 from rankscope.monitor.store.tables import rules as rule_rows
 
@@ -78,7 +78,7 @@ class World:
         self.log = io.StringIO()
         self.deliverer = Deliverer(
             store,
-            log=LogChannel(Journal(self.log.write, lambda: self.now).write),
+            log=LogChannel(AccessLog(self.log.write, lambda: self.now).write),
             poster=other,
             now=lambda: self.now,
             chance=lambda: 0.5,

@@ -9,8 +9,8 @@ from typing import Any, cast
 
 import pytest
 from rankscope.monitor.server.app import Service as Application
-from rankscope.monitor.server.http.middleware import HEADERS, PAGE_POLICY
-from rankscope.monitor.server.http.static import KEPT
+from rankscope.monitor.server.routing.middleware import HEADERS, PAGE_POLICY
+from rankscope.monitor.server.routing.static import KEPT
 from rankscope.monitor.server.settings import Settings
 
 from tests.monitor.server.service import NOW, Service, make_label, make_ranking
@@ -19,7 +19,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from rankscope.monitor.server.http.endpoint import Endpoint
+    from rankscope.monitor.server.routing.endpoint import Endpoint
     from rankscope.monitor.store.store import Store
 
 METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "CONNECT", "BREW")

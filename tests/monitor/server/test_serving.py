@@ -111,7 +111,7 @@ def test_without_files_for_connections_it_waits_and_goes_on(tmp_path: Path) -> N
 def test_readiness_says_whether_evaluation_lags(tmp_path: Path) -> None:
     now = NOW
     scheduler = Scheduler(list, lambda _: None, seconds=10, now=lambda: now, report=lambda *_: None)
-    service = Service(tmp_path, scheduler=scheduler)
+    service = Service(tmp_path, is_late=lambda: scheduler.is_late)
     ready = {"status": "ready", "evaluation": "on time"}
     assert service.ask("GET", "/readyz", key=None).json() == ready
     now += HOUR

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from pathlib import Path
     from typing import Any
 
-    from rankscope.monitor.server.http.endpoint import Endpoint
+    from rankscope.monitor.server.routing.endpoint import Endpoint
 
 MARK = "jabberwocky"
 """In all that the one project has, and nowhere else."""

@@ -13,28 +13,28 @@ from starlette.routing import Route, Router
 from rankscope.errors import DeadlineError, FileError
 from rankscope.monitor.alerts.notify.http import Poster
 from rankscope.monitor.events.times import read_clock
-from rankscope.monitor.server.access.authenticator import Gate
-from rankscope.monitor.server.access.sign_in import SignIn
+from rankscope.monitor.server.access.authenticator import Authenticator
+from rankscope.monitor.server.access_log import AccessLog, write_stderr
 from rankscope.monitor.server.api.causes import Causes
 from rankscope.monitor.server.api.ingest import Ingest
+from rankscope.monitor.server.api.openapi import describe
 from rankscope.monitor.server.api.project import Project
 from rankscope.monitor.server.api.rules import Rules
 from rankscope.monitor.server.api.schemas import ANYTHING, STATUS
 from rankscope.monitor.server.api.values import Values
 from rankscope.monitor.server.api.webhook import Webhooks
-from rankscope.monitor.server.http.body import Held
-from rankscope.monitor.server.http.dispatcher import Door, Refusals
-from rankscope.monitor.server.http.endpoint import JSON, Endpoint, register_ids
-from rankscope.monitor.server.http.middleware import Guard
-from rankscope.monitor.server.http.openapi import describe
+from rankscope.monitor.server.deadlines import Deadlines
+from rankscope.monitor.server.http.body import MemoryBudget
 from rankscope.monitor.server.http.problems import as_late
-from rankscope.monitor.server.http.static import Content
 from rankscope.monitor.server.metrics import Metrics
 from rankscope.monitor.server.pages.overview import OVERVIEW
 from rankscope.monitor.server.pages.pages import Pages
-from rankscope.monitor.server.pool import Desk
-from rankscope.monitor.server.run.access_log import Journal, write_stderr
-from rankscope.monitor.server.run.deadlines import Deadlines
+from rankscope.monitor.server.pages.sign_in import SignIn
+from rankscope.monitor.server.routing.dispatcher import Dispatcher, RefusalCounter
+from rankscope.monitor.server.routing.endpoint import JSON, Endpoint, register_ids
+from rankscope.monitor.server.routing.middleware import RequestMiddleware
+from rankscope.monitor.server.routing.pool import MonitorPool
+from rankscope.monitor.server.routing.static import Content
 from rankscope.monitor.server.settings import Settings
 from rankscope.records import replace
 
@@ -49,8 +49,7 @@ if TYPE_CHECKING:
     from starlette.types import ASGIApp
 
     from rankscope.monitor.server.api.ingest import Answer
-    from rankscope.monitor.server.http.endpoint import Asked
-    from rankscope.monitor.server.run.schedule import Scheduler
+    from rankscope.monitor.server.routing.endpoint import Call
     from rankscope.monitor.store.store import Store
 
     Run: TypeAlias = Callable[[Callable[[Store], Answer]], Answer]
@@ -63,9 +62,9 @@ class Service:
         store: Where events and keys are.
         settings: How much is taken, and from whom.
         clock: Seconds that only grow.
-        now: Gives the time, in microseconds since 1970 in UTC.
+        now: Returns the time, in microseconds since 1970 in UTC.
         poster: Posts to webhooks; to public addresses alone if left out.
-        scheduler: Evaluates projects, if something does.
+        is_late: Tells whether evaluation is late, where something evaluates.
         run: Runs the reading of a large body; by default in a thread.
         deadlines: Limits how long reads take.
     """
@@ -78,30 +77,32 @@ class Service:
         now: Callable[[], int],
         *,
         poster: Poster | None = None,
-        scheduler: Scheduler | None = None,
+        is_late: Callable[[], bool] | None = None,
         run: Run | None = None,
         deadlines: Deadlines | None = None,
     ) -> None:
         self._store = store
-        self._scheduler = scheduler
+        self._is_late = is_late
         self._keys = CapacityLimiter(settings.decoders)
-        held = Held(settings.held_bytes)
-        gate = Gate(store, settings, clock, self._keys)
-        desk = Desk(store, settings, now, deadlines)
-        slow = Desk(store, replace(settings, readers=1, waiting_reads=4), now, deadlines)
-        pages = Pages(desk, now)
+        memory = MemoryBudget(settings.held_bytes)
+        authenticator = Authenticator(store, settings, clock, self._keys)
+        pool = MonitorPool(store, settings, now, deadlines)
+        slow = MonitorPool(store, replace(settings, readers=1, waiting_reads=4), now, deadlines)
+        pages = Pages(pool, now)
         self.show_problem = pages.show_problem
-        self.door = Door(gate, settings, held, Refusals(store), pages.show_problem)
-        ingest = Ingest(store, settings, held, now, CapacityLimiter(settings.decoders), run=run)
+        self.dispatcher = Dispatcher(
+            authenticator, settings, memory, RefusalCounter(store), pages.show_problem
+        )
+        ingest = Ingest(store, settings, memory, now, CapacityLimiter(settings.decoders), run=run)
         self.endpoints: tuple[Endpoint, ...] = (
             *ingest.endpoints,
-            *Values(desk).endpoints,
-            *Causes(desk).endpoints,
-            *Rules(desk).endpoints,
-            *Webhooks(desk, slow, poster or Poster()).endpoints,
-            *Project(desk).endpoints,
-            *Metrics(desk).endpoints,
-            *SignIn(gate, pages.show_sign_in).endpoints,
+            *Values(pool).endpoints,
+            *Causes(pool).endpoints,
+            *Rules(pool).endpoints,
+            *Webhooks(pool, slow, poster or Poster()).endpoints,
+            *Project(pool).endpoints,
+            *Metrics(pool).endpoints,
+            *SignIn(authenticator, pages.show_sign_in).endpoints,
             *pages.endpoints,
             Endpoint(
                 "GET",
@@ -143,27 +144,27 @@ class Service:
         # A copy may be kept, but not by caches that others share: who sees it has a key.
         self._description = Content(described, JSON, "private, no-cache")
 
-    async def describe(self, asked: Asked) -> Response:
-        """Answer with the description of the service, which was made once."""
-        return self._description.answer(asked.request)
+    async def describe(self, call: Call) -> Response:
+        """Answer with the OpenAPI description, which is made once."""
+        return self._description.answer(call.request)
 
-    async def tell_health(self, _asked: Asked) -> Response:
-        """Say whether the process is to be kept."""
+    async def tell_health(self, _call: Call) -> Response:
+        """Answer whether the process works."""
         if self._store.failure is not None:
             return JSONResponse({"status": "failed"}, 503)
         return JSONResponse({"status": "ok"})
 
-    async def tell_readiness(self, _asked: Asked) -> Response:
-        """Say whether requests are to be sent here."""
+    async def tell_readiness(self, _call: Call) -> Response:
+        """Answer whether the service is ready for requests."""
         is_ready = self._store.failure is None and await to_thread.run_sync(
             self._can_read, limiter=self._keys
         )
         if not is_ready:
             return JSONResponse({"status": "not ready"}, 503)
         said = {"status": "ready"}
-        if self._scheduler is not None:
+        if self._is_late is not None:
             # Events are taken all the same, so that requests are still to be sent here.
-            said["evaluation"] = "late" if self._scheduler.is_late else "on time"
+            said["evaluation"] = "late" if self._is_late() else "on time"
         return JSONResponse(said)
 
     def _can_read(self) -> bool:
@@ -182,7 +183,7 @@ def make_app(
     clock: Callable[[], float] = time.monotonic,
     now: Callable[[], int] = read_clock,
     poster: Poster | None = None,
-    scheduler: Scheduler | None = None,
+    is_late: Callable[[], bool] | None = None,
     run: Run | None = None,
     deadlines: Deadlines | None = None,
 ) -> ASGIApp:
@@ -193,9 +194,9 @@ def make_app(
         settings: How much is taken, and from whom.
         write_log: Takes the lines of the log.
         clock: Seconds that only grow.
-        now: Gives the time, in microseconds since 1970 in UTC.
+        now: Returns the time, in microseconds since 1970 in UTC.
         poster: Posts to webhooks; to public addresses alone if left out.
-        scheduler: Evaluates projects, if something does; whoever made it starts and stops it.
+        is_late: Tells whether evaluation is late, where something evaluates.
         run: Runs the reading of a large body, such as `Worker.run`; by default in a thread.
         deadlines: Limits how long reads take; made of the clock by default.
     """
@@ -207,29 +208,31 @@ def make_app(
         clock,
         now,
         poster=poster,
-        scheduler=scheduler,
+        is_late=is_late,
         run=run,
         deadlines=deadlines,
     )
     limit = partial(deadlines.limit, settings.read_seconds)
-    routes = list(_make_routes(service.endpoints, service.door, limit))
-    # A router alone: the guard answers for what goes wrong, and nothing else does.
-    return Guard(
+    routes = list(_make_routes(service.endpoints, service.dispatcher, limit))
+    # A router alone: the middleware answers for what goes wrong, and nothing else does.
+    return RequestMiddleware(
         Router(routes, redirect_slashes=False),
         settings,
-        Journal(write_log, now),
+        AccessLog(write_log, now),
         service.show_problem,
     )
 
 
 def _make_routes(
-    endpoints: Iterable[Endpoint], door: Door, limit: Callable[[], AbstractContextManager[None]]
+    endpoints: Iterable[Endpoint],
+    dispatcher: Dispatcher,
+    limit: Callable[[], AbstractContextManager[None]],
 ) -> Iterator[Route]:
     """Make a route a path, so that what is said of other methods names all that there are."""
     register_ids()
     paths: dict[str, dict[str, Callable[[Request], Awaitable[Response]]]] = {}
     for endpoint in endpoints:
-        paths.setdefault(endpoint.path, {})[endpoint.method] = door.answering(endpoint)
+        paths.setdefault(endpoint.path, {})[endpoint.method] = dispatcher.answering(endpoint)
     for path, answers in paths.items():
         yield Route(path, _choose(answers, limit), methods=list(answers))
 
@@ -241,7 +244,7 @@ def _choose(
     async def answer(request: Request) -> Response:
         method = "GET" if request.method == "HEAD" else request.method
         try:
-            # For reads of keys and sessions; what the desk is asked has a deadline of its own.
+            # For reads of keys and sessions; what the pool is asked has a deadline of its own.
             with limit():
                 return await answers[method](request)
         except DeadlineError as error:

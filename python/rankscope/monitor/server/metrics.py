@@ -19,8 +19,8 @@ from rankscope.monitor.ask.series import SUMMED, sum_window
 from rankscope.monitor.evaluate.stored_windows import read_rankings, unpack_cell
 from rankscope.monitor.events.limits import DAY, HOUR, SECOND
 from rankscope.monitor.events.outcome import OTHER_COUNTERS
-from rankscope.monitor.server.http.dispatcher import PREFIX
-from rankscope.monitor.server.http.endpoint import Endpoint
+from rankscope.monitor.server.routing.dispatcher import PREFIX
+from rankscope.monitor.server.routing.endpoint import Endpoint
 from rankscope.monitor.store.deadline import check_deadline
 from rankscope.monitor.store.folding import OTHER, choose_versions
 from rankscope.monitor.store.tables.outbox import count_letters
@@ -35,8 +35,8 @@ if TYPE_CHECKING:
 
     from rankscope.measures import Measure
     from rankscope.monitor.monitor import Monitor
-    from rankscope.monitor.server.http.endpoint import Asked
-    from rankscope.monitor.server.pool import Desk
+    from rankscope.monitor.server.routing.endpoint import Call
+    from rankscope.monitor.server.routing.pool import MonitorPool
     from rankscope.monitor.store.folding import Pair
     from rankscope.monitor.store.tables.windows import CellRow
 
@@ -57,11 +57,11 @@ class Metrics:
     """Answers Prometheus.
 
     Args:
-        desk: Asks monitors.
+        pool: Asks monitors.
     """
 
-    def __init__(self, desk: Desk) -> None:
-        self._desk = desk
+    def __init__(self, pool: MonitorPool) -> None:
+        self._pool = pool
         self.endpoints = (
             Endpoint(
                 "GET",
@@ -73,9 +73,9 @@ class Metrics:
             ),
         )
 
-    async def get(self, asked: Asked) -> Response:
-        """Give the metrics of a project."""
-        text = await self._desk.look(asked, write_metrics)
+    async def get(self, call: Call) -> Response:
+        """Answer with the metrics of a project."""
+        text = await self._pool.read(call, write_metrics)
         return Response(text, headers={"content-type": CONTENT_TYPE})
 
 
@@ -97,7 +97,7 @@ class Collector:
         self._monitor = monitor
 
     def describe(self) -> list[Metric]:
-        """Say nothing before something is asked."""
+        """Return nothing: metrics are read when they are collected."""
         return []
 
     def collect(self) -> Iterator[Metric]:
@@ -119,7 +119,7 @@ class Collector:
 
 
 @record(frozen=True, slots=True)
-class Window:
+class WindowMetrics:
     """The newest final window of a version, or of all versions that have no metrics of their own.
 
     Args:
@@ -148,7 +148,7 @@ class Window:
 
 
 @record(frozen=True, slots=True)
-class Found:
+class NewestWindows:
     """The newest final windows of one length.
 
     Args:
@@ -159,12 +159,12 @@ class Found:
     """
 
     every: str
-    windows: tuple[Window, ...]
+    windows: tuple[WindowMetrics, ...]
     versions: int
     folded: int
 
 
-def find_windows(monitor: Monitor, every: Literal["hour", "day"]) -> Found:
+def find_windows(monitor: Monitor, every: Literal["hour", "day"]) -> NewestWindows:
     """Find the newest final window of each version, by one query.
 
     Of too many versions, those have metrics of their own whose window is newest, and of these those
@@ -191,9 +191,9 @@ def find_windows(monitor: Monitor, every: Literal["hour", "day"]) -> Found:
         start = max(row.start for row in those)
         newest = [unpack_cell(row) for row in those if row.start == start]
         values = sum_window(newest, definition)
-        windows.append(Window(model, version, every, start, values))
+        windows.append(WindowMetrics(model, version, every, start, values))
     named = sum(OTHER not in {row.model, row.version} for row in rows)
-    return Found(every, tuple(windows), named, folding.folded)
+    return NewestWindows(every, tuple(windows), named, folding.folded)
 
 
 VALUES = {
@@ -204,7 +204,7 @@ VALUES = {
 PLACE = ["model", "version", "window"]
 
 
-def _tell_values(windows: Sequence[Window], measures: Sequence[Measure]) -> Iterator[Metric]:
+def _tell_values(windows: Sequence[WindowMetrics], measures: Sequence[Measure]) -> Iterator[Metric]:
     for family in ("ndcg", "measure"):
         own = [measure for measure in measures if _family(measure) == family]
         for column, (ending, text) in VALUES.items():
@@ -237,7 +237,7 @@ def _tell_values(windows: Sequence[Window], measures: Sequence[Measure]) -> Iter
     yield from (counts, coverage, judged, ends)
 
 
-def _tell_folded(monitor: Monitor, found: Sequence[Found]) -> Iterator[Metric]:
+def _tell_folded(monitor: Monitor, found: Sequence[NewestWindows]) -> Iterator[Metric]:
     versions = GaugeMetricFamily(
         "rankscope_versions", "Versions with a recent final window.", labels=["window"]
     )

@@ -1,4 +1,4 @@
-"""How much the service takes, from whom, and how long it waits."""
+"""Settings of the service: limits on requests, connections, threads and rates."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ MIB = 1 << 20
 
 @record(frozen=True, slots=True, kw_only=True)
 class Settings:
-    """How much the service takes, from whom, and how long it waits.
+    """Settings of the service: limits on requests, connections, threads and rates.
 
     Args:
         hosts: The names under which it is asked, without ports; others are refused, so that no

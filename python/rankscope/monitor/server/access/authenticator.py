@@ -8,8 +8,8 @@ from urllib.parse import quote, urlencode
 from anyio import to_thread
 
 from rankscope.monitor.server.access.origin import is_own_machine, refuse_other_origins
-from rankscope.monitor.server.access.principal import Visitor, visitor_of
-from rankscope.monitor.server.access.rates import Rates
+from rankscope.monitor.server.access.principal import Principal, principal_of
+from rankscope.monitor.server.access.rates import RateLimiter
 from rankscope.monitor.server.access.sessions import SECONDS, Sessions
 from rankscope.monitor.server.http.problems import RefusedRequestError, ask_again
 from rankscope.monitor.store.keys import SCOPES, authenticate
@@ -31,8 +31,8 @@ LONGEST = 200
 COOKIE = "rankscope-session"
 
 
-class Gate:
-    """Lets requests in.
+class Authenticator:
+    """Authenticates requests by key, by session, or as coming from this machine.
 
     Args:
         store: Where keys are.
@@ -48,23 +48,23 @@ class Gate:
         clock: Callable[[], float],
         threads: CapacityLimiter,
     ) -> None:
-        self._keys = KnownKeys(store, threads)
+        self._keys = KeyCache(store, threads)
         self._sessions = Sessions(clock)
         self._open = OpenMode(self._keys, settings.open_project)
-        self._rates = Rates(settings.key_rate, settings.key_burst, clock)
-        self._passing = Rates(settings.open_rate, settings.open_burst, clock)
-        self._failures = Rates(settings.failure_rate, settings.failure_burst, clock)
+        self._rates = RateLimiter(settings.key_rate, settings.key_burst, clock)
+        self._passing = RateLimiter(settings.open_rate, settings.open_burst, clock)
+        self._failures = RateLimiter(settings.failure_rate, settings.failure_burst, clock)
 
     def pass_by(self, request: Request) -> None:
-        """Let somebody in where no key is needed.
+        """Admit a request to a route that needs no key.
 
         Raises:
             RefusedRequestError: There are too many requests from that address.
         """
         _refuse_often(self._passing.take(_address_of(request)))
 
-    async def enter(self, request: Request, scope: Scope) -> Visitor:
-        """Give who asks, by the key in the header.
+    async def enter(self, request: Request, scope: Scope) -> Principal:
+        """Authenticate a request by the key in its header.
 
         A good key is let in however many bad ones came from its address.
 
@@ -72,17 +72,17 @@ class Gate:
             RefusedRequestError: There is no key that opens something, it may not do this, or it
                 asks too often. Which of the reasons a key opens nothing is not told.
         """
-        visitor = None
+        principal = None
         if "authorization" not in request.headers:
-            visitor = await self._open.find_visitor(request)
-            if visitor is not None:
+            principal = await self._open.find_principal(request)
+            if principal is not None:
                 refuse_other_origins(request)
-        if visitor is None:
-            visitor = visitor_of(await self.find_key(request, _read_bearer(request)))
-        return self._admit(request, visitor, scope)
+        if principal is None:
+            principal = principal_of(await self.find_key(request, _read_bearer(request)))
+        return self._admit(request, principal, scope)
 
-    async def enter_page(self, request: Request, scope: Scope, *, sends: bool = True) -> Visitor:
-        """Give who asks, by the key in the header or else by the session of a browser.
+    async def enter_page(self, request: Request, scope: Scope, *, sends: bool = True) -> Principal:
+        """Authenticate a request by the key in its header, or else by the session of a browser.
 
         Args:
             request: The request.
@@ -94,31 +94,31 @@ class Gate:
         """
         if "authorization" in request.headers:
             return await self.enter(request, scope)
-        visitor = await self.find_visitor(request)
-        if visitor is not None:
-            return self._admit(request, visitor, scope)
+        principal = await self.find_principal(request)
+        if principal is not None:
+            return self._admit(request, principal, scope)
         if sends:
             raise send_to_sign_in(request)
         return await self.enter(request, scope)
 
-    async def find_visitor(self, request: Request) -> Visitor | None:
-        """Give who is signed in, or needs not be."""
+    async def find_principal(self, request: Request) -> Principal | None:
+        """Return who is signed in, or the local principal where no key is needed."""
         kept = request.cookies.get(_cookie_of(request), "")
         session = self._sessions.find(kept) if kept else None
         if session is None:
-            return await self._open.find_visitor(request)
+            return await self._open.find_principal(request)
         # Looked up each time, so that a key that was revoked ends its sessions at once.
         key = (await self._keys.read()).get(session.key_id)
         if key is None or key.revoked is not None:
             self._sessions.end(kept)
             return None
-        visitor = visitor_of(key)
+        principal = principal_of(key)
         # Whoever may change what is shown may see it.
-        scopes = visitor.scopes if "read" in visitor.scopes else ("read", *visitor.scopes)
-        return replace(visitor, scopes=scopes, csrf=session.csrf)
+        scopes = principal.scopes if "read" in principal.scopes else ("read", *principal.scopes)
+        return replace(principal, scopes=scopes, csrf=session.csrf)
 
     async def find_key(self, request: Request, presented: str) -> ApiKey:
-        """Give the key that was presented.
+        """Return the key that was presented.
 
         Raises:
             RefusedRequestError: It opens nothing, or too many of those came from there.
@@ -144,7 +144,7 @@ class Gate:
             RefusedRequestError: The key is used too often.
         """
         _refuse_often(self._rates.take(key.key_id))
-        request.state.visitor = visitor_of(key)  # for the log
+        request.state.principal = principal_of(key)  # for the log
         self.forget(request)
         name = _cookie_of(request)
         response.set_cookie(
@@ -166,18 +166,18 @@ class Gate:
         """End the session of a browser, without telling it."""
         self._sessions.end(request.cookies.get(_cookie_of(request), ""))
 
-    def _admit(self, request: Request, visitor: Visitor, scope: Scope) -> Visitor:
-        request.state.visitor = visitor
-        if scope not in visitor.scopes:
+    def _admit(self, request: Request, principal: Principal, scope: Scope) -> Principal:
+        request.state.principal = principal
+        if scope not in principal.scopes:
             raise RefusedRequestError(
                 403, f"expected a key with the scope {scope}", code="forbidden"
             )
-        _refuse_often(self._rates.take(visitor.actor))
-        return visitor
+        _refuse_often(self._rates.take(principal.actor))
+        return principal
 
 
 def send_to_sign_in(request: Request) -> RefusedRequestError:
-    """Give the answer that sends a browser to where one signs in, and from there back."""
+    """Return the answer that sends a browser to the sign-in page, and from there back."""
     wanted = "/"  # nothing is sent twice
     if request.method in {"GET", "HEAD"}:
         path = quote(request.scope["path"])
@@ -215,7 +215,7 @@ def _read_bearer(request: Request) -> str:
     return presented if kind.lower() == "bearer" else ""
 
 
-class KnownKeys:
+class KeyCache:
     """Reads keys.
 
     Only the process that has opened the store writes to it, so that it knows when keys change.
@@ -244,7 +244,7 @@ class KnownKeys:
 
 
 class OpenMode:
-    """Lets this machine in without a key.
+    """Admits this machine without a key, as long as there never was one.
 
     Keys are never deleted: once there is one, or was one that is revoked, this lets nobody in.
 
@@ -253,14 +253,16 @@ class OpenMode:
         project: The project that is opened, or `None` if none is to be.
     """
 
-    def __init__(self, keys: KnownKeys, project: str | None) -> None:
+    def __init__(self, keys: KeyCache, project: str | None) -> None:
         self._keys = keys
-        self._visitor = project and Visitor(project, SCOPES, "local", csrf=secrets.token_hex(32))
+        self._principal = project and Principal(
+            project, SCOPES, "local", csrf=secrets.token_hex(32)
+        )
 
-    async def find_visitor(self, request: Request) -> Visitor | None:
-        """Give who asks, if no key is needed."""
-        if not self._visitor or not is_own_machine(request):
+    async def find_principal(self, request: Request) -> Principal | None:
+        """Return the local principal if no key is needed."""
+        if not self._principal or not is_own_machine(request):
             return None
         if await self._keys.read():
-            self._visitor = None
-        return self._visitor or None
+            self._principal = None
+        return self._principal or None

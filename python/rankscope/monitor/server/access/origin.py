@@ -74,7 +74,7 @@ def is_own_machine(request: Request) -> bool:
 
 
 def host_of(request: Request) -> str:
-    """Give the name and the port under which the service is asked."""
+    """Return the host header of a request, in lower case."""
     return request.headers.get("host", "").lower()
 
 

@@ -1,4 +1,4 @@
-"""Who asks: the project that is opened, and what may be done there."""
+"""The authenticated caller: a project, and what may be done there."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ if TYPE_CHECKING:
 
 
 @record(frozen=True, slots=True)
-class Visitor:
-    """Who asks.
+class Principal:
+    """The caller of a request.
 
     Args:
         project: The project that is opened, and no other.
@@ -28,10 +28,10 @@ class Visitor:
     csrf: str = ""
 
 
-NOBODY = Visitor("", (), "")
-"""Who asks where nobody is asked for a key."""
+ANONYMOUS = Principal("", (), "")
+"""The caller of a route that needs no key."""
 
 
-def visitor_of(key: ApiKey) -> Visitor:
-    """Give who has a key."""
-    return Visitor(key.project, key.scopes, key.key_id, key.name)
+def principal_of(key: ApiKey) -> Principal:
+    """Return the principal of a key."""
+    return Principal(key.project, key.scopes, key.key_id, key.name)

@@ -1,4 +1,4 @@
-"""How often somebody may ask, and how many requests of theirs are worked on at a time."""
+"""Rate limits, and limits on how many requests are handled at a time."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 MOST_NAMES = 100_000
 
 
-class Rates:
+class RateLimiter:
     """A bucket for each name.
 
     Args:
@@ -24,7 +24,7 @@ class Rates:
 
     Examples:
         >>> seconds = 0.0
-        >>> rates = Rates(0.5, 2, lambda: seconds)
+        >>> rates = RateLimiter(0.5, 2, lambda: seconds)
         >>> [rates.take("a") for _ in range(3)], rates.take("b")
         ([0, 0, 2], 0)
         >>> seconds = 2.0
@@ -52,8 +52,8 @@ class Rates:
         return wait
 
 
-class Turns:
-    """Lets a few requests of each name be worked on at a time; the others wait in order.
+class ConcurrencyLimiter:
+    """Limits how many requests of one name are handled at a time; the others wait in order.
 
     One turn of the event loop then has a bounded number of requests of one key, however many it
     sends, and the requests of other keys come between them.

@@ -1,3 +1,3 @@
-"""What programs read and change, as JSON."""
+"""The JSON API."""
 
 from __future__ import annotations

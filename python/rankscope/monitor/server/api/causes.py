@@ -12,9 +12,9 @@ from rankscope.monitor.server.api.parameters import (
     name_text,
     name_time,
 )
-from rankscope.monitor.server.http.endpoint import Endpoint
+from rankscope.monitor.server.api.plain import make_plain
 from rankscope.monitor.server.http.problems import RefusedRequestError
-from rankscope.monitor.server.pages.render import make_plain
+from rankscope.monitor.server.routing.endpoint import Endpoint
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from starlette.responses import Response
 
     from rankscope.monitor.monitor import Monitor
-    from rankscope.monitor.server.http.endpoint import Asked
-    from rankscope.monitor.server.pool import Desk
+    from rankscope.monitor.server.routing.endpoint import Call
+    from rankscope.monitor.server.routing.pool import MonitorPool
 
 SPAN_FIELDS = ("since", "until", "model", "version", "environment")
 
@@ -50,11 +50,11 @@ class Causes:
     """Answers why.
 
     Args:
-        desk: Asks monitors.
+        pool: Asks monitors.
     """
 
-    def __init__(self, desk: Desk) -> None:
-        self._desk = desk
+    def __init__(self, pool: MonitorPool) -> None:
+        self._pool = pool
         self.endpoints = (
             Endpoint(
                 "GET",
@@ -76,11 +76,11 @@ class Causes:
             ),
         )
 
-    async def get_trace(self, asked: Asked) -> Response:
-        """Give why a measure changed."""
+    async def get_trace(self, call: Call) -> Response:
+        """Answer with the causes of a change."""
 
         def read(monitor: Monitor) -> Any:  # noqa: ANN401 - JSON
-            before, after = (read_span(side, asked.query) for side in ("before", "after"))
+            before, after = (read_span(side, call.query) for side in ("before", "after"))
             if before is None and after is None:
                 before, after = monitor.suggest_spans() or (None, None)
             if before is None or after is None:
@@ -90,19 +90,19 @@ class Causes:
                     code="parameter",
                     hint="say before_since, before_until, after_since and after_until",
                 )
-            measure = asked.query.get("measure")
+            measure = call.query.get("measure")
             return make_plain(monitor.trace(before, after, measure))
 
-        return JSONResponse(await self._desk.look(asked, read, is_trace=True))
+        return JSONResponse(await self._pool.read(call, read, is_trace=True))
 
-    async def get_ranking(self, asked: Asked) -> Response:
-        """Give what became of a ranking."""
+    async def get_ranking(self, call: Call) -> Response:
+        """Answer with a ranking, its labels and its value."""
 
         def read(monitor: Monitor) -> Any:  # noqa: ANN401 - JSON
-            measure = asked.query.get("measure")
-            return make_plain(monitor.explain(asked.part("ranking_id"), measure))
+            measure = call.query.get("measure")
+            return make_plain(monitor.explain(call.part("ranking_id"), measure))
 
-        return JSONResponse(await self._desk.look(asked, read))
+        return JSONResponse(await self._pool.read(call, read))
 
 
 def read_span(side: str, query: Mapping[str, Any]) -> Span | None:

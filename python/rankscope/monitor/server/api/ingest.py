@@ -25,11 +25,11 @@ from rankscope.monitor.server.http.body import (
     check_length,
     find_encoding,
     gunzip,
-    read_form,
+    read_media_type,
     receive_body,
 )
-from rankscope.monitor.server.http.endpoint import Endpoint
 from rankscope.monitor.server.http.parser import Parser
+from rankscope.monitor.server.routing.endpoint import Endpoint
 from rankscope.records import record
 
 TYPE_CHECKING = False
@@ -40,8 +40,8 @@ if TYPE_CHECKING:
     from rankscope.monitor.events.limits import Limits
     from rankscope.monitor.events.outcome import Outcome
     from rankscope.monitor.events.rejection import Reading
-    from rankscope.monitor.server.http.body import Held
-    from rankscope.monitor.server.http.endpoint import Asked
+    from rankscope.monitor.server.http.body import MemoryBudget
+    from rankscope.monitor.server.routing.endpoint import Call
     from rankscope.monitor.server.settings import Settings
     from rankscope.monitor.store.store import Store
 
@@ -96,7 +96,7 @@ class Ingest:
     Args:
         store: Where they are stored.
         settings: How much is taken.
-        held: Counts the bytes of bodies.
+        memory: Counts the bytes of bodies.
         now: Returns the time, in microseconds since 1970 in UTC.
         threads: Limits how many large bodies are read at a time.
         run: Runs the reading of a large body, such as `Worker.run`; by default in a thread here.
@@ -106,7 +106,7 @@ class Ingest:
         self,
         store: Store,
         settings: Settings,
-        held: Held,
+        memory: MemoryBudget,
         now: Callable[[], int],
         threads: CapacityLimiter,
         *,
@@ -116,7 +116,7 @@ class Ingest:
         self._settings = settings
         self._now = now
         self._threads = threads
-        self._held = held
+        self._memory = memory
         self._large = CapacityLimiter(1)
         self._run = run or (lambda work: work(store))
 
@@ -143,13 +143,13 @@ class Ingest:
             ),
         )
 
-    async def _take(self, asked: Asked, kind: str) -> Response:
-        request = asked.request
-        form = read_form(request)
+    async def _take(self, call: Call, kind: str) -> Response:
+        request = call.request
+        form = read_media_type(request)
         check_length(request, self._settings)
-        with self._held.hold() as hold:
+        with self._memory.reserve() as hold:
             body = Body(
-                asked.visitor.project,
+                call.principal.project,
                 await receive_body(request, self._settings, hold),
                 kind,
                 find_encoding(request) == "gzip",

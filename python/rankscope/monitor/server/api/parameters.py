@@ -134,7 +134,7 @@ def check_span(query: Mapping[str, Any], now: int, every: str = "day") -> None:
 
 
 def refuse_long(every: str) -> RefusedRequestError:
-    """Give the answer to who asks for too many windows."""
+    """Return the refusal of a span with too many windows."""
     shorter = "ask for a shorter span"
     return RefusedRequestError(
         422,

@@ -9,8 +9,8 @@ from starlette.responses import JSONResponse, Response
 from rankscope.monitor.definition.configuration import Configuration
 from rankscope.monitor.events.times import format_time
 from rankscope.monitor.server.api import schemas
-from rankscope.monitor.server.http.endpoint import Endpoint
 from rankscope.monitor.server.http.problems import RefusedRequestError
+from rankscope.monitor.server.routing.endpoint import Endpoint
 from rankscope.monitor.store.keys import make_key
 
 TYPE_CHECKING = False
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from typing import Any
 
     from rankscope.monitor.monitor import Monitor
-    from rankscope.monitor.server.http.endpoint import Asked
-    from rankscope.monitor.server.pool import Desk
+    from rankscope.monitor.server.routing.endpoint import Call
+    from rankscope.monitor.server.routing.pool import MonitorPool
     from rankscope.monitor.store.keys import ApiKey
 
 
@@ -27,11 +27,11 @@ class Project:
     """Answers what a project is, and changes it.
 
     Args:
-        desk: Asks monitors.
+        pool: Asks monitors.
     """
 
-    def __init__(self, desk: Desk) -> None:
-        self._desk = desk
+    def __init__(self, pool: MonitorPool) -> None:
+        self._pool = pool
         self.endpoints = (
             Endpoint(
                 "GET",
@@ -73,7 +73,7 @@ class Project:
                 "/v1/keys/{key_id}",
                 "admin",
                 self.revoke_key,
-                summary="Let a key open nothing any more.",
+                summary="Revoke a key.",
                 status=204,
             ),
             Endpoint(
@@ -86,56 +86,56 @@ class Project:
             ),
         )
 
-    async def get_configuration(self, asked: Asked) -> Response:
-        """Give how the project is measured."""
+    async def get_configuration(self, call: Call) -> Response:
+        """Answer with the configuration."""
         return JSONResponse(
-            await self._desk.look(asked, lambda monitor: monitor.configuration.to_dict())
+            await self._pool.read(call, lambda monitor: monitor.configuration.to_dict())
         )
 
-    async def put_configuration(self, asked: Asked) -> Response:
-        """Say how the project is measured."""
+    async def put_configuration(self, call: Call) -> Response:
+        """Change the configuration."""
 
         def change(monitor: Monitor) -> Any:  # noqa: ANN401 - JSON
-            configuration = Configuration.from_json(json.dumps(asked.body))
-            monitor.configure(configuration, actor=asked.visitor.actor)
+            configuration = Configuration.from_json(json.dumps(call.body))
+            monitor.configure(configuration, actor=call.principal.actor)
             return configuration.to_dict()
 
-        return JSONResponse(await self._desk.ask(asked.visitor, change))
+        return JSONResponse(await self._pool.run(call.principal, change))
 
-    async def list_keys(self, asked: Asked) -> Response:
+    async def list_keys(self, call: Call) -> Response:
         """List the keys."""
 
         def read(monitor: Monitor) -> Any:  # noqa: ANN401 - JSON
             return {"keys": [_write_key(key) for key in monitor.store.keys(monitor.project)]}
 
-        return JSONResponse(await self._desk.look(asked, read))
+        return JSONResponse(await self._pool.read(call, read))
 
-    async def create_key(self, asked: Asked) -> Response:
+    async def create_key(self, call: Call) -> Response:
         """Make a key."""
 
         def change(monitor: Monitor) -> Any:  # noqa: ANN401 - JSON
-            scopes, name = asked.body["scopes"], asked.body["name"]
+            scopes, name = call.body["scopes"], call.body["name"]
             key, shown = make_key(monitor.project, scopes, name=name, now=monitor.now())
-            monitor.store.add_key(key, asked.visitor.actor)
+            monitor.store.add_key(key, call.principal.actor)
             return _write_key(key) | {"key": shown.reveal()}
 
-        return JSONResponse(await self._desk.ask(asked.visitor, change), 201)
+        return JSONResponse(await self._pool.run(call.principal, change), 201)
 
-    async def revoke_key(self, asked: Asked) -> Response:
-        """Let a key open nothing any more."""
-        key_id = asked.part("key_id")
+    async def revoke_key(self, call: Call) -> Response:
+        """Revoke a key."""
+        key_id = call.part("key_id")
 
         def change(monitor: Monitor) -> bool:
             store, project = monitor.store, monitor.project
-            return store.revoke_key(project, key_id, monitor.now(), asked.visitor.actor)
+            return store.revoke_key(project, key_id, monitor.now(), call.principal.actor)
 
-        if not await self._desk.ask(asked.visitor, change):
+        if not await self._pool.run(call.principal, change):
             raise RefusedRequestError(
                 404, "there is no such key that opens something", code="no_key"
             )
         return Response(status_code=204)
 
-    async def list_audit(self, asked: Asked) -> Response:
+    async def list_audit(self, call: Call) -> Response:
         """List what was changed."""
 
         def read(monitor: Monitor) -> Any:  # noqa: ANN401 - JSON
@@ -152,7 +152,7 @@ class Project:
                 ]
             }
 
-        return JSONResponse(await self._desk.look(asked, read))
+        return JSONResponse(await self._pool.read(call, read))
 
 
 MOST_ENTRIES = 1000

@@ -9,7 +9,7 @@ from rankscope.monitor.alerts.rule import Rule
 from rankscope.monitor.events.times import format_time, read_time
 from rankscope.monitor.server.api import schemas
 from rankscope.monitor.server.api.parameters import LIMIT
-from rankscope.monitor.server.http.endpoint import Endpoint
+from rankscope.monitor.server.routing.endpoint import Endpoint
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
     from rankscope.monitor.alerts.detect.state import RuleState
     from rankscope.monitor.monitor import Monitor
-    from rankscope.monitor.server.http.endpoint import Asked
-    from rankscope.monitor.server.pool import Desk
+    from rankscope.monitor.server.routing.endpoint import Call
+    from rankscope.monitor.server.routing.pool import MonitorPool
 
 RULE = "/v1/rules/{name}"
 
@@ -27,11 +27,11 @@ class Rules:
     """Answers how rules stand, and changes them.
 
     Args:
-        desk: Asks monitors.
+        pool: Asks monitors.
     """
 
-    def __init__(self, desk: Desk) -> None:
-        self._desk = desk
+    def __init__(self, pool: MonitorPool) -> None:
+        self._pool = pool
         self.endpoints = (
             Endpoint(
                 "GET",
@@ -89,17 +89,17 @@ class Rules:
             ),
         )
 
-    async def list_rules(self, asked: Asked) -> Response:
+    async def list_rules(self, call: Call) -> Response:
         """List how the rules stand."""
 
         def read(monitor: Monitor) -> Any:  # noqa: ANN401 - JSON
             return {"rules": [write_state(state) for state in monitor.check()]}
 
-        return JSONResponse(await self._desk.look(asked, read))
+        return JSONResponse(await self._pool.read(call, read))
 
-    async def get_rule(self, asked: Asked) -> Response:
-        """Give how a rule stands."""
-        name = asked.part("name")
+    async def get_rule(self, call: Call) -> Response:
+        """Answer with the state of a rule."""
+        name = call.part("name")
 
         def read(monitor: Monitor) -> Any:  # noqa: ANN401 - JSON
             for state in monitor.check():
@@ -109,60 +109,60 @@ class Rules:
                 "expected the name of a rule, found another", hint="list them", code="no_rule"
             )
 
-        return JSONResponse(await self._desk.look(asked, read))
+        return JSONResponse(await self._pool.read(call, read))
 
-    async def put_rule(self, asked: Asked) -> Response:
+    async def put_rule(self, call: Call) -> Response:
         """Make a rule, or change it."""
-        name = asked.part("name")
+        name = call.part("name")
 
         def change(monitor: Monitor) -> Any:  # noqa: ANN401 - JSON
-            rule = Rule.from_dict({"name": name, **asked.body})
+            rule = Rule.from_dict({"name": name, **call.body})
             if rule.name != name:
                 raise UsageError(
                     "name: expected the name that is in the address, found another",
                     hint="remove the rule and make another; a name stays",
                     code="bad_rule",
                 )
-            monitor.set_rule(rule, actor=asked.visitor.actor)
+            monitor.set_rule(rule, actor=call.principal.actor)
             return next(one.to_dict() for one in monitor.rules() if one.name == name)
 
-        return JSONResponse(await self._desk.ask(asked.visitor, change))
+        return JSONResponse(await self._pool.run(call.principal, change))
 
-    async def remove_rule(self, asked: Asked) -> Response:
+    async def remove_rule(self, call: Call) -> Response:
         """Remove a rule."""
-        await self._desk.ask(
-            asked.visitor,
-            lambda monitor: monitor.remove_rule(asked.part("name"), actor=asked.visitor.actor),
+        await self._pool.run(
+            call.principal,
+            lambda monitor: monitor.remove_rule(call.part("name"), actor=call.principal.actor),
         )
         return Response(status_code=204)
 
-    async def silence_rule(self, asked: Asked) -> Response:
-        """Tell nobody of a rule for a while."""
-        given = asked.body["until"]
+    async def silence_rule(self, call: Call) -> Response:
+        """Silence a rule."""
+        given = call.body["until"]
 
         def change(monitor: Monitor) -> None:
             until = None if given is None else read_time(given, "until")[0]
-            monitor.silence(asked.part("name"), until, actor=asked.visitor.actor)
+            monitor.silence(call.part("name"), until, actor=call.principal.actor)
 
-        await self._desk.ask(asked.visitor, change)
+        await self._pool.run(call.principal, change)
         return Response(status_code=204)
 
-    async def resolve_rule(self, asked: Asked) -> Response:
-        """Let a rule begin anew."""
-        await self._desk.ask(
-            asked.visitor,
-            lambda monitor: monitor.resolve(asked.part("name"), actor=asked.visitor.actor),
+    async def resolve_rule(self, call: Call) -> Response:
+        """Resolve the alert of a rule."""
+        await self._pool.run(
+            call.principal,
+            lambda monitor: monitor.resolve(call.part("name"), actor=call.principal.actor),
         )
         return Response(status_code=204)
 
-    async def list_alerts(self, asked: Asked) -> Response:
+    async def list_alerts(self, call: Call) -> Response:
         """List alerts."""
-        limit = asked.query.get("limit", 100)
+        limit = call.query.get("limit", 100)
 
         def read(monitor: Monitor) -> Any:  # noqa: ANN401 - JSON
             return {"alerts": [alert.to_dict() for alert in monitor.alerts(limit)]}
 
-        return JSONResponse(await self._desk.look(asked, read))
+        return JSONResponse(await self._pool.read(call, read))
 
 
 def write_state(state: RuleState) -> dict[str, Any]:

@@ -21,7 +21,7 @@ from rankscope.monitor.server.api.parameters import (
     check_span,
     refuse_long,
 )
-from rankscope.monitor.server.http.endpoint import Endpoint
+from rankscope.monitor.server.routing.endpoint import Endpoint
 from rankscope.records import replace
 
 TYPE_CHECKING = False
@@ -34,8 +34,8 @@ if TYPE_CHECKING:
     from rankscope.monitor.definition.slices import Slice
     from rankscope.monitor.evaluate.baseline import Baseline
     from rankscope.monitor.monitor import Monitor
-    from rankscope.monitor.server.http.endpoint import Asked
-    from rankscope.monitor.server.pool import Desk
+    from rankscope.monitor.server.routing.endpoint import Call
+    from rankscope.monitor.server.routing.pool import MonitorPool
 
 NEEDED = replace(MEASURE, is_needed=True)
 SPAN = ("since", "until", "model", "version")
@@ -45,11 +45,11 @@ class Values:
     """Answers what values there are.
 
     Args:
-        desk: Asks monitors.
+        pool: Asks monitors.
     """
 
-    def __init__(self, desk: Desk) -> None:
-        self._desk = desk
+    def __init__(self, pool: MonitorPool) -> None:
+        self._pool = pool
         self.endpoints = (
             Endpoint(
                 "GET",
@@ -104,11 +104,11 @@ class Values:
             ),
         )
 
-    async def get_series(self, asked: Asked) -> Response:
-        """Give the values of a measure over time."""
+    async def get_series(self, call: Call) -> Response:
+        """Answer with the values of a measure over time."""
 
         def read(monitor: Monitor) -> Any:  # noqa: ANN401 - JSON
-            given = {"every": "hour"} | dict(asked.query)
+            given = {"every": "hour"} | dict(call.query)
             check_span(given, monitor.now(), given["every"])
             parts = tuple(sorted(given.pop("slice", ())))
             _check_slice(parts, monitor.configuration)
@@ -117,41 +117,41 @@ class Values:
                 raise refuse_long(series.every)
             return series.to_dict()
 
-        return JSONResponse(await self._desk.look(asked, read))
+        return JSONResponse(await self._pool.read(call, read))
 
-    async def get_slices(self, asked: Asked) -> Response:
-        """Give the slices of a span of time."""
+    async def get_slices(self, call: Call) -> Response:
+        """Answer with the slices of a span."""
 
         def read(monitor: Monitor) -> Any:  # noqa: ANN401 - JSON
-            check_span(asked.query, monitor.now())
-            given = dict(asked.query)
+            check_span(call.query, monitor.now())
+            given = dict(call.query)
             measure = given.pop("measure")
             table = monitor.slices(measure, **given)
             rows = [dict(zip(table.names, row, strict=True)) for row in table.rows()]
             left_out = max(len(rows) - MOST_POINTS, 0)
             return {"measure": measure, "slices": rows[:MOST_POINTS], "left_out": left_out}
 
-        return JSONResponse(await self._desk.look(asked, read))
+        return JSONResponse(await self._pool.read(call, read))
 
-    async def get_quality(self, asked: Asked) -> Response:
-        """Give how good the data is."""
+    async def get_quality(self, call: Call) -> Response:
+        """Answer with the data quality of a span."""
 
         def read(monitor: Monitor) -> Any:  # noqa: ANN401 - JSON
-            check_span(asked.query, monitor.now())
-            return monitor.quality(**asked.query).to_dict()
+            check_span(call.query, monitor.now())
+            return monitor.quality(**call.query).to_dict()
 
-        return JSONResponse(await self._desk.look(asked, read))
+        return JSONResponse(await self._pool.read(call, read))
 
-    async def get_maturity(self, asked: Asked) -> Response:
-        """Give how soon labels come."""
+    async def get_maturity(self, call: Call) -> Response:
+        """Answer with the label delay."""
 
         def read(monitor: Monitor) -> Any:  # noqa: ANN401 - JSON
             return monitor.quality().to_dict()["curve"]
 
-        return JSONResponse(await self._desk.look(asked, read))
+        return JSONResponse(await self._pool.read(call, read))
 
-    async def get_versions(self, asked: Asked) -> Response:
-        """Give the versions of models."""
+    async def get_versions(self, call: Call) -> Response:
+        """Answer with the versions of models."""
 
         def read(monitor: Monitor) -> Any:  # noqa: ANN401 - JSON
             return {
@@ -168,16 +168,16 @@ class Values:
                 ]
             }
 
-        return JSONResponse(await self._desk.look(asked, read))
+        return JSONResponse(await self._pool.read(call, read))
 
-    async def get_baseline(self, asked: Asked) -> Response:
-        """Give what values are held against."""
+    async def get_baseline(self, call: Call) -> Response:
+        """Answer with the baseline."""
 
         def read(monitor: Monitor) -> Any:  # noqa: ANN401 - JSON
             baseline = monitor.baseline()
             return {"baseline": None if baseline is None else _write_baseline(baseline)}
 
-        return JSONResponse(await self._desk.look(asked, read))
+        return JSONResponse(await self._pool.read(call, read))
 
 
 def _check_slice(parts: Slice, configuration: Configuration) -> None:

@@ -16,7 +16,7 @@ from rankscope.monitor.alerts.notify.webhook import (
 from rankscope.monitor.events.times import format_time
 from rankscope.monitor.server.api import schemas
 from rankscope.monitor.server.api.parameters import LIMIT
-from rankscope.monitor.server.http.endpoint import Endpoint
+from rankscope.monitor.server.routing.endpoint import Endpoint
 from rankscope.monitor.store.keys import Secret
 
 TYPE_CHECKING = False
@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 
     from rankscope.monitor.alerts.notify.http import Poster
     from rankscope.monitor.monitor import Monitor
-    from rankscope.monitor.server.http.endpoint import Asked
-    from rankscope.monitor.server.pool import Desk
+    from rankscope.monitor.server.routing.endpoint import Call
+    from rankscope.monitor.server.routing.pool import MonitorPool
     from rankscope.monitor.store.tables.outbox import Letter, Webhook
 
 PATH = "/v1/webhook"
@@ -36,13 +36,13 @@ class Webhooks:
     """Answers where notifications go, and changes that.
 
     Args:
-        desk: Asks monitors.
+        pool: Asks monitors.
         slow: Likewise, in threads of its own, for what calls the other side, which may be slow.
         poster: Posts to webhooks, and judges their addresses.
     """
 
-    def __init__(self, desk: Desk, slow: Desk, poster: Poster) -> None:
-        self._desk = desk
+    def __init__(self, pool: MonitorPool, slow: MonitorPool, poster: Poster) -> None:
+        self._pool = pool
         self._slow = slow
         self._poster = poster
         self.endpoints = (
@@ -59,7 +59,7 @@ class Webhooks:
                 PATH,
                 "admin",
                 self.put,
-                summary="Say where notifications go. A secret that is made is shown this once.",
+                summary="Set the webhook. A secret that is made is shown this once.",
                 body=schemas.NEW_WEBHOOK,
                 result=schemas.SET_WEBHOOK,
             ),
@@ -92,46 +92,46 @@ class Webhooks:
             ),
         )
 
-    async def get(self, asked: Asked) -> Response:
-        """Give where notifications go."""
+    async def get(self, call: Call) -> Response:
+        """Answer with the webhook."""
 
         def read(monitor: Monitor) -> Any:  # noqa: ANN401 - JSON
             return {"webhook": _write_webhook(find_webhook(monitor.store, monitor.project))}
 
-        return JSONResponse(await self._desk.look(asked, read))
+        return JSONResponse(await self._pool.read(call, read))
 
-    async def put(self, asked: Asked) -> Response:
-        """Say where notifications go."""
-        given = asked.body.get("secret")
+    async def put(self, call: Call) -> Response:
+        """Set the webhook."""
+        given = call.body.get("secret")
 
         def change(monitor: Monitor) -> Any:  # noqa: ANN401 - JSON
             made = set_webhook(
                 monitor.store,
                 monitor.project,
-                asked.body["url"],
+                call.body["url"],
                 poster=self._poster,
                 now=monitor.now(),
-                actor=asked.visitor.actor,
+                actor=call.principal.actor,
                 secret=None if given is None else Secret(given),
-                allows_http=asked.body.get("allows_http", False),
+                allows_http=call.body.get("allows_http", False),
             )
             said = _write_webhook(find_webhook(monitor.store, monitor.project))
             return {"webhook": said, "secret": made.reveal() if given is None else None}
 
-        return JSONResponse(await self._slow.ask(asked.visitor, change))
+        return JSONResponse(await self._slow.run(call.principal, change))
 
-    async def remove(self, asked: Asked) -> Response:
-        """Let notifications go to the log alone."""
+    async def remove(self, call: Call) -> Response:
+        """Remove the webhook, so that notifications go to the log only."""
 
         def change(monitor: Monitor) -> None:
             remove_webhook(
-                monitor.store, monitor.project, now=monitor.now(), actor=asked.visitor.actor
+                monitor.store, monitor.project, now=monitor.now(), actor=call.principal.actor
             )
 
-        await self._slow.ask(asked.visitor, change)
+        await self._slow.run(call.principal, change)
         return Response(status_code=204)
 
-    async def test(self, asked: Asked) -> Response:
+    async def test(self, call: Call) -> Response:
         """Send a notification that says nothing."""
 
         def change(monitor: Monitor) -> Any:  # noqa: ANN401 - JSON
@@ -140,16 +140,16 @@ class Webhooks:
             )
             return {"is_delivered": tried.is_delivered, "told": tried.told}
 
-        return JSONResponse(await self._slow.ask(asked.visitor, change))
+        return JSONResponse(await self._slow.run(call.principal, change))
 
-    async def list_notifications(self, asked: Asked) -> Response:
+    async def list_notifications(self, call: Call) -> Response:
         """List notifications."""
-        limit = asked.query.get("limit", 100)
+        limit = call.query.get("limit", 100)
 
         def read(monitor: Monitor) -> Any:  # noqa: ANN401 - JSON
             return {"notifications": [write_letter(one) for one in monitor.notifications(limit)]}
 
-        return JSONResponse(await self._desk.look(asked, read))
+        return JSONResponse(await self._pool.read(call, read))
 
 
 def _write_webhook(webhook: Webhook | None) -> dict[str, Any] | None:

@@ -1,3 +1,3 @@
-"""HTTP: middleware, the dispatcher, request bodies and queries, problems, and OpenAPI."""
+"""HTTP: request bodies, queries and forms, and the answers to requests that are refused."""
 
 from __future__ import annotations

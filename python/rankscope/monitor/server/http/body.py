@@ -20,7 +20,7 @@ LINES = frozenset({"application/x-ndjson", "application/ndjson", "application/js
 FORMS = LINES | {"application/json"}
 
 
-class Held:
+class MemoryBudget:
     """Bytes of bodies that are there, of all requests.
 
     Args:
@@ -32,8 +32,8 @@ class Held:
         self._held = 0
 
     @contextmanager
-    def hold(self) -> Iterator[Callable[[int], None]]:
-        """Give what counts bytes as they come; all of them are gone in the end.
+    def reserve(self) -> Iterator[Callable[[int], None]]:
+        """Return a function that counts bytes; they are released when the context ends.
 
         It raises `RefusedRequestError` when there are too many already.
         """
@@ -57,8 +57,8 @@ class Held:
             self._held -= own
 
 
-def read_form(request: Request) -> str:
-    """Give the type of a body that can be read.
+def read_media_type(request: Request) -> str:
+    """Return the media type of a body.
 
     Raises:
         RefusedRequestError: It is of another type, or packed otherwise than by gzip.
@@ -85,7 +85,7 @@ def read_form(request: Request) -> str:
 
 
 def find_encoding(request: Request) -> str:
-    """Give how a body is packed, as its headers say."""
+    """Return the content encoding of a body."""
     return ",".join(request.headers.getlist("content-encoding")).strip().lower()
 
 

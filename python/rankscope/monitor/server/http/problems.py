@@ -1,4 +1,4 @@
-"""Requests that are refused: a status, a code for programs, and a message without our insides."""
+"""Refused requests: a status, a stable code, and a message that reveals nothing internal."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class RefusedRequestError(Exception):
-    """A request that is not done.
+    """A request that is refused.
 
     Args:
         status: Of HTTP.
@@ -57,7 +57,7 @@ BAD_HTTP = (
 )
 """The whole answer to what is not HTTP, which no route ever sees."""
 
-STORE_SAYS = {
+STORE_ERRORS = {
     "store_overloaded": (429, 1, "too many events wait to be stored"),
     "store_busy": (503, 5, "the store is locked by another process"),
     "store_full": (507, 30, "the disk is full"),
@@ -74,10 +74,10 @@ LATE_SECONDS = 30
 
 
 def as_refusal(error: FileError) -> RefusedRequestError | None:
-    """Give the answer to a request that the store did not take, `None` if that is our mistake."""
-    if error.code not in STORE_SAYS:
+    """Return the answer to a request that the store refused, or `None` for an internal error."""
+    if error.code not in STORE_ERRORS:
         return None
-    status, seconds, message = STORE_SAYS[error.code]
+    status, seconds, message = STORE_ERRORS[error.code]
     return RefusedRequestError(
         status, f"{message}: nothing was acknowledged", code=error.code, headers=ask_again(seconds)
     )
@@ -85,14 +85,14 @@ def as_refusal(error: FileError) -> RefusedRequestError | None:
 
 def as_late(error: DeadlineError) -> RefusedRequestError:
     """Return the answer to a request whose read was ended."""
-    seconds = LATE_SECONDS if error.code == "read_timeout" else STORE_SAYS["store_closed"][1]
+    seconds = LATE_SECONDS if error.code == "read_timeout" else STORE_ERRORS["store_closed"][1]
     return RefusedRequestError(
         503, error.message, code=error.code, headers=ask_again(seconds), hint=error.hint
     )
 
 
 def ask_again(seconds: int) -> dict[str, str]:
-    """Give the header that says when to ask again."""
+    """Return the header that tells a client when to retry."""
     return {"retry-after": str(seconds)}
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hmac
 import re
 from urllib.parse import parse_qsl
 
@@ -16,8 +15,6 @@ if TYPE_CHECKING:
     from typing import Any
 
     from starlette.requests import Request
-
-    from rankscope.monitor.server.access.principal import Visitor
 
 KEY = re.compile("rk_[0-9a-f]{16}_", re.IGNORECASE)
 SECRETS = frozenset({"key", "api_key", "apikey", "token", "access_token", "authorization"})
@@ -154,19 +151,3 @@ def parse_form(body: bytes) -> Mapping[str, tuple[str, ...]]:
     if not body.isascii():
         raise RefusedRequestError(400, "expected a form, found other bytes", code="bad_form")
     return parse_pairs(body.decode("ascii"))
-
-
-def check_token(form: Mapping[str, tuple[str, ...]], visitor: Visitor) -> None:
-    """Refuse a form that was not made for whoever sends it.
-
-    Raises:
-        RefusedRequestError: It was not.
-    """
-    said = form.get("csrf", ())
-    token = visitor.csrf.encode()
-    if not token or len(said) != 1 or not hmac.compare_digest(said[0].encode(), token):
-        raise RefusedRequestError(
-            403,
-            "expected a form of this session: go back, load the page again, and send it again",
-            code="csrf",
-        )

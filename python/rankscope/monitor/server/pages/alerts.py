@@ -7,8 +7,9 @@ import math
 
 from rankscope.monitor.events.limits import HOUR
 from rankscope.monitor.events.times import format_time
+from rankscope.monitor.server.api.plain import make_plain
 from rankscope.monitor.server.pages.page import Page, list_states, read_configuration
-from rankscope.monitor.server.pages.render import make_address, make_plain, write_field
+from rankscope.monitor.server.pages.render import make_address, write_field
 from rankscope.monitor.store.folding import OTHER
 from rankscope.records import record
 
@@ -22,13 +23,13 @@ if TYPE_CHECKING:
     from rankscope.monitor.alerts.rule import Rule
     from rankscope.monitor.definition.configuration import Configuration
     from rankscope.monitor.monitor import Monitor
-    from rankscope.monitor.server.http.endpoint import Asked
+    from rankscope.monitor.server.routing.endpoint import Call
     from rankscope.monitor.store.tables.outbox import Letter
 
 MOST = 100
 MOST_STREAMS = 20
 
-TOLD = {
+DELIVERY_STATUSES = {
     "waiting": "waits",
     "delivered": "delivered",
     "dead": "given up",
@@ -72,7 +73,7 @@ class AlertsView:
     letters: tuple[Letter, ...]
 
     def to_dict(self) -> dict[str, Any]:
-        """Give what JSON can hold."""
+        """Return the view as JSON values."""
         return {
             "now": format_time(self.now),
             "rules": [make_plain(one) for one in self.rules],
@@ -94,13 +95,13 @@ def view_alerts(monitor: Monitor) -> AlertsView:
 
 
 def read_rule_of(letter: Letter) -> str:
-    """Give the rule that a notification is about; nothing where it is about no rule."""
+    """Return the name of the rule that a notification is about, or empty text."""
     said = json.loads(letter.body)
     return str(said.get("rule", ""))
 
 
 def weigh(stream: Stream) -> Evidence | None:
-    """Say how much evidence of a drop a stream has; nothing where none is collected."""
+    """Return the evidence of a drop that a stream has, or `None` if it collects none."""
     if stream.detector is None or stream.needed is None or stream.needed <= 0:
         return None
     found = stream.log_evidence
@@ -150,7 +151,7 @@ def _tell(letter: Letter) -> dict[str, Any]:
 
 
 def describe_rule(rule: Rule) -> str:
-    """Say what a rule asks for.
+    """Describe a rule in a sentence.
 
     Examples:
         >>> from rankscope.monitor.alerts.rule import Rule
@@ -175,7 +176,7 @@ false alarm in 1,800 days or more, on average.'
 
 
 def trace_of(measure: str, stream: Stream | Fallen | None, now: int) -> str:
-    """Give the address of a trace that says why a stream fell.
+    """Return the address of the trace of a stream that fell.
 
     What is looked at is its version from when the drop seems to have begun; the trace itself knows
     what to hold that against.
@@ -198,7 +199,7 @@ def trace_of(measure: str, stream: Stream | Fallen | None, now: int) -> str:
     )
 
 
-def _view_alerts(monitor: Monitor, _asked: Asked) -> AlertsView:
+def _view_alerts(monitor: Monitor, _call: Call) -> AlertsView:
     return view_alerts(monitor)
 
 
@@ -211,7 +212,7 @@ WORDS: dict[str, object] = {
     "trace_of": trace_of,
     "weigh": weigh,
     "rule_of": read_rule_of,
-    "told": TOLD,
+    "told": DELIVERY_STATUSES,
 }
 
 ALERTS = Page(

@@ -5,13 +5,13 @@ from __future__ import annotations
 import math
 
 from rankscope.monitor.events.times import format_time
+from rankscope.monitor.server.api.plain import make_plain
 from rankscope.monitor.server.http.query import Parameter
 from rankscope.monitor.server.pages.alerts import trace_of
 from rankscope.monitor.server.pages.charts.lines import Event, Level, Line, Point, draw_lines
 from rankscope.monitor.server.pages.charts.others import draw_maturity
 from rankscope.monitor.server.pages.overview_range import LENGTHS, RANGES, Choice, choose_extent
 from rankscope.monitor.server.pages.page import Page, list_states, read_configuration
-from rankscope.monitor.server.pages.render import make_plain
 from rankscope.records import record
 
 TYPE_CHECKING = False
@@ -26,9 +26,9 @@ if TYPE_CHECKING:
     from rankscope.monitor.evaluate.baseline import Baseline
     from rankscope.monitor.evaluate.stored_windows import MaturityCurve
     from rankscope.monitor.monitor import Monitor
-    from rankscope.monitor.server.http.endpoint import Asked
     from rankscope.monitor.server.pages.charts.lines import LineChart
     from rankscope.monitor.server.pages.overview_range import Extent
+    from rankscope.monitor.server.routing.endpoint import Call
     from rankscope.monitor.store.records import Version
     from rankscope.results.table import Table
     from rankscope.stats.means import Mean
@@ -52,7 +52,7 @@ MOST_CHOICES = 8
 
 
 @record(frozen=True, slots=True, kw_only=True)
-class Window:
+class NewestWindow:
     """The newest window that is final, or the newest of all where none is.
 
     Args:
@@ -95,7 +95,7 @@ class MeasureView:
     """
 
     measure: str
-    newest: Window | None
+    newest: NewestWindow | None
     baseline: Mean | None
     series: tuple[Series, ...]
     chart: LineChart
@@ -126,7 +126,7 @@ class MeasureView:
         return told
 
     def to_dict(self) -> dict[str, Any]:
-        """Give what JSON can hold."""
+        """Return the view as JSON values."""
         newest = self.newest
         return {
             "measure": self.measure,
@@ -138,7 +138,7 @@ class MeasureView:
 
 
 @record(frozen=True, slots=True)
-class Counted:
+class CountChart:
     """A count of rankings over time, or the share of rankings that it is.
 
     Args:
@@ -176,7 +176,7 @@ class Overview:
     versions: tuple[Version, ...]
     rules: tuple[RuleState, ...]
     measures: tuple[MeasureView, ...]
-    counts: tuple[Counted, ...]
+    counts: tuple[CountChart, ...]
     baseline: Baseline | None
     maturity: MaturityCurve | None
     sliced: str
@@ -226,7 +226,7 @@ class Overview:
         return max((one.last for one in self.versions), default=None)
 
     def to_dict(self) -> dict[str, Any]:
-        """Give what JSON can hold."""
+        """Return the view as JSON values."""
         extent, baseline, maturity = self.extent, self.baseline, self.maturity
         return {
             "project": self.project,
@@ -301,7 +301,9 @@ def view_overview(monitor: Monitor, choice: Choice | None = None) -> Overview:
         rules=() if configuration is None else list_states(monitor),
         measures=measures,
         counts=tuple(
-            Counted(name, _draw(counted, extent, take, shows, is_share=take is not _take_rankings))
+            CountChart(
+                name, _draw(counted, extent, take, shows, is_share=take is not _take_rankings)
+            )
             for name, take, shows in COUNTS
         )
         if counted
@@ -358,14 +360,14 @@ def _tabulate(monitor: Monitor, measure: str, extent: Extent) -> Table:
     )
 
 
-def _find_newest(series: Series) -> Window | None:
+def _find_newest(series: Series) -> NewestWindow | None:
     """Find the newest window that is final and has a value, else the newest."""
     final = [at for at, is_final in enumerate(series.is_final) if is_final]
     known = [at for at in final if not math.isnan(series.values[at])]
     at = max(known, default=len(series) - 1)
     if at < 0:
         return None
-    return Window(
+    return NewestWindow(
         start=series.starts[at],
         value=series.values[at],
         lower=series.lower[at],
@@ -447,7 +449,7 @@ def _draw(
     )
 
 
-SAID = {
+RANGE_NAMES = {
     "1d": "a day",
     "7d": "7 days",
     "30d": "30 days",
@@ -457,13 +459,13 @@ SAID = {
 }
 
 
-def _view(monitor: Monitor, asked: Asked) -> Overview:
-    return view_overview(monitor, Choice(**asked.query))
+def _view(monitor: Monitor, call: Call) -> Overview:
+    return view_overview(monitor, Choice(**call.query))
 
 
 def _extras(view: Overview) -> dict[str, object]:
     return {
-        "ranges": SAID,
+        "ranges": RANGE_NAMES,
         "name_version": name_version,
         "trace_of": trace_of,
         "maturity": None if view.maturity is None else draw_maturity(view.maturity),

@@ -14,14 +14,14 @@ if TYPE_CHECKING:
     from rankscope.monitor.alerts.detect.state import RuleState
     from rankscope.monitor.definition.configuration import Configuration
     from rankscope.monitor.monitor import Monitor
-    from rankscope.monitor.server.http.endpoint import Asked
     from rankscope.monitor.server.http.query import Parameter
+    from rankscope.monitor.server.routing.endpoint import Call
 
     class View(Protocol):
         """What a page shows."""
 
         def to_dict(self) -> dict[str, Any]:
-            """Give what JSON can hold."""
+            """Return the view as JSON values."""
 
 
 @record(frozen=True, slots=True, kw_only=True)
@@ -46,7 +46,7 @@ class Page:
     here: str
     template: str
     summary: str
-    view: Callable[[Monitor, Asked], View]
+    view: Callable[[Monitor, Call], View]
     parameters: tuple[Parameter, ...] = ()
     extras: Callable[[Any], Mapping[str, object]] = lambda _view: {}
     refuses: tuple[int, ...] = ()
@@ -54,7 +54,7 @@ class Page:
 
 
 def read_configuration(monitor: Monitor) -> Configuration | None:
-    """Give how a project is measured, `None` where it is not."""
+    """Return the configuration of a project, or `None` if it has none."""
     try:
         return monitor.configuration
     except UsageError as error:

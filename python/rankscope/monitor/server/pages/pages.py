@@ -8,8 +8,6 @@ from urllib.parse import quote
 from starlette.responses import HTMLResponse, JSONResponse, Response
 
 from rankscope.explain.write import html
-from rankscope.monitor.server.http.endpoint import Endpoint
-from rankscope.monitor.server.http.static import name_files, serve_files
 from rankscope.monitor.server.pages.alerts import ALERTS
 from rankscope.monitor.server.pages.overview import OVERVIEW
 from rankscope.monitor.server.pages.quality import QUALITY
@@ -18,16 +16,18 @@ from rankscope.monitor.server.pages.render import Frame, make_pages
 from rankscope.monitor.server.pages.rule import NEW_RULE, RULE, RuleForms
 from rankscope.monitor.server.pages.settings import SETTINGS, SavingSettings
 from rankscope.monitor.server.pages.trace import TRACE
+from rankscope.monitor.server.routing.endpoint import Endpoint
+from rankscope.monitor.server.routing.static import name_files, serve_files
 from rankscope.web.templating import read_template
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterator
 
-    from rankscope.monitor.server.http.endpoint import Asked, Kind
     from rankscope.monitor.server.http.problems import RefusedRequestError
     from rankscope.monitor.server.pages.page import Page, View
-    from rankscope.monitor.server.pool import Desk
+    from rankscope.monitor.server.routing.endpoint import Call, Kind
+    from rankscope.monitor.server.routing.pool import MonitorPool
 
 PAGES = (OVERVIEW, TRACE, RANKING, ALERTS, NEW_RULE, RULE, QUALITY, SETTINGS)
 
@@ -48,12 +48,12 @@ class Pages:
     """The pages of the service.
 
     Args:
-        desk: Asks the monitors of projects.
-        now: Gives the time, in microseconds since 1970 in UTC.
+        pool: Asks the monitors of projects.
+        now: Returns the time, in microseconds since 1970 in UTC.
     """
 
-    def __init__(self, desk: Desk, now: Callable[[], int]) -> None:
-        self._desk = desk
+    def __init__(self, pool: MonitorPool, now: Callable[[], int]) -> None:
+        self._pool = pool
         self._now = now
         self._templates = make_pages()
         own = files("rankscope.monitor.server.pages") / "templates"
@@ -68,8 +68,8 @@ class Pages:
         self.endpoints = (
             *serve_files(loaded),
             *self._list_endpoints(),
-            *RuleForms(desk, self._fill).endpoints,
-            SavingSettings(desk, self._fill).endpoint,
+            *RuleForms(pool, self._fill).endpoints,
+            SavingSettings(pool, self._fill).endpoint,
         )
 
     def show_problem(self, problem: RefusedRequestError, request_id: str) -> Response:
@@ -98,41 +98,41 @@ class Pages:
                 yield _row(page, page.twin, told, "twin")
             yield _row(page, page.path, self._show(page), "page")
 
-    def _show(self, page: Page) -> Callable[[Asked], Awaitable[Response]]:
-        async def answer(asked: Asked) -> Response:
-            view = await self._desk.look(
-                asked, lambda monitor: page.view(monitor, asked), is_trace=page.is_trace
+    def _show(self, page: Page) -> Callable[[Call], Awaitable[Response]]:
+        async def answer(call: Call) -> Response:
+            view = await self._pool.read(
+                call, lambda monitor: page.view(monitor, call), is_trace=page.is_trace
             )
             # Filled by itself: the frame is of who asks, with the token of their forms.
-            text = await self._desk.ask(asked.visitor, lambda _: self._fill(page, asked, view))
+            text = await self._pool.run(call.principal, lambda _: self._fill(page, call, view))
             return HTMLResponse(text)
 
         return answer
 
-    def tell(self, page: Page) -> Callable[[Asked], Awaitable[Response]]:
-        """Give what answers with the twin of a page."""
+    def tell(self, page: Page) -> Callable[[Call], Awaitable[Response]]:
+        """Return the handler that answers with a page as JSON."""
 
-        async def answer(asked: Asked) -> Response:
+        async def answer(call: Call) -> Response:
             return JSONResponse(
-                await self._desk.look(
-                    asked,
-                    lambda monitor: page.view(monitor, asked).to_dict(),
+                await self._pool.read(
+                    call,
+                    lambda monitor: page.view(monitor, call).to_dict(),
                     is_trace=page.is_trace,
                 )
             )
 
         return answer
 
-    def _fill(self, page: Page, asked: Asked, view: View) -> str:
-        visitor = asked.visitor
-        query = asked.request.scope["query_string"].decode("latin-1")
+    def _fill(self, page: Page, call: Call, view: View) -> str:
+        principal = call.principal
+        query = call.request.scope["query_string"].decode("latin-1")
         frame = self._frame(
             here=page.here,
-            project=visitor.project,
-            key=visitor.name or visitor.actor if visitor.actor != "local" else "",
-            csrf=visitor.csrf,
-            can_change="admin" in visitor.scopes,
-            twin=_fill_path(page.twin, asked) + (f"?{query}" if query and page.twin else ""),
+            project=principal.project,
+            key=principal.name or principal.actor if principal.actor != "local" else "",
+            csrf=principal.csrf,
+            can_change="admin" in principal.scopes,
+            twin=_fill_path(page.twin, call) + (f"?{query}" if query and page.twin else ""),
             now=self._now(),
         )
         template = self._templates.get_template(page.template)
@@ -144,7 +144,7 @@ class Pages:
 
 
 def _row(
-    page: Page, path: str, answer: Callable[[Asked], Awaitable[Response]], kind: Kind
+    page: Page, path: str, answer: Callable[[Call], Awaitable[Response]], kind: Kind
 ) -> Endpoint:
     return Endpoint(
         "GET",
@@ -158,8 +158,8 @@ def _row(
     )
 
 
-def _fill_path(path: str, asked: Asked) -> str:
+def _fill_path(path: str, call: Call) -> str:
     """Put into a path what was asked for."""
-    for name, value in asked.request.path_params.items():
+    for name, value in call.request.path_params.items():
         path = path.replace(f"{{{name}}}", quote(str(value), safe=""))
     return path

@@ -8,12 +8,12 @@ from rankscope.monitor.doctor import CLOCK
 from rankscope.monitor.events.limits import DAY, HOUR
 from rankscope.monitor.events.outcome import OTHER_COUNTERS
 from rankscope.monitor.events.times import format_time
+from rankscope.monitor.server.api.plain import make_plain
 from rankscope.monitor.server.http.query import Parameter
 from rankscope.monitor.server.pages.charts.lines import Line, Point, draw_lines
-from rankscope.monitor.server.pages.overview import SAID
+from rankscope.monitor.server.pages.overview import RANGE_NAMES
 from rankscope.monitor.server.pages.overview_range import LENGTHS, RANGES, Choice, choose_extent
 from rankscope.monitor.server.pages.page import Page, read_configuration
-from rankscope.monitor.server.pages.render import make_plain
 from rankscope.records import record
 
 TYPE_CHECKING = False
@@ -25,9 +25,9 @@ if TYPE_CHECKING:
     from rankscope.monitor.ask.series import Series
     from rankscope.monitor.definition.configuration import Configuration
     from rankscope.monitor.monitor import Monitor
-    from rankscope.monitor.server.http.endpoint import Asked
     from rankscope.monitor.server.pages.charts.lines import LineChart
     from rankscope.monitor.server.pages.overview_range import Extent
+    from rankscope.monitor.server.routing.endpoint import Call
 
 TAKEN = {
     "accepted": "accepted",
@@ -143,7 +143,7 @@ class QualityView:
         return found
 
     def to_dict(self) -> dict[str, Any]:
-        """Give what JSON can hold."""
+        """Return the view as JSON values."""
         return {
             "now": format_time(self.now),
             "since": format_time(self.extent.since),
@@ -220,8 +220,8 @@ def _draw(series: Series, extent: Extent, name: str, of: str) -> LineChart:
     )
 
 
-def _view(monitor: Monitor, asked: Asked) -> QualityView:
-    return view_quality(monitor, Choice(**asked.query))
+def _view(monitor: Monitor, call: Call) -> QualityView:
+    return view_quality(monitor, Choice(**call.query))
 
 
 QUALITY = Page(
@@ -237,5 +237,5 @@ QUALITY = Page(
             "every", "How long windows are.", schema={"type": "string", "enum": list(LENGTHS)}
         ),
     ),
-    extras=lambda _view: {"ranges": SAID},
+    extras=lambda _view: {"ranges": RANGE_NAMES},
 )

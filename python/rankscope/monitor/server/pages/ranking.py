@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from rankscope.monitor.ask.logged_explanation import LoggedDocument, LoggedExplanation
     from rankscope.monitor.monitor import Monitor
-    from rankscope.monitor.server.http.endpoint import Asked
+    from rankscope.monitor.server.routing.endpoint import Call
 
 
 @record(frozen=True, slots=True)
@@ -72,7 +72,7 @@ class RankingView:
         return max((each.contribution or 0.0 for each in documents), default=0.0)
 
     def to_dict(self) -> dict[str, Any]:
-        """Give what JSON can hold."""
+        """Return the view as JSON values."""
         return {
             "measures": list(self.measures),
             "ranking": None if self.explained is None else self.explained.to_dict(),
@@ -99,8 +99,8 @@ def view_ranking(monitor: Monitor, ranking_id: str | None, measure: str | None) 
     return RankingView(explained=explained, measures=measures)
 
 
-def _view(monitor: Monitor, asked: Asked) -> RankingView:
-    return view_ranking(monitor, asked.query.get("id"), asked.query.get("measure"))
+def _view(monitor: Monitor, call: Call) -> RankingView:
+    return view_ranking(monitor, call.query.get("id"), call.query.get("measure"))
 
 
 def _extras(view: RankingView) -> dict[str, object]:

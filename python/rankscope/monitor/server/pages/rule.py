@@ -11,12 +11,13 @@ from rankscope.monitor.alerts.rule import Rule
 from rankscope.monitor.events.limits import HOUR
 from rankscope.monitor.events.rejection import RefusedError
 from rankscope.monitor.events.times import format_time
+from rankscope.monitor.server.api.plain import make_plain
 from rankscope.monitor.server.api.schemas import TEXT, form_of, list_of
-from rankscope.monitor.server.http.endpoint import Endpoint
 from rankscope.monitor.server.http.problems import RefusedRequestError
 from rankscope.monitor.server.pages.alerts import WORDS
 from rankscope.monitor.server.pages.page import Page
-from rankscope.monitor.server.pages.render import make_plain, read_moment, write_field
+from rankscope.monitor.server.pages.render import read_moment, write_field
+from rankscope.monitor.server.routing.endpoint import Endpoint
 from rankscope.monitor.store.folding import OTHER
 from rankscope.records import record, replace
 from rankscope.results.text import show
@@ -32,8 +33,8 @@ if TYPE_CHECKING:
     from rankscope.monitor.alerts.notify.alert import Alert
     from rankscope.monitor.definition.configuration import Configuration
     from rankscope.monitor.monitor import Monitor
-    from rankscope.monitor.server.http.endpoint import Asked
-    from rankscope.monitor.server.pool import Desk
+    from rankscope.monitor.server.routing.endpoint import Call
+    from rankscope.monitor.server.routing.pool import MonitorPool
 
 MOST_ALERTS = 1000
 
@@ -59,7 +60,7 @@ class RuleView:
     form: RuleForm
 
     def to_dict(self) -> dict[str, Any]:
-        """Give what JSON can hold."""
+        """Return the view as JSON values."""
         return {
             "now": format_time(self.now),
             "state": make_plain(self.state),
@@ -128,11 +129,11 @@ class RuleForm:
     wrong: Mapping[str, str]
 
     def __getitem__(self, name: str) -> str:
-        """Give the text of a field."""
+        """Return the text of a field."""
         return self.texts.get(name, "")
 
     def to_dict(self) -> dict[str, Any]:
-        """Give what JSON can hold."""
+        """Return the view as JSON values."""
         flags = {name: name in self.flags for name in FLAGS}
         return dict(self.texts) | flags | {"slices": list(self.slices), "wrong": dict(self.wrong)}
 
@@ -156,7 +157,7 @@ def fill_form(rule: Rule) -> RuleForm:
 
 
 def new_form(measure: str) -> RuleForm:
-    """Give the form of a rule that has no name yet, with what is left out in a rule."""
+    """Return the form of a new rule, filled with the defaults."""
     form = fill_form(Rule(name="new rule", measure=measure))
     return replace(form, texts={**form.texts, "name": ""})
 
@@ -195,7 +196,7 @@ def read_form(fields: Mapping[str, tuple[str, ...]]) -> tuple[Rule | None, RuleF
 
 
 def place_problem(error: UsageError) -> dict[str, str]:
-    """Say beside which field a problem belongs; the message of a rule begins with its name."""
+    """Return a problem by the field it belongs to, which its message begins with."""
     field, _, message = error.message.partition(": ")
     known = {*TEXTS, *NUMBERS, "since", "slices"}
     return {field: show(message)} if field in known else {"": show(error.message)}
@@ -211,12 +212,12 @@ class RuleForms:
     """Takes the forms of rules.
 
     Args:
-        desk: Asks the monitors of projects.
+        pool: Asks the monitors of projects.
         fill: Makes the HTML of a page.
     """
 
-    def __init__(self, desk: Desk, fill: Callable[[Page, Asked, RuleView], str]) -> None:
-        self._desk = desk
+    def __init__(self, pool: MonitorPool, fill: Callable[[Page, Call, RuleView], str]) -> None:
+        self._pool = pool
         self._fill = fill
         self.endpoints = tuple(
             Endpoint("POST", path, "admin", answer, "form", summary, body=body, status=303)
@@ -229,18 +230,18 @@ class RuleForms:
             )
         )
 
-    async def make(self, asked: Asked) -> Response:
+    async def make(self, call: Call) -> Response:
         """Make a rule, or show the form again with what is wrong."""
-        return await self._desk.ask(asked.visitor, lambda monitor: self._set(monitor, asked, None))
+        return await self._pool.run(call.principal, lambda monitor: self._set(monitor, call, None))
 
-    async def change(self, asked: Asked) -> Response:
+    async def change(self, call: Call) -> Response:
         """Change a rule, or show the form again with what is wrong."""
-        name = asked.part("name")
-        return await self._desk.ask(asked.visitor, lambda monitor: self._set(monitor, asked, name))
+        name = call.part("name")
+        return await self._pool.run(call.principal, lambda monitor: self._set(monitor, call, name))
 
-    async def silence(self, asked: Asked) -> Response:
-        """Tell nobody of a rule for some hours; again, for none."""
-        hours = asked.field("hours")
+    async def silence(self, call: Call) -> Response:
+        """Silence a rule for some hours, or end its silence with 0."""
+        hours = call.field("hours")
         if hours not in HOURS:
             raise RefusedRequestError(
                 422, f"expected hours among {', '.join(HOURS)}", code="bad_form"
@@ -250,19 +251,19 @@ class RuleForms:
             until = monitor.now() + int(hours) * HOUR if int(hours) else None
             monitor.silence(name, until, actor=actor)
 
-        return await self._do(asked, silence)
+        return await self._do(call, silence)
 
-    async def resolve(self, asked: Asked) -> Response:
+    async def resolve(self, call: Call) -> Response:
         """Forget what a rule has found."""
 
         def resolve(monitor: Monitor, name: str, actor: str) -> None:
             monitor.resolve(name, actor=actor)
 
-        return await self._do(asked, resolve)
+        return await self._do(call, resolve)
 
-    async def remove(self, asked: Asked) -> Response:
+    async def remove(self, call: Call) -> Response:
         """Remove a rule, if that is ticked."""
-        if asked.field("sure") != "yes":
+        if call.field("sure") != "yes":
             raise RefusedRequestError(
                 422, "expected it to be ticked that the rule is to go", code="bad_form"
             )
@@ -270,46 +271,46 @@ class RuleForms:
         def remove(monitor: Monitor, name: str, actor: str) -> None:
             monitor.remove_rule(name, actor=actor)
 
-        return await self._do(asked, remove, then="/alerts")
+        return await self._do(call, remove, then="/alerts")
 
     async def _do(
-        self, asked: Asked, work: Callable[[Monitor, str, str], None], then: str = ""
+        self, call: Call, work: Callable[[Monitor, str, str], None], then: str = ""
     ) -> Response:
-        name, actor = asked.part("name"), asked.visitor.actor
-        await self._desk.ask(asked.visitor, lambda monitor: work(monitor, name, actor))
+        name, actor = call.part("name"), call.principal.actor
+        await self._pool.run(call.principal, lambda monitor: work(monitor, name, actor))
         return RedirectResponse(then or _address(name), 303)
 
-    def _set(self, monitor: Monitor, asked: Asked, name: str | None) -> Response:
-        rule, form = read_form(asked.form)
+    def _set(self, monitor: Monitor, call: Call, name: str | None) -> Response:
+        rule, form = read_form(call.form)
         if rule is not None and name is not None and rule.name != name:
             raise RefusedRequestError(422, "expected the name of this rule", code="bad_form")
         if name is None and any(each.name == form["name"] for each in monitor.rules()):
             rule, form = None, replace(form, wrong={"name": "expected a name that is not taken"})
         if rule is not None:
             try:
-                monitor.set_rule(rule, actor=asked.visitor.actor)
+                monitor.set_rule(rule, actor=call.principal.actor)
             except UsageError as error:
                 form = replace(form, wrong=place_problem(error))
             else:
                 return RedirectResponse(_address(rule.name), 303)
         view = view_rule(monitor, name, form)
-        return HTMLResponse(self._fill(NEW_RULE if name is None else RULE, asked, view), 422)
+        return HTMLResponse(self._fill(NEW_RULE if name is None else RULE, call, view), 422)
 
 
 def _address(name: str) -> str:
     return f"/rules/{quote(name, safe='')}"
 
 
-def _view_new(monitor: Monitor, _asked: Asked) -> RuleView:
+def _view_new(monitor: Monitor, _call: Call) -> RuleView:
     return view_rule(monitor, None)
 
 
-def _view_rule(monitor: Monitor, asked: Asked) -> RuleView:
-    return view_rule(monitor, asked.part("name"))
+def _view_rule(monitor: Monitor, call: Call) -> RuleView:
+    return view_rule(monitor, call.part("name"))
 
 
 def explain_rule(view: RuleView) -> dict[str, object]:
-    """Give what the template of a rule needs besides."""
+    """Return what the template of a rule needs besides the view."""
     names = [measure.name for measure in view.configuration.definition.measures]
     return {**WORDS, "measures": [(name, name) for name in names]}
 

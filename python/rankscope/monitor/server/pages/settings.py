@@ -12,8 +12,8 @@ from rankscope.monitor.definition.words import read_weight, split_words, write_w
 from rankscope.monitor.events.limits import DAY, SECOND
 from rankscope.monitor.events.times import format_time, read_duration, write_duration
 from rankscope.monitor.server.api.schemas import form_of
-from rankscope.monitor.server.http.endpoint import Endpoint
 from rankscope.monitor.server.pages.page import Page, read_configuration
+from rankscope.monitor.server.routing.endpoint import Endpoint
 from rankscope.records import record, replace
 from rankscope.results.text import show
 
@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from starlette.responses import Response
 
     from rankscope.monitor.monitor import Monitor
-    from rankscope.monitor.server.http.endpoint import Asked
-    from rankscope.monitor.server.pool import Desk
+    from rankscope.monitor.server.routing.endpoint import Call
+    from rankscope.monitor.server.routing.pool import MonitorPool
 
 
 @record(frozen=True, slots=True, kw_only=True)
@@ -47,7 +47,7 @@ class SettingsView:
     form: SettingsForm
 
     def to_dict(self) -> dict[str, Any]:
-        """Give what JSON can hold."""
+        """Return the view as JSON values."""
         configuration, deleted = self.configuration, self.deleted_before
         return {
             "now": format_time(self.now),
@@ -76,7 +76,7 @@ def view_settings(monitor: Monitor, form: SettingsForm | None = None) -> Setting
     )
 
 
-def _view(monitor: Monitor, _asked: Asked) -> SettingsView:
+def _view(monitor: Monitor, _call: Call) -> SettingsView:
     return view_settings(monitor)
 
 
@@ -124,7 +124,7 @@ class SettingsForm:
     wrong: Mapping[str, str]
 
     def __getitem__(self, name: str) -> str:
-        """Give the text of a field."""
+        """Return the text of a field."""
         return self.texts[name]
 
 
@@ -154,7 +154,7 @@ def fill_form(configuration: Configuration) -> SettingsForm:
 
 
 def new_form() -> SettingsForm:
-    """Give the form of a project that is not configured yet."""
+    """Return the form of a project that isn't configured yet."""
     form = fill_form(START)
     return replace(form, texts={**form.texts, "positive": ""})
 
@@ -263,12 +263,12 @@ class SavingSettings:
     """Takes the form of the settings.
 
     Args:
-        desk: Asks the monitors of projects.
+        pool: Asks the monitors of projects.
         fill: Makes the HTML of a page.
     """
 
-    def __init__(self, desk: Desk, fill: Callable[[Page, Asked, SettingsView], str]) -> None:
-        self._desk = desk
+    def __init__(self, pool: MonitorPool, fill: Callable[[Page, Call, SettingsView], str]) -> None:
+        self._pool = pool
         self._fill = fill
         self.endpoint = Endpoint(
             "POST",
@@ -281,13 +281,13 @@ class SavingSettings:
             status=303,
         )
 
-    async def save(self, asked: Asked) -> Response:
-        """Say how the project is measured, or show the form again with what is wrong."""
-        return await self._desk.ask(asked.visitor, lambda monitor: self._save(monitor, asked))
+    async def save(self, call: Call) -> Response:
+        """Change the configuration, or show the form again with what is wrong."""
+        return await self._pool.run(call.principal, lambda monitor: self._save(monitor, call))
 
-    def _save(self, monitor: Monitor, asked: Asked) -> Response:
-        configuration, form = read_form(asked.form, read_configuration(monitor))
+    def _save(self, monitor: Monitor, call: Call) -> Response:
+        configuration, form = read_form(call.form, read_configuration(monitor))
         if configuration is None:
-            return HTMLResponse(self._fill(SETTINGS, asked, view_settings(monitor, form)), 422)
-        monitor.configure(configuration, actor=asked.visitor.actor)
+            return HTMLResponse(self._fill(SETTINGS, call, view_settings(monitor, form)), 422)
+        monitor.configure(configuration, actor=call.principal.actor)
         return RedirectResponse(SETTINGS.path, 303)

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
     from rankscope.monitor.definition.configuration import Configuration
     from rankscope.monitor.monitor import Monitor
-    from rankscope.monitor.server.http.endpoint import Asked
     from rankscope.monitor.server.pages.charts.others import Waterfall
+    from rankscope.monitor.server.routing.endpoint import Call
     from rankscope.monitor.store.records import Version
     from rankscope.results.table import Table
     from rankscope.results.trace import Cause, FoundSlice, Trace
@@ -40,7 +40,7 @@ VERDICTS = {
 
 
 @record(frozen=True, slots=True, kw_only=True)
-class Line:
+class CauseRow:
     """A row of the sum of causes.
 
     Args:
@@ -110,14 +110,14 @@ class TraceView:
         return {"mix": whole.mix} | known
 
     @property
-    def causes(self) -> tuple[Line, ...]:
+    def causes(self) -> tuple[CauseRow, ...]:
         """The causes, and what none of them explains; they add up to the change."""
         if self.trace is None:
             return ()
         found = {each.slice: each for each in self.trace.found}
         change = self.trace.change
         lines = [
-            Line(
+            CauseRow(
                 name=cause.name,
                 amount=cause.contribution,
                 share=cause.contribution / change if change else None,
@@ -131,7 +131,7 @@ class TraceView:
         ]
         rest = change - sum(line.amount for line in lines)
         share = rest / change if change else None
-        return (*lines, Line(name="elsewhere", amount=rest, share=share, kind=""))
+        return (*lines, CauseRow(name="elsewhere", amount=rest, share=share, kind=""))
 
     @property
     def fallen(self) -> list[dict[str, Any]]:
@@ -145,12 +145,12 @@ class TraceView:
 
     @staticmethod
     def rows(table: Table) -> list[dict[str, Any]]:
-        """Give the first rows of a table."""
+        """Return the first rows of a table."""
         return _list_rows(table)[:MOST_SLICES]
 
     @staticmethod
-    def amounts(lines: Sequence[Line]) -> dict[str, float | None]:
-        """Give what rows add, by their place."""
+    def amounts(lines: Sequence[CauseRow]) -> dict[str, float | None]:
+        """Return the amounts of rows, by their place."""
         return {str(at): line.amount for at, line in enumerate(lines)}
 
     def draw(self, parts: Mapping[str, float | None]) -> Waterfall:
@@ -161,7 +161,7 @@ class TraceView:
         return draw_waterfall(before, after, parts)
 
     def to_dict(self) -> dict[str, Any]:
-        """Give what JSON can hold."""
+        """Return the view as JSON values."""
         return {
             "measure": self.measure,
             "fields": dict(self.fields),
@@ -299,8 +299,8 @@ FACTS = {
 }
 
 
-def _view(monitor: Monitor, asked: Asked) -> TraceView:
-    return view_trace(monitor, asked.query)
+def _view(monitor: Monitor, call: Call) -> TraceView:
+    return view_trace(monitor, call.query)
 
 
 def _describe(field: str) -> str:

@@ -56,7 +56,7 @@ class Connections:
 
     Args:
         settings: How many there may be, and for how long they wait.
-        report: Takes what goes wrong, such as `Journal.write`.
+        report: Takes what goes wrong, such as `AccessLog.write`.
     """
 
     def __init__(
@@ -268,7 +268,7 @@ class BoundedProtocol(HttpToolsProtocol, asyncio.BufferedProtocol):
         async def answer(scope: Any, receive: Any, send: Any) -> None:  # noqa: ANN401 - of ASGI
             async def send_checked(message: Any) -> None:  # noqa: ANN401 - likewise
                 if message["type"] == "http.response.start":
-                    self.is_known = self.is_known or "visitor" in scope["state"]
+                    self.is_known = self.is_known or "principal" in scope["state"]
                     if cycle.more_body:
                         # The rest of this body is not wanted, nor is what comes after it.
                         cycle.keep_alive = False

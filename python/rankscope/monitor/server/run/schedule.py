@@ -32,8 +32,8 @@ class Scheduler:
         evaluate: Evaluates one of them.
         deliverer: Delivers notifications; nothing does if it is left out.
         seconds: How long to wait after a round.
-        now: Gives the time, in microseconds since 1970 in UTC.
-        report: Takes what went wrong, such as `Journal.write`.
+        now: Returns the time, in microseconds since 1970 in UTC.
+        report: Takes what went wrong, such as `AccessLog.write`.
 
     Attributes:
         finished: When the last round was over, in microseconds since 1970 in UTC; when the
@@ -194,7 +194,7 @@ class Repeater:
         return self._ends.is_set()
 
     def choose_rest(self, took: float) -> float:
-        """Give for how many seconds to wait after a time that took so many."""
+        """Return how many seconds to wait after a run of so many seconds."""
         return max(self._seconds, self._rest * took)
 
     def _run(self) -> None:

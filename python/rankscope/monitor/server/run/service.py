@@ -16,9 +16,9 @@ from rankscope.monitor.alerts.notify.http import Poster
 from rankscope.monitor.evaluate.worker import Worker, Workers
 from rankscope.monitor.events.times import read_clock
 from rankscope.monitor.round import evaluate_project
+from rankscope.monitor.server.access_log import AccessLog, LogWriter, write_stderr
 from rankscope.monitor.server.app import make_app
-from rankscope.monitor.server.run.access_log import Journal, LogWriter, write_stderr
-from rankscope.monitor.server.run.deadlines import Deadlines
+from rankscope.monitor.server.deadlines import Deadlines
 from rankscope.monitor.server.run.schedule import SECONDS, Scheduler
 from rankscope.monitor.server.settings import Settings
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from starlette.types import ASGIApp
 
-    from rankscope.monitor.server.run.shutdown import EndingServer
+    from rankscope.monitor.server.run.shutdown import GracefulServer
     from rankscope.monitor.store.store import Store
 
 
@@ -63,7 +63,7 @@ def serve_store(
         seconds: How long to wait between two evaluations.
         announce: Is told the address, once it listens there.
         write_log: Takes the lines of the log, in a thread of its own.
-        now: Gives the time, in microseconds since 1970 in UTC.
+        now: Returns the time, in microseconds since 1970 in UTC.
         poster: Posts to webhooks; to public addresses alone if left out.
 
     Raises:
@@ -77,8 +77,8 @@ def serve_store(
     )
     with ExitStack() as stack:
         log = stack.enter_context(LogWriter(write_log))
-        journal = Journal(log.write, now)
-        stack.enter_context(journal.keep_log_records())
+        access_log = AccessLog(log.write, now)
+        stack.enter_context(access_log.keep_log_records())
         poster = poster or Poster()
         evaluator = Worker(store, is_modest=True)
         decoders = Workers(store, settings.decoders)
@@ -89,11 +89,11 @@ def serve_store(
                 partial(evaluate_project, project=project, now=now(), threads=1, is_thorough=False)
             ),
             deliverer=Deliverer(
-                store, log=LogChannel(Journal(log.deliver, now).write), poster=poster, now=now
+                store, log=LogChannel(AccessLog(log.deliver, now).write), poster=poster, now=now
             ),
             seconds=seconds,
             now=now,
-            report=journal.write,
+            report=access_log.write,
         )
         deadlines = Deadlines()
         app = make_app(
@@ -102,12 +102,12 @@ def serve_store(
             write_log=log.write,
             now=now,
             poster=poster,
-            scheduler=scheduler,
+            is_late=lambda: scheduler.is_late,
             run=decoders.run,
             deadlines=deadlines,
         )
         server = make_server(
-            app, store, host=host, port=port, settings=settings, report=journal.write
+            app, store, host=host, port=port, settings=settings, report=access_log.write
         )
         server.deadlines = deadlines
         server.flush_log = partial(log.close, LOG_SECONDS)
@@ -155,7 +155,7 @@ def make_server(
     port: int,
     settings: Settings | None = None,
     report: Callable[[str, Mapping[str, object]], object] = lambda _event, _fields: None,
-) -> EndingServer:
+) -> GracefulServer:
     """Make what listens; its `run` returns when the process is asked to end, and all is answered.
 
     Args:
@@ -164,7 +164,7 @@ def make_server(
         host: The address on which it listens.
         port: The port; 0 for one that is free.
         settings: How many connections there may be.
-        report: Takes what went wrong, such as `Journal.write`.
+        report: Takes what went wrong, such as `AccessLog.write`.
 
     Raises:
         UsageError: Others could reach it, and no key opens anything.
@@ -177,7 +177,7 @@ def make_server(
     )
     from rankscope.monitor.server.run.shutdown import (  # noqa: PLC0415 - likewise
         ANSWERING_SECONDS,
-        EndingServer,
+        GracefulServer,
     )
 
     settings = settings or Settings()
@@ -187,7 +187,7 @@ def make_server(
             hint="make a key first, or listen on 127.0.0.1",
             code="no_keys",
         )
-    return EndingServer(
+    return GracefulServer(
         uvicorn.Config(
             app,
             host=host,

@@ -1,4 +1,4 @@
-"""Ends when it is asked to, and goes on when files run out."""
+"""Graceful shutdown within a deadline; keeps serving when file descriptors run out."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import time
 
 import uvicorn
 
-from rankscope.monitor.server.run.deadlines import Deadlines
+from rankscope.monitor.server.deadlines import Deadlines
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -35,14 +35,14 @@ PAUSE = 60.0
 """Seconds for which it is not said again that files have run out."""
 
 
-class EndingServer(uvicorn.Server):
+class GracefulServer(uvicorn.Server):
     """A server whose `run` returns after SIGTERM or SIGINT, once all is answered.
 
     That of uvicorn raises the signal again, which ends the process before the store is closed.
 
     Args:
         config: How it serves.
-        report: Takes what went wrong, such as `Journal.write`.
+        report: Takes what went wrong, such as `AccessLog.write`.
 
     Attributes:
         deadlines: The reads that are stopped when it ends.
@@ -77,7 +77,7 @@ class EndingServer(uvicorn.Server):
             self._last_resort.start()
 
     def finish(self) -> None:
-        """Let the process end by itself, unless threads that read would keep it from that."""
+        """Cancel the forced exit, unless threads that still read would keep the process alive."""
         self.deadlines.stop()
         if not self.deadlines.running:
             self._last_resort.cancel()
@@ -105,7 +105,7 @@ class EndingServer(uvicorn.Server):
             listening.listen(WAITING_CONNECTIONS)
 
     def _handle(self, loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
-        """Say once that no connection can be taken; the loop would, for each that waits."""
+        """Report once that no connection can be accepted; the loop would for each that waits."""
         error = context.get("exception")
         if self.should_exit and isinstance(error, ValueError):
             # It was to take connections again, and what it listens to is closed by now.

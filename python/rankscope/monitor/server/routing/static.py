@@ -11,7 +11,7 @@ from pathlib import PurePath
 
 from starlette.responses import Response
 
-from rankscope.monitor.server.http.endpoint import Endpoint
+from rankscope.monitor.server.routing.endpoint import Endpoint
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from starlette.requests import Request
 
-    from rankscope.monitor.server.http.endpoint import Asked
+    from rankscope.monitor.server.routing.endpoint import Call
 
 TYPES = {
     ".css": "text/css; charset=utf-8",
@@ -63,7 +63,7 @@ class Content:
 
 
 def name_files(files: Mapping[str, bytes]) -> dict[str, str]:
-    """Give the addresses of files, by their names.
+    """Return the address of each file, by its name.
 
     Examples:
         >>> name_files({"page.css": b""})
@@ -80,8 +80,8 @@ def serve_files(files: Mapping[str, bytes]) -> tuple[Endpoint, ...]:
 def _serve(name: str, content: bytes) -> Endpoint:
     made = Content(content, TYPES[PurePath(name).suffix], KEPT)
 
-    async def answer(asked: Asked) -> Response:
-        return made.answer(asked.request)
+    async def answer(call: Call) -> Response:
+        return made.answer(call.request)
 
     return Endpoint(
         "GET", _address(name, content), None, answer, "file", f"The file {name} of the pages."

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class Deadlines:
-    """Gives reads a deadline, and stops all of them when the service closes.
+    """Limits how long reads take, and stops all of them when the service closes.
 
     Args:
         clock: Returns seconds that only grow.

@@ -1,4 +1,4 @@
-"""Around every request: its id, the names it may ask for, headers, one line of log, no insides."""
+"""Middleware around every request: id, allowed hosts, headers, a line of log, error answers."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
 
 from rankscope.errors import FileError
+from rankscope.monitor.server.access_log import trace_places
 from rankscope.monitor.server.http.problems import (
     CLOSE,
     RefusedRequestError,
@@ -18,7 +19,6 @@ from rankscope.monitor.server.http.problems import (
     as_refusal,
     ask_again,
 )
-from rankscope.monitor.server.run.access_log import trace_places
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-    from rankscope.monitor.server.run.access_log import Journal
+    from rankscope.monitor.server.access_log import AccessLog
     from rankscope.monitor.server.settings import Settings
 
 HEADERS = {
@@ -49,29 +49,32 @@ PAGE_POLICY = (
 METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
 GONE = 499
 TARGET_BYTES = 16 << 10
-SAID = {404: ("not_found", "there is nothing here"), 405: ("method", "expected another method")}
+ROUTING_ERRORS = {
+    404: ("not_found", "there is nothing here"),
+    405: ("method", "expected another method"),
+}
 
 
-class Guard:
-    """Guards an application.
+class RequestMiddleware:
+    """Adds an id to each request, checks its host, adds headers, logs it, and answers errors.
 
     Args:
         app: The application.
-        settings: The names under which it is asked.
-        journal: Where it is written down.
-        show_problem: Makes the page that says why a request is refused.
+        settings: The hosts that it answers for.
+        access_log: The log of requests.
+        show_problem: Renders the page of a refusal.
     """
 
     def __init__(
         self,
         app: ASGIApp,
         settings: Settings,
-        journal: Journal,
+        access_log: AccessLog,
         show_problem: Callable[[RefusedRequestError, str], ASGIApp],
     ) -> None:
         self._app = app
         self._hosts = frozenset(settings.hosts)
-        self._journal = journal
+        self._access_log = access_log
         self._show_problem = show_problem
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -159,7 +162,7 @@ class Guard:
     ) -> None:
         state = scope["state"]
         route = scope.get("route")
-        visitor = state.get("visitor")
+        principal = state.get("principal")
         fields: dict[str, object] = {
             "request_id": state["request_id"],
             "method": scope["method"] if scope["method"] in METHODS else "other",
@@ -168,11 +171,11 @@ class Guard:
             "status": status,
             "seconds": round(seconds, 6),
         }
-        if visitor is not None:
-            fields |= {"project": visitor.project, "key_id": visitor.actor}
+        if principal is not None:
+            fields |= {"project": principal.project, "key_id": principal.actor}
         if problem is not None:
             fields["code"] = problem.code
-        self._journal.write("request", fields | state["said"] | said)
+        self._access_log.write("request", fields | state["said"] | said)
 
 
 def _add_headers(headers: MutableHeaders, request_id: str) -> None:
@@ -190,7 +193,7 @@ def _as_problem(error: Exception) -> RefusedRequestError:
         known = as_refusal(error)
         if known is not None:
             return known
-    if isinstance(error, HTTPException) and error.status_code in SAID:
-        code, message = SAID[error.status_code]
+    if isinstance(error, HTTPException) and error.status_code in ROUTING_ERRORS:
+        code, message = ROUTING_ERRORS[error.status_code]
         return RefusedRequestError(error.status_code, message, code=code, headers=error.headers)
     return RefusedRequestError(500, "something went wrong here", code="internal")

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from starlette.requests import Request
     from starlette.responses import Response
 
-    from rankscope.monitor.server.access.principal import Visitor
+    from rankscope.monitor.server.access.principal import Principal
     from rankscope.monitor.server.http.query import Parameter
     from rankscope.monitor.store.keys import Scope
 
@@ -27,29 +27,29 @@ JSON = "application/json"
 
 
 @record(frozen=True, slots=True)
-class Asked:
-    """What is asked at an endpoint, once it is known that it may be.
+class Call:
+    """An authenticated request, with its query, form and body parsed.
 
     Args:
         request: The request.
-        visitor: Who asks.
+        principal: The caller of a request.
         query: The parameters that were given, by name, as they were read.
         form: The fields of a form, by name, each as often as it was given.
         body: The object of JSON that was sent, where the endpoint takes one.
     """
 
     request: Request
-    visitor: Visitor
+    principal: Principal
     query: Mapping[str, Any]
     form: Mapping[str, tuple[str, ...]]
     body: Mapping[str, Any]
 
     def field(self, name: str) -> str:
-        """Give a field of a form that has one value, empty text if it was not given."""
+        """Return the first value of a form field, or empty text if there is none."""
         return self.form.get(name, ("",))[0]
 
     def part(self, name: str) -> str:
-        """Give what stands in the path for a name in braces."""
+        """Return the value of a path parameter."""
         return str(self.request.path_params[name])
 
 
@@ -88,7 +88,7 @@ class Endpoint:
     method: str
     path: str
     scope: Scope | None
-    answer: Callable[[Asked], Awaitable[Response]]
+    answer: Callable[[Call], Awaitable[Response]]
     kind: Kind = "api"
     summary: str = ""
     parameters: tuple[Parameter, ...] = ()
@@ -107,14 +107,14 @@ class AnyId(Convertor[str]):
     regex = "(?s:.+)"
 
     def convert(self, value: str) -> str:
-        """Give the id."""
+        """Return the id."""
         return value
 
     def to_string(self, value: str) -> str:
-        """Give its text."""
+        """Return the id as text."""
         return value
 
 
 def register_ids() -> None:
-    """Let paths have ids."""
+    """Register `id` as a type of path parameters."""
     register_url_convertor("id", AnyId())

@@ -1,4 +1,4 @@
-"""Keys at the gate, what the log says, and what nobody is told."""
+"""Keys at the authenticator, what the log says, and what nobody is told."""
 
 from __future__ import annotations
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import hmac
 from collections import Counter
 from functools import partial
 from threading import Lock
@@ -12,20 +13,19 @@ from rankscope.errors import FileError
 from rankscope.monitor.events.fields import read_id
 from rankscope.monitor.events.rejection import RefusedError
 from rankscope.monitor.server.access.origin import demand_own_page
-from rankscope.monitor.server.access.principal import NOBODY
-from rankscope.monitor.server.access.rates import Turns
-from rankscope.monitor.server.http.body import check_length, read_form, receive_body
-from rankscope.monitor.server.http.endpoint import JSON, Asked
+from rankscope.monitor.server.access.principal import ANONYMOUS
+from rankscope.monitor.server.access.rates import ConcurrencyLimiter
+from rankscope.monitor.server.http.body import check_length, read_media_type, receive_body
 from rankscope.monitor.server.http.parser import Parser
 from rankscope.monitor.server.http.problems import RefusedRequestError, as_refusal
 from rankscope.monitor.server.http.query import (
     check_form_type,
-    check_token,
     parse_form,
     read_parameters,
     refuse_secrets,
 )
 from rankscope.monitor.server.http.schema import check_fit
+from rankscope.monitor.server.routing.endpoint import JSON, Call
 from rankscope.records import replace
 
 TYPE_CHECKING = False
@@ -37,10 +37,10 @@ if TYPE_CHECKING:
     from starlette.requests import Request
     from starlette.responses import Response
 
-    from rankscope.monitor.server.access.authenticator import Gate
-    from rankscope.monitor.server.access.principal import Visitor
-    from rankscope.monitor.server.http.body import Held
-    from rankscope.monitor.server.http.endpoint import Endpoint, Schema
+    from rankscope.monitor.server.access.authenticator import Authenticator
+    from rankscope.monitor.server.access.principal import Principal
+    from rankscope.monitor.server.http.body import MemoryBudget
+    from rankscope.monitor.server.routing.endpoint import Endpoint, Schema
     from rankscope.monitor.server.settings import Settings
     from rankscope.monitor.store.store import Store
 
@@ -48,48 +48,48 @@ TOO_MANY = 429
 REFUSING_SECONDS = 0.1
 
 
-class Door:
-    """Lets what may be asked through to endpoints.
+class Dispatcher:
+    """Checks requests and passes those that are allowed on to their endpoints.
 
     Args:
-        gate: Knows who asks.
+        authenticator: Knows who asks.
         settings: How large a form, or an object, may be.
-        held: Counts the bytes of bodies.
+        memory: Counts the bytes of bodies.
         refusals: Counts what is not taken of those who may send events.
-        show_problem: Makes the page that says why a request is refused.
+        show_problem: Renders the page of a refusal.
     """
 
     def __init__(
         self,
-        gate: Gate,
+        authenticator: Authenticator,
         settings: Settings,
-        held: Held,
-        refusals: Refusals,
+        memory: MemoryBudget,
+        refusals: RefusalCounter,
         show_problem: Callable[[RefusedRequestError, str], Response],
     ) -> None:
-        self._gate = gate
+        self._authenticator = authenticator
         self._settings = settings
         self._small = replace(settings, body_bytes=settings.small_bytes)
-        self._held = held
+        self._memory = memory
         self._refusals = refusals
         self._show_problem = show_problem
-        self._reads = Turns(settings.reads_per_key)
-        self._ingests = Turns(settings.ingests_per_key)
+        self._reads = ConcurrencyLimiter(settings.reads_per_key)
+        self._ingests = ConcurrencyLimiter(settings.ingests_per_key)
 
     def answering(self, endpoint: Endpoint) -> Callable[[Request], Awaitable[Response]]:
-        """Give what answers requests for an endpoint."""
+        """Return the handler of requests for an endpoint."""
 
         async def answer(request: Request) -> Response:
             if endpoint.kind in {"page", "form"}:
                 request.state.show_problem = self._show_problem
             try:
-                visitor = await self._admit(endpoint, request)
+                principal = await self._admit(endpoint, request)
                 if endpoint.scope is None:
-                    return await endpoint.answer(await self._read(endpoint, request, visitor))
+                    return await endpoint.answer(await self._read(endpoint, request, principal))
                 turns = self._ingests if endpoint.scope == "ingest" else self._reads
                 # Who asks is known before anything of a body is read.
-                async with turns.take(visitor.actor):
-                    return await endpoint.answer(await self._read(endpoint, request, visitor))
+                async with turns.take(principal.actor):
+                    return await endpoint.answer(await self._read(endpoint, request, principal))
             except (RefusedRequestError, FileError) as error:
                 self._count(endpoint, request, error)
                 if getattr(error, "status", 0) == TOO_MANY:
@@ -99,13 +99,13 @@ class Door:
 
         return answer
 
-    async def _admit(self, endpoint: Endpoint, request: Request) -> Visitor:
+    async def _admit(self, endpoint: Endpoint, request: Request) -> Principal:
         refuse_secrets(request, endpoint.parameters)
         if endpoint.kind == "form":
             demand_own_page(request)
         return await self._enter(endpoint, request)
 
-    async def _read(self, endpoint: Endpoint, request: Request, visitor: Visitor) -> Asked:
+    async def _read(self, endpoint: Endpoint, request: Request, principal: Principal) -> Call:
         self._check_ids(request)
         query = read_parameters(request, endpoint.parameters)
         form: Mapping[str, tuple[str, ...]] = {}
@@ -114,25 +114,27 @@ class Door:
             check_form_type(request)
             form = parse_form(await self._receive(request))
             if endpoint.scope is not None:
-                check_token(form, visitor)
+                _check_token(form, principal)
         elif endpoint.body is not None and endpoint.accepts == (JSON,):
             body = await self._receive_object(request, endpoint.body)
-        return Asked(request, visitor, query, form, body)
+        return Call(request, principal, query, form, body)
 
     def _count(self, endpoint: Endpoint, request: Request, error: Exception) -> None:
-        visitor = getattr(request.state, "visitor", NOBODY)
+        principal = getattr(request.state, "principal", ANONYMOUS)
         problem = as_refusal(error) if isinstance(error, FileError) else error
-        is_sender = endpoint.scope == "ingest" and "ingest" in visitor.scopes
+        is_sender = endpoint.scope == "ingest" and "ingest" in principal.scopes
         if is_sender and isinstance(problem, RefusedRequestError):
-            self._refusals.count(visitor.project, problem.code)
+            self._refusals.count(principal.project, problem.code)
 
-    async def _enter(self, endpoint: Endpoint, request: Request) -> Visitor:
+    async def _enter(self, endpoint: Endpoint, request: Request) -> Principal:
         if endpoint.scope is None:
-            self._gate.pass_by(request)
-            return NOBODY
+            self._authenticator.pass_by(request)
+            return ANONYMOUS
         if endpoint.kind == "api":
-            return await self._gate.enter(request, endpoint.scope)
-        return await self._gate.enter_page(request, endpoint.scope, sends=endpoint.kind != "twin")
+            return await self._authenticator.enter(request, endpoint.scope)
+        return await self._authenticator.enter_page(
+            request, endpoint.scope, sends=endpoint.kind != "twin"
+        )
 
     def _check_ids(self, request: Request) -> None:
         try:
@@ -142,7 +144,7 @@ class Door:
             raise RefusedRequestError(404, "there is nothing here", code="not_found") from None
 
     async def _receive_object(self, request: Request, schema: Schema) -> Mapping[str, Any]:
-        if read_form(request) != "application/json" or "content-encoding" in request.headers:
+        if read_media_type(request) != "application/json" or "content-encoding" in request.headers:
             raise RefusedRequestError(
                 415, "expected a body of application/json, as it is", code="content_type"
             )
@@ -156,15 +158,31 @@ class Door:
 
     async def _receive(self, request: Request) -> bytes:
         check_length(request, self._small)
-        with self._held.hold() as hold:
+        with self._memory.reserve() as hold:
             return await receive_body(request, self._small, hold)
+
+
+def _check_token(form: Mapping[str, tuple[str, ...]], principal: Principal) -> None:
+    """Refuse a form that was not made for whoever sends it.
+
+    Raises:
+        RefusedRequestError: It was not.
+    """
+    said = form.get("csrf", ())
+    token = principal.csrf.encode()
+    if not token or len(said) != 1 or not hmac.compare_digest(said[0].encode(), token):
+        raise RefusedRequestError(
+            403,
+            "expected a form of this session: go back, load the page again, and send it again",
+            code="csrf",
+        )
 
 
 PREFIX = "request:"
 """Before the code in the counters of a store, for there the others count single events."""
 
 
-class Refusals:
+class RefusalCounter:
     """Counts refused requests in the store, by project and code.
 
     What the store does not take now, it is given together with the next.

@@ -7,10 +7,10 @@ import threading
 
 import pytest
 from rankscope import FileError, UsageError
-from rankscope.monitor.server.access.principal import Visitor
-from rankscope.monitor.server.http.endpoint import Asked
+from rankscope.monitor.server.access.principal import Principal
 from rankscope.monitor.server.http.problems import RefusedRequestError
-from rankscope.monitor.server.pool import Desk
+from rankscope.monitor.server.routing.endpoint import Call
+from rankscope.monitor.server.routing.pool import MonitorPool
 from rankscope.monitor.server.settings import Settings
 from rankscope.monitor.store.keys import SCOPES
 from starlette.requests import Request
@@ -23,20 +23,20 @@ if TYPE_CHECKING:
 
     from tests.monitor.server.service import Service
 
-VISITOR = Visitor("music", SCOPES, "test")
+PRINCIPAL = Principal("music", SCOPES, "test")
 
 
-def make_desk(service: Service, **settings: int) -> Desk:
-    return Desk(service.store, Settings(**settings), lambda: NOW)  # type: ignore[arg-type]
+def make_pool(service: Service, **settings: int) -> MonitorPool:
+    return MonitorPool(service.store, Settings(**settings), lambda: NOW)  # type: ignore[arg-type]
 
 
 def test_a_monitor_is_of_the_project_of_who_asks(service: Service) -> None:
-    desk = make_desk(service)
-    assert asyncio.run(desk.ask(VISITOR, lambda monitor: monitor.project)) == "music"
+    pool = make_pool(service)
+    assert asyncio.run(pool.run(PRINCIPAL, lambda monitor: monitor.project)) == "music"
 
 
 def test_more_than_may_wait_have_to_come_back(service: Service) -> None:
-    desk = make_desk(service, readers=2, waiting_reads=5)
+    pool = make_pool(service, readers=2, waiting_reads=5)
     running: list[int] = []
     most: list[int] = []
     lock, gate = threading.Lock(), threading.Event()
@@ -50,7 +50,7 @@ def test_more_than_may_wait_have_to_come_back(service: Service) -> None:
             running.pop()
 
     async def ask() -> list[object]:
-        asked = [asyncio.ensure_future(desk.ask(VISITOR, work)) for _ in range(20)]
+        asked = [asyncio.ensure_future(pool.run(PRINCIPAL, work)) for _ in range(20)]
         await asyncio.sleep(0)
         refused = [one for one in asked if one.done()]
         gate.set()
@@ -66,16 +66,16 @@ def test_more_than_may_wait_have_to_come_back(service: Service) -> None:
     assert (len(problems), told.count(None)) == (15, 5)
     assert max(most) <= 2
     # Whoever comes back is answered.
-    assert asyncio.run(desk.ask(VISITOR, lambda _: 1)) == 1
+    assert asyncio.run(pool.run(PRINCIPAL, lambda _: 1)) == 1
 
 
-def make_asked(path: str, project: str = "music", query: bytes = b"") -> Asked:
+def make_call(path: str, project: str = "music", query: bytes = b"") -> Call:
     request = Request({"type": "http", "path": path, "query_string": query, "headers": []})
-    return Asked(request, Visitor(project, SCOPES, "test"), {}, {}, {})
+    return Call(request, Principal(project, SCOPES, "test"), {}, {}, {})
 
 
 def test_who_waits_for_the_same_gets_the_same_answer(service: Service) -> None:
-    desk = make_desk(service, readers=1, waiting_reads=10)
+    pool = make_pool(service, readers=1, waiting_reads=10)
     started, gate = threading.Event(), threading.Event()
     begun: list[str] = []
 
@@ -86,13 +86,13 @@ def test_who_waits_for_the_same_gets_the_same_answer(service: Service) -> None:
         return monitor.project, len(begun)
 
     async def ask() -> list[tuple[str, int]]:
-        first = asyncio.ensure_future(desk.look(make_asked("/first"), work))
+        first = asyncio.ensure_future(pool.read(make_call("/first"), work))
         await asyncio.to_thread(started.wait, 30)
-        asked = [make_asked("/a")] * 30
-        asked += [make_asked("/b"), make_asked("/a", "films"), make_asked("/a", query=b"b=1")]
-        others = [asyncio.ensure_future(desk.look(one, work)) for one in asked]
+        asked = [make_call("/a")] * 30
+        asked += [make_call("/b"), make_call("/a", "films"), make_call("/a", query=b"b=1")]
+        others = [asyncio.ensure_future(pool.read(one, work)) for one in asked]
         # What was begun has not seen what is stored meanwhile.
-        again = asyncio.ensure_future(desk.look(make_asked("/first"), work))
+        again = asyncio.ensure_future(pool.read(make_call("/first"), work))
         await asyncio.sleep(0)
         gate.set()
         return list(await asyncio.gather(first, *others, again))
@@ -104,18 +104,18 @@ def test_who_waits_for_the_same_gets_the_same_answer(service: Service) -> None:
 
 
 def test_what_was_refused_may_be_asked_again(service: Service) -> None:
-    desk = make_desk(service, readers=1, waiting_reads=0)
+    pool = make_pool(service, readers=1, waiting_reads=0)
     with pytest.raises(RefusedRequestError):
-        asyncio.run(desk.look(make_asked("/a"), lambda _: 1))
-    desk._most = 1
-    assert asyncio.run(desk.look(make_asked("/a"), lambda _: 1)) == 1
+        asyncio.run(pool.read(make_call("/a"), lambda _: 1))
+    pool._most = 1
+    assert asyncio.run(pool.read(make_call("/a"), lambda _: 1)) == 1
 
     def fail(_monitor: Monitor) -> None:
         raise UsageError("expected a, found b", hint="say a", code="bad_rule")
 
     for _ in range(2):
         with pytest.raises(RefusedRequestError):
-            asyncio.run(desk.look(make_asked("/a"), fail))
+            asyncio.run(pool.read(make_call("/a"), fail))
 
 
 @pytest.mark.parametrize(
@@ -129,15 +129,15 @@ def test_what_cannot_be_is_told_by_its_code_and_no_path(
         raise UsageError("expected a, found b", hint="say a", code=code, file="/etc/secret")
 
     with pytest.raises(RefusedRequestError) as refused:
-        asyncio.run(make_desk(service).ask(VISITOR, work))
+        asyncio.run(make_pool(service).run(PRINCIPAL, work))
     problem = refused.value
     assert (problem.status, problem.code, problem.hint) == (status, code, "say a")
     assert "secret" not in problem.message
 
 
-def test_what_the_store_says_is_told_by_who_guards(service: Service) -> None:
+def test_what_the_store_says_is_answered_by_the_middleware(service: Service) -> None:
     def work(_monitor: Monitor) -> None:
         raise FileError("full", code="store_full")
 
     with pytest.raises(FileError):
-        asyncio.run(make_desk(service).ask(VISITOR, work))
+        asyncio.run(make_pool(service).run(PRINCIPAL, work))

@@ -27,15 +27,15 @@ LOGGERS = ("asyncio", "uvicorn.error")
 """Loggers of libraries that would write lines of their own into the log."""
 
 
-class Journal:
+class AccessLog:
     r"""Writes the log.
 
     Args:
         write: Takes a line, its end with it.
-        now: Gives the time, in microseconds since 1970 in UTC.
+        now: Returns the time, in microseconds since 1970 in UTC.
 
     Examples:
-        >>> Journal(lambda line: print(line, end=""), lambda: 0).write("start", {"host": "a\n"})
+        >>> AccessLog(lambda line: print(line, end=""), lambda: 0).write("start", {"host": "a\n"})
         {"time": "1970-01-01T00:00:00.000000Z", "event": "start", "host": "a\n"}
     """
 
@@ -60,7 +60,7 @@ class Journal:
         Their texts are left out, for they may quote what a client sent; where it was logged, and
         where an exception came from, is written.
         """
-        handler = _JournalHandler(self)
+        handler = _LibraryHandler(self)
         loggers = [logging.getLogger(name) for name in LOGGERS]
         before = [logger.propagate for logger in loggers]
         for logger in loggers:
@@ -111,7 +111,7 @@ class LogWriter:
         self.close()
 
     def write(self, line: str) -> None:
-        """Let a line be written, without waiting for it."""
+        """Queue a line, without waiting until it is written."""
         with self._changed:
             if self._is_closing:
                 self._write_last(line)
@@ -190,17 +190,17 @@ def write_stderr(text: str) -> None:
 
 
 def trace_places(error: BaseException) -> list[str]:
-    """Give where an error came from; not what it says, for that may be what somebody sent."""
+    """Return where an error was raised, without its message, which may quote a request."""
     frames = traceback.extract_tb(error.__traceback__)[-MOST_FRAMES:]
     return [f"{frame.filename}:{frame.lineno} {frame.name}" for frame in frames]
 
 
-class _JournalHandler(logging.Handler):
-    """Writes the records of a library into a journal."""
+class _LibraryHandler(logging.Handler):
+    """Writes the records of a library into a access_log."""
 
-    def __init__(self, journal: Journal) -> None:
+    def __init__(self, access_log: AccessLog) -> None:
         super().__init__(logging.WARNING)
-        self._journal = journal
+        self._access_log = access_log
 
     def emit(self, record: logging.LogRecord) -> None:
         """Write a record."""
@@ -212,4 +212,4 @@ class _JournalHandler(logging.Handler):
         error = record.exc_info[1] if record.exc_info else None
         if error is not None:
             fields |= {"raised": type(error).__qualname__, "at": trace_places(error)}
-        self._journal.write("library", fields)
+        self._access_log.write("library", fields)

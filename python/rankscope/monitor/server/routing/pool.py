@@ -1,4 +1,4 @@
-"""Asks the monitors of projects, in threads, and no more of them at a time than the machine has."""
+"""A pool of threads that read and change projects through their monitors."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from anyio import CapacityLimiter, to_thread
 
 from rankscope.errors import DeadlineError, FileError, RankscopeError
 from rankscope.monitor.monitor import Monitor
+from rankscope.monitor.server.deadlines import Deadlines
 from rankscope.monitor.server.http.problems import RefusedRequestError, ask_again
-from rankscope.monitor.server.run.deadlines import Deadlines
 from rankscope.monitor.store.deadline import check_deadline
 
 TYPE_CHECKING = False
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any, TypeVar
 
-    from rankscope.monitor.server.access.principal import Visitor
-    from rankscope.monitor.server.http.endpoint import Asked
+    from rankscope.monitor.server.access.principal import Principal
+    from rankscope.monitor.server.routing.endpoint import Call
     from rankscope.monitor.server.settings import Settings
     from rankscope.monitor.store.store import Store
 
@@ -31,13 +31,13 @@ STATUSES = {"not_configured": 409, "unknown_ranking": 404, "no_rule": 404, "no_w
 """By code of an error, the status of the answer; 422 for all others."""
 
 
-class Desk:
-    """Asks the monitor of the project that somebody has opened.
+class MonitorPool:
+    """Runs work on monitors in a bounded number of threads.
 
     Args:
         store: Where events are.
         settings: How much is asked at a time.
-        now: Gives the time, in microseconds since 1970 in UTC.
+        now: Returns the time, in microseconds since 1970 in UTC.
         deadlines: Limits how long questions take.
     """
 
@@ -61,26 +61,24 @@ class Desk:
         self._seconds, self._trace_seconds = settings.read_seconds, settings.trace_seconds
         self._deadlines = deadlines or Deadlines()
 
-    async def look(
-        self, asked: Asked, work: Callable[[Monitor], T], *, is_trace: bool = False
-    ) -> T:
-        """Let a monitor look at something, once for all who wait for the same.
+    async def read(self, call: Call, work: Callable[[Monitor], T], *, is_trace: bool = False) -> T:
+        """Read with a monitor; callers that wait for the same answer share one read.
 
         Whoever asks what is asked already, but was not begun, gets the same answer: it sees all
         that was stored when they asked. So many dashboards are no more work than a few.
 
         Args:
-            asked: What is asked; the answer is a function of its project, path and query.
+            call: The request; the answer is a function of its project, path and query.
             work: What is done; it changes nothing.
             is_trace: Whether it reads rankings, and not only windows.
 
         Raises:
-            RefusedRequestError: As `ask` does.
+            RefusedRequestError: As `run` does.
             FileError: Likewise.
             DeadlineError: Likewise.
         """
-        scope = asked.request.scope
-        place = (asked.visitor.project, scope["path"], scope["query_string"])
+        scope = call.request.scope
+        place = (call.principal.project, scope["path"], scope["query_string"])
         known = self._to_begin.get(place)
         if known is None:
 
@@ -88,26 +86,26 @@ class Desk:
                 self._to_begin.pop(place, None)
                 return work(monitor)
 
-            known = asyncio.ensure_future(self.ask(asked.visitor, begin, is_trace=is_trace))
+            known = asyncio.ensure_future(self.run(call.principal, begin, is_trace=is_trace))
             self._to_begin[place] = known
             known.add_done_callback(lambda done: self._forget(place, done))
         # Whoever hangs up leaves the others their answer.
         return cast("T", await asyncio.shield(known))
 
     def _forget(self, place: tuple[str, str, bytes], done: Future[Any]) -> None:
-        """Let what was refused before it was begun be asked again."""
+        """Forget a read that was refused before it began, so that it can be tried again."""
         if self._to_begin.get(place) is done:
             del self._to_begin[place]
 
-    async def ask(
-        self, visitor: Visitor, work: Callable[[Monitor], T], *, is_trace: bool = False
+    async def run(
+        self, principal: Principal, work: Callable[[Monitor], T], *, is_trace: bool = False
     ) -> T:
-        """Let a monitor do some work, in a thread.
+        """Run work on the monitor of the caller's project, in a thread.
 
         The time it may take includes the time it waits for a thread.
 
         Args:
-            visitor: Who asks; only the project of this key is seen.
+            principal: Who asks; only the project of this key is seen.
             work: What is done.
             is_trace: Whether it reads rankings, and not only windows.
 
@@ -121,7 +119,7 @@ class Desk:
                 503, "expected fewer to ask at a time", code="busy", headers=ask_again(1)
             )
         # One thread of the core a question, so that those who log are not held up.
-        monitor = Monitor(self._store, visitor.project, now=self._now, threads=1)
+        monitor = Monitor(self._store, principal.project, now=self._now, threads=1)
         seconds = self._trace_seconds if is_trace else self._seconds
         threads = self._tracing if is_trace else self._threads
         self._waiting[is_trace] += 1

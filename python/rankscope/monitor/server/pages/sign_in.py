@@ -7,9 +7,9 @@ from urllib.parse import urlsplit
 from starlette.responses import HTMLResponse, RedirectResponse
 
 from rankscope.monitor.server.api.schemas import form_of
-from rankscope.monitor.server.http.endpoint import Endpoint
 from rankscope.monitor.server.http.problems import RefusedRequestError
 from rankscope.monitor.server.http.query import Parameter
+from rankscope.monitor.server.routing.endpoint import Endpoint
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
     from starlette.responses import Response
 
-    from rankscope.monitor.server.access.authenticator import Gate
-    from rankscope.monitor.server.http.endpoint import Asked
+    from rankscope.monitor.server.access.authenticator import Authenticator
+    from rankscope.monitor.server.routing.endpoint import Call
 
 LONGEST = 2048
 NEXT = Parameter(
@@ -32,12 +32,12 @@ class SignIn:
     """Signs people in and out.
 
     Args:
-        gate: Knows keys and sessions.
+        authenticator: Knows keys and sessions.
         show: Makes the page with the form: where to go next, and what went wrong before or "".
     """
 
-    def __init__(self, gate: Gate, show: Callable[[str, str], str]) -> None:
-        self._gate = gate
+    def __init__(self, authenticator: Authenticator, show: Callable[[str, str], str]) -> None:
+        self._authenticator = authenticator
         self._show = show
         self.endpoints = (
             Endpoint(
@@ -73,18 +73,18 @@ class SignIn:
             ),
         )
 
-    async def get(self, asked: Asked) -> Response:
+    async def get(self, call: Call) -> Response:
         """Show the form, or go on where nobody needs to sign in."""
-        wanted = own_path(asked.query.get("next", "/"))
-        if await self._gate.find_visitor(asked.request) is not None:
+        wanted = own_path(call.query.get("next", "/"))
+        if await self._authenticator.find_principal(call.request) is not None:
             return RedirectResponse(wanted, 303)
         return HTMLResponse(self._show(wanted, ""))
 
-    async def post(self, asked: Asked) -> Response:
+    async def post(self, call: Call) -> Response:
         """Begin a session."""
-        wanted = own_path(asked.field("next") or "/")
+        wanted = own_path(call.field("next") or "/")
         try:
-            key = await self._gate.find_key(asked.request, asked.field("key").strip())
+            key = await self._authenticator.find_key(call.request, call.field("key").strip())
         except RefusedRequestError as problem:
             said = (
                 "This key opens nothing: look whether it is whole, and was not revoked."
@@ -99,18 +99,18 @@ class SignIn:
             said = "This key is not for reading: sign in with one that has the scope read or admin."
             return HTMLResponse(self._show(wanted, said), 403)
         response = RedirectResponse(wanted, 303)
-        self._gate.sign_in(asked.request, key, response)
+        self._authenticator.sign_in(call.request, key, response)
         return response
 
-    async def leave(self, asked: Asked) -> Response:
+    async def leave(self, call: Call) -> Response:
         """End the session."""
         response = RedirectResponse("/sign-in", 303)
-        self._gate.sign_out(asked.request, response)
+        self._authenticator.sign_out(call.request, response)
         return response
 
 
 def own_path(wanted: str) -> str:
-    r"""Give a path of this service; `/` where something else is wanted.
+    r"""Return a path of this service, or `/` for any other address.
 
     Examples:
         >>> own_path("/trace?measure=nDCG%405")

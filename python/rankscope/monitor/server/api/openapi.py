@@ -6,16 +6,16 @@ import re
 
 from rankscope._core import __version__
 from rankscope.monitor.server.api.schemas import ANYTHING, IN_PATHS, PROBLEM, TEXT
-from rankscope.monitor.server.http.endpoint import JSON
 from rankscope.monitor.server.http.query import FORM
+from rankscope.monitor.server.routing.endpoint import JSON
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
     from typing import Any
 
-    from rankscope.monitor.server.http.endpoint import Endpoint, Schema
     from rankscope.monitor.server.http.query import Parameter
+    from rankscope.monitor.server.routing.endpoint import Endpoint, Schema
 
 NAMED = re.compile(r"{(\w+)(?::id)?}")
 REFUSALS = {
