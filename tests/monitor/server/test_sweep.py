@@ -113,7 +113,7 @@ def address_of(endpoint: Endpoint, key_id: str) -> str:
     """The address of a route with the ids of `music`."""
     names = {"key_id": key_id, "name": MARK}
     path = re.sub(r"{(\w+)(:id)?}", lambda found: names.get(found[1], f"{MARK}-1"), endpoint.path)
-    known = {one.name for one in endpoint.parameters}
+    known = set(endpoint.parameters)
     asked = {name: value for name, value in QUERY.items() if name in known}
     return f"{path}?{urlencode(asked)}" if asked else path
 

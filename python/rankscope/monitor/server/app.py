@@ -15,14 +15,12 @@ from rankscope.monitor.alerts.notify.http import Poster
 from rankscope.monitor.events.times import read_clock
 from rankscope.monitor.server.access.authenticator import Authenticator
 from rankscope.monitor.server.access_log import AccessLog, write_stderr
-from rankscope.monitor.server.api.causes import Causes
+from rankscope.monitor.server.api import causes, project, rules, values, webhook
+from rankscope.monitor.server.api.fields import Object, Status
 from rankscope.monitor.server.api.ingest import Ingest
 from rankscope.monitor.server.api.openapi import describe
-from rankscope.monitor.server.api.project import Project
-from rankscope.monitor.server.api.rules import Rules
-from rankscope.monitor.server.api.schemas import ANYTHING, STATUS
-from rankscope.monitor.server.api.values import Values
-from rankscope.monitor.server.api.webhook import Webhooks
+from rankscope.monitor.server.api.route import make_endpoints
+from rankscope.monitor.server.api.webhook import WebhookChanges
 from rankscope.monitor.server.deadlines import Deadlines
 from rankscope.monitor.server.http.body import MemoryBudget
 from rankscope.monitor.server.http.problems import as_late
@@ -96,11 +94,10 @@ class Service:
         ingest = Ingest(store, settings, memory, now, CapacityLimiter(settings.decoders), run=run)
         self.endpoints: tuple[Endpoint, ...] = (
             *ingest.endpoints,
-            *Values(pool).endpoints,
-            *Causes(pool).endpoints,
-            *Rules(pool).endpoints,
-            *Webhooks(pool, slow, poster or Poster()).endpoints,
-            *Project(pool).endpoints,
+            *make_endpoints((*values.ROUTES, *causes.ROUTES, *rules.ROUTES), pool),
+            *make_endpoints(webhook.READING, pool),
+            *make_endpoints(WebhookChanges(poster or Poster()).routes, slow),
+            *make_endpoints(project.ROUTES, pool),
             *Metrics(pool).endpoints,
             *SignIn(authenticator, pages.show_sign_in).endpoints,
             *pages.endpoints,
@@ -110,8 +107,8 @@ class Service:
                 "read",
                 pages.tell(OVERVIEW),
                 summary=OVERVIEW.summary,
-                parameters=OVERVIEW.parameters,
-                result=ANYTHING,
+                query=OVERVIEW.query,
+                result=Object,
             ),
             Endpoint(
                 "GET",
@@ -119,8 +116,8 @@ class Service:
                 None,
                 self.tell_health,
                 summary="Whether the process works.",
-                result=STATUS,
-                also={503: STATUS},
+                result=Status,
+                also={503: Status},
             ),
             Endpoint(
                 "GET",
@@ -128,8 +125,8 @@ class Service:
                 None,
                 self.tell_readiness,
                 summary="Whether the service is ready for requests.",
-                result=STATUS,
-                also={503: STATUS},
+                result=Status,
+                also={503: Status},
             ),
             Endpoint(
                 "GET",

@@ -1,6 +1,6 @@
 """What Prometheus scrapes: read from the store when it asks, so that it is right after a restart.
 
-Values are those of the newest windows whose attribution windows are closed, and say when that was;
+Values are those of the newest windows whose attribution windows are and say when that was;
 what comes late changes the store, and cannot change what was scraped.
 """
 

@@ -29,7 +29,7 @@ class Settings:
         head_bytes: Bytes of the address and headers of a request.
         wait_seconds: How long a connection may wait for a request to begin.
         connections: Connections at a time; beyond, the one that has waited longest for a request
-            is closed, and if none waits, 503 is answered.
+            is and if none waits, 503 is answered.
         connections_per_address: The same for one address.
         decoders: Large bodies that are decoded at a time.
         readers: Threads that answer questions about projects.

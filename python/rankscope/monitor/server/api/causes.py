@@ -1,108 +1,91 @@
-"""Why values fell, and what became of a single ranking, for programs."""
+"""Why values fell, and the explanation of a single ranking."""
 
 from __future__ import annotations
 
-from starlette.responses import JSONResponse
+from typing import Annotated, Any, Literal
+
+from pydantic import Field
+from typing_extensions import TypedDict
 
 from rankscope.monitor.ask.trace import Span
-from rankscope.monitor.server.api import schemas
-from rankscope.monitor.server.api.parameters import (
-    MEASURE,
-    name_choice,
-    name_text,
-    name_time,
-)
+from rankscope.monitor.server.api.fields import Measure, Moment, Name, Object, Time
 from rankscope.monitor.server.api.plain import make_plain
+from rankscope.monitor.server.api.route import Route
 from rankscope.monitor.server.http.problems import RefusedRequestError
-from rankscope.monitor.server.routing.endpoint import Endpoint
+from rankscope.monitor.server.http.schema import Number, extensible
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from typing import Any
-
-    from starlette.responses import Response
 
     from rankscope.monitor.monitor import Monitor
     from rankscope.monitor.server.routing.endpoint import Call
-    from rankscope.monitor.server.routing.pool import MonitorPool
 
 SPAN_FIELDS = ("since", "until", "model", "version", "environment")
 
 
-def _name_span(side: str) -> tuple[Any, ...]:
-    return (
-        name_time(f"{side}_since", f"When the span {side} begins, in RFC 3339."),
-        name_time(f"{side}_until", "When it is over."),
-        name_text(f"{side}_model", "The model that ranked there; any if left out."),
-        name_text(f"{side}_version", "Its version; any if left out."),
-        name_choice(
-            f"{side}_environment",
-            "Where it ranked; production if left out.",
-            "production",
-            "validation",
-            "training",
-        ),
-    )
+Begin = Annotated[Moment, Field(description="When the span begins, in RFC 3339.")]
+End = Annotated[Moment, Field(description="When it ends.")]
+SpanModel = Annotated[Name, Field(description="The model that ranked there (default: any).")]
+SpanVersion = Annotated[Name, Field(description="Its version (default: any).")]
+Environment = Annotated[
+    Literal["production", "validation", "training"],
+    Field(description="Where it ranked (default: production)."),
+]
 
 
-class Causes:
-    """Answers why.
+class RankingQuery(TypedDict, total=False):
+    """By which measure a ranking is explained."""
 
-    Args:
-        pool: Asks monitors.
-    """
+    measure: Measure
 
-    def __init__(self, pool: MonitorPool) -> None:
-        self._pool = pool
-        self.endpoints = (
-            Endpoint(
-                "GET",
-                "/v1/trace",
-                "read",
-                self.get_trace,
-                summary="Why a measure changed between two spans of time, in parts that add up.",
-                parameters=(MEASURE, *_name_span("before"), *_name_span("after")),
-                result=schemas.TRACE,
-            ),
-            Endpoint(
-                "GET",
-                "/v1/rankings/{ranking_id:id}",
-                "read",
-                self.get_ranking,
-                summary="A ranking as it was logged, its labels, and its value rank by rank.",
-                parameters=(MEASURE,),
-                result=schemas.RANKING,
-            ),
+
+class TraceQuery(RankingQuery, total=False):
+    """Which spans are compared."""
+
+    before_since: Begin
+    before_until: End
+    before_model: SpanModel
+    before_version: SpanVersion
+    before_environment: Environment
+    after_since: Begin
+    after_until: End
+    after_model: SpanModel
+    after_version: SpanVersion
+    after_environment: Environment
+
+
+@extensible
+class RankingAnswer(TypedDict):
+    """A ranking with its labels and its value."""
+
+    ranking_id: str
+    time: Time
+    measure: str
+    value: Number | None
+    is_final: bool
+    documents: list[Object]
+    labels: list[Object]
+
+
+def get_trace(monitor: Monitor, call: Call) -> Any:  # noqa: ANN401 - JSON
+    """Return why a measure changed between two spans, in parts that add up to the change."""
+    before, after = (read_span(side, call.query) for side in ("before", "after"))
+    if before is None and after is None:
+        before, after = monitor.suggest_spans() or (None, None)
+    if before is None or after is None:
+        raise RefusedRequestError(
+            422,
+            "expected two spans, found nothing to be compared",
+            code="parameter",
+            hint="say before_since, before_until, after_since and after_until",
         )
+    return make_plain(monitor.trace(before, after, call.query.get("measure")))
 
-    async def get_trace(self, call: Call) -> Response:
-        """Answer with the causes of a change."""
 
-        def read(monitor: Monitor) -> Any:  # noqa: ANN401 - JSON
-            before, after = (read_span(side, call.query) for side in ("before", "after"))
-            if before is None and after is None:
-                before, after = monitor.suggest_spans() or (None, None)
-            if before is None or after is None:
-                raise RefusedRequestError(
-                    422,
-                    "expected two spans, found nothing to be compared",
-                    code="parameter",
-                    hint="say before_since, before_until, after_since and after_until",
-                )
-            measure = call.query.get("measure")
-            return make_plain(monitor.trace(before, after, measure))
-
-        return JSONResponse(await self._pool.read(call, read, is_trace=True))
-
-    async def get_ranking(self, call: Call) -> Response:
-        """Answer with a ranking, its labels and its value."""
-
-        def read(monitor: Monitor) -> Any:  # noqa: ANN401 - JSON
-            measure = call.query.get("measure")
-            return make_plain(monitor.explain(call.part("ranking_id"), measure))
-
-        return JSONResponse(await self._pool.read(call, read))
+def get_ranking(monitor: Monitor, call: Call) -> Any:  # noqa: ANN401 - JSON
+    """Return a ranking as it was logged, its labels, and its value rank by rank."""
+    return make_plain(monitor.explain(call.part("ranking_id"), call.query.get("measure")))
 
 
 def read_span(side: str, query: Mapping[str, Any]) -> Span | None:
@@ -117,3 +100,15 @@ def read_span(side: str, query: Mapping[str, Any]) -> Span | None:
     """
     given = {name: query[f"{side}_{name}"] for name in SPAN_FIELDS if f"{side}_{name}" in query}
     return Span(**given) if given else None
+
+
+ROUTES = (
+    Route("GET", "/v1/trace", get_trace, query=TraceQuery, result=Object, is_trace=True),
+    Route(
+        "GET",
+        "/v1/rankings/{ranking_id:id}",
+        get_ranking,
+        query=RankingQuery,
+        result=RankingAnswer,
+    ),
+)

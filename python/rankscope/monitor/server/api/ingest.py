@@ -12,14 +12,17 @@ import json
 from collections import Counter
 from contextlib import nullcontext
 from functools import lru_cache, partial
+from typing import Annotated, Any, Literal, NotRequired
 
 from anyio import CapacityLimiter, to_thread
+from pydantic import Field
 from starlette.responses import JSONResponse, Response
+from typing_extensions import TypedDict
 
 from rankscope.monitor.events.outcome import STATUSES, count_rejections, tell_statuses
 from rankscope.monitor.events.reader import EventReader
 from rankscope.monitor.events.rejection import Rejection
-from rankscope.monitor.server.api.schemas import BATCH_ANSWER, LABELS, RANKINGS
+from rankscope.monitor.server.api.fields import Count, Object
 from rankscope.monitor.server.http.body import (
     LINES,
     check_length,
@@ -30,25 +33,88 @@ from rankscope.monitor.server.http.body import (
 )
 from rankscope.monitor.server.http.parser import Parser
 from rankscope.monitor.server.routing.endpoint import Endpoint
+from rankscope.monitor.server.settings import Settings
 from rankscope.records import record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
-    from typing import Any, TypeAlias
+    from typing import TypeAlias
 
     from rankscope.monitor.events.limits import Limits
     from rankscope.monitor.events.outcome import Outcome
     from rankscope.monitor.events.rejection import Reading
     from rankscope.monitor.server.http.body import MemoryBudget
     from rankscope.monitor.server.routing.endpoint import Call
-    from rankscope.monitor.server.settings import Settings
     from rankscope.monitor.store.store import Store
 
     Answer: TypeAlias = tuple[bytes, Mapping[str, int]]
     """A body in JSON, and for the log how many objects had which status."""
 
 ACCEPTS = ("application/json", "application/x-ndjson")
+
+# What is wrong with an event is said in the answer, for that event alone, so that a body is any
+# object, or a list of anything.
+Batch = Annotated[list[Any], Field(min_length=1, max_length=Settings().batch)]
+EVENT = "An event. The documentation lists its fields and their other names."
+Rankings = (
+    Annotated[
+        Object,
+        Field(
+            description=EVENT,
+            examples=[
+                {
+                    "ranking_id": "s1",
+                    "time": "2026-11-20T10:00:00Z",
+                    "version": "3",
+                    "items": [{"doc_id": "a", "rank": 1}, {"doc_id": "b", "rank": 2}],
+                }
+            ],
+        ),
+    ]
+    | Batch
+)
+Labels = (
+    Annotated[
+        Object,
+        Field(
+            description=EVENT,
+            examples=[
+                {
+                    "ranking_id": "s1",
+                    "doc_id": "b",
+                    "time": "2026-11-20T10:01:00Z",
+                    "labels": ["click"],
+                }
+            ],
+        ),
+    ]
+    | Batch
+)
+
+
+class ItemAnswer(TypedDict):
+    """What became of one event, and why."""
+
+    status: Literal["accepted", "duplicate", "conflict", "rejected"]
+    code: NotRequired[str]
+    message: NotRequired[str]
+    field: NotRequired[str]
+    hint: NotRequired[str]
+
+
+class BatchAnswer(TypedDict):
+    """What became of a batch of events."""
+
+    accepted: Count
+    duplicate: Count
+    conflict: Count
+    rejected: Count
+    notes: dict[str, Count]
+    unknown_fields: dict[str, Count]
+    items: list[ItemAnswer]
+    request_id: str
+
 
 SMALL_BYTES = 16 << 10
 """Bytes of a body that is read on the event loop: a few rankings, in a few milliseconds."""
@@ -127,9 +193,9 @@ class Ingest:
                 "ingest",
                 partial(self._take, kind="rankings"),
                 summary="Log rankings: one, a list of them, or one a line.",
-                body=RANKINGS,
+                body=Rankings,
                 accepts=ACCEPTS,
-                result=BATCH_ANSWER,
+                result=BatchAnswer,
             ),
             Endpoint(
                 "POST",
@@ -137,9 +203,9 @@ class Ingest:
                 "ingest",
                 partial(self._take, kind="labels"),
                 summary="Log labels of rankings, sent before or not: likewise.",
-                body=LABELS,
+                body=Labels,
                 accepts=ACCEPTS,
-                result=BATCH_ANSWER,
+                result=BatchAnswer,
             ),
         )
 

@@ -5,17 +5,18 @@ from __future__ import annotations
 import re
 
 from rankscope._core import __version__
-from rankscope.monitor.server.api.schemas import ANYTHING, IN_PATHS, PROBLEM, TEXT
+from rankscope.monitor.server.api.fields import Object, PathParameters
+from rankscope.monitor.server.http.problems import Problem
 from rankscope.monitor.server.http.query import FORM
+from rankscope.monitor.server.http.schema import describe_type
 from rankscope.monitor.server.routing.endpoint import JSON
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable
     from typing import Any
 
-    from rankscope.monitor.server.http.query import Parameter
-    from rankscope.monitor.server.routing.endpoint import Endpoint, Schema
+    from rankscope.monitor.server.routing.endpoint import Endpoint
 
 NAMED = re.compile(r"{(\w+)(?::id)?}")
 REFUSALS = {
@@ -38,7 +39,7 @@ REFUSALS = {
 """Why a request is refused, by status."""
 
 BEFORE_ROUTING = frozenset({"400", "414", "421", "500", "503"})
-"""Statuses that the guard also answers before it knows the route: as JSON, for pages too."""
+"""Statuses that the middleware also answers before it knows the route: as JSON, for pages too."""
 
 SECURITY = {
     "key": {
@@ -54,6 +55,7 @@ SECURITY = {
     },
 }
 
+TEXT = {"type": "string"}
 PROBLEM_REF = {"$ref": "#/components/schemas/Problem"}
 REDIRECTS = frozenset({303})
 REDIRECT = {
@@ -75,10 +77,12 @@ def describe(endpoints: Iterable[Endpoint]) -> dict[str, Any]:
         endpoints: The routes. Static files are not described.
     """
     paths: dict[str, dict[str, Any]] = {}
+    records: dict[str, Any] = {}
+    _refer(Problem, records)
     for endpoint in endpoints:
         if endpoint.kind != "file":
             path = NAMED.sub(r"{\1}", endpoint.path)
-            paths.setdefault(path, {})[endpoint.method.lower()] = _describe(endpoint)
+            paths.setdefault(path, {})[endpoint.method.lower()] = _describe(endpoint, records)
     return {
         "openapi": "3.1.0",
         "info": {
@@ -90,7 +94,7 @@ def describe(endpoints: Iterable[Endpoint]) -> dict[str, Any]:
         "paths": paths,
         "components": {
             "securitySchemes": SECURITY,
-            "schemas": {"Problem": PROBLEM},
+            "schemas": {**records, "Problem": _refer(Problem, records)},
             "responses": {
                 **{f"Refused{status}": _refuse(status) for status in REFUSALS},
                 **{f"RefusedPage{status}": _refuse(status, is_page=True) for status in REFUSALS},
@@ -99,42 +103,50 @@ def describe(endpoints: Iterable[Endpoint]) -> dict[str, Any]:
     }
 
 
-def _describe(endpoint: Endpoint) -> dict[str, Any]:
+def _refer(kind: Any, records: dict[str, Any]) -> dict[str, Any]:  # noqa: ANN401 - a type
+    """Describe a type, and keep the records that it refers to by their names."""
+    schema = dict(describe_type(kind))
+    records |= schema.pop("$defs", {})
+    return schema
+
+
+def _describe(endpoint: Endpoint, records: dict[str, Any]) -> dict[str, Any]:
+    in_path = _refer(PathParameters, records)["properties"]
+    query = {} if endpoint.query is None else _refer(endpoint.query, records)
     said: dict[str, Any] = {
         "summary": endpoint.summary,
         "operationId": _name(endpoint),
         "parameters": [
             *(
-                {"name": name, "in": "path", "required": True, "schema": IN_PATHS[name]}
+                {"name": name, "in": "path", "required": True, "schema": in_path[name]}
                 for name in NAMED.findall(endpoint.path)
             ),
-            *(_describe_parameter(one) for one in endpoint.parameters),
+            *(
+                _describe_parameter(name, schema, is_required=name in query.get("required", ()))
+                for name, schema in query.get("properties", {}).items()
+            ),
         ],
-        "responses": _list_refusals(endpoint) | _list_answers(endpoint),
+        "responses": _list_refusals(endpoint) | _list_answers(endpoint, records),
         "security": _secure(endpoint),
     }
-    if endpoint.kind == "form":
-        said["requestBody"] = _take({FORM: _describe_form(endpoint)})
-    elif endpoint.body is not None:
-        # Of lines, nothing can be said in JSON Schema.
-        kinds = {kind: endpoint.body if kind == JSON else TEXT for kind in endpoint.accepts}
-        said["requestBody"] = _take(kinds)
+    if endpoint.body is not None:
+        body = _refer(endpoint.body, records)
+        if endpoint.kind == "form":
+            kinds = {FORM: _add_token(body) if endpoint.scope else body}
+        else:
+            # Of lines, nothing can be said in JSON Schema.
+            kinds = {kind: body if kind == JSON else TEXT for kind in endpoint.accepts}
+        said["requestBody"] = {
+            "required": True,
+            "content": {kind: {"schema": schema} for kind, schema in kinds.items()},
+        }
     return said
 
 
-def _take(kinds: Mapping[str, Schema]) -> dict[str, Any]:
-    content = {kind: {"schema": schema} for kind, schema in kinds.items()}
-    return {"required": True, "content": content}
-
-
-def _describe_form(endpoint: Endpoint) -> Schema:
-    """Describe the fields of a form: its own, and the token that proves which page sent it."""
-    fields = endpoint.body or {}
-    if endpoint.scope is None:
-        return fields
-    properties = {**fields.get("properties", {}), "csrf": CSRF}
-    required = [*fields.get("required", ()), "csrf"]
-    return {**fields, "type": "object", "properties": properties, "required": required}
+def _add_token(form: dict[str, Any]) -> dict[str, Any]:
+    """Add the token that proves which page sent a form."""
+    properties = {**form.get("properties", {}), "csrf": CSRF}
+    return {**form, "properties": properties, "required": ["csrf"]}
 
 
 def _name(endpoint: Endpoint) -> str:
@@ -142,27 +154,25 @@ def _name(endpoint: Endpoint) -> str:
     return "_".join([endpoint.method.lower(), *words])
 
 
-def _describe_parameter(parameter: Parameter) -> dict[str, Any]:
-    schema = dict(parameter.schema)
-    return {
-        "name": parameter.name,
-        "in": "query",
-        "required": parameter.is_needed,
-        "description": parameter.summary,
-        "schema": {"type": "array", "items": schema} if parameter.is_many else schema,
+def _describe_parameter(name: str, schema: dict[str, Any], *, is_required: bool) -> dict[str, Any]:
+    described = {"name": name, "in": "query", "required": is_required}
+    if "description" in schema:
+        described["description"] = schema["description"]
+    return described | {
+        "schema": {key: value for key, value in schema.items() if key != "description"}
     }
 
 
-def _list_answers(endpoint: Endpoint) -> dict[str, Any]:
+def _list_answers(endpoint: Endpoint, records: dict[str, Any]) -> dict[str, Any]:
     """Describe what is answered if all is well, and what only this route answers."""
-    answers: dict[str, Any] = {str(endpoint.status): _answer(endpoint)}
-    for status, schema in endpoint.also.items():
+    answers: dict[str, Any] = {str(endpoint.status): _answer(endpoint, records)}
+    for status, kind in endpoint.also.items():
         if status in REDIRECTS:
             answers[str(status)] = REDIRECT
-        elif schema is None:
+        elif kind is None:
             answers[str(status)] = {"description": "The copy that you have is still current."}
         else:
-            either = {"oneOf": [schema, PROBLEM_REF]}
+            either = {"oneOf": [_refer(kind, records), PROBLEM_REF]}
             answers[str(status)] = {
                 "description": endpoint.summary,
                 "content": {JSON: {"schema": either}},
@@ -172,13 +182,13 @@ def _list_answers(endpoint: Endpoint) -> dict[str, Any]:
     return answers
 
 
-def _answer(endpoint: Endpoint) -> dict[str, Any]:
+def _answer(endpoint: Endpoint, records: dict[str, Any]) -> dict[str, Any]:
     if endpoint.status == 204:
         return {"description": "Done."}
     if endpoint.status in REDIRECTS:
         return REDIRECT
     kind = endpoint.gives or ("text/html" if endpoint.kind == "page" else JSON)
-    schema = endpoint.result or (ANYTHING if kind == JSON else TEXT)
+    schema = _refer(endpoint.result or Object, records) if kind == JSON else TEXT
     return {"description": endpoint.summary, "content": {kind: {"schema": schema}}}
 
 
@@ -193,7 +203,7 @@ def _list_refusals(endpoint: Endpoint) -> dict[str, Any]:
         found |= {"409"}
     if "{" in endpoint.path:
         found |= {"404", "422"}
-    if endpoint.parameters or takes_body:
+    if endpoint.query is not None or takes_body:
         found |= {"422"}
     if takes_body:
         found |= {"408", "413", "415"}

@@ -1,164 +1,274 @@
-"""How a project is measured, its keys, and who changed what, for programs."""
+"""The configuration of a project, its keys, and the audit log."""
 
 from __future__ import annotations
 
 import json
+from typing import Annotated, Any, Literal, NotRequired, Required, cast
 
-from starlette.responses import JSONResponse, Response
+from pydantic import Discriminator, Field, Tag
+from typing_extensions import TypedDict
 
-from rankscope.monitor.definition.configuration import Configuration
+from rankscope.monitor.definition.configuration import (
+    MOST_ATTRIBUTES,
+    MOST_GRACE,
+    MOST_VALUES,
+    Configuration,
+)
+from rankscope.monitor.definition.definition import DEEPEST, EMPTY, POLICY, define
+from rankscope.monitor.definition.definition import RULE as RULE_VERSION
 from rankscope.monitor.events.times import format_time
-from rankscope.monitor.server.api import schemas
+from rankscope.monitor.server.api.fields import (
+    LIMITS,
+    PRINTABLE,
+    Attribute,
+    Id,
+    Pair,
+    Part,
+    Time,
+)
+from rankscope.monitor.server.api.route import Route
 from rankscope.monitor.server.http.problems import RefusedRequestError
-from rankscope.monitor.server.routing.endpoint import Endpoint
+from rankscope.monitor.server.http.schema import (
+    WHOLE,
+    Number,
+    OneOf,
+    described,
+)
 from rankscope.monitor.store.keys import make_key
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
-
     from rankscope.monitor.monitor import Monitor
     from rankscope.monitor.server.routing.endpoint import Call
-    from rankscope.monitor.server.routing.pool import MonitorPool
     from rankscope.monitor.store.keys import ApiKey
 
-
-class Project:
-    """Answers what a project is, and changes it.
-
-    Args:
-        pool: Asks monitors.
-    """
-
-    def __init__(self, pool: MonitorPool) -> None:
-        self._pool = pool
-        self.endpoints = (
-            Endpoint(
-                "GET",
-                "/v1/configuration",
-                "read",
-                self.get_configuration,
-                summary="How the project is measured.",
-                result=schemas.CONFIGURATION,
-            ),
-            Endpoint(
-                "PUT",
-                "/v1/configuration",
-                "admin",
-                self.put_configuration,
-                summary="Say how the project is measured from now on.",
-                body=schemas.NEW_CONFIGURATION,
-                result=schemas.CONFIGURATION,
-            ),
-            Endpoint(
-                "GET",
-                "/v1/keys",
-                "admin",
-                self.list_keys,
-                summary="The keys of the project, without their secrets.",
-                result=schemas.KEYS,
-            ),
-            Endpoint(
-                "POST",
-                "/v1/keys",
-                "admin",
-                self.create_key,
-                summary="Make a key, which is shown this once.",
-                body=schemas.NEW_KEY,
-                result=schemas.SHOWN_KEY,
-                status=201,
-            ),
-            Endpoint(
-                "DELETE",
-                "/v1/keys/{key_id}",
-                "admin",
-                self.revoke_key,
-                summary="Revoke a key.",
-                status=204,
-            ),
-            Endpoint(
-                "GET",
-                "/v1/audit",
-                "admin",
-                self.list_audit,
-                summary="Who changed what, the newest first.",
-                result=schemas.AUDIT,
-            ),
-        )
-
-    async def get_configuration(self, call: Call) -> Response:
-        """Answer with the configuration."""
-        return JSONResponse(
-            await self._pool.read(call, lambda monitor: monitor.configuration.to_dict())
-        )
-
-    async def put_configuration(self, call: Call) -> Response:
-        """Change the configuration."""
-
-        def change(monitor: Monitor) -> Any:  # noqa: ANN401 - JSON
-            configuration = Configuration.from_json(json.dumps(call.body))
-            monitor.configure(configuration, actor=call.principal.actor)
-            return configuration.to_dict()
-
-        return JSONResponse(await self._pool.run(call.principal, change))
-
-    async def list_keys(self, call: Call) -> Response:
-        """List the keys."""
-
-        def read(monitor: Monitor) -> Any:  # noqa: ANN401 - JSON
-            return {"keys": [_write_key(key) for key in monitor.store.keys(monitor.project)]}
-
-        return JSONResponse(await self._pool.read(call, read))
-
-    async def create_key(self, call: Call) -> Response:
-        """Make a key."""
-
-        def change(monitor: Monitor) -> Any:  # noqa: ANN401 - JSON
-            scopes, name = call.body["scopes"], call.body["name"]
-            key, shown = make_key(monitor.project, scopes, name=name, now=monitor.now())
-            monitor.store.add_key(key, call.principal.actor)
-            return _write_key(key) | {"key": shown.reveal()}
-
-        return JSONResponse(await self._pool.run(call.principal, change), 201)
-
-    async def revoke_key(self, call: Call) -> Response:
-        """Revoke a key."""
-        key_id = call.part("key_id")
-
-        def change(monitor: Monitor) -> bool:
-            store, project = monitor.store, monitor.project
-            return store.revoke_key(project, key_id, monitor.now(), call.principal.actor)
-
-        if not await self._pool.run(call.principal, change):
-            raise RefusedRequestError(
-                404, "there is no such key that opens something", code="no_key"
-            )
-        return Response(status_code=204)
-
-    async def list_audit(self, call: Call) -> Response:
-        """List what was changed."""
-
-        def read(monitor: Monitor) -> Any:  # noqa: ANN401 - JSON
-            entries = monitor.store.audit(monitor.project)[::-1]
-            return {
-                "entries": [
-                    {
-                        "time": format_time(entry.time),
-                        "actor": entry.actor,
-                        "action": entry.action,
-                        "subject": entry.subject,
-                    }
-                    for entry in entries[:MOST_ENTRIES]
-                ]
-            }
-
-        return JSONResponse(await self._pool.read(call, read))
-
-
 MOST_ENTRIES = 1000
+KeyName = Annotated[
+    str,
+    described(minLength=1, maxLength=LIMITS.name_bytes, pattern=f"^([^{PRINTABLE}]| )+$"),
+]
+KeyScope = Literal["ingest", "read", "admin"]
+Microseconds = Annotated[int, Field(description="In microseconds since 1970 in UTC."), WHOLE]
+ReferenceSet = Literal["validation", "training"]
 
 
-def _write_key(key: ApiKey) -> dict[str, Any]:
+class SetBaseline(TypedDict):
+    """The baseline is a validation or training set."""
+
+    kind: Literal["set"]
+    environment: NotRequired[ReferenceSet]
+    model: NotRequired[Part | None]
+    version: NotRequired[Part | None]
+    since: NotRequired[None]
+    until: NotRequired[None]
+
+
+class PeriodBaseline(TypedDict):
+    """The baseline is a period in production."""
+
+    kind: Literal["period"]
+    environment: NotRequired[ReferenceSet]
+    model: NotRequired[Part | None]
+    version: NotRequired[Part | None]
+    since: Microseconds
+    until: Microseconds
+
+
+class VersionBaseline(TypedDict):
+    """The baseline is the version before."""
+
+    kind: Literal["version"]
+    environment: NotRequired[ReferenceSet]
+    model: NotRequired[Part | None]
+    version: NotRequired[None]
+    since: NotRequired[None]
+    until: NotRequired[None]
+
+
+def _tag_baseline(value: Any) -> str:  # noqa: ANN401 - JSON
+    return f"({value.get('kind')})" if isinstance(value, dict) else ""
+
+
+BaselineChoice = Annotated[
+    Annotated[SetBaseline, Tag("(set)")]
+    | Annotated[PeriodBaseline, Tag("(period)")]
+    | Annotated[VersionBaseline, Tag("(version)")],
+    Discriminator(
+        _tag_baseline,
+        custom_error_type="baseline_kind",
+        custom_error_message="an object with the kind set, period or version",
+    ),
+]
+
+
+class Attribution(TypedDict):
+    """Which labels count, and how much."""
+
+    positive: Annotated[
+        dict[str, Number],
+        Field(min_length=1),
+        described(propertyNames={"type": "string", "minLength": 1, "maxLength": LIMITS.name_bytes}),
+    ]
+    combine: Literal["sum", "max"]
+    repeats: Literal["each", "once"]
+    unlabelled: Number | None
+
+
+class PolicyFields(TypedDict, total=False):
+    """The conventions of a definition."""
+
+    ties: Required[Annotated[str, OneOf(POLICY.ties)]]
+    empty: Annotated[str, OneOf(*EMPTY)]
+    missing: Literal["zero", "skip", "error"]
+    unjudged: Literal["nonrelevant"]
+    unretrieved: Literal["count", "ignore"]
+    negative: Literal["nonrelevant", "gain", "minmax"]
+    missing_gain: None
+    aggregate: Literal["mean"]
+
+
+class DefinitionFields(TypedDict):
+    """How values are computed."""
+
+    rule: Annotated[int, Field(ge=RULE_VERSION, le=RULE_VERSION), WHOLE]
+    measures: Annotated[
+        list[
+            Annotated[
+                Id,
+                Field(description=f"A measure with a cutoff up to {DEEPEST}, such as nDCG@10."),
+            ]
+        ],
+        Field(min_length=1),
+    ]
+    attribution: Attribution
+    window_seconds: Annotated[int, Field(ge=1, le=10 * 366 * 86_400), WHOLE]
+    max_grade: Annotated[Number, described(exclusiveMinimum=0)]
+    policy: PolicyFields
+
+
+class ConfigurationFields(TypedDict):
+    """How a project is measured."""
+
+    definition: DefinitionFields
+    attributes: Annotated[
+        list[Attribute], Field(max_length=MOST_ATTRIBUTES), described(uniqueItems=True)
+    ]
+    pairs: list[Pair] | None
+    most: Annotated[int, Field(ge=1, le=MOST_VALUES), WHOLE]
+    baseline: BaselineChoice | None
+    grace: Annotated[int, Field(ge=0, le=MOST_GRACE, description="In microseconds."), WHOLE]
+
+
+NewConfiguration = Annotated[
+    ConfigurationFields,
+    Field(
+        examples=[
+            Configuration(
+                definition=define(positive={"click": 1, "buy": 5}, window=86_400),
+                attributes=("device",),
+            ).to_dict()
+        ]
+    ),
+]
+
+
+class NewKeyFields(TypedDict):
+    """A key that is to be made."""
+
+    name: KeyName
+    scopes: Annotated[list[KeyScope], Field(min_length=1)]
+
+
+NewKey = Annotated[NewKeyFields, Field(examples=[{"name": "search service", "scopes": ["ingest"]}])]
+
+
+class Key(TypedDict):
+    """A key, without its secret."""
+
+    key_id: str
+    name: str
+    scopes: list[KeyScope]
+    created: Time
+    revoked: Time | None
+
+
+class ShownKey(Key):
+    """A key that was just made, with its secret."""
+
+    key: str
+
+
+class Keys(TypedDict):
+    """The keys of a project."""
+
+    keys: list[Key]
+
+
+class AuditEntry(TypedDict):
+    """A change, and who made it."""
+
+    time: Time
+    actor: str
+    action: str
+    subject: str
+
+
+class Audit(TypedDict):
+    """Who changed what, the newest first."""
+
+    entries: list[AuditEntry]
+
+
+def get_configuration(monitor: Monitor, _call: Call) -> ConfigurationFields:
+    """Return the configuration of the project."""
+    return cast("ConfigurationFields", monitor.configuration.to_dict())
+
+
+def put_configuration(monitor: Monitor, call: Call) -> ConfigurationFields:
+    """Change the configuration of the project."""
+    configuration = Configuration.from_json(json.dumps(call.body))
+    monitor.configure(configuration, actor=call.principal.actor)
+    return cast("ConfigurationFields", configuration.to_dict())
+
+
+def list_keys(monitor: Monitor, _call: Call) -> Keys:
+    """Return the keys of the project, without their secrets."""
+    return {"keys": [_write_key(key) for key in monitor.store.keys(monitor.project)]}
+
+
+def create_key(monitor: Monitor, call: Call) -> ShownKey:
+    """Create a key. Its secret is shown only in this answer."""
+    body: NewKeyFields = call.body
+    key, shown = make_key(
+        monitor.project, tuple(body["scopes"]), name=body["name"], now=monitor.now()
+    )
+    monitor.store.add_key(key, call.principal.actor)
+    return {**_write_key(key), "key": shown.reveal()}
+
+
+def revoke_key(monitor: Monitor, call: Call) -> None:
+    """Revoke a key."""
+    key_id, actor = call.part("key_id"), call.principal.actor
+    if not monitor.store.revoke_key(monitor.project, key_id, monitor.now(), actor):
+        raise RefusedRequestError(404, "there is no such key that opens something", code="no_key")
+
+
+def list_audit(monitor: Monitor, _call: Call) -> Audit:
+    """Return who changed what, the newest first."""
+    return {
+        "entries": [
+            {
+                "time": format_time(entry.time),
+                "actor": entry.actor,
+                "action": entry.action,
+                "subject": entry.subject,
+            }
+            for entry in monitor.store.audit(monitor.project)[::-1][:MOST_ENTRIES]
+        ]
+    }
+
+
+def _write_key(key: ApiKey) -> Key:
     return {
         "key_id": key.key_id,
         "name": key.name,
@@ -166,3 +276,19 @@ def _write_key(key: ApiKey) -> dict[str, Any]:
         "created": format_time(key.created),
         "revoked": None if key.revoked is None else format_time(key.revoked),
     }
+
+
+ROUTES = (
+    Route("GET", "/v1/configuration", get_configuration, result=ConfigurationFields),
+    Route(
+        "PUT",
+        "/v1/configuration",
+        put_configuration,
+        body=NewConfiguration,
+        result=ConfigurationFields,
+    ),
+    Route("GET", "/v1/keys", list_keys, "admin", result=Keys),
+    Route("POST", "/v1/keys", create_key, body=NewKey, result=ShownKey, status=201),
+    Route("DELETE", "/v1/keys/{key_id}", revoke_key),
+    Route("GET", "/v1/audit", list_audit, "admin", result=Audit),
+)

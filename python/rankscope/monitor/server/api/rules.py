@@ -1,179 +1,207 @@
-"""Rules, alerts and where they are told, for programs."""
+"""Rules, their states, and alerts."""
 
 from __future__ import annotations
 
-from starlette.responses import JSONResponse, Response
+from typing import Annotated, Any, Literal, Required, cast
+
+from pydantic import Field
+from typing_extensions import TypedDict
 
 from rankscope.errors import UsageError
 from rankscope.monitor.alerts.rule import Rule
 from rankscope.monitor.events.times import format_time, read_time
-from rankscope.monitor.server.api import schemas
-from rankscope.monitor.server.api.parameters import LIMIT
-from rankscope.monitor.server.routing.endpoint import Endpoint
+from rankscope.monitor.server.api.fields import (
+    Attribute,
+    Count,
+    Every,
+    Id,
+    ListQuery,
+    Object,
+    Part,
+    RuleName,
+    Time,
+)
+from rankscope.monitor.server.api.route import Route
+from rankscope.monitor.server.http.schema import (
+    KEEP_INTEGER,
+    WHOLE,
+    Number,
+    described,
+    extensible,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
-
     from rankscope.monitor.alerts.detect.state import RuleState
     from rankscope.monitor.monitor import Monitor
     from rankscope.monitor.server.routing.endpoint import Call
-    from rankscope.monitor.server.routing.pool import MonitorPool
 
-RULE = "/v1/rules/{name}"
+State = Literal["OK", "ALERT", "NO_DATA", "INSUFFICIENT"]
 
 
-class Rules:
-    """Answers how rules stand, and changes them.
+class RuleFields(TypedDict, total=False):
+    """A rule."""
 
-    Args:
-        pool: Asks monitors.
-    """
+    name: Annotated[RuleName, Field(description="The name that is in the address.")]
+    measure: Required[Annotated[Id, Field(description="One of the measures of the project.")]]
+    kind: Literal["drop", "threshold"]
+    model: Part | None
+    slices: Annotated[list[Attribute], described(uniqueItems=True)]
+    period: Every
+    tolerance: Annotated[float, Field(ge=0, description="Below 1 if `is_relative`."), KEEP_INTEGER]
+    is_relative: bool
+    run_length: Annotated[float, Field(ge=2), KEEP_INTEGER]
+    fewest: Annotated[int, Field(ge=2), WHOLE]
+    needs: Literal["interval", "value"]
+    since: Time | None
+    webhook: bool
 
-    def __init__(self, pool: MonitorPool) -> None:
-        self._pool = pool
-        self.endpoints = (
-            Endpoint(
-                "GET",
-                "/v1/rules",
-                "read",
-                self.list_rules,
-                summary="How the rules stand.",
-                result=schemas.RULES,
-            ),
-            Endpoint(
-                "GET",
-                RULE,
-                "read",
-                self.get_rule,
-                summary="How a rule stands.",
-                result=schemas.RULE_STATE,
-            ),
-            Endpoint(
-                "PUT",
-                RULE,
-                "admin",
-                self.put_rule,
-                summary="Make a rule, or change it.",
-                body=schemas.NEW_RULE,
-                result=schemas.RULE,
-            ),
-            Endpoint(
-                "DELETE", RULE, "admin", self.remove_rule, summary="Remove a rule.", status=204
-            ),
-            Endpoint(
-                "POST",
-                f"{RULE}/silence",
-                "admin",
-                self.silence_rule,
-                summary="Tell nobody of a rule until some time.",
-                body=schemas.SILENCE,
-                status=204,
-            ),
-            Endpoint(
-                "POST",
-                f"{RULE}/resolve",
-                "admin",
-                self.resolve_rule,
-                summary="Let a rule begin anew, in the state OK.",
-                status=204,
-            ),
-            Endpoint(
-                "GET",
-                "/v1/alerts",
-                "read",
-                self.list_alerts,
-                summary="Changes of the states of rules, the newest first.",
-                parameters=(LIMIT,),
-                result=schemas.ALERTS,
-            ),
+
+NewRule = Annotated[
+    RuleFields, Field(examples=[{"measure": "nDCG@10", "period": "hour", "tolerance": 0.02}])
+]
+
+
+@extensible
+class Stream(TypedDict):
+    """What a rule has found in one version or slice."""
+
+    model: str
+    version: str
+    slice: dict[str, str]
+    state: State
+    reason: str
+    floor: Number | None
+    baseline: Object | None
+    value: Object | None
+    log_evidence: Number | None
+    needed: Number | None
+    is_named: bool
+    since: Time | None
+
+
+@extensible
+class RuleStateFields(TypedDict):
+    """The state of a rule."""
+
+    rule: RuleFields
+    state: State
+    since: Time
+    reason: str
+    streams: list[Stream]
+    evaluated: Time
+    silenced_until: Time | None
+    late_rankings: Count
+
+
+class RuleStates(TypedDict):
+    """The states of all rules."""
+
+    rules: list[RuleStateFields]
+
+
+class SilenceFields(TypedDict):
+    """Until when a rule is silenced."""
+
+    until: Time | None
+
+
+Silence = Annotated[SilenceFields, Field(examples=[{"until": "2026-11-21T18:00:00Z"}])]
+
+
+@extensible
+class AlertFields(TypedDict):
+    """A change of the state of a rule."""
+
+    id: str
+    rule: str
+    measure: str
+    before: State
+    after: State
+    time: Time
+    reason: str
+    link: str
+    streams: list[Object]
+
+
+class Alerts(TypedDict):
+    """Changes of the states of rules."""
+
+    alerts: list[AlertFields]
+
+
+def list_rules(monitor: Monitor, _call: Call) -> RuleStates:
+    """Return the states of all rules."""
+    return {"rules": [write_state(state) for state in monitor.check()]}
+
+
+def get_rule(monitor: Monitor, call: Call) -> RuleStateFields:
+    """Return the state of a rule."""
+    for state in monitor.check():
+        if state.rule.name == call.part("name"):
+            return write_state(state)
+    raise UsageError("expected the name of a rule, found another", hint="list them", code="no_rule")
+
+
+def put_rule(monitor: Monitor, call: Call) -> RuleFields:
+    """Create or change a rule."""
+    name = call.part("name")
+    rule = Rule.from_dict({"name": name, **call.body})
+    if rule.name != name:
+        raise UsageError(
+            "name: expected the name that is in the address, found another",
+            hint="remove the rule and make another; a name stays",
+            code="bad_rule",
         )
-
-    async def list_rules(self, call: Call) -> Response:
-        """List how the rules stand."""
-
-        def read(monitor: Monitor) -> Any:  # noqa: ANN401 - JSON
-            return {"rules": [write_state(state) for state in monitor.check()]}
-
-        return JSONResponse(await self._pool.read(call, read))
-
-    async def get_rule(self, call: Call) -> Response:
-        """Answer with the state of a rule."""
-        name = call.part("name")
-
-        def read(monitor: Monitor) -> Any:  # noqa: ANN401 - JSON
-            for state in monitor.check():
-                if state.rule.name == name:
-                    return write_state(state)
-            raise UsageError(
-                "expected the name of a rule, found another", hint="list them", code="no_rule"
-            )
-
-        return JSONResponse(await self._pool.read(call, read))
-
-    async def put_rule(self, call: Call) -> Response:
-        """Make a rule, or change it."""
-        name = call.part("name")
-
-        def change(monitor: Monitor) -> Any:  # noqa: ANN401 - JSON
-            rule = Rule.from_dict({"name": name, **call.body})
-            if rule.name != name:
-                raise UsageError(
-                    "name: expected the name that is in the address, found another",
-                    hint="remove the rule and make another; a name stays",
-                    code="bad_rule",
-                )
-            monitor.set_rule(rule, actor=call.principal.actor)
-            return next(one.to_dict() for one in monitor.rules() if one.name == name)
-
-        return JSONResponse(await self._pool.run(call.principal, change))
-
-    async def remove_rule(self, call: Call) -> Response:
-        """Remove a rule."""
-        await self._pool.run(
-            call.principal,
-            lambda monitor: monitor.remove_rule(call.part("name"), actor=call.principal.actor),
-        )
-        return Response(status_code=204)
-
-    async def silence_rule(self, call: Call) -> Response:
-        """Silence a rule."""
-        given = call.body["until"]
-
-        def change(monitor: Monitor) -> None:
-            until = None if given is None else read_time(given, "until")[0]
-            monitor.silence(call.part("name"), until, actor=call.principal.actor)
-
-        await self._pool.run(call.principal, change)
-        return Response(status_code=204)
-
-    async def resolve_rule(self, call: Call) -> Response:
-        """Resolve the alert of a rule."""
-        await self._pool.run(
-            call.principal,
-            lambda monitor: monitor.resolve(call.part("name"), actor=call.principal.actor),
-        )
-        return Response(status_code=204)
-
-    async def list_alerts(self, call: Call) -> Response:
-        """List alerts."""
-        limit = call.query.get("limit", 100)
-
-        def read(monitor: Monitor) -> Any:  # noqa: ANN401 - JSON
-            return {"alerts": [alert.to_dict() for alert in monitor.alerts(limit)]}
-
-        return JSONResponse(await self._pool.read(call, read))
+    monitor.set_rule(rule, actor=call.principal.actor)
+    stored = next(one.to_dict() for one in monitor.rules() if one.name == name)
+    return cast("RuleFields", stored)
 
 
-def write_state(state: RuleState) -> dict[str, Any]:
-    """Write how a rule stands, with times as people read them."""
+def remove_rule(monitor: Monitor, call: Call) -> None:
+    """Remove a rule."""
+    monitor.remove_rule(call.part("name"), actor=call.principal.actor)
+
+
+def silence_rule(monitor: Monitor, call: Call) -> None:
+    """Send no notifications of a rule until a time, or end its silence."""
+    body: SilenceFields = call.body
+    until = None if body["until"] is None else read_time(body["until"], "until")[0]
+    monitor.silence(call.part("name"), until, actor=call.principal.actor)
+
+
+def resolve_rule(monitor: Monitor, call: Call) -> None:
+    """Resolve the alert of a rule: its state is OK, and its evidence starts fresh."""
+    monitor.resolve(call.part("name"), actor=call.principal.actor)
+
+
+def list_alerts(monitor: Monitor, call: Call) -> Alerts:
+    """Return changes of the states of rules, the newest first."""
+    alerts = monitor.alerts(call.query.get("limit", 100))
+    return {"alerts": [cast("AlertFields", alert.to_dict()) for alert in alerts]}
+
+
+def write_state(state: RuleState) -> RuleStateFields:
+    """Return the state of a rule, with times as people read them."""
     said = state.to_dict()
     for stream in said["streams"]:
         _write_times(stream, "since", "at")
-    return _write_times(said, "since", "evaluated", "following", "silenced_until")
+    _write_times(said, "since", "evaluated", "following", "silenced_until")
+    return cast("RuleStateFields", said)
 
 
-def _write_times(said: dict[str, Any], *names: str) -> dict[str, Any]:
+def _write_times(said: dict[str, Any], *names: str) -> None:
     for name in names:
         said[name] = None if said[name] is None else format_time(said[name])
-    return said
+
+
+RULE = "/v1/rules/{name}"
+ROUTES = (
+    Route("GET", "/v1/rules", list_rules, result=RuleStates),
+    Route("GET", RULE, get_rule, result=RuleStateFields),
+    Route("PUT", RULE, put_rule, body=NewRule, result=RuleFields),
+    Route("DELETE", RULE, remove_rule),
+    Route("POST", f"{RULE}/silence", silence_rule, body=Silence),
+    Route("POST", f"{RULE}/resolve", resolve_rule),
+    Route("GET", "/v1/alerts", list_alerts, query=ListQuery, result=Alerts),
+)

@@ -1,183 +1,258 @@
-"""Values over time, slices, versions, and how good the data is, for programs."""
+"""Values over time, slices, versions, the baseline, and data quality."""
 
 from __future__ import annotations
 
 import math
+from typing import Required, cast
 
-from starlette.responses import JSONResponse
+from typing_extensions import TypedDict
 
 from rankscope.errors import UsageError
 from rankscope.monitor.events.times import format_time
-from rankscope.monitor.server.api import schemas
-from rankscope.monitor.server.api.parameters import (
-    EVERY,
-    MEASURE,
-    MODEL,
+from rankscope.monitor.server.api.fields import (
     MOST_POINTS,
-    SINCE,
-    SLICE,
-    UNTIL,
-    VERSION,
+    Count,
+    Every,
+    Measure,
+    Model,
+    ModelVersion,
+    Pair,
+    Since,
+    SliceParts,
+    Time,
+    Until,
+    WindowLength,
     check_span,
     refuse_long,
 )
-from rankscope.monitor.server.routing.endpoint import Endpoint
-from rankscope.records import replace
+from rankscope.monitor.server.api.route import Route
+from rankscope.monitor.server.http.schema import Number
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from starlette.responses import Response
-
     from rankscope.monitor.definition.configuration import Configuration
     from rankscope.monitor.definition.slices import Slice
-    from rankscope.monitor.evaluate.baseline import Baseline
     from rankscope.monitor.monitor import Monitor
     from rankscope.monitor.server.routing.endpoint import Call
-    from rankscope.monitor.server.routing.pool import MonitorPool
-
-NEEDED = replace(MEASURE, is_needed=True)
-SPAN = ("since", "until", "model", "version")
 
 
-class Values:
-    """Answers what values there are.
+class SpanQuery(TypedDict, total=False):
+    """A span of time."""
 
-    Args:
-        pool: Asks monitors.
-    """
+    since: Since
+    until: Until
 
-    def __init__(self, pool: MonitorPool) -> None:
-        self._pool = pool
-        self.endpoints = (
-            Endpoint(
-                "GET",
-                "/v1/series",
-                "read",
-                self.get_series,
-                summary="The values of a measure over time, with intervals and denominators.",
-                parameters=(NEEDED, EVERY, SINCE, UNTIL, MODEL, VERSION, SLICE),
-                result=schemas.SERIES,
-            ),
-            Endpoint(
-                "GET",
-                "/v1/slices",
-                "read",
-                self.get_slices,
-                summary="The slices of a span of time, the lowest against the baseline first.",
-                parameters=(NEEDED, SINCE, UNTIL, MODEL, VERSION),
-                result=schemas.SLICES,
-            ),
-            Endpoint(
-                "GET",
-                "/v1/quality",
-                "read",
-                self.get_quality,
-                summary="What was discarded, what is late, what is open.",
-                parameters=(SINCE, UNTIL),
-                result=schemas.QUALITY,
-            ),
-            Endpoint(
-                "GET",
-                "/v1/maturity",
-                "read",
-                self.get_maturity,
-                summary="The share of labels that is there, by the age of a ranking.",
-                result=schemas.MATURITY,
-            ),
-            Endpoint(
-                "GET",
-                "/v1/versions",
-                "read",
-                self.get_versions,
-                summary="The versions of models in production, the first shown first.",
-                result=schemas.VERSIONS,
-            ),
-            Endpoint(
-                "GET",
-                "/v1/baseline",
-                "read",
-                self.get_baseline,
-                summary="What values are held against.",
-                result=schemas.BASELINE,
-            ),
-        )
 
-    async def get_series(self, call: Call) -> Response:
-        """Answer with the values of a measure over time."""
+class SlicesQuery(SpanQuery, total=False):
+    """Which slices are read."""
 
-        def read(monitor: Monitor) -> Any:  # noqa: ANN401 - JSON
-            given = {"every": "hour"} | dict(call.query)
-            check_span(given, monitor.now(), given["every"])
-            parts = tuple(sorted(given.pop("slice", ())))
-            _check_slice(parts, monitor.configuration)
-            series = monitor.series(given.pop("measure"), slice=parts, **given)
-            if len(series) > MOST_POINTS:
-                raise refuse_long(series.every)
-            return series.to_dict()
+    measure: Required[Measure]
+    model: Model
+    version: ModelVersion
 
-        return JSONResponse(await self._pool.read(call, read))
 
-    async def get_slices(self, call: Call) -> Response:
-        """Answer with the slices of a span."""
+class SeriesQuery(SlicesQuery, total=False):
+    """Which series is read."""
 
-        def read(monitor: Monitor) -> Any:  # noqa: ANN401 - JSON
-            check_span(call.query, monitor.now())
-            given = dict(call.query)
-            measure = given.pop("measure")
-            table = monitor.slices(measure, **given)
-            rows = [dict(zip(table.names, row, strict=True)) for row in table.rows()]
-            left_out = max(len(rows) - MOST_POINTS, 0)
-            return {"measure": measure, "slices": rows[:MOST_POINTS], "left_out": left_out}
+    every: WindowLength
+    slice: SliceParts
 
-        return JSONResponse(await self._pool.read(call, read))
 
-    async def get_quality(self, call: Call) -> Response:
-        """Answer with the data quality of a span."""
+class Series(TypedDict):
+    """The values of a measure over time."""
 
-        def read(monitor: Monitor) -> Any:  # noqa: ANN401 - JSON
-            check_span(call.query, monitor.now())
-            return monitor.quality(**call.query).to_dict()
+    measure: str
+    every: Every
+    model: str | None
+    version: str | None
+    slice: list[Pair]
+    level: Number
+    starts: list[Time]
+    values: list[Number | None]
+    lower: list[Number | None]
+    upper: list[Number | None]
+    defined: list[Count]
+    rankings: list[Count]
+    labelled: list[Count]
+    empty: list[Count]
+    missing: list[Count]
+    tied: list[Count]
+    gaps: list[Count]
+    documents: list[Count]
+    unjudged: list[Count]
+    is_final: list[bool]
 
-        return JSONResponse(await self._pool.read(call, read))
 
-    async def get_maturity(self, call: Call) -> Response:
-        """Answer with the label delay."""
+class SliceValue(TypedDict):
+    """The value of a slice."""
 
-        def read(monitor: Monitor) -> Any:  # noqa: ANN401 - JSON
-            return monitor.quality().to_dict()["curve"]
+    slice: str
+    value: Number | None
+    rankings: Count
+    labelled: Count
+    empty: Count
+    baseline: Number | None
+    difference: Number | None
 
-        return JSONResponse(await self._pool.read(call, read))
 
-    async def get_versions(self, call: Call) -> Response:
-        """Answer with the versions of models."""
+class Slices(TypedDict):
+    """The slices of a span."""
 
-        def read(monitor: Monitor) -> Any:  # noqa: ANN401 - JSON
-            return {
-                "versions": [
-                    {
-                        "model": one.model,
-                        "version": one.version,
-                        "first": format_time(one.first),
-                        "last": format_time(one.last),
-                        "rankings": one.rankings,
-                        "folded": one.folded,
-                    }
-                    for one in monitor.versions()
-                ]
+    measure: str
+    left_out: Count
+    slices: list[SliceValue]
+
+
+class Maturity(TypedDict):
+    """How many labels are there, by the age of a ranking."""
+
+    ages_seconds: list[Count]
+    counts: list[Count]
+    shares: list[Number]
+
+
+class Quality(TypedDict):
+    """The quality of the data."""
+
+    events: dict[str, Count]
+    pending_labels: Count
+    late: Count
+    unshown: Count
+    folded: dict[str, Count]
+    folded_versions: Count
+    folded_rankings: Count
+    shown: dict[str, Count]
+    curve: Maturity
+    newest: Time | None
+    as_of: Time | None
+    behind: Count
+    lost: Count
+
+
+class Version(TypedDict):
+    """A version of a model."""
+
+    model: str
+    version: str
+    first: Time
+    last: Time
+    rankings: Count
+    folded: Count
+
+
+class Versions(TypedDict):
+    """The versions of models in production."""
+
+    versions: list[Version]
+
+
+class MeanValue(TypedDict):
+    """A mean with its confidence interval."""
+
+    value: Number | None
+    lower: Number | None
+    upper: Number | None
+
+
+class BaselineValues(TypedDict):
+    """A baseline."""
+
+    kind: str
+    of: str
+    rankings: Count
+    means: dict[str, MeanValue]
+
+
+class BaselineAnswer(TypedDict):
+    """The baseline of a project, if it has one."""
+
+    baseline: BaselineValues | None
+
+
+def get_series(monitor: Monitor, call: Call) -> Series:
+    """Return the values of a measure over time, with intervals and counts."""
+    query: SeriesQuery = call.query
+    every = query.get("every", "hour")
+    check_span(query, monitor.now(), every)
+    parts = tuple(sorted(query.get("slice", ())))
+    _check_slice(parts, monitor.configuration)
+    series = monitor.series(
+        query["measure"],
+        every=every,
+        slice=parts,
+        since=query.get("since"),
+        until=query.get("until"),
+        model=query.get("model"),
+        version=query.get("version"),
+    )
+    if len(series) > MOST_POINTS:
+        raise refuse_long(series.every)
+    return cast("Series", series.to_dict())
+
+
+def get_slices(monitor: Monitor, call: Call) -> Slices:
+    """Return the slices of a span, the lowest against the baseline first."""
+    query: SlicesQuery = call.query
+    check_span(query, monitor.now())
+    given: dict[str, Any] = dict(query)
+    measure = given.pop("measure")
+    table = monitor.slices(measure, **given)
+    rows: list[Any] = [dict(zip(table.names, row, strict=True)) for row in table.rows()]
+    left_out = max(len(rows) - MOST_POINTS, 0)
+    return {"measure": measure, "slices": rows[:MOST_POINTS], "left_out": left_out}
+
+
+def get_quality(monitor: Monitor, call: Call) -> Quality:
+    """Return how many events were accepted, rejected, late, or are waiting."""
+    query: SpanQuery = call.query
+    check_span(query, monitor.now())
+    return cast("Quality", monitor.quality(**query).to_dict())
+
+
+def get_maturity(monitor: Monitor, _call: Call) -> Maturity:
+    """Return the share of labels that has arrived, by the age of a ranking."""
+    return cast("Maturity", monitor.quality().to_dict()["curve"])
+
+
+def list_versions(monitor: Monitor, _call: Call) -> Versions:
+    """Return the versions of models in production, the first shown first."""
+    return {
+        "versions": [
+            {
+                "model": one.model,
+                "version": one.version,
+                "first": format_time(one.first),
+                "last": format_time(one.last),
+                "rankings": one.rankings,
+                "folded": one.folded,
             }
+            for one in monitor.versions()
+        ]
+    }
 
-        return JSONResponse(await self._pool.read(call, read))
 
-    async def get_baseline(self, call: Call) -> Response:
-        """Answer with the baseline."""
-
-        def read(monitor: Monitor) -> Any:  # noqa: ANN401 - JSON
-            baseline = monitor.baseline()
-            return {"baseline": None if baseline is None else _write_baseline(baseline)}
-
-        return JSONResponse(await self._pool.read(call, read))
+def get_baseline(monitor: Monitor, _call: Call) -> BaselineAnswer:
+    """Return the baseline that values are compared with."""
+    baseline = monitor.baseline()
+    if baseline is None:
+        return {"baseline": None}
+    return {
+        "baseline": {
+            "kind": baseline.kind,
+            "of": baseline.of,
+            "rankings": baseline.rankings,
+            "means": {
+                name: {
+                    "value": _or_none(mean.value),
+                    "lower": _or_none(mean.lower),
+                    "upper": _or_none(mean.upper),
+                }
+                for name, mean in baseline.means.items()
+            },
+        }
+    }
 
 
 def _check_slice(parts: Slice, configuration: Configuration) -> None:
@@ -196,17 +271,15 @@ def _check_slice(parts: Slice, configuration: Configuration) -> None:
         )
 
 
-def _write_baseline(baseline: Baseline) -> dict[str, Any]:
-    return {
-        "kind": baseline.kind,
-        "of": baseline.of,
-        "rankings": baseline.rankings,
-        "means": {
-            name: {field: _or_none(getattr(mean, field)) for field in ("value", "lower", "upper")}
-            for name, mean in baseline.means.items()
-        },
-    }
-
-
 def _or_none(value: float) -> float | None:
     return None if math.isnan(value) else value
+
+
+ROUTES = (
+    Route("GET", "/v1/series", get_series, query=SeriesQuery, result=Series),
+    Route("GET", "/v1/slices", get_slices, query=SlicesQuery, result=Slices),
+    Route("GET", "/v1/quality", get_quality, query=SpanQuery, result=Quality),
+    Route("GET", "/v1/maturity", get_maturity, result=Maturity),
+    Route("GET", "/v1/versions", list_versions, result=Versions),
+    Route("GET", "/v1/baseline", get_baseline, result=BaselineAnswer),
+)

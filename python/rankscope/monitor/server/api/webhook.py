@@ -1,12 +1,14 @@
-"""Where notifications go, and what became of them, for programs."""
+"""The webhook of a project, and its notifications."""
 
 from __future__ import annotations
 
 import json
+from typing import Annotated, Literal, NotRequired, cast
 
-from starlette.responses import JSONResponse, Response
+from pydantic import Field
+from typing_extensions import TypedDict
 
-from rankscope.monitor.alerts.notify.http import read_url
+from rankscope.monitor.alerts.notify.http import MOST_URL, read_url
 from rankscope.monitor.alerts.notify.webhook import (
     find_webhook,
     remove_webhook,
@@ -14,145 +16,163 @@ from rankscope.monitor.alerts.notify.webhook import (
     try_webhook,
 )
 from rankscope.monitor.events.times import format_time
-from rankscope.monitor.server.api import schemas
-from rankscope.monitor.server.api.parameters import LIMIT
-from rankscope.monitor.server.routing.endpoint import Endpoint
+from rankscope.monitor.server.api.fields import Count, ListQuery, Object, Time
+from rankscope.monitor.server.api.route import Route
+from rankscope.monitor.server.http.schema import described
 from rankscope.monitor.store.keys import Secret
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
-
     from rankscope.monitor.alerts.notify.http import Poster
     from rankscope.monitor.monitor import Monitor
     from rankscope.monitor.server.routing.endpoint import Call
-    from rankscope.monitor.server.routing.pool import MonitorPool
     from rankscope.monitor.store.tables.outbox import Letter, Webhook
 
+Channel = Literal["log", "webhook"]
 PATH = "/v1/webhook"
+# Base64 of 24 to 64 bytes.
+SECRET = "^whsec_(?:(?:B{4}){8,20}(?:B{4}|B{3}=|BB==)?|(?:B{4}){21}(?:BB==)?)$".replace(
+    "B", "[A-Za-z0-9+/]"
+)
 
 
-class Webhooks:
-    """Answers where notifications go, and changes that.
+class WebhookFields(TypedDict):
+    """A webhook, without its path and its secret."""
+
+    host: str
+    allows_http: bool
+    created: Time
+    disabled: Time | None
+    needs_secret: bool
+
+
+class WebhookAnswer(TypedDict):
+    """The webhook of a project, if it has one."""
+
+    webhook: WebhookFields | None
+
+
+class WebhookSet(TypedDict):
+    """A webhook, with the secret that was made for it."""
+
+    webhook: WebhookFields | None
+    secret: str | None
+
+
+class NewWebhookFields(TypedDict):
+    """Where notifications are to go."""
+
+    url: Annotated[
+        str,
+        described(
+            minLength=1,
+            maxLength=MOST_URL,
+            pattern=r"^https?://(?:\[[0-9A-Fa-f:.]+\]|[0-9A-Za-z_.-]+)(?::[0-9]{1,5})?"
+            r"(?:[/?][!-\x22$-\[\]-~]*)?$",
+        ),
+        Field(description="A public address. With http, `allows_http` has to be true."),
+    ]
+    secret: NotRequired[
+        Annotated[
+            Annotated[str, described(pattern=SECRET)] | None,
+            Field(description="What notifications are signed with; one is made by default."),
+        ]
+    ]
+    allows_http: NotRequired[bool]
+
+
+NewWebhook = Annotated[NewWebhookFields, Field(examples=[{"url": "https://example.com/hook"}])]
+
+
+class TestDelivery(TypedDict):
+    """What became of a test notification."""
+
+    is_delivered: bool
+    told: str
+
+
+class Notification(TypedDict):
+    """A notification and its delivery."""
+
+    id: str
+    channel: Channel
+    status: Literal["waiting", "delivered", "dead", "summed"]
+    attempts: Count
+    problem: str
+    created: Time
+    due: Time
+    finished: Time | None
+    notification: Object
+
+
+class Notifications(TypedDict):
+    """Notifications, the newest first."""
+
+    notifications: list[Notification]
+
+
+def get_webhook(monitor: Monitor, _call: Call) -> WebhookAnswer:
+    """Return where notifications are sent; the path and the secret are never shown."""
+    return {"webhook": _write_webhook(find_webhook(monitor.store, monitor.project))}
+
+
+def list_notifications(monitor: Monitor, call: Call) -> Notifications:
+    """Return notifications and their delivery, the newest first."""
+    found = monitor.notifications(call.query.get("limit", 100))
+    return {"notifications": [_write_notification(one) for one in found]}
+
+
+READING = (
+    Route("GET", PATH, get_webhook, result=WebhookAnswer),
+    Route("GET", "/v1/notifications", list_notifications, query=ListQuery, result=Notifications),
+)
+
+
+class WebhookChanges:
+    """Routes that send something to a webhook, or check its address, which may be slow.
 
     Args:
-        pool: Asks monitors.
-        slow: Likewise, in threads of its own, for what calls the other side, which may be slow.
-        poster: Posts to webhooks, and judges their addresses.
+        poster: Posts to webhooks, and checks their addresses.
     """
 
-    def __init__(self, pool: MonitorPool, slow: MonitorPool, poster: Poster) -> None:
-        self._pool = pool
-        self._slow = slow
+    def __init__(self, poster: Poster) -> None:
         self._poster = poster
-        self.endpoints = (
-            Endpoint(
-                "GET",
-                PATH,
-                "read",
-                self.get,
-                summary="Where notifications go; its path and its secret are shown to nobody.",
-                result=schemas.WEBHOOK,
-            ),
-            Endpoint(
-                "PUT",
-                PATH,
-                "admin",
-                self.put,
-                summary="Set the webhook. A secret that is made is shown this once.",
-                body=schemas.NEW_WEBHOOK,
-                result=schemas.SET_WEBHOOK,
-            ),
-            Endpoint(
-                "DELETE",
-                PATH,
-                "admin",
-                self.remove,
-                summary="Send notifications to the log only.",
-                status=204,
-                refuses=(404,),
-            ),
-            Endpoint(
-                "POST",
-                f"{PATH}/test",
-                "admin",
-                self.test,
-                summary="Send a test notification.",
-                result=schemas.TRIED,
-                refuses=(404,),
-            ),
-            Endpoint(
-                "GET",
-                "/v1/notifications",
-                "read",
-                self.list_notifications,
-                summary="Notifications and what became of them, the newest first.",
-                parameters=(LIMIT,),
-                result=schemas.NOTIFICATIONS,
-            ),
+        self.routes = (
+            Route("PUT", PATH, self.put, body=NewWebhook, result=WebhookSet),
+            Route("DELETE", PATH, self.remove, refuses=(404,)),
+            Route("POST", f"{PATH}/test", self.test, result=TestDelivery, refuses=(404,)),
         )
 
-    async def get(self, call: Call) -> Response:
-        """Answer with the webhook."""
+    def put(self, monitor: Monitor, call: Call) -> WebhookSet:
+        """Set the webhook. A secret that is made for it is shown only in this answer."""
+        body: NewWebhookFields = call.body
+        given = body.get("secret")
+        made = set_webhook(
+            monitor.store,
+            monitor.project,
+            body["url"],
+            poster=self._poster,
+            now=monitor.now(),
+            actor=call.principal.actor,
+            secret=None if given is None else Secret(given),
+            allows_http=body.get("allows_http", False),
+        )
+        said = _write_webhook(find_webhook(monitor.store, monitor.project))
+        return {"webhook": said, "secret": made.reveal() if given is None else None}
 
-        def read(monitor: Monitor) -> Any:  # noqa: ANN401 - JSON
-            return {"webhook": _write_webhook(find_webhook(monitor.store, monitor.project))}
+    def remove(self, monitor: Monitor, call: Call) -> None:
+        """Remove the webhook: notifications go to the log only."""
+        remove_webhook(
+            monitor.store, monitor.project, now=monitor.now(), actor=call.principal.actor
+        )
 
-        return JSONResponse(await self._pool.read(call, read))
-
-    async def put(self, call: Call) -> Response:
-        """Set the webhook."""
-        given = call.body.get("secret")
-
-        def change(monitor: Monitor) -> Any:  # noqa: ANN401 - JSON
-            made = set_webhook(
-                monitor.store,
-                monitor.project,
-                call.body["url"],
-                poster=self._poster,
-                now=monitor.now(),
-                actor=call.principal.actor,
-                secret=None if given is None else Secret(given),
-                allows_http=call.body.get("allows_http", False),
-            )
-            said = _write_webhook(find_webhook(monitor.store, monitor.project))
-            return {"webhook": said, "secret": made.reveal() if given is None else None}
-
-        return JSONResponse(await self._slow.run(call.principal, change))
-
-    async def remove(self, call: Call) -> Response:
-        """Remove the webhook, so that notifications go to the log only."""
-
-        def change(monitor: Monitor) -> None:
-            remove_webhook(
-                monitor.store, monitor.project, now=monitor.now(), actor=call.principal.actor
-            )
-
-        await self._slow.run(call.principal, change)
-        return Response(status_code=204)
-
-    async def test(self, call: Call) -> Response:
-        """Send a notification that says nothing."""
-
-        def change(monitor: Monitor) -> Any:  # noqa: ANN401 - JSON
-            tried = try_webhook(
-                monitor.store, monitor.project, poster=self._poster, now=monitor.now()
-            )
-            return {"is_delivered": tried.is_delivered, "told": tried.told}
-
-        return JSONResponse(await self._slow.run(call.principal, change))
-
-    async def list_notifications(self, call: Call) -> Response:
-        """List notifications."""
-        limit = call.query.get("limit", 100)
-
-        def read(monitor: Monitor) -> Any:  # noqa: ANN401 - JSON
-            return {"notifications": [write_letter(one) for one in monitor.notifications(limit)]}
-
-        return JSONResponse(await self._pool.read(call, read))
+    def test(self, monitor: Monitor, _call: Call) -> TestDelivery:
+        """Send a test notification."""
+        tried = try_webhook(monitor.store, monitor.project, poster=self._poster, now=monitor.now())
+        return {"is_delivered": tried.is_delivered, "told": tried.told}
 
 
-def _write_webhook(webhook: Webhook | None) -> dict[str, Any] | None:
+def _write_webhook(webhook: Webhook | None) -> WebhookFields | None:
     if webhook is None:
         return None
     return {
@@ -165,16 +185,15 @@ def _write_webhook(webhook: Webhook | None) -> dict[str, Any] | None:
     }
 
 
-def write_letter(letter: Letter) -> dict[str, Any]:
-    """Write what became of a notification."""
+def _write_notification(row: Letter) -> Notification:
     return {
-        "id": letter.notification_id,
-        "channel": letter.channel,
-        "status": letter.status,
-        "attempts": letter.attempts,
-        "problem": letter.problem,
-        "created": format_time(letter.created),
-        "due": format_time(letter.due),
-        "finished": None if letter.finished is None else format_time(letter.finished),
-        "notification": json.loads(letter.body),
+        "id": row.notification_id,
+        "channel": cast("Channel", row.channel),
+        "status": row.status,
+        "attempts": row.attempts,
+        "problem": row.problem,
+        "created": format_time(row.created),
+        "due": format_time(row.due),
+        "finished": None if row.finished is None else format_time(row.finished),
+        "notification": json.loads(row.body),
     }

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from functools import partial
+from typing import NotRequired
 
 from starlette.responses import JSONResponse
+from typing_extensions import TypedDict
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -44,6 +46,21 @@ class RefusedRequestError(Exception):
         """Pickle it with all it says: a process that reads bodies refuses some of them."""
         named = partial(type(self), code=self.code, headers=self.headers, hint=self.hint)
         return named, (self.status, self.message)
+
+
+class ProblemFields(TypedDict):
+    """What is wrong with a request."""
+
+    code: str
+    message: str
+    hint: NotRequired[str]
+
+
+class Problem(TypedDict):
+    """The answer to a request that is refused."""
+
+    error: ProblemFields
+    request_id: str
 
 
 CLOSE = {"connection": "close"}
@@ -98,8 +115,8 @@ def ask_again(seconds: int) -> dict[str, str]:
 
 def answer_problem(problem: RefusedRequestError, request_id: str) -> JSONResponse:
     """Make the answer to a request that was refused."""
-    said = {"code": problem.code, "message": problem.message}
+    error: ProblemFields = {"code": problem.code, "message": problem.message}
     if problem.hint:
-        said["hint"] = problem.hint
-    body = {"error": said, "request_id": request_id}
+        error["hint"] = problem.hint
+    body: Problem = {"error": error, "request_id": request_id}
     return JSONResponse(body, problem.status, problem.headers)

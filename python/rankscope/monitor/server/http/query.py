@@ -1,106 +1,102 @@
-"""Query parameters and form fields, checked and converted."""
+"""Queries of addresses and bodies of forms: parsed, limited, and read as records."""
 
 from __future__ import annotations
 
 import re
+from typing import Any
 from urllib.parse import parse_qsl
 
-from rankscope.errors import RankscopeError
+from pydantic import ValidationError
+
 from rankscope.monitor.server.http.problems import RefusedRequestError
-from rankscope.records import record
+from rankscope.monitor.server.http.schema import as_refused, describe_type, find_adapter, place
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-    from typing import Any
+    from collections.abc import Mapping
 
     from starlette.requests import Request
 
 KEY = re.compile("rk_[0-9a-f]{16}_", re.IGNORECASE)
 SECRETS = frozenset({"key", "api_key", "apikey", "token", "access_token", "authorization"})
 LONGEST = 512
-TEXT = {"type": "string", "maxLength": LONGEST}
-
-
-@record(frozen=True, slots=True)
-class Parameter:
-    """A parameter.
-
-    Args:
-        name: What it is called.
-        summary: What it says, in a line.
-        read: Makes a value of its text, or raises a `RankscopeError`.
-        schema: What its text may be, as JSON Schema says it. `maxLength` is checked before the text
-            is read.
-        is_needed: Whether it has to be given.
-        is_many: Whether it may be given more than once; its value is a tuple then.
-    """
-
-    name: str
-    summary: str
-    read: Callable[[str], Any] = str
-    schema: Mapping[str, Any] = TEXT
-    is_needed: bool = False
-    is_many: bool = False
-
-
-def refuse_secrets(request: Request, parameters: Sequence[Parameter]) -> None:
-    """Refuse addresses that may carry a key, for addresses are kept in many places.
-
-    Raises:
-        RefusedRequestError: There is a key, or a query where none is expected.
-    """
-    text = request.scope["query_string"].decode("latin-1")
-    if not text:
-        return
-    names = {part.partition("=")[0].lower() for part in text.split("&")}
-    if not parameters or names & SECRETS or KEY.search(text):
-        raise RefusedRequestError(
-            400,
-            "expected no key in the query, nor what is not known there: keys belong in the "
-            "header authorization",
-            code="query_string",
-        )
-
-
-def read_parameters(request: Request, parameters: Sequence[Parameter]) -> dict[str, Any]:
-    """Read the query of an address.
-
-    Raises:
-        RefusedRequestError: It says something else, something twice, or too much.
-    """
-    text = request.scope["query_string"].decode("latin-1")
-    given = dict(parse_pairs(text))
-    read: dict[str, Any] = {}
-    for parameter in parameters:
-        values = given.pop(parameter.name, ())
-        most = parameter.schema.get("maxLength", LONGEST)
-        if any(len(value) > most for value in values):
-            raise _refused(f"{parameter.name} of at most {most} characters", "parameter")
-        if len(values) > 1 and not parameter.is_many:
-            raise _refused(f"{parameter.name} once", "parameter")
-        if values:
-            try:
-                made = tuple(parameter.read(value) for value in values)
-            except RankscopeError as error:
-                raise RefusedRequestError(
-                    422, f"{parameter.name}: {error.message}", code=error.code, hint=error.hint
-                ) from None
-            read[parameter.name] = made if parameter.is_many else made[0]
-        elif parameter.is_needed:
-            raise _refused(f"the parameter {parameter.name}", "parameter")
-    if given:
-        known = ", ".join(parameter.name for parameter in parameters)
-        raise _refused(f"no other parameters than {known}", "parameter")
-    return read
-
-
-def _refused(expected: str, code: str) -> RefusedRequestError:
-    return RefusedRequestError(422, f"expected {expected}", code=code)
-
-
 FORM = "application/x-www-form-urlencoded"
 MOST_FIELDS = 500
+
+
+class QueryReader:
+    """Reads the query of an address as a record.
+
+    Args:
+        kind: The type of the record, a `TypedDict`; `None` for a route that takes no query.
+    """
+
+    def __init__(self, kind: Any) -> None:  # noqa: ANN401 - a type
+        self._fields: dict[str, Any] = {} if kind is None else describe_type(kind)["properties"]
+        self._adapter = kind and find_adapter(kind)
+
+    def refuse_secrets(self, request: Request) -> None:
+        """Refuse addresses that may carry a key, for addresses are kept in many places.
+
+        Raises:
+            RefusedRequestError: There is a key, or a query where none is expected.
+        """
+        text = request.scope["query_string"].decode("latin-1")
+        if not text:
+            return
+        names = {part.partition("=")[0].lower() for part in text.split("&")}
+        if not self._fields or names & SECRETS or KEY.search(text):
+            raise RefusedRequestError(
+                400,
+                "expected no key in the query, nor what is not known there: keys belong in the "
+                "header authorization",
+                code="query_string",
+            )
+
+    def read(self, request: Request) -> Mapping[str, Any]:
+        """Read the query of an address.
+
+        Raises:
+            RefusedRequestError: It has an unknown name, one that is repeated, or a wrong value.
+        """
+        given = parse_pairs(request.scope["query_string"].decode("latin-1"))
+        for name, values in given.items():
+            field = self._fields.get(name)
+            if field is None:
+                known = ", ".join(self._fields)
+                raise _refuse(f"expected no other parameters than {known}")
+            most = field.get("items", field).get("maxLength", LONGEST)
+            if any(len(value) > most for value in values):
+                raise _refuse(f"expected {name} of at most {most} characters")
+            if len(values) > 1 and "items" not in field:
+                raise _refuse(f"expected {name} once")
+        return self._validate(
+            {
+                name: values if "items" in self._fields[name] else values[0]
+                for name, values in given.items()
+            }
+        )
+
+    def _validate(self, given: Mapping[str, Any]) -> Mapping[str, Any]:
+        if self._adapter is None:
+            return given
+        try:
+            return self._adapter.validate_python(given, strict=True, extra="forbid")  # type: ignore[no-any-return]  # a dict
+        except ValidationError as error:
+            [problem, *_] = error.errors(include_url=False)
+            name = place(problem["loc"][:1])
+            if problem["type"] == "missing":
+                raise _refuse(f"expected the parameter {name}") from None
+            refused = as_refused(error)
+            code = "parameter" if refused.code == "json_type" else refused.code
+            message = refused.message.removeprefix(f"{name}: ")
+            raise RefusedRequestError(
+                422, f"{name}: {message}", code=code, hint=refused.hint
+            ) from None
+
+
+def _refuse(message: str) -> RefusedRequestError:
+    return RefusedRequestError(422, message, code="parameter")
 
 
 def check_form_type(request: Request) -> None:

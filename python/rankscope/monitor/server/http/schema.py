@@ -1,145 +1,169 @@
-"""Holds what was sent against the schema that describes it, as far as ours go."""
+"""Validates what clients send against its type, and describes types as JSON Schema, by Pydantic."""
 
 from __future__ import annotations
 
+from functools import cache
+from typing import Annotated, Any, TypeVar
+
+from pydantic import (
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    TypeAdapter,
+    ValidationError,
+    WrapValidator,
+    with_config,
+)
+from pydantic.json_schema import GenerateJsonSchema
+from pydantic_core.core_schema import CoreSchema, literal_schema
+from typing_extensions import TypedDict
+
+from rankscope.errors import RankscopeError
 from rankscope.monitor.events.fields import check_text
 from rankscope.monitor.events.rejection import RefusedError, show
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from typing import Any
+    from collections.abc import Mapping, Sequence
+
+    from pydantic_core import ErrorDetails
+
+T = TypeVar("T", bound=type)
 
 LONGEST = 1 << 18
 """Bytes of a text: as many as the body may have that it stands in."""
 
-TYPES: Mapping[str, tuple[type, ...]] = {
-    "object": (dict,),
-    "array": (list,),
-    "string": (str,),
-    "number": (int, float),
-    "integer": (int,),
-    "boolean": (bool,),
-    "null": (type(None),),
-}
+REFS = "#/components/schemas/{model}"
 
 
-def check_fit(value: object, schema: Mapping[str, Any], where: str = "") -> object:
-    """Refuse what does not fit a schema, and texts that cannot be stored.
+def extensible(record: T) -> T:
+    """Decorate a `TypedDict` that may have other fields; those that aren't decorated may not."""
+    return with_config(ConfigDict(extra="allow"))(record)
 
-    Args:
-        value: What was read of JSON.
-        schema: The schema. `oneOf`, `const`, `enum`, `type`, `properties`, `required`,
-            `additionalProperties`, `items`, `minItems`, `maxItems`, `minimum` and `maximum` are
-            checked; the others are left to what reads the value, which says more about it.
-        where: The place of the value.
+
+def described(**keywords: Any) -> Any:  # noqa: ANN401 - as `Annotated` takes it
+    """Return keywords of JSON Schema for a type; what reads the value checks them."""
+    return Field(json_schema_extra=keywords)
+
+
+def _read_whole(value: object) -> object:
+    return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
+def _keep_integer(value: object, read: Any) -> object:  # noqa: ANN401 - of Pydantic
+    found = read(value)
+    return value if isinstance(value, int) else found
+
+
+class OneOf:
+    """The type of a value that is one of some, which another module lists."""
+
+    def __init__(self, *values: object) -> None:
+        self._values = list(values)
+
+    def __get_pydantic_core_schema__(self, _source: object, _handler: object) -> CoreSchema:
+        """Return a literal type."""
+        return literal_schema(self._values)
+
+
+def make_record(name: str, fields: Mapping[str, Any]) -> Any:  # noqa: ANN401 - a type
+    """Return a `TypedDict` of fields that are optional, by their names; it may have others."""
+    return extensible(TypedDict(name, fields, total=False))  # type: ignore[operator]  # they vary
+
+
+WHOLE = BeforeValidator(_read_whole)
+"""For integers, after their limits: 1.0 is one, as in JSON Schema."""
+KEEP_INTEGER = WrapValidator(_keep_integer)
+Number = Annotated[float, KEEP_INTEGER]
+
+
+class _Schemas(GenerateJsonSchema):
+    """Describes types without titles, and records as closed unless they are extensible."""
+
+    def typed_dict_schema(self, schema: Any) -> dict[str, Any]:  # noqa: ANN401 - of Pydantic
+        return {"additionalProperties": False} | super().typed_dict_schema(schema)
+
+    def field_title_should_be_set(self, schema: Any) -> bool:  # noqa: ANN401, ARG002 - of Pydantic
+        return False
+
+
+@cache
+def find_adapter(kind: Any) -> TypeAdapter[Any]:  # noqa: ANN401 - any type
+    """Return what validates values of a type."""
+    return TypeAdapter(kind)
+
+
+@cache
+def describe_type(kind: Any) -> dict[str, Any]:  # noqa: ANN401 - any type
+    """Return the JSON Schema of a type, with the records it refers to under `$defs`."""
+    return find_adapter(kind).json_schema(ref_template=REFS, schema_generator=_Schemas)
+
+
+def validate(value: object, kind: Any) -> Any:  # noqa: ANN401 - of that type
+    """Validate JSON against a type.
 
     Returns:
-        The value. Where the schema says integer, `1.0` has become `1`, in lists and objects in
-        place: for JSON Schema they are the same.
+        The value; `1.0` has become `1` where the type is an integer.
 
     Raises:
-        RefusedError: It does not fit.
+        RefusedError: It doesn't fit, or has text that cannot be stored.
 
     Examples:
-        >>> check_fit(
-        ...     {"name": ["a"]}, {"type": "object", "properties": {"name": {"type": "string"}}}
-        ... )
+        >>> validate({"a": [1, "b"]}, dict[str, list[int]])
         Traceback (most recent call last):
           ...
-        rankscope.monitor.events.rejection.RefusedError: name: expected string, found a list of 1
+        rankscope.monitor.events.rejection.RefusedError: a[1]: expected a valid integer, found 'b'
     """
-    if "oneOf" in schema:
-        return _check_one_of(value, schema["oneOf"], where)
-    _check_kind(value, schema, where)
-    if isinstance(value, float) and "number" not in _types_of(schema):
-        value = int(value)
-    if isinstance(value, str):
-        check_text(value, where, LONGEST)
-    elif isinstance(value, dict):
-        _check_fields(value, schema, where)
-    elif isinstance(value, list):
-        _check_items(value, schema, where)
-    elif isinstance(value, int | float):
-        if value < schema.get("minimum", value):
-            raise _refuse(where, f"{schema['minimum']} or more", value)
-        if value > schema.get("maximum", value):
-            raise _refuse(where, f"{schema['maximum']} or less", value)
-    return value
+    _check_texts(value)
+    try:
+        return find_adapter(kind).validate_python(value, strict=True, extra="forbid")
+    except ValidationError as error:
+        raise as_refused(error) from None
 
 
-def _check_kind(value: object, schema: Mapping[str, Any], where: str) -> None:
-    choices = schema.get("enum", [schema["const"]] if "const" in schema else None)
-    if choices is not None and value not in choices:
-        raise _refuse(where, " or ".join(map(str, choices)), value)
-    if "type" in schema:
-        names = _types_of(schema)
-        if not any(_is_of(value, name) for name in names):
-            raise _refuse(where, " or ".join(names), value)
+def as_refused(error: ValidationError) -> RankscopeError:
+    """Return the first problem of a value, with its place and a stable code."""
+    problem = error.errors(include_url=False)[0]
+    raised = problem.get("ctx", {}).get("error")
+    if isinstance(raised, RankscopeError):
+        return raised
+    where, code = place(problem["loc"]), "json_type"
+    if problem["type"] == "extra_forbidden":
+        name = str(problem["loc"][-1])
+        where, code = place(problem["loc"][:-1]), "unknown_field"
+        return RefusedError(
+            where, "no other fields than those that are known", show(name), code=code
+        )
+    if problem["type"] == "missing":
+        return RefusedError(where, "a value", show(None), code=code)
+    return RefusedError(where, _expected(problem), show(problem["input"]), code=code)
 
 
-def _check_items(value: list[Any], schema: Mapping[str, Any], where: str) -> None:
-    fewest, most = schema.get("minItems", 0), schema.get("maxItems", len(value))
-    if not fewest <= len(value) <= most:
-        raise _refuse(where, f"{fewest} to {most} of them", value)
-    for at, item in enumerate(value):
-        value[at] = check_fit(item, schema.get("items", {}), f"{where}[{at}]")
+def _expected(problem: ErrorDetails) -> str:
+    return problem["msg"].removeprefix("Input should be ").removeprefix("expected ")
 
 
-def _types_of(schema: Mapping[str, Any]) -> list[str]:
-    said = schema.get("type", "number")
-    return said if isinstance(said, list) else [said]
+def place(location: Sequence[str | int]) -> str:
+    """Write where a value stands, as in `items[3].rank`; tags of unions are in parentheses."""
+    text = ""
+    for part in location:
+        if isinstance(part, int):
+            text += f"[{part}]"
+        elif not part.startswith("("):
+            text += f".{part}" if text else part
+    return text
 
 
-def _check_one_of(value: object, schemas: list[Mapping[str, Any]], where: str) -> object:
-    refused = None
-    meant = [schema for schema in schemas if _is_meant(value, schema)]
-    for schema in meant or schemas:
-        try:
-            return check_fit(value, schema, where)
-        except RefusedError as error:
-            refused = error
-    # The last is the one that says most.
-    raise refused or _refuse(where, "nothing", value)
-
-
-def _is_meant(value: object, schema: Mapping[str, Any]) -> bool:
-    """Whether an object has what sets one alternative apart from others, such as its kind."""
-    fields = schema.get("properties", {})
-    marks = {name: one["const"] for name, one in fields.items() if "const" in one}
-    return isinstance(value, dict) and any(marks) and _has_marks(value, marks)
-
-
-def _has_marks(value: Mapping[str, Any], marks: Mapping[str, Any]) -> bool:
-    return all(name in value and value[name] == mark for name, mark in marks.items())
-
-
-def _check_fields(value: dict[str, Any], schema: Mapping[str, Any], where: str) -> None:
-    fields = schema.get("properties", {})
-    for name in schema.get("required", ()):
-        if name not in value:
-            raise _refuse(_join(where, name), "a value", None)
-    others = schema.get("additionalProperties", True)
-    for name, one in value.items():
-        check_text(name, where, LONGEST)
-        if name in fields:
-            value[name] = check_fit(one, fields[name], _join(where, name))
-        elif others is False:
-            known = ", ".join(fields)
-            raise RefusedError(where, f"no fields but {known}", show(name), code="unknown_field")
-        elif others is not True:
-            value[name] = check_fit(one, others, _join(where, show(name)))
-
-
-def _is_of(value: object, name: str) -> bool:
-    if name == "integer" and isinstance(value, float):
-        return value.is_integer()
-    return isinstance(value, TYPES[name]) and (name == "boolean" or not isinstance(value, bool))
-
-
-def _join(where: str, name: str) -> str:
-    return f"{where}.{name}" if where else name
-
-
-def _refuse(where: str, expected: str, value: object) -> RefusedError:
-    return RefusedError(where, expected, show(value), code="json_type")
+def _check_texts(value: object) -> None:
+    """Refuse texts that cannot be stored, however deep they stand."""
+    waiting = [(value, "")]
+    while waiting:
+        one, where = waiting.pop()
+        if isinstance(one, str):
+            check_text(one, where, LONGEST)
+        elif isinstance(one, list):
+            waiting += [(each, f"{where}[{at}]") for at, each in enumerate(one)][::-1]
+        elif isinstance(one, dict):
+            for name in one:
+                check_text(name, where, LONGEST)
+            waiting += [(one[name], f"{where}.{name}" if where else name) for name in one][::-1]

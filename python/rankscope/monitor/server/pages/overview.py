@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 
 from rankscope.monitor.events.times import format_time
+from rankscope.monitor.server.api.fields import make_query
 from rankscope.monitor.server.api.plain import make_plain
-from rankscope.monitor.server.http.query import Parameter
 from rankscope.monitor.server.pages.alerts import trace_of
 from rankscope.monitor.server.pages.charts.lines import Event, Level, Line, Point, draw_lines
 from rankscope.monitor.server.pages.charts.others import draw_maturity
@@ -479,14 +479,17 @@ OVERVIEW = Page(
     template="overview.html.j2",
     summary="How good rankings are now and over time, held against the baseline.",
     view=_view,
-    parameters=(
-        Parameter("range", "How far back.", schema={"type": "string", "enum": list(RANGES)}),
-        Parameter(
-            "every", "How long windows are.", schema={"type": "string", "enum": list(LENGTHS)}
-        ),
-        Parameter("model", "Only this model."),
-        Parameter("version", "Only this version."),
-        Parameter("measure", "The measure whose slices are listed."),
+    query=make_query(
+        "OverviewQuery",
+        {
+            "range": "How far back.",
+            "every": "How long windows are.",
+            "model": "Only this model.",
+            "version": "Only this version.",
+            "measure": "The measure whose slices are listed.",
+        },
+        range=tuple(RANGES),
+        every=tuple(LENGTHS),
     ),
     extras=_extras,
 )

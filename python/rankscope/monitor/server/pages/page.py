@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from rankscope.monitor.alerts.detect.state import RuleState
     from rankscope.monitor.definition.configuration import Configuration
     from rankscope.monitor.monitor import Monitor
-    from rankscope.monitor.server.http.query import Parameter
     from rankscope.monitor.server.routing.endpoint import Call
 
     class View(Protocol):
@@ -35,7 +34,7 @@ class Page:
         template: What is filled.
         summary: What it shows, in a line.
         view: Looks at the monitor.
-        parameters: What its address may say.
+        query: The type of its query, a `TypedDict`.
         extras: What the template needs besides, made of what was seen.
         refuses: Statuses of refusals that don't follow from the path and the parameters.
         is_trace: Whether it reads rankings, and not only windows.
@@ -47,7 +46,7 @@ class Page:
     template: str
     summary: str
     view: Callable[[Monitor, Call], View]
-    parameters: tuple[Parameter, ...] = ()
+    query: Any = None
     extras: Callable[[Any], Mapping[str, object]] = lambda _view: {}
     refuses: tuple[int, ...] = ()
     is_trace: bool = False

@@ -153,7 +153,7 @@ def _row(
         answer,
         kind,
         page.summary,
-        parameters=page.parameters,
+        query=page.query,
         refuses=page.refuses,
     )
 

@@ -8,8 +8,8 @@ from rankscope.monitor.doctor import CLOCK
 from rankscope.monitor.events.limits import DAY, HOUR
 from rankscope.monitor.events.outcome import OTHER_COUNTERS
 from rankscope.monitor.events.times import format_time
+from rankscope.monitor.server.api.fields import make_query
 from rankscope.monitor.server.api.plain import make_plain
-from rankscope.monitor.server.http.query import Parameter
 from rankscope.monitor.server.pages.charts.lines import Line, Point, draw_lines
 from rankscope.monitor.server.pages.overview import RANGE_NAMES
 from rankscope.monitor.server.pages.overview_range import LENGTHS, RANGES, Choice, choose_extent
@@ -231,11 +231,11 @@ QUALITY = Page(
     template="quality.html.j2",
     summary="What was taken, discarded, late, or is open.",
     view=_view,
-    parameters=(
-        Parameter("range", "How far back.", schema={"type": "string", "enum": list(RANGES)}),
-        Parameter(
-            "every", "How long windows are.", schema={"type": "string", "enum": list(LENGTHS)}
-        ),
+    query=make_query(
+        "QualityQuery",
+        {"range": "How far back.", "every": "How long windows are."},
+        range=tuple(RANGES),
+        every=tuple(LENGTHS),
     ),
     extras=lambda _view: {"ranges": RANGE_NAMES},
 )

@@ -9,7 +9,7 @@ from rankscope.explain.write import html
 from rankscope.explain.write.blocks import Heading
 from rankscope.monitor.ask.logged_explanation import SOURCES
 from rankscope.monitor.evaluate.grades import REASONS
-from rankscope.monitor.server.http.query import Parameter
+from rankscope.monitor.server.api.fields import make_query
 from rankscope.monitor.server.pages.page import Page
 from rankscope.records import record
 
@@ -120,7 +120,7 @@ RANKING = Page(
     template="ranking.html.j2",
     summary="Why one ranking has its value, rank by rank.",
     view=_view,
-    parameters=(Parameter("id", "The ranking."), Parameter("measure", "The measure.")),
+    query=make_query("RankingPageQuery", {"id": "The ranking.", "measure": "The measure."}),
     extras=_extras,
     refuses=(404,),
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from typing import Annotated, Literal
 from urllib.parse import quote
 
 from starlette.responses import HTMLResponse, RedirectResponse
@@ -12,8 +13,8 @@ from rankscope.monitor.events.limits import HOUR
 from rankscope.monitor.events.rejection import RefusedError
 from rankscope.monitor.events.times import format_time
 from rankscope.monitor.server.api.plain import make_plain
-from rankscope.monitor.server.api.schemas import TEXT, form_of, list_of
 from rankscope.monitor.server.http.problems import RefusedRequestError
+from rankscope.monitor.server.http.schema import OneOf, make_record
 from rankscope.monitor.server.pages.alerts import WORDS
 from rankscope.monitor.server.pages.page import Page
 from rankscope.monitor.server.pages.render import read_moment, write_field
@@ -203,9 +204,13 @@ def place_problem(error: UsageError) -> dict[str, str]:
 
 
 HOURS = ("0", "1", "24", "168")
-FIELDS = form_of(*TEXTS, *NUMBERS, "since", *FLAGS, slices=list_of(TEXT))
-SILENCE = form_of(hours={"enum": list(HOURS)})
-REMOVE = form_of(sure={"const": "yes"})
+FIELDS = make_record(
+    "RuleForm",
+    dict.fromkeys((*TEXTS, *NUMBERS, "since", *FLAGS), str) | {"slices": list[str]},
+)
+SILENCE = make_record("SilenceForm", {"hours": Annotated[str, OneOf(*HOURS)]})
+RESOLVE = make_record("ResolveForm", {})
+REMOVE = make_record("RemoveForm", {"sure": Literal["yes"]})
 
 
 class RuleForms:
@@ -225,7 +230,7 @@ class RuleForms:
                 ("/rules/new", self.make, "Create a rule.", FIELDS),
                 ("/rules/{name}/change", self.change, "Change a rule.", FIELDS),
                 ("/rules/{name}/silence", self.silence, "Silence a rule for a while.", SILENCE),
-                ("/rules/{name}/resolve", self.resolve, "Resolve the alert of a rule.", form_of()),
+                ("/rules/{name}/resolve", self.resolve, "Resolve the alert of a rule.", RESOLVE),
                 ("/rules/{name}/remove", self.remove, "Remove a rule.", REMOVE),
             )
         )

@@ -11,7 +11,7 @@ from rankscope.monitor.definition.definition import define
 from rankscope.monitor.definition.words import read_weight, split_words, write_weight, write_word
 from rankscope.monitor.events.limits import DAY, SECOND
 from rankscope.monitor.events.times import format_time, read_duration, write_duration
-from rankscope.monitor.server.api.schemas import form_of
+from rankscope.monitor.server.http.schema import make_record
 from rankscope.monitor.server.pages.page import Page, read_configuration
 from rankscope.monitor.server.routing.endpoint import Endpoint
 from rankscope.records import record, replace
@@ -277,7 +277,7 @@ class SavingSettings:
             self.save,
             "form",
             "Change how the project is measured.",
-            body=form_of(*CHANGES),
+            body=make_record("SettingsForm", dict.fromkeys(CHANGES, str)),
             status=303,
         )
 

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Annotated
 from urllib.parse import urlsplit
 
+from pydantic import Field
 from starlette.responses import HTMLResponse, RedirectResponse
+from typing_extensions import TypedDict
 
-from rankscope.monitor.server.api.schemas import form_of
 from rankscope.monitor.server.http.problems import RefusedRequestError
-from rankscope.monitor.server.http.query import Parameter
+from rankscope.monitor.server.http.schema import described, make_record
 from rankscope.monitor.server.routing.endpoint import Endpoint
 
 TYPE_CHECKING = False
@@ -21,11 +23,16 @@ if TYPE_CHECKING:
     from rankscope.monitor.server.routing.endpoint import Call
 
 LONGEST = 2048
-NEXT = Parameter(
-    "next",
-    "The page of this service to open after signing in.",
-    schema={"type": "string", "maxLength": LONGEST},
-)
+
+
+class SignInQuery(TypedDict, total=False):
+    """Where to go after signing in."""
+
+    next: Annotated[
+        str,
+        described(maxLength=LONGEST),
+        Field(description="The page of this service to open after signing in."),
+    ]
 
 
 class SignIn:
@@ -47,7 +54,7 @@ class SignIn:
                 self.get,
                 "page",
                 "The sign-in form.",
-                (NEXT,),
+                SignInQuery,
                 also={303: None},
             ),
             Endpoint(
@@ -57,7 +64,7 @@ class SignIn:
                 self.post,
                 "form",
                 "Sign in with a key.",
-                body=form_of("key", "next"),
+                body=make_record("SignInForm", {"key": str, "next": str}),
                 status=303,
                 refuses=(401,),
             ),
@@ -68,7 +75,7 @@ class SignIn:
                 self.leave,
                 "form",
                 "Sign out.",
-                body=form_of(),
+                body=make_record("SignOutForm", {}),
                 status=303,
             ),
         )

@@ -6,7 +6,7 @@ from rankscope.errors import InputError, UsageError
 from rankscope.monitor.ask.trace import Span
 from rankscope.monitor.events.limits import DAY, HOUR
 from rankscope.monitor.events.rejection import RefusedError
-from rankscope.monitor.server.http.query import Parameter
+from rankscope.monitor.server.api.fields import make_query
 from rankscope.monitor.server.pages.charts.others import draw_waterfall
 from rankscope.monitor.server.pages.page import Page, read_configuration
 from rankscope.monitor.server.pages.render import read_moment, write_field
@@ -317,8 +317,8 @@ TRACE = Page(
     view=_view,
     extras=lambda _view: {"facts": FACTS},
     is_trace=True,
-    parameters=(
-        Parameter("measure", "The measure."),
-        *(Parameter(field, _describe(field)) for field in FIELDS),
+    query=make_query(
+        "TracePageQuery",
+        {"measure": "The measure."} | {field: _describe(field) for field in FIELDS},
     ),
 )

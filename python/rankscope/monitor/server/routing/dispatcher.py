@@ -7,7 +7,6 @@ import hmac
 from collections import Counter
 from functools import partial
 from threading import Lock
-from typing import cast
 
 from rankscope.errors import FileError
 from rankscope.monitor.events.fields import read_id
@@ -19,12 +18,11 @@ from rankscope.monitor.server.http.body import check_length, read_media_type, re
 from rankscope.monitor.server.http.parser import Parser
 from rankscope.monitor.server.http.problems import RefusedRequestError, as_refusal
 from rankscope.monitor.server.http.query import (
+    QueryReader,
     check_form_type,
     parse_form,
-    read_parameters,
-    refuse_secrets,
 )
-from rankscope.monitor.server.http.schema import check_fit
+from rankscope.monitor.server.http.schema import validate
 from rankscope.monitor.server.routing.endpoint import JSON, Call
 from rankscope.records import replace
 
@@ -40,7 +38,7 @@ if TYPE_CHECKING:
     from rankscope.monitor.server.access.authenticator import Authenticator
     from rankscope.monitor.server.access.principal import Principal
     from rankscope.monitor.server.http.body import MemoryBudget
-    from rankscope.monitor.server.routing.endpoint import Endpoint, Schema
+    from rankscope.monitor.server.routing.endpoint import Endpoint
     from rankscope.monitor.server.settings import Settings
     from rankscope.monitor.store.store import Store
 
@@ -78,18 +76,24 @@ class Dispatcher:
 
     def answering(self, endpoint: Endpoint) -> Callable[[Request], Awaitable[Response]]:
         """Return the handler of requests for an endpoint."""
+        query = QueryReader(endpoint.query)
 
         async def answer(request: Request) -> Response:
             if endpoint.kind in {"page", "form"}:
                 request.state.show_problem = self._show_problem
             try:
+                query.refuse_secrets(request)
                 principal = await self._admit(endpoint, request)
                 if endpoint.scope is None:
-                    return await endpoint.answer(await self._read(endpoint, request, principal))
+                    return await endpoint.answer(
+                        await self._read(endpoint, query, request, principal)
+                    )
                 turns = self._ingests if endpoint.scope == "ingest" else self._reads
                 # Who asks is known before anything of a body is read.
                 async with turns.take(principal.actor):
-                    return await endpoint.answer(await self._read(endpoint, request, principal))
+                    return await endpoint.answer(
+                        await self._read(endpoint, query, request, principal)
+                    )
             except (RefusedRequestError, FileError) as error:
                 self._count(endpoint, request, error)
                 if getattr(error, "status", 0) == TOO_MANY:
@@ -100,14 +104,15 @@ class Dispatcher:
         return answer
 
     async def _admit(self, endpoint: Endpoint, request: Request) -> Principal:
-        refuse_secrets(request, endpoint.parameters)
         if endpoint.kind == "form":
             demand_own_page(request)
         return await self._enter(endpoint, request)
 
-    async def _read(self, endpoint: Endpoint, request: Request, principal: Principal) -> Call:
+    async def _read(
+        self, endpoint: Endpoint, reader: QueryReader, request: Request, principal: Principal
+    ) -> Call:
         self._check_ids(request)
-        query = read_parameters(request, endpoint.parameters)
+        query = reader.read(request)
         form: Mapping[str, tuple[str, ...]] = {}
         body: Mapping[str, Any] = {}
         if endpoint.kind == "form":
@@ -143,7 +148,7 @@ class Dispatcher:
         except RefusedError:  # nothing is stored under such an id
             raise RefusedRequestError(404, "there is nothing here", code="not_found") from None
 
-    async def _receive_object(self, request: Request, schema: Schema) -> Mapping[str, Any]:
+    async def _receive_object(self, request: Request, kind: Any) -> Any:  # noqa: ANN401 - a type
         if read_media_type(request) != "application/json" or "content-encoding" in request.headers:
             raise RefusedRequestError(
                 415, "expected a body of application/json, as it is", code="content_type"
@@ -152,7 +157,7 @@ class Dispatcher:
         try:
             if isinstance(value, RefusedError):
                 raise value
-            return cast("Mapping[str, Any]", check_fit(value, schema))
+            return validate(value, kind)
         except RefusedError as error:
             raise RefusedRequestError(422, error.message, code=error.code) from None
 

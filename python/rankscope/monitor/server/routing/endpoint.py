@@ -6,6 +6,7 @@ from types import MappingProxyType
 
 from starlette.convertors import Convertor, register_url_convertor
 
+from rankscope.monitor.server.http.schema import describe_type
 from rankscope.records import record
 
 TYPE_CHECKING = False
@@ -17,11 +18,9 @@ if TYPE_CHECKING:
     from starlette.responses import Response
 
     from rankscope.monitor.server.access.principal import Principal
-    from rankscope.monitor.server.http.query import Parameter
     from rankscope.monitor.store.keys import Scope
 
     Kind: TypeAlias = Literal["api", "page", "twin", "form", "file"]
-    Schema: TypeAlias = Mapping[str, Any]
 
 JSON = "application/json"
 
@@ -33,16 +32,16 @@ class Call:
     Args:
         request: The request.
         principal: The caller of a request.
-        query: The parameters that were given, by name, as they were read.
+        query: The query, of the type that the endpoint names.
         form: The fields of a form, by name, each as often as it was given.
-        body: The object of JSON that was sent, where the endpoint takes one.
+        body: The body, of the type that the endpoint names; empty where it takes no JSON.
     """
 
     request: Request
     principal: Principal
-    query: Mapping[str, Any]
+    query: Any
     form: Mapping[str, tuple[str, ...]]
-    body: Mapping[str, Any]
+    body: Any
 
     def field(self, name: str) -> str:
         """Return the first value of a form field, or empty text if there is none."""
@@ -73,16 +72,16 @@ class Endpoint:
         answer: Answers what is asked.
         kind: Whom it is for.
         summary: What it does, in a line.
-        parameters: What a query may say; all else is refused.
-        body: The schema of what it takes, or `None`; of a form, the schema of its fields without
-            the token, which all forms of a session have.
+        query: The type of its query, a `TypedDict`; `None` where it takes none.
+        body: The type of what it takes, or `None`; of a form, that of its fields without the
+            token, which all forms of a session have.
         accepts: The types that a body may be of; where it is one of JSON, it is an object that is
             read before the endpoint answers.
-        result: The schema of what it answers, or `None` if that is not JSON.
+        result: The type of what it answers, or `None` if that is not JSON.
         gives: The media type of what it answers (default: that of its kind).
         status: The status of an answer if all is well.
         refuses: Statuses of refusals that don't follow from the other fields.
-        also: Other answers by status: a schema, or `None` for an answer without content.
+        also: Other answers by status: a type, or `None` for an answer without content.
     """
 
     method: str
@@ -91,14 +90,20 @@ class Endpoint:
     answer: Callable[[Call], Awaitable[Response]]
     kind: Kind = "api"
     summary: str = ""
-    parameters: tuple[Parameter, ...] = ()
-    body: Schema | None = None
+    query: Any = None
+    body: Any = None
     accepts: tuple[str, ...] = (JSON,)
-    result: Schema | None = None
+    result: Any = None
     gives: str = ""
     status: int = 200
     refuses: tuple[int, ...] = ()
-    also: Mapping[int, Schema | None] = MappingProxyType({})
+    also: Mapping[int, Any] = MappingProxyType({})
+
+    @property
+    def parameters(self) -> Mapping[str, Any]:
+        """The JSON Schema of each parameter of the query, by name."""
+        fields: Mapping[str, Any] = {}
+        return fields if self.query is None else describe_type(self.query)["properties"]
 
 
 class AnyId(Convertor[str]):

@@ -1,0 +1,199 @@
+"""Types of fields, and records, that several routes have."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal, NotRequired
+
+from pydantic import Field, PlainValidator
+from typing_extensions import TypedDict
+
+from rankscope.errors import UsageError
+from rankscope.monitor.alerts.rule import NAME_BYTES
+from rankscope.monitor.events.fields import read_id, read_text
+from rankscope.monitor.events.limits import DAY, HOUR, Limits
+from rankscope.monitor.events.times import format_time, read_time
+from rankscope.monitor.server.http.problems import RefusedRequestError
+from rankscope.monitor.server.http.query import LONGEST
+from rankscope.monitor.server.http.schema import WHOLE, described, make_record
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+LIMITS = Limits()
+NO_NUL = "^[^\\u0000]*$"
+PRINTABLE = "\\u0000-\\u0020\\u007f-\\u00a0\\u00ad\\u2028\\u2029"
+"""What a name may not begin or end with, and, but for the space, not have at all. Unicode has more
+characters that can't be printed than a pattern can list; a name with one of those is refused, too.
+"""
+
+# The largest numbers of characters are numbers of bytes in UTF-8, so that a text of other than
+# ASCII characters may be refused although it fits the schema.
+Time = Annotated[str, described(format="date-time", maxLength=64, pattern="^[1-8][0-9]{3}-")]
+Count = Annotated[int, Field(ge=0), WHOLE]
+Object = dict[str, Any]
+Id = Annotated[str, described(minLength=1, maxLength=LIMITS.id_bytes, pattern="^[^\\u0000]+$")]
+Part = Annotated[str, described(maxLength=LIMITS.id_bytes, pattern=NO_NUL)]
+Attribute = Annotated[
+    str, described(minLength=1, maxLength=LIMITS.name_bytes, pattern="^[^\\u0000]+$")
+]
+Every = Literal["hour", "day"]
+Pair = Annotated[list[str], Field(min_length=2, max_length=2)]
+RuleName = Annotated[
+    str,
+    described(
+        minLength=1,
+        maxLength=NAME_BYTES,
+        pattern=f"^(?!(?:new|\\.\\.?)$)(?!.*\\.json$)[^{PRINTABLE}/\\\\]"
+        f"(?:(?:[^{PRINTABLE}/\\\\]| )*[^{PRINTABLE}/\\\\])?$",
+    ),
+    Field(description="A line of text that can stand in an address."),
+]
+
+
+class PathParameters(TypedDict):
+    """What stands in paths, by its name in braces."""
+
+    key_id: Annotated[str, described(pattern="^[0-9a-f]{16}$")]
+    name: RuleName
+    ranking_id: Id
+
+
+class Status(TypedDict):
+    """The health of the service."""
+
+    status: Literal["ok", "ready", "not ready", "failed"]
+    evaluation: NotRequired[Literal["late", "on time"]]
+
+
+MOST_POINTS = 5000
+"""Windows in an answer."""
+MOST_ROWS = 1000
+LENGTHS = {"hour": HOUR, "day": DAY}
+
+
+def _read_time(text: str) -> int:
+    return read_time(text, "")[0]
+
+
+def _read_name(text: str) -> str:
+    return read_text(text, "", LIMITS.id_bytes)
+
+
+def _read_part(text: str) -> tuple[str, str]:
+    name, equals, value = text.partition("=")
+    if not equals:
+        raise UsageError(
+            "expected the name of an attribute, = and a value, found no =",
+            hint="write device=tv",
+            code="parameter",
+        )
+    return read_id(name, "", LIMITS.name_bytes), read_text(value, "", LIMITS.value_bytes)
+
+
+def _read_count(text: str) -> int:
+    is_number = text.isascii() and text.isdigit() and len(text) < 10
+    if not is_number or not 1 <= int(text) <= MOST_ROWS:
+        raise UsageError(
+            f"expected a whole number from 1 to {MOST_ROWS}, found {text[:40]!a}",
+            hint="leave it out",
+            code="parameter",
+        )
+    return int(text)
+
+
+PAIRED = f"^[^=\\u0000]{{1,{LIMITS.name_bytes}}}=[^\\u0000]{{0,{LIMITS.value_bytes}}}$"
+SliceText = Annotated[
+    str,
+    described(minLength=2, maxLength=LIMITS.name_bytes + 1 + LIMITS.value_bytes, pattern=PAIRED),
+]
+Moment = Annotated[int, PlainValidator(_read_time, json_schema_input_type=Time)]
+"""A timestamp, read as microseconds since 1970 in UTC."""
+Name = Annotated[str, PlainValidator(_read_name, json_schema_input_type=Part)]
+Measure = Annotated[
+    str,
+    PlainValidator(_read_name, json_schema_input_type=Id),
+    Field(description="One of the measures of the project, such as nDCG@10."),
+]
+Since = Annotated[Moment, Field(description="From which time on, in RFC 3339.")]
+Until = Annotated[Moment, Field(description="Up to before which time, in RFC 3339.")]
+Model = Annotated[Name, Field(description="The model that ranked (default: all together).")]
+ModelVersion = Annotated[Name, Field(description="Its version (default: all together).")]
+WindowLength = Annotated[Every, Field(description="How long windows are (default: hour).")]
+SlicePart = Annotated[tuple[str, str], PlainValidator(_read_part, json_schema_input_type=SliceText)]
+SliceParts = Annotated[
+    tuple[SlicePart, ...],
+    Field(description="An attribute and its value, such as device=tv; two for a pair."),
+]
+Limit = Annotated[
+    int,
+    PlainValidator(_read_count, json_schema_input_type=Annotated[int, Field(ge=1, le=MOST_ROWS)]),
+    Field(description="How many at most, the newest first (default: 100)."),
+]
+
+
+class ListQuery(TypedDict, total=False):
+    """How much of a list is read."""
+
+    limit: Limit
+
+
+def check_span(query: Mapping[str, Any], now: int, every: str = "day") -> None:
+    """Refuse a span that ends before it begins, or has too many windows.
+
+    Args:
+        query: The parameters that were given.
+        now: Where a span ends that has no end.
+        every: How long windows are.
+
+    Raises:
+        RefusedRequestError: It does.
+    """
+    since, until = query.get("since"), query.get("until")
+    if since is None:
+        return
+    if until is not None and since >= until:
+        raise RefusedRequestError(
+            422,
+            f"expected since before until, found {format_time(since)} and {format_time(until)}",
+            code="bad_span",
+            hint="swap them",
+        )
+    end = now if until is None else until
+    if (end - since) // LENGTHS[every] > MOST_POINTS:
+        raise refuse_long(every)
+
+
+def refuse_long(every: str) -> RefusedRequestError:
+    """Return the refusal of a span with too many windows."""
+    shorter = "ask for a shorter span"
+    return RefusedRequestError(
+        422,
+        f"expected a span of at most {MOST_POINTS} windows, found more",
+        code="span_limit",
+        hint=f"{shorter}, or for windows of a day, every=day" if every == "hour" else shorter,
+    )
+
+
+def make_query(name: str, fields: Mapping[str, str], **choices: Sequence[str]) -> Any:  # noqa: ANN401 - a type
+    """Return the type of a query of texts that pages read themselves.
+
+    Args:
+        name: The name of the type.
+        fields: What each parameter means, by name.
+        choices: The values that a parameter has, for the description.
+    """
+    return make_record(
+        name,
+        {
+            field: Annotated[
+                str,
+                described(
+                    maxLength=LONGEST,
+                    **({"enum": list(choices[field])} if field in choices else {}),
+                ),
+                Field(description=meaning),
+            ]
+            for field, meaning in fields.items()
+        },
+    )
