@@ -1,7 +1,7 @@
 """The log: one line of JSON a request, in ASCII, without bodies, queries and keys.
 
-Only fields that are known here are written, and text that a client sent is none of them, but for
-what was checked before, such as the name of a route.
+Only known fields are written. Text that a client sent is not among them, except what was checked
+before, such as the name of a route.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class AccessLog:
     r"""Writes the log.
 
     Args:
-        write: Takes a line, its end with it.
+        write: Takes a line, including its newline.
         now: Returns the time, in microseconds since 1970 in UTC.
 
     Examples:
@@ -48,7 +48,7 @@ class AccessLog:
 
         Args:
             event: What happened.
-            fields: More of it; a `Secret` is refused, as is all else that JSON has not.
+            fields: Its fields; a `Secret` is refused, like anything else that isn't JSON.
         """
         line = {"time": format_time(self._now()), "event": event, **fields}
         self._write(json.dumps(line) + "\n")
@@ -57,8 +57,8 @@ class AccessLog:
     def keep_log_records(self) -> Iterator[None]:
         """Write what libraries log as lines of this log, until the context ends.
 
-        Their texts are left out, for they may quote what a client sent; where it was logged, and
-        where an exception came from, is written.
+        Their messages are left out, because they may quote a client. The line says where it was
+        logged, and where an exception was raised.
         """
         handler = _LibraryHandler(self)
         loggers = [logging.getLogger(name) for name in LOGGERS]
@@ -75,9 +75,9 @@ class AccessLog:
 
 
 class LogWriter:
-    r"""Writes lines in a thread of its own, so that a reader of the log that stalls stalls nobody.
+    r"""Writes lines in a thread of its own, so that a log that blocks holds up no request.
 
-    Where more lines wait than may, new ones are dropped, counted, and told of once there is room.
+    When too many lines wait, new ones are dropped, and a later line tells how many.
 
     Args:
         write: Takes whole lines; it may block.
@@ -133,14 +133,14 @@ class LogWriter:
                 raise self._error
 
     def close(self, seconds: float = 2.0) -> None:
-        """Write what waits, for at most so many seconds."""
+        """Write the lines that wait, for at most so many seconds."""
         with self._changed:
             self._is_closing = True
             self._changed.notify_all()
         self._thread.join(seconds)
 
     def _write_last(self, line: str) -> None:
-        """Write a line of a process that ends, unless nobody reads it within a moment."""
+        """Write a line while the process ends, unless that blocks."""
 
         def write() -> None:
             with suppress(OSError):
@@ -171,7 +171,7 @@ class LogWriter:
             try:
                 self._write("".join(lines))
             except OSError as raised:
-                error = raised  # nobody reads it any more, or the disk is full
+                error = raised  # the reader is gone, or the disk is full
             with self._changed:
                 self._error = error
                 self._written += len(lines) - bool(dropped)
@@ -179,10 +179,10 @@ class LogWriter:
 
 
 def write_stderr(text: str) -> None:
-    """Write where logs go, past the buffer: a thread that blocks here holds no lock of Python.
+    """Write to stderr without a buffer, so that a thread that blocks here holds no lock.
 
     Raises:
-        OSError: Nobody reads it any more, or the disk is full.
+        OSError: The reader is gone, or the disk is full.
     """
     left = memoryview(text.encode())
     while left:

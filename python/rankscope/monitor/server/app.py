@@ -1,4 +1,4 @@
-"""The application: its routes, in one table, and what they share."""
+"""The application: its endpoints, and what they share."""
 
 from __future__ import annotations
 
@@ -54,16 +54,16 @@ if TYPE_CHECKING:
 
 
 class Service:
-    """What routes share.
+    """The endpoints, and what they share.
 
     Args:
-        store: Where events and keys are.
-        settings: How much is taken, and from whom.
-        clock: Seconds that only grow.
+        store: The store of events and keys.
+        settings: Limits, and the hosts it answers for.
+        clock: Returns monotonic seconds.
         now: Returns the time, in microseconds since 1970 in UTC.
-        poster: Posts to webhooks; to public addresses alone if left out.
-        is_late: Tells whether evaluation is late, where something evaluates.
-        run: Runs the reading of a large body; by default in a thread.
+        poster: Posts to webhooks (default: to public addresses only).
+        is_late: Returns whether scheduled evaluation is late; `None` if nothing evaluates.
+        run: Runs the decoding of a large body (default: in a thread).
         deadlines: Limits how long reads take.
     """
 
@@ -115,7 +115,7 @@ class Service:
                 "/healthz",
                 None,
                 self.tell_health,
-                summary="Whether the process works.",
+                summary="Return whether the process works.",
                 result=Status,
                 also={503: Status},
             ),
@@ -124,7 +124,7 @@ class Service:
                 "/readyz",
                 None,
                 self.tell_readiness,
-                summary="Whether the service is ready for requests.",
+                summary="Return whether the service is ready for requests.",
                 result=Status,
                 also={503: Status},
             ),
@@ -133,12 +133,12 @@ class Service:
                 "/openapi.json",
                 "read",
                 self.describe,
-                summary="This description, as OpenAPI 3.1.",
+                summary="Return the description of the service, as OpenAPI 3.1.",
                 also={304: None},
             ),
         )
         described = json.dumps(describe(self.endpoints), ensure_ascii=False).encode()
-        # A copy may be kept, but not by caches that others share: who sees it has a key.
+        # Browsers may keep a copy, shared caches may not: the description requires a key.
         self._description = Content(described, JSON, "private, no-cache")
 
     async def describe(self, call: Call) -> Response:
@@ -160,7 +160,7 @@ class Service:
             return JSONResponse({"status": "not ready"}, 503)
         said = {"status": "ready"}
         if self._is_late is not None:
-            # Events are taken all the same, so that requests are still to be sent here.
+            # Events are accepted all the same, so the service stays ready.
             said["evaluation"] = "late" if self._is_late() else "on time"
         return JSONResponse(said)
 
@@ -184,18 +184,18 @@ def make_app(
     run: Run | None = None,
     deadlines: Deadlines | None = None,
 ) -> ASGIApp:
-    """Make the application, for any server of ASGI.
+    """Make the application, for any ASGI server.
 
     Args:
-        store: Where events and keys are; whoever opened it closes it.
-        settings: How much is taken, and from whom.
+        store: The store of events and keys; it isn't closed.
+        settings: Limits, and the hosts it answers for.
         write_log: Takes the lines of the log.
-        clock: Seconds that only grow.
+        clock: Returns monotonic seconds.
         now: Returns the time, in microseconds since 1970 in UTC.
-        poster: Posts to webhooks; to public addresses alone if left out.
-        is_late: Tells whether evaluation is late, where something evaluates.
-        run: Runs the reading of a large body, such as `Worker.run`; by default in a thread.
-        deadlines: Limits how long reads take; made of the clock by default.
+        poster: Posts to webhooks (default: to public addresses only).
+        is_late: Returns whether scheduled evaluation is late; `None` if nothing evaluates.
+        run: Runs the decoding of a large body, such as `Worker.run` (default: in a thread).
+        deadlines: Limits how long reads take.
     """
     settings = settings or Settings()
     deadlines = deadlines or Deadlines(clock)
@@ -211,7 +211,7 @@ def make_app(
     )
     limit = partial(deadlines.limit, settings.read_seconds)
     routes = list(_make_routes(service.endpoints, service.dispatcher, limit))
-    # A router alone: the middleware answers for what goes wrong, and nothing else does.
+    # A bare router: the middleware answers every error, and nothing else does.
     return RequestMiddleware(
         Router(routes, redirect_slashes=False),
         settings,
@@ -225,7 +225,7 @@ def _make_routes(
     dispatcher: Dispatcher,
     limit: Callable[[], AbstractContextManager[None]],
 ) -> Iterator[Route]:
-    """Make a route a path, so that what is said of other methods names all that there are."""
+    """Make one route for each path, so that 405 lists all methods of the path."""
     register_ids()
     paths: dict[str, dict[str, Callable[[Request], Awaitable[Response]]]] = {}
     for endpoint in endpoints:
@@ -241,7 +241,7 @@ def _choose(
     async def answer(request: Request) -> Response:
         method = "GET" if request.method == "HEAD" else request.method
         try:
-            # For reads of keys and sessions; what the pool is asked has a deadline of its own.
+            # For reads of keys and sessions; work in the pool has a deadline of its own.
             with limit():
                 return await answers[method](request)
         except DeadlineError as error:

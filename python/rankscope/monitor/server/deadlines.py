@@ -21,7 +21,7 @@ class Deadlines:
     """Limits how long reads take, and stops all of them when the service closes.
 
     Args:
-        clock: Returns seconds that only grow.
+        clock: Returns monotonic seconds.
     """
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:

@@ -1,7 +1,7 @@
-"""What Prometheus scrapes: read from the store when it asks, so that it is right after a restart.
+"""Metrics for Prometheus, read from the store on each scrape, so that a restart loses nothing.
 
-Values are those of the newest windows whose attribution windows are and say when that was;
-what comes late changes the store, and cannot change what was scraped.
+Values are those of the newest windows whose attribution windows have closed, with their time. A
+label that comes later changes the store, but not what was scraped.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ LENGTHS: Mapping[Literal["hour", "day"], int] = {"hour": HOUR, "day": DAY}
 LOOKED_BACK = {"hour": DAY, "day": 14 * DAY}
 """How much further back than `LEFT` the newest window of a version may begin."""
 LEFT = 14 * DAY
-"""A version that has shown nothing for so long has no metrics any more."""
+"""After so long without rankings, a version has no metrics any more."""
 
 MANY = 1 << 40
 """More rankings than a window has."""
@@ -54,10 +54,10 @@ STATES = ("OK", "ALERT", "NO_DATA", "INSUFFICIENT")
 
 
 class Metrics:
-    """Answers Prometheus.
+    """The endpoint that Prometheus scrapes.
 
     Args:
-        pool: Asks monitors.
+        pool: Reads with monitors.
     """
 
     def __init__(self, pool: MonitorPool) -> None:
@@ -68,7 +68,7 @@ class Metrics:
                 "/metrics",
                 "read",
                 self.get,
-                summary="The newest values, counters and states, for Prometheus.",
+                summary="Return the newest values, counters and states, for Prometheus.",
                 gives="text/plain",
             ),
         )
@@ -80,7 +80,7 @@ class Metrics:
 
 
 def write_metrics(monitor: Monitor) -> bytes:
-    """Write the metrics of a project as Prometheus reads them."""
+    """Return the metrics of a project in the text format of Prometheus."""
     registry = CollectorRegistry()
     registry.register(Collector(monitor))
     return generate_latest(registry)
@@ -120,14 +120,14 @@ class Collector:
 
 @record(frozen=True, slots=True)
 class WindowMetrics:
-    """The newest final window of a version, or of all versions that have no metrics of their own.
+    """The newest final window of a version, or of all versions without metrics of their own.
 
     Args:
         model: The model; `<other>` where it is one of several.
         version: Its version; likewise.
         every: How long windows are.
         start: When it begins, in microseconds since 1970 in UTC.
-        values: What `SUMMED` names, by measure.
+        values: By measure, the columns of `SUMMED`.
     """
 
     model: str
@@ -138,11 +138,11 @@ class WindowMetrics:
 
     @property
     def place(self) -> list[str]:
-        """The labels of all that is told of windows: model, version, how long they are."""
+        """The labels of the metrics of a window: model, version, and length."""
         return [self.model, self.version, self.every]
 
     def read(self, column: str, measure: str | None = None) -> float:
-        """Read a column of a measure; of any, where it is the same for all of them."""
+        """Return a column of a measure; of any measure for columns that all of them share."""
         found = next(iter(self.values.values())) if measure is None else self.values[measure]
         return float(found[SUMMED.index(column)])
 
@@ -167,12 +167,8 @@ class NewestWindows:
 def find_windows(monitor: Monitor, every: Literal["hour", "day"]) -> NewestWindows:
     """Find the newest final window of each version, by one query.
 
-    Of too many versions, those have metrics of their own whose window is newest, and of these those
-    with the most rankings. The others are summed, as of the newest window that any of them has.
-
-    Args:
-        monitor: The monitor of the project.
-        every: How long windows are.
+    If there are too many versions, those with the newest windows have metrics of their own, and
+    among these the ones with most rankings. The others are summed as of their newest window.
     """
     definition, length = monitor.configuration.definition, LENGTHS[every]
     closed = monitor.now() - definition.window * SECOND - length

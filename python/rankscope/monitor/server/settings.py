@@ -13,39 +13,38 @@ class Settings:
     """Settings of the service: limits on requests, connections, threads and rates.
 
     Args:
-        hosts: The names under which it is asked, without ports; others are refused, so that no
-            page of a browser reaches it under a name of its own.
-        open_project: The project that this machine may use without a key as long as there never
-            was one, or `None`; only for a service that others do not reach.
-        body_bytes: Bytes of a body as it is sent.
-        small_bytes: Bytes of a form, or of a body that is no batch of events.
-        plain_bytes: Bytes of a body once it is unpacked.
-        ratio: Bytes from one packed byte, beyond the first 1 MiB.
-        members: Members of gzip in a body.
-        held_bytes: Bytes of all bodies that are there at a time, as they were sent; beyond, senders
-            are asked to come back.
-        batch: Events in a request.
-        body_seconds: How long a body may take to come.
-        head_bytes: Bytes of the address and headers of a request.
-        wait_seconds: How long a connection may wait for a request to begin.
-        connections: Connections at a time; beyond, the one that has waited longest for a request
-            is and if none waits, 503 is answered.
-        connections_per_address: The same for one address.
-        decoders: Large bodies that are decoded at a time.
-        readers: Threads that answer questions about projects.
-        waiting_reads: Questions that may be asked at a time; beyond, who asks has to come back.
-        reads_per_key: Requests of one key that are worked on at a time; the others wait.
-        ingests_per_key: Likewise of events.
-        waiting_traces: Traces that may be asked for at a time; one of them is worked on.
-        read_seconds: How long a read may take, including the time it waits for a thread.
+        hosts: The host names it answers for, without ports. Others are refused, so that no web
+            page reaches it under a name of its own (DNS rebinding).
+        open_project: The project that this machine may use without a key until the first key is
+            created, or `None`; only for a service that other machines can't reach.
+        body_bytes: The largest body, as sent.
+        small_bytes: The largest form, or body other than a batch of events.
+        plain_bytes: The largest body once decompressed.
+        ratio: The largest compression ratio beyond the first 1 MiB.
+        members: The most gzip members in a body.
+        held_bytes: Bytes of all bodies in memory, as sent; beyond, senders are told to retry.
+        batch: The most events in a request.
+        body_seconds: The longest time a body may take to arrive.
+        head_bytes: The largest head of a request: address and headers.
+        wait_seconds: The longest time a connection may wait for a request to begin.
+        connections: The most connections; beyond, the one that has waited longest for a request is
+            closed, and if none waits, the answer is 503.
+        connections_per_address: The most connections from one address.
+        decoders: The most large bodies decoded at a time.
+        readers: The number of threads that read projects.
+        waiting_reads: The most reads that wait or run; beyond, callers are told to retry.
+        reads_per_key: The most requests of one key handled at a time; the others wait.
+        ingests_per_key: The same for events.
+        waiting_traces: The most traces that wait or run; one runs at a time.
+        read_seconds: The longest time for a read, including the wait for a thread.
         trace_seconds: The same for a trace, which reads rankings and not only windows.
-        key_rate: Requests a second with one key, for long.
-        key_burst: Requests with one key at once.
-        open_rate: Requests a second from one address where no key is needed, for long.
-        open_burst: Such requests at once.
-        failure_rate: Requests a second with no good key from one address that are told so.
-        failure_burst: Such requests at once.
-        events: How much one event may hold.
+        key_rate: Sustained requests per second with one key.
+        key_burst: Requests with one key in a burst.
+        open_rate: Sustained requests per second from one address to routes that need no key.
+        open_burst: Such requests in a burst.
+        failure_rate: Sustained requests per second from one address without a valid key.
+        failure_burst: Such requests in a burst.
+        events: Limits on a single event.
     """
 
     hosts: tuple[str, ...] = ("localhost", "127.0.0.1", "[::1]")

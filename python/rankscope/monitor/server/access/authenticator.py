@@ -35,10 +35,10 @@ class Authenticator:
     """Authenticates requests by key, by session, or as coming from this machine.
 
     Args:
-        store: Where keys are.
-        settings: How often one may ask.
-        clock: Seconds that only grow.
-        threads: How many look for keys at a time.
+        store: The store of the keys.
+        settings: Rate limits, and the project that this machine may open without a key.
+        clock: Returns monotonic seconds.
+        threads: Limits how many threads read keys at a time.
     """
 
     def __init__(
@@ -59,18 +59,18 @@ class Authenticator:
         """Admit a request to a route that needs no key.
 
         Raises:
-            RefusedRequestError: There are too many requests from that address.
+            RefusedRequestError: The address sent too many requests.
         """
         _refuse_often(self._passing.take(_address_of(request)))
 
     async def enter(self, request: Request, scope: Scope) -> Principal:
         """Authenticate a request by the key in its header.
 
-        A good key is let in however many bad ones came from its address.
+        A valid key is admitted however many invalid ones came from its address.
 
         Raises:
-            RefusedRequestError: There is no key that opens something, it may not do this, or it
-                asks too often. Which of the reasons a key opens nothing is not told.
+            RefusedRequestError: The key is missing, invalid or revoked (the answer doesn't tell
+                which), it lacks the scope, or it sent too many requests.
         """
         principal = None
         if "authorization" not in request.headers:
@@ -86,11 +86,11 @@ class Authenticator:
 
         Args:
             request: The request.
-            scope: What the key has to be for.
-            sends: Whether somebody who is not known is sent to where one signs in.
+            scope: The scope that the key must have.
+            sends: Whether a caller who isn't signed in is sent to the sign-in page.
 
         Raises:
-            RefusedRequestError: As `enter` does, or because somebody is sent there.
+            RefusedRequestError: As `enter`, or to send the browser to the sign-in page.
         """
         if "authorization" in request.headers:
             return await self.enter(request, scope)
@@ -107,13 +107,13 @@ class Authenticator:
         session = self._sessions.find(kept) if kept else None
         if session is None:
             return await self._open.find_principal(request)
-        # Looked up each time, so that a key that was revoked ends its sessions at once.
+        # Looked up each time, so that revoking a key ends its sessions at once.
         key = (await self._keys.read()).get(session.key_id)
         if key is None or key.revoked is not None:
             self._sessions.end(kept)
             return None
         principal = principal_of(key)
-        # Whoever may change what is shown may see it.
+        # Whoever may change a project may read it.
         scopes = principal.scopes if "read" in principal.scopes else ("read", *principal.scopes)
         return replace(principal, scopes=scopes, csrf=session.csrf)
 
@@ -121,11 +121,11 @@ class Authenticator:
         """Return the key that was presented.
 
         Raises:
-            RefusedRequestError: It opens nothing, or too many of those came from there.
+            RefusedRequestError: It isn't valid, or the address sent too many that aren't.
         """
         key = None
         if presented and len(presented) <= LONGEST:
-            # Looked up each time, so that a key that was revoked opens nothing at once.
+            # Looked up each time, so that a revoked key is refused at once.
             key = authenticate((await self._keys.read()).get, presented)
         if key is None:
             _refuse_often(self._failures.take(_address_of(request)))
@@ -138,10 +138,10 @@ class Authenticator:
         return key
 
     def sign_in(self, request: Request, key: ApiKey, response: Response) -> None:
-        """Begin a session, and let the answer hand it to the browser.
+        """Begin a session, and set its cookie in the response.
 
         Raises:
-            RefusedRequestError: The key is used too often.
+            RefusedRequestError: The key sent too many requests.
         """
         _refuse_often(self._rates.take(key.key_id))
         request.state.principal = principal_of(key)  # for the log
@@ -163,7 +163,7 @@ class Authenticator:
         response.delete_cookie(name, secure=name != COOKIE, httponly=True, samesite="lax")
 
     def forget(self, request: Request) -> None:
-        """End the session of a browser, without telling it."""
+        """End the session of a browser, and keep its cookie."""
         self._sessions.end(request.cookies.get(_cookie_of(request), ""))
 
     def _admit(self, request: Request, principal: Principal, scope: Scope) -> Principal:
@@ -178,7 +178,7 @@ class Authenticator:
 
 def send_to_sign_in(request: Request) -> RefusedRequestError:
     """Return the answer that sends a browser to the sign-in page, and from there back."""
-    wanted = "/"  # nothing is sent twice
+    wanted = "/"  # a form is not sent again
     if request.method in {"GET", "HEAD"}:
         path = quote(request.scope["path"])
         query = request.scope["query_string"].decode("latin-1")
@@ -196,8 +196,8 @@ def _address_of(request: Request) -> str:
 
 
 def _cookie_of(request: Request) -> str:
-    # Only this machine may ask by plain HTTP; a browser elsewhere keeps the other name only where
-    # it came by HTTPS, and no other host can set it.
+    # Plain HTTP is for this machine only. Browsers keep a `__Host-` cookie only if it came by
+    # HTTPS, and no other host can set it.
     is_plain = request.url.scheme == "http" and is_own_machine(request)
     return COOKIE if is_plain else f"__Host-{COOKIE}"
 
@@ -216,14 +216,14 @@ def _read_bearer(request: Request) -> str:
 
 
 class KeyCache:
-    """Reads keys.
+    """Keeps all keys in memory, and reads them again when one has changed.
 
-    Only the process that has opened the store writes to it, so that it knows when keys change.
-    Without this, each request would wait for a thread and a query before it is let in or refused.
+    Without it, each request would wait for a thread and a query. Only the process that has opened
+    the store writes to it, so it knows when keys change.
 
     Args:
-        store: Where they are.
-        threads: How many threads read them at a time.
+        store: The store of the keys.
+        threads: Limits how many threads read keys at a time.
     """
 
     def __init__(self, store: Store, threads: CapacityLimiter) -> None:
@@ -233,11 +233,11 @@ class KeyCache:
         self._keys: Mapping[str, ApiKey] = {}
 
     async def read(self) -> Mapping[str, ApiKey]:
-        """Return all keys by their ids, those that were revoked among them."""
+        """Return all keys by id, including revoked ones."""
         version = self._store.keys_version
         if version != self._version:
             keys = await to_thread.run_sync(self._store.all_keys, limiter=self._threads)
-            # A key that changes meanwhile has another version by now, and is read once more.
+            # A key that changed meanwhile has raised the version, so keys are read again.
             self._keys = {key.key_id: key for key in keys}
             self._version = version
         return self._keys
@@ -246,11 +246,11 @@ class KeyCache:
 class OpenMode:
     """Admits this machine without a key, as long as there never was one.
 
-    Keys are never deleted: once there is one, or was one that is revoked, this lets nobody in.
+    Keys are never deleted, only revoked: the first key ends this mode for good.
 
     Args:
         keys: All keys.
-        project: The project that is opened, or `None` if none is to be.
+        project: The project to open, or `None`.
     """
 
     def __init__(self, keys: KeyCache, project: str | None) -> None:

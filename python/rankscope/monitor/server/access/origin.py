@@ -14,18 +14,18 @@ if TYPE_CHECKING:
 
 LOOPBACK = frozenset({"localhost", "127.0.0.1", "[::1]"})
 FORWARDED = ("forwarded", "via", "x-forwarded-for", "x-forwarded-host", "x-real-ip")
-"""What proxies say of themselves, where they say something."""
+"""Headers that proxies add."""
 
 
 def is_same_origin(request: Request) -> bool | None:
-    """Whether a page of ours asks; `None` where no browser says where the request comes from.
+    """Whether a page of this service sent a request; `None` if the headers don't tell.
 
-    `Sec-Fetch-Site` comes first: browsers send no `Origin` that says something where pages give
-    no referrer, as ours do not.
+    `Sec-Fetch-Site` comes first, because our pages send no referrer, and browsers then send
+    `Origin: null`.
     """
     site = request.headers.get("sec-fetch-site")
     if site is not None:
-        # Nobody's page: somebody typed the address.
+        # `none`: the address was typed, or opened from a bookmark.
         return None if site == "none" else site == "same-origin"
     origin = request.headers.get("origin")
     if origin is None:
@@ -38,27 +38,27 @@ def is_same_origin(request: Request) -> bool | None:
 
 
 def refuse_other_origins(request: Request) -> None:
-    """Refuse what a page of somebody else asks.
+    """Refuse a request that a page of another site sent.
 
     Raises:
-        RefusedRequestError: It is.
+        RefusedRequestError: Another site sent it.
     """
     if is_same_origin(request) is False:
         raise _other_origin()
 
 
 def demand_own_page(request: Request) -> None:
-    """Refuse what is not surely asked by a page of ours.
+    """Refuse a request unless a page of this service surely sent it.
 
     Raises:
-        RefusedRequestError: It is not.
+        RefusedRequestError: The headers tell another origin, or none.
     """
     if not is_same_origin(request):
         raise _other_origin()
 
 
 def is_own_machine(request: Request) -> bool:
-    """Whether this machine asks itself, under a name of its own and through nothing else."""
+    """Whether a request came from this machine, under a loopback name, and through no proxy."""
     address = request.client.host if request.client else ""
     try:
         is_near = ip_address(address).is_loopback
@@ -66,7 +66,7 @@ def is_own_machine(request: Request) -> bool:
         return False
     name = host_of(request)
     is_named = name in LOOPBACK or name.rpartition(":")[0] in LOOPBACK
-    # Browsers and clients of today say 1.1; some proxies do not, nor anything of themselves.
+    # Some proxies send HTTP/1.0 and no header of their own; browsers and clients send 1.1.
     is_direct = request.scope.get("http_version") != "1.0" and not any(
         name in request.headers for name in FORWARDED
     )

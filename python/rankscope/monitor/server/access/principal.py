@@ -14,11 +14,11 @@ class Principal:
     """The caller of a request.
 
     Args:
-        project: The project that is opened, and no other.
-        scopes: What may be done there.
-        actor: Who is written down beside a change: the id of a key, or `local`.
-        name: What people call the key; empty where there is none.
-        csrf: What forms have to say, in the field `csrf`; empty for whoever has no forms.
+        project: The project of the key.
+        scopes: What the caller may do there.
+        actor: The name in the audit log: the id of the key, or `local`.
+        name: The name of the key; empty if there is none.
+        csrf: The token that forms must send; empty for callers without a session.
     """
 
     project: str

@@ -15,12 +15,12 @@ MOST_NAMES = 100_000
 
 
 class RateLimiter:
-    """A bucket for each name.
+    """A rate limit for each name: a token bucket.
 
     Args:
-        rate: Tokens that come in a second.
+        rate: Tokens added per second.
         burst: Tokens in a full bucket.
-        clock: Seconds that only grow.
+        clock: Returns monotonic seconds.
 
     Examples:
         >>> seconds = 0.0
@@ -40,7 +40,7 @@ class RateLimiter:
         self._buckets: OrderedDict[str, tuple[float, float]] = OrderedDict()
 
     def take(self, name: str) -> int:
-        """Take a token, and give 0; or give after how many seconds there is one."""
+        """Take a token and return 0, or return how many seconds to wait for one."""
         now = self._clock()
         tokens, since = self._buckets.get(name, (float(self._burst), now))
         tokens = min(self._burst, tokens + (now - since) * self._rate)
@@ -55,16 +55,16 @@ class RateLimiter:
 class ConcurrencyLimiter:
     """Limits how many requests of one name are handled at a time; the others wait in order.
 
-    One turn of the event loop then has a bounded number of requests of one key, however many it
-    sends, and the requests of other keys come between them.
+    However many requests a key sends, each turn of the event loop handles a bounded number of
+    them, and requests of other keys come in between.
 
     Args:
-        most: How many of one name are worked on at a time.
+        most: How many requests of one name are handled at a time.
     """
 
     def __init__(self, most: int) -> None:
         self._most = most
-        # By name, who may work, and how many want to.
+        # By name, the semaphore, and how many hold it or wait for it.
         self._open: dict[str, tuple[Semaphore, int]] = {}
 
     @asynccontextmanager

@@ -1,4 +1,4 @@
-"""Browsers that signed in with a key: kept in memory, by the hash of what the browser keeps."""
+"""Sessions of browsers, kept in memory by the hash of their cookie."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ MOST_OF_KEY = 100
 
 @record(frozen=True, slots=True)
 class Session:
-    """A browser that signed in.
+    """A browser that is signed in.
 
     Args:
-        key_id: The key that it signed in with; what that opens is looked up each time.
-        csrf: What its forms have to say.
-        ends: When it is over, by the clock of the sessions.
+        key_id: The key that it signed in with; its scopes are looked up for each request.
+        csrf: The token that its forms must send.
+        ends: When it expires, by the clock of the sessions.
     """
 
     key_id: str
@@ -33,12 +33,12 @@ class Session:
 
 
 class Sessions:
-    """The browsers that are signed in; the one that signed in first goes if there are too many.
+    """The open sessions; the oldest of the same key ends when there are too many.
 
-    That is one of the same key, unless there are too many of all keys.
+    When there are too many of all keys together, the oldest of all ends.
 
     Args:
-        clock: Seconds that only grow.
+        clock: Returns monotonic seconds.
 
     Examples:
         >>> seconds = 0.0
@@ -56,7 +56,7 @@ class Sessions:
         self._sessions: OrderedDict[bytes, Session] = OrderedDict()
 
     def begin(self, key_id: str) -> str:
-        """Begin a session, and give the 256 random bits that the browser keeps."""
+        """Begin a session, and return the 256 random bits of its cookie."""
         own = [place for place, one in self._sessions.items() if one.key_id == key_id]
         if len(own) >= MOST_OF_KEY:
             del self._sessions[own[0]]
@@ -68,7 +68,7 @@ class Sessions:
         return kept
 
     def find(self, kept: str) -> Session | None:
-        """Find a session that is not over."""
+        """Return the session of a cookie, or `None` if there is none or it has expired."""
         session = self._sessions.get(_digest(kept))
         if session is not None and session.ends <= self._clock():
             self.end(kept)

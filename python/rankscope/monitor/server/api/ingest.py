@@ -1,8 +1,8 @@
-"""Takes rankings and labels, and answers for each of them once they are on the disk.
+"""Ingests rankings and labels, and answers for each of them once they are on the disk.
 
-A small body is read where it arrives, on the event loop, which takes a few milliseconds. A larger
-or packed one is read elsewhere, in a process of its own when the service runs as `rankscope
-serve`, and stored in pieces, so that a small request never waits for a large one to end.
+A small body is decoded on the event loop, which takes a few milliseconds. A larger or compressed
+one is decoded in a thread, or in another process under `rankscope serve`, and stored in pieces, so
+that a small request never waits for a large one.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ if TYPE_CHECKING:
     from rankscope.monitor.store.store import Store
 
     Answer: TypeAlias = tuple[bytes, Mapping[str, int]]
-    """A body in JSON, and for the log how many objects had which status."""
+    """A body in JSON, and for the log the number of objects by status."""
 
 ACCEPTS = ("application/json", "application/x-ndjson")
 
@@ -117,17 +117,17 @@ class BatchAnswer(TypedDict):
 
 
 SMALL_BYTES = 16 << 10
-"""Bytes of a body that is read on the event loop: a few rankings, in a few milliseconds."""
+"""The largest body that is decoded on the event loop: a few rankings, in a few milliseconds."""
 
 LARGE_BYTES = 1 << 20
-"""Bytes of a body of which one is read at a time, so that those in between have a process, too.
+"""Larger bodies are decoded one at a time, so that others find a free process.
 
-What is packed is taken for eight times as large as it is, as JSON of events packed by gzip is.
+A compressed body counts as eight times its size, which is usual for events in JSON.
 """
 PACKED = 8
 
 PIECE = 250
-"""Events of a large batch that are stored in one transaction; others are stored between them."""
+"""Events of a large batch that are stored in one transaction; others are stored in between."""
 
 CONFLICT = {
     "code": "event_conflict",
@@ -137,15 +137,15 @@ CONFLICT = {
 
 @record(frozen=True, slots=True)
 class Body:
-    """A body of events, and how to read it.
+    """A body of events, and how to decode it.
 
     Args:
         project: The project of the key it was sent with.
         content: Its bytes, as they were sent.
         kind: `rankings` or `labels`.
-        is_packed: Whether it is packed by gzip.
+        is_packed: Whether it is compressed by gzip.
         is_lines: Whether it is NDJSON.
-        request_id: The id of the request, which the answer repeats.
+        request_id: The id of the request, for the answer.
     """
 
     project: str
@@ -157,15 +157,15 @@ class Body:
 
 
 class Ingest:
-    """Takes events.
+    """Ingests events.
 
     Args:
-        store: Where they are stored.
-        settings: How much is taken.
+        store: The store of the events.
+        settings: Limits on bodies.
         memory: Counts the bytes of bodies.
         now: Returns the time, in microseconds since 1970 in UTC.
-        threads: Limits how many large bodies are read at a time.
-        run: Runs the reading of a large body, such as `Worker.run`; by default in a thread here.
+        threads: Limits how many large bodies are decoded at a time.
+        run: Runs the decoding of a large body, such as `Worker.run` (default: in a thread).
     """
 
     def __init__(
@@ -192,7 +192,7 @@ class Ingest:
                 "/v1/rankings",
                 "ingest",
                 partial(self._take, kind="rankings"),
-                summary="Log rankings: one, a list of them, or one a line.",
+                summary="Log rankings: one, a list, or one on each line.",
                 body=Rankings,
                 accepts=ACCEPTS,
                 result=BatchAnswer,
@@ -202,7 +202,7 @@ class Ingest:
                 "/v1/labels",
                 "ingest",
                 partial(self._take, kind="labels"),
-                summary="Log labels of rankings, sent before or not: likewise.",
+                summary="Log labels: one, a list, or one on each line.",
                 body=Labels,
                 accepts=ACCEPTS,
                 result=BatchAnswer,
@@ -241,20 +241,20 @@ class Ingest:
 
 
 def store_large(store: Store, body: Body, settings: Settings, now: int) -> Answer:
-    """Read a body, store its events piece by piece, and write the answer.
+    """Decode a body, store its events piece by piece, and return the answer.
 
-    A piece waits until the one before is on the disk. If the process ends in between, the sender
-    hears nothing, sends all of it again, and what was stored already is a duplicate.
+    Each piece waits until the one before is on the disk. If the process ends in between, the
+    sender gets no answer and sends everything again; what was stored already is then a duplicate.
 
     Args:
-        store: Where events are stored.
+        store: The store of the events.
         body: The body.
-        settings: How much is taken.
+        settings: Limits on bodies.
         now: The time, in microseconds since 1970 in UTC.
 
     Raises:
-        RefusedRequestError: The body cannot be read, or is too large.
-        FileError: The store does not take it.
+        RefusedRequestError: The body can't be decoded, or is too large.
+        FileError: The store can't be written.
     """
     reading = read_body(body, settings, now)
     rejected: Mapping[str, int] = count_rejections(reading)
@@ -267,15 +267,15 @@ def store_large(store: Store, body: Body, settings: Settings, now: int) -> Answe
 
 
 def read_body(body: Body, settings: Settings, now: int) -> Reading:
-    """Read a body as events.
+    """Decode a body as events.
 
     Args:
         body: The body.
-        settings: How much it may hold.
+        settings: Limits on bodies.
         now: The time, in microseconds since 1970 in UTC.
 
     Raises:
-        RefusedRequestError: It cannot be read at all, or is too large.
+        RefusedRequestError: It can't be decoded, or is too large.
     """
     plain = gunzip(body.content, settings) if body.is_packed else body.content
     objects = Parser(settings.batch).parse(plain, is_lines=body.is_lines)
@@ -293,7 +293,7 @@ def write_answer(reading: Reading, outcomes: Sequence[Outcome], body: Body) -> A
     """Write the answer to a body.
 
     Returns:
-        It in JSON, and how many objects were accepted, a duplicate, a conflict and rejected.
+        The answer in JSON, and the number of objects by status.
     """
     answer = answer_events(reading, outcomes)
     counts = {name: answer[name] for name in STATUSES}
@@ -305,12 +305,11 @@ def answer_events(reading: Reading, outcomes: Sequence[Outcome]) -> dict[str, An
     """Make the answer to a batch.
 
     Args:
-        reading: What it was read as.
-        outcomes: What became of its events.
+        reading: The decoded events and rejections.
+        outcomes: The outcome of each event.
 
     Returns:
-        How many of its objects were `accepted`, a `duplicate`, a `conflict` and `rejected`, and
-        `items`: the same of each, in order, with the reason.
+        The number of objects by status, and in `items` the status of each, with the reason.
     """
     statuses = tell_statuses(reading, outcomes)
     items = list(map(_answer_one, reading.answers, statuses))

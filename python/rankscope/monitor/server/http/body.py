@@ -1,4 +1,4 @@
-"""Request bodies: read within limits, unpacked within limits."""
+"""Request bodies: received and decompressed within limits."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ FORMS = LINES | {"application/json"}
 
 
 class MemoryBudget:
-    """Bytes of bodies that are there, of all requests.
+    """Limits how many bytes of bodies are in memory, over all requests.
 
     Args:
-        most: How many there may be at a time.
+        most: The most bytes.
     """
 
     def __init__(self, most: int) -> None:
@@ -35,7 +35,7 @@ class MemoryBudget:
     def reserve(self) -> Iterator[Callable[[int], None]]:
         """Return a function that counts bytes; they are released when the context ends.
 
-        It raises `RefusedRequestError` when there are too many already.
+        It raises `RefusedRequestError` when there is no room.
         """
         own = 0
 
@@ -61,7 +61,7 @@ def read_media_type(request: Request) -> str:
     """Return the media type of a body.
 
     Raises:
-        RefusedRequestError: It is of another type, or packed otherwise than by gzip.
+        RefusedRequestError: The type or the encoding isn't supported.
     """
     given = request.headers.getlist("content-type")
     form, _, parameters = (given[0] if len(given) == 1 else "").partition(";")
@@ -90,10 +90,10 @@ def find_encoding(request: Request) -> str:
 
 
 def check_length(request: Request, settings: Settings) -> None:
-    """Refuse a body by what is said of its length, before anything of it is read.
+    """Refuse a body whose declared length is too large, before it is read.
 
     Raises:
-        RefusedRequestError: It has more bytes than are allowed.
+        RefusedRequestError: The length is too large, or not a number.
     """
     said = request.headers.get("content-length")
     if said is None:
@@ -102,7 +102,7 @@ def check_length(request: Request, settings: Settings) -> None:
         raise RefusedRequestError(
             400, "expected a length in content-length", code="content_length", headers=CLOSE
         )
-    # More digits than any length has are more than is allowed.
+    # A number of that many digits is too large, whatever it is.
     if len(said) > 18 or int(said) > settings.body_bytes:
         raise _too_large(settings)
 
@@ -112,12 +112,12 @@ async def receive_body(request: Request, settings: Settings, hold: Callable[[int
 
     Args:
         request: The request.
-        settings: How large it may be, and how long it may take.
+        settings: Limits on its size and time.
         hold: Counts its bytes.
 
     Raises:
-        RefusedRequestError: It is larger than allowed, or takes too long, or there is no room.
-        ClientDisconnect: Whoever sends it has gone.
+        RefusedRequestError: It is too large, takes too long, or there is no room.
+        ClientDisconnect: The client has disconnected.
     """
     pieces: list[bytes] = []
     size = 0
@@ -151,18 +151,18 @@ def _too_large(settings: Settings) -> RefusedRequestError:
 GZIP = 16 + zlib.MAX_WBITS
 PIECE = 1 << 16
 FREE = 1 << 20
-"""Bytes of output whose ratio does not count."""
+"""Bytes of output that may exceed the ratio."""
 
 
 def gunzip(packed: bytes, settings: Settings) -> bytes:
-    """Unpack a body.
+    """Decompress a body.
 
     Args:
-        packed: One or more members of gzip, and nothing else.
-        settings: How much comes out of them at most.
+        packed: One or more gzip members, and nothing else.
+        settings: Limits on the output.
 
     Raises:
-        RefusedRequestError: They are damaged or cut off, or too much comes out.
+        RefusedRequestError: The body is damaged or truncated, or too large once decompressed.
 
     Examples:
         >>> import gzip

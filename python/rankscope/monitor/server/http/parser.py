@@ -1,4 +1,4 @@
-"""Reads bodies of JSON as objects, strictly: a mistake is of its object where one can tell."""
+"""Reads JSON bodies strictly; a mistake in one object of a batch refuses that object only."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class Parser:
     r"""Reads one body.
 
     Args:
-        most: How many objects it may hold.
+        most: The most objects in a body.
 
     Examples:
         >>> Parser(2).parse(b'{"rank": 1}', is_lines=False)

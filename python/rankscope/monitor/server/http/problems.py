@@ -19,11 +19,11 @@ class RefusedRequestError(Exception):
     """A request that is refused.
 
     Args:
-        status: Of HTTP.
+        status: The HTTP status.
         message: What was expected and found.
-        code: A stable name for programs, such as `body_too_large`.
-        headers: What the answer says besides.
-        hint: How to mend it, or empty.
+        code: A stable code, such as `body_too_large`.
+        headers: Headers of the answer.
+        hint: How to fix it, or empty.
     """
 
     def __init__(
@@ -43,7 +43,7 @@ class RefusedRequestError(Exception):
         self.hint = hint
 
     def __reduce__(self) -> tuple[Callable[..., RefusedRequestError], tuple[int, str]]:
-        """Pickle it with all it says: a process that reads bodies refuses some of them."""
+        """Pickle all attributes: the processes that read bodies refuse some of them."""
         named = partial(type(self), code=self.code, headers=self.headers, hint=self.hint)
         return named, (self.status, self.message)
 
@@ -64,7 +64,7 @@ class Problem(TypedDict):
 
 
 CLOSE = {"connection": "close"}
-"""The header of an answer after which nothing more is read."""
+"""The header of an answer that ends the connection."""
 
 _BAD_HTTP = b'{"error":{"code":"bad_http","message":"expected a request of HTTP/1.1"}}'
 BAD_HTTP = (
@@ -72,7 +72,7 @@ BAD_HTTP = (
     b"x-content-type-options: nosniff\r\ncache-control: no-store\r\n"
     b"content-length: %d\r\n\r\n%b" % (len(_BAD_HTTP), _BAD_HTTP)
 )
-"""The whole answer to what is not HTTP, which no route ever sees."""
+"""The whole answer to bytes that aren't HTTP, which never reach a route."""
 
 STORE_ERRORS = {
     "store_overloaded": (429, 1, "too many events wait to be stored"),
@@ -83,11 +83,11 @@ STORE_ERRORS = {
     "store_closed": (503, 5, "the service is closing"),
     "worker_ended": (503, 5, "the process that reads large bodies has ended"),
 }
-"""By code of a store: the status, after how many seconds to ask again, and what is told."""
+"""By code of an error of the store: the status, the seconds to wait, and the message."""
 
 
 LATE_SECONDS = 30
-"""After so many seconds a read that took too long may be tried again."""
+"""Seconds after which a read that took too long may be tried again."""
 
 
 def as_refusal(error: FileError) -> RefusedRequestError | None:
@@ -101,7 +101,7 @@ def as_refusal(error: FileError) -> RefusedRequestError | None:
 
 
 def as_late(error: DeadlineError) -> RefusedRequestError:
-    """Return the answer to a request whose read was ended."""
+    """Return the answer to a request whose read was stopped."""
     seconds = LATE_SECONDS if error.code == "read_timeout" else STORE_ERRORS["store_closed"][1]
     return RefusedRequestError(
         503, error.message, code=error.code, headers=ask_again(seconds), hint=error.hint
@@ -114,7 +114,7 @@ def ask_again(seconds: int) -> dict[str, str]:
 
 
 def answer_problem(problem: RefusedRequestError, request_id: str) -> JSONResponse:
-    """Make the answer to a request that was refused."""
+    """Return the answer to a refused request."""
     error: ProblemFields = {"code": problem.code, "message": problem.message}
     if problem.hint:
         error["hint"] = problem.hint

@@ -36,10 +36,10 @@ class QueryReader:
         self._adapter = kind and find_adapter(kind)
 
     def refuse_secrets(self, request: Request) -> None:
-        """Refuse addresses that may carry a key, for addresses are kept in many places.
+        """Refuse addresses that may carry a key, because addresses end up in many logs.
 
         Raises:
-            RefusedRequestError: There is a key, or a query where none is expected.
+            RefusedRequestError: There is a key, or a query on a route that takes none.
         """
         text = request.scope["query_string"].decode("latin-1")
         if not text:
@@ -100,10 +100,10 @@ def _refuse(message: str) -> RefusedRequestError:
 
 
 def check_form_type(request: Request) -> None:
-    """Refuse what is not said to be a form.
+    """Refuse a body that isn't declared as a form.
 
     Raises:
-        RefusedRequestError: It is not.
+        RefusedRequestError: It has another content type, or is compressed.
     """
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if kind != FORM or "content-encoding" in request.headers:
@@ -113,10 +113,10 @@ def check_form_type(request: Request) -> None:
 
 
 def parse_pairs(text: str) -> Mapping[str, tuple[str, ...]]:
-    """Read names and values, as forms and queries of addresses have them.
+    """Parse the names and values of a form or a query.
 
     Raises:
-        RefusedRequestError: There are too many, or they are not UTF-8.
+        RefusedRequestError: There are too many, or they aren't UTF-8.
 
     Examples:
         >>> parse_pairs("a=1&b=%C3%A4&a=+2&c=")
@@ -139,10 +139,10 @@ def parse_pairs(text: str) -> Mapping[str, tuple[str, ...]]:
 
 
 def parse_form(body: bytes) -> Mapping[str, tuple[str, ...]]:
-    """Read the body of a form.
+    """Parse the body of a form.
 
     Raises:
-        RefusedRequestError: It is none.
+        RefusedRequestError: It isn't one.
     """
     if not body.isascii():
         raise RefusedRequestError(400, "expected a form, found other bytes", code="bad_form")

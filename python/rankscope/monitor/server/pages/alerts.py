@@ -217,6 +217,7 @@ WORDS: dict[str, object] = {
 
 ALERTS = Page(
     path="/alerts",
+    place=3,
     twin="/alerts.json",
     here="Alerts",
     template="alerts.html.j2",
@@ -224,3 +225,4 @@ ALERTS = Page(
     view=_view_alerts,
     extras=_explain_alerts,
 )
+PAGES = (ALERTS,)

@@ -474,6 +474,7 @@ def _extras(view: Overview) -> dict[str, object]:
 
 OVERVIEW = Page(
     path="/",
+    place=1,
     twin="/overview.json",
     here="Overview",
     template="overview.html.j2",
@@ -493,3 +494,4 @@ OVERVIEW = Page(
     ),
     extras=_extras,
 )
+PAGES = (OVERVIEW,)

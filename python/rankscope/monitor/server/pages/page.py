@@ -38,6 +38,7 @@ class Page:
         extras: What the template needs besides, made of what was seen.
         refuses: Statuses of refusals that don't follow from the path and the parameters.
         is_trace: Whether it reads rankings, and not only windows.
+        place: Its place in the navigation, from 1; 0 for a page that is only linked to.
     """
 
     path: str
@@ -50,6 +51,7 @@ class Page:
     extras: Callable[[Any], Mapping[str, object]] = lambda _view: {}
     refuses: tuple[int, ...] = ()
     is_trace: bool = False
+    place: int = 0
 
 
 def read_configuration(monitor: Monitor) -> Configuration | None:

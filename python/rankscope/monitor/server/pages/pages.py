@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
+from importlib import import_module
 from importlib.resources import files
+from pkgutil import iter_modules
 from urllib.parse import quote
 
 from starlette.responses import HTMLResponse, JSONResponse, Response
 
 from rankscope.explain.write import html
-from rankscope.monitor.server.pages.alerts import ALERTS
-from rankscope.monitor.server.pages.overview import OVERVIEW
-from rankscope.monitor.server.pages.quality import QUALITY
-from rankscope.monitor.server.pages.ranking import RANKING
+from rankscope.monitor.server import pages as package
 from rankscope.monitor.server.pages.render import Frame, make_pages
-from rankscope.monitor.server.pages.rule import NEW_RULE, RULE, RuleForms
-from rankscope.monitor.server.pages.settings import SETTINGS, SavingSettings
-from rankscope.monitor.server.pages.trace import TRACE
+from rankscope.monitor.server.pages.rule import RuleForms
+from rankscope.monitor.server.pages.settings import SavingSettings
 from rankscope.monitor.server.routing.endpoint import Endpoint
 from rankscope.monitor.server.routing.static import name_files, serve_files
 from rankscope.web.templating import read_template
@@ -28,8 +26,6 @@ if TYPE_CHECKING:
     from rankscope.monitor.server.pages.page import Page, View
     from rankscope.monitor.server.routing.endpoint import Call, Kind
     from rankscope.monitor.server.routing.pool import MonitorPool
-
-PAGES = (OVERVIEW, TRACE, RANKING, ALERTS, NEW_RULE, RULE, QUALITY, SETTINGS)
 
 STYLES = ("look.css", "explanation.css", "pages.css")
 
@@ -56,6 +52,7 @@ class Pages:
         self._pool = pool
         self._now = now
         self._templates = make_pages()
+        self._pages = find_pages()
         own = files("rankscope.monitor.server.pages") / "templates"
         loaded = {
             "look.css": read_template("look.css").encode(),
@@ -91,7 +88,7 @@ class Pages:
         )
 
     def _list_endpoints(self) -> Iterator[Endpoint]:
-        for page in PAGES:
+        for page in self._pages:
             # A twin first: its path is that of a page, too.
             if page.twin:
                 told = self.tell(page)
@@ -140,7 +137,16 @@ class Pages:
 
     def _frame(self, **said: object) -> Frame:
         styles = tuple(self._addresses[name] for name in STYLES)
-        return Frame(styles=styles, script=self._addresses["pages.js"], **said)  # type: ignore[arg-type]  # as `Frame` has them
+        places = tuple((page.here, page.path) for page in self._pages if page.place)
+        return Frame(places=places, styles=styles, script=self._addresses["pages.js"], **said)  # type: ignore[arg-type]  # as `Frame` has them
+
+
+def find_pages() -> tuple[Page, ...]:
+    """Return the pages that the modules of this folder name in `PAGES`, by place."""
+    found: list[Page] = []
+    for module in iter_modules(package.__path__, f"{package.__name__}."):
+        found += getattr(import_module(module.name), "PAGES", ())
+    return tuple(sorted(found, key=lambda page: (page.place == 0, page.place)))
 
 
 def _row(

@@ -226,6 +226,7 @@ def _view(monitor: Monitor, call: Call) -> QualityView:
 
 QUALITY = Page(
     path="/quality",
+    place=4,
     twin="/quality.json",
     here="Data quality",
     template="quality.html.j2",
@@ -239,3 +240,4 @@ QUALITY = Page(
     ),
     extras=lambda _view: {"ranges": RANGE_NAMES},
 )
+PAGES = (QUALITY,)

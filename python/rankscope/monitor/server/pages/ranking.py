@@ -124,3 +124,4 @@ RANKING = Page(
     extras=_extras,
     refuses=(404,),
 )
+PAGES = (RANKING,)

@@ -20,13 +20,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from jinja2 import Environment
 
-PLACES = (
-    ("Overview", "/"),
-    ("Trace", "/trace"),
-    ("Alerts", "/alerts"),
-    ("Data quality", "/quality"),
-    ("Settings", "/settings"),
-)
 SHAPES = (
     "M-4.5 0a4.5 4.5 0 109 0a4.5 4.5 0 10-9 0z",
     "M-4 -4H4V4H-4z",
@@ -43,6 +36,7 @@ class Frame:
     """What is around a page.
 
     Args:
+        places: The names and addresses of the pages in the navigation.
         styles: The addresses of the styles.
         script: The address of the script.
         here: Which of the places this is; none of them if empty.
@@ -54,6 +48,7 @@ class Frame:
         now: As of when the page is, in microseconds since 1970 in UTC.
     """
 
+    places: tuple[tuple[str, str], ...]
     styles: tuple[str, ...]
     script: str
     here: str = ""
@@ -63,11 +58,6 @@ class Frame:
     can_change: bool = False
     twin: str = ""
     now: int | None = None
-
-    @property
-    def places(self) -> tuple[tuple[str, str], ...]:
-        """The names and addresses of the pages that one can always go to."""
-        return PLACES
 
     @property
     def release(self) -> str:

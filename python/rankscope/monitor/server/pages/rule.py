@@ -338,3 +338,4 @@ RULE = Page(
     view=_view_rule,
     extras=explain_rule,
 )
+PAGES = (NEW_RULE, RULE)

@@ -95,6 +95,7 @@ def _extras(view: SettingsView) -> dict[str, object]:
 
 SETTINGS = Page(
     path="/settings",
+    place=5,
     twin="/settings.json",
     here="Settings",
     template="settings.html.j2",
@@ -102,6 +103,7 @@ SETTINGS = Page(
     view=_view,
     extras=_extras,
 )
+PAGES = (SETTINGS,)
 
 
 KEPT = "kept"

@@ -310,6 +310,7 @@ def _describe(field: str) -> str:
 
 TRACE = Page(
     path="/trace",
+    place=2,
     twin="/trace.json",
     here="Trace",
     template="trace.html.j2",
@@ -322,3 +323,4 @@ TRACE = Page(
         {"measure": "The measure."} | {field: _describe(field) for field in FIELDS},
     ),
 )
+PAGES = (TRACE,)

@@ -50,10 +50,10 @@ class Dispatcher:
     """Checks requests and passes those that are allowed on to their endpoints.
 
     Args:
-        authenticator: Knows who asks.
-        settings: How large a form, or an object, may be.
+        authenticator: Authenticates callers.
+        settings: Limits on bodies.
         memory: Counts the bytes of bodies.
-        refusals: Counts what is not taken of those who may send events.
+        refusals: Counts refused requests of callers that may send events.
         show_problem: Renders the page of a refusal.
     """
 
@@ -89,7 +89,7 @@ class Dispatcher:
                         await self._read(endpoint, query, request, principal)
                     )
                 turns = self._ingests if endpoint.scope == "ingest" else self._reads
-                # Who asks is known before anything of a body is read.
+                # The caller is authenticated before anything of a body is read.
                 async with turns.take(principal.actor):
                     return await endpoint.answer(
                         await self._read(endpoint, query, request, principal)
@@ -97,7 +97,7 @@ class Dispatcher:
             except (RefusedRequestError, FileError) as error:
                 self._count(endpoint, request, error)
                 if getattr(error, "status", 0) == TOO_MANY:
-                    # Who asks again at once, over many connections, is slowed down by this alone.
+                    # Slows down clients that retry at once over many connections.
                     await asyncio.sleep(REFUSING_SECONDS)
                 raise
 
@@ -145,7 +145,7 @@ class Dispatcher:
         try:
             for name, value in request.path_params.items():
                 read_id(value, name, self._settings.events.id_bytes)
-        except RefusedError:  # nothing is stored under such an id
+        except RefusedError:  # nothing can be stored under such an id
             raise RefusedRequestError(404, "there is nothing here", code="not_found") from None
 
     async def _receive_object(self, request: Request, kind: Any) -> Any:  # noqa: ANN401 - a type
@@ -168,10 +168,10 @@ class Dispatcher:
 
 
 def _check_token(form: Mapping[str, tuple[str, ...]], principal: Principal) -> None:
-    """Refuse a form that was not made for whoever sends it.
+    """Refuse a form that doesn't have the token of its session.
 
     Raises:
-        RefusedRequestError: It was not.
+        RefusedRequestError: The token is missing or wrong.
     """
     said = form.get("csrf", ())
     token = principal.csrf.encode()
@@ -184,16 +184,16 @@ def _check_token(form: Mapping[str, tuple[str, ...]], principal: Principal) -> N
 
 
 PREFIX = "request:"
-"""Before the code in the counters of a store, for there the others count single events."""
+"""The prefix of these counters in the store; the others count single events."""
 
 
 class RefusalCounter:
     """Counts refused requests in the store, by project and code.
 
-    What the store does not take now, it is given together with the next.
+    Counts that the store can't take now are added to the next ones.
 
     Args:
-        store: Where it is counted.
+        store: The store of the counters.
     """
 
     def __init__(self, store: Store) -> None:

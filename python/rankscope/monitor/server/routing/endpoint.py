@@ -33,7 +33,7 @@ class Call:
         request: The request.
         principal: The caller of a request.
         query: The query, of the type that the endpoint names.
-        form: The fields of a form, by name, each as often as it was given.
+        form: The fields of a form, by name, each with all its values.
         body: The body, of the type that the endpoint names; empty where it takes no JSON.
     """
 
@@ -66,20 +66,20 @@ class Endpoint:
 
     Args:
         method: Of HTTP.
-        path: Of the address; a name in braces stands for an id, `{name:id}` for one that may
-            have slashes.
-        scope: What a key needs to be let in, or `None` where none is needed.
-        answer: Answers what is asked.
-        kind: Whom it is for.
+        path: The path; a name in braces stands for an id, `{name:id}` for one that may have
+            slashes.
+        scope: The scope that a key must have, or `None` if no key is needed.
+        answer: The handler.
+        kind: Who uses it; see the table.
         summary: What it does, in a line.
         query: The type of its query, a `TypedDict`; `None` where it takes none.
         body: The type of what it takes, or `None`; of a form, that of its fields without the
             token, which all forms of a session have.
-        accepts: The types that a body may be of; where it is one of JSON, it is an object that is
-            read before the endpoint answers.
+        accepts: The media types of a body. If JSON is the only one, the body is validated before
+            the handler runs.
         result: The type of what it answers, or `None` if that is not JSON.
-        gives: The media type of what it answers (default: that of its kind).
-        status: The status of an answer if all is well.
+        gives: The media type of the answer (default: that of its kind).
+        status: The status of a successful answer.
         refuses: Statuses of refusals that don't follow from the other fields.
         also: Other answers by status: a type, or `None` for an answer without content.
     """
@@ -107,7 +107,7 @@ class Endpoint:
 
 
 class AnyId(Convertor[str]):
-    """What stands for an id in the path of a route, as `{ranking_id:id}`."""
+    """An id in the path of a route, such as `{ranking_id:id}`, which may have slashes."""
 
     regex = "(?s:.+)"
 

@@ -38,13 +38,13 @@ HEADERS = {
     "cross-origin-resource-policy": "same-origin",
     "cache-control": "no-store",
 }
-"""What every answer says; pages have a policy of their own, and files may be kept."""
+"""Headers of every answer; pages have a policy of their own, and files may be cached."""
 
 PAGE_POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
     "connect-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
 )
-"""What pages may load and do: what is ours, and nothing that is written into them."""
+"""What pages may load and do: our own files only, and no inline scripts."""
 
 METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
 GONE = 499
@@ -83,7 +83,7 @@ class RequestMiddleware:
             await self._app(scope, receive, send)
             return
         request_id = secrets.token_hex(8)
-        scope["app"] = self._app  # then the router raises where it knows no route
+        scope["app"] = self._app  # with it, the router raises for an unknown route
         state = scope.setdefault("state", {})
         state["request_id"] = request_id
         state["said"] = {}
@@ -108,7 +108,7 @@ class RequestMiddleware:
             problem = _as_problem(error)
             if problem.status == 500:
                 said = {"raised": type(error).__qualname__, "at": trace_places(error)}
-            if status:  # too late to say something else
+            if status:  # too late for another answer
                 raise
             show = self._choose_show(scope)
             await show(problem, request_id)(scope, receive, send_guarded)
@@ -116,7 +116,7 @@ class RequestMiddleware:
             self._log(scope, status, time.monotonic() - since, problem, said)
 
     def _choose_show(self, scope: Scope) -> Callable[[RefusedRequestError, str], ASGIApp]:
-        """Choose how a refusal is told: as a page to who asks for one where no route is."""
+        """Choose how to answer a refusal: as a page for browsers outside of any route, or JSON."""
         accepted = Headers(scope=scope).get("accept", "")
         is_page = scope.get("route") is None and "text/html" in accepted
         show = self._show_problem if is_page else answer_problem
@@ -136,7 +136,7 @@ class RequestMiddleware:
             )
         headers = Headers(scope=scope)
         if "transfer-encoding" in headers and "content-length" in headers:
-            # What stands before us may have seen another end of this body than we would.
+            # A proxy may have seen another end of this body (request smuggling).
             raise RefusedRequestError(
                 400, "expected one length of a body", code="content_length", headers=CLOSE
             )
@@ -166,7 +166,7 @@ class RequestMiddleware:
         fields: dict[str, object] = {
             "request_id": state["request_id"],
             "method": scope["method"] if scope["method"] in METHODS else "other",
-            # What was asked for is not written: somebody may have put a key there.
+            # The address is not written: it may contain a key.
             "route": getattr(route, "path", None),
             "status": status,
             "seconds": round(seconds, 6),

@@ -35,10 +35,10 @@ class MonitorPool:
     """Runs work on monitors in a bounded number of threads.
 
     Args:
-        store: Where events are.
-        settings: How much is asked at a time.
+        store: The store of the events.
+        settings: Limits on threads, waiting reads and time.
         now: Returns the time, in microseconds since 1970 in UTC.
-        deadlines: Limits how long questions take.
+        deadlines: Limits how long reads take.
     """
 
     def __init__(
@@ -51,9 +51,9 @@ class MonitorPool:
         self._store = store
         self._now = now
         self._most, self._most_traces = settings.waiting_reads, settings.waiting_traces
-        # Whether they are traces, and how many wait or are being answered.
+        # By whether they are traces, how many reads wait or run.
         self._waiting = {False: 0, True: 0}
-        # By project, path and query, what is asked and was not begun yet.
+        # By project, path and query, the reads that have not begun.
         self._to_begin: dict[tuple[str, str, bytes], Future[Any]] = {}
         self._threads = CapacityLimiter(settings.readers)
         # Traces have a thread of their own, so that they never hold up pages and metrics.
@@ -64,12 +64,12 @@ class MonitorPool:
     async def read(self, call: Call, work: Callable[[Monitor], T], *, is_trace: bool = False) -> T:
         """Read with a monitor; callers that wait for the same answer share one read.
 
-        Whoever asks what is asked already, but was not begun, gets the same answer: it sees all
-        that was stored when they asked. So many dashboards are no more work than a few.
+        A read that was requested but has not begun is shared with later callers: it sees all that
+        was stored when they asked. Many dashboards then cost no more than a few.
 
         Args:
-            call: The request; the answer is a function of its project, path and query.
-            work: What is done; it changes nothing.
+            call: The request; the answer depends only on its project, path and query.
+            work: The read; it changes nothing.
             is_trace: Whether it reads rankings, and not only windows.
 
         Raises:
@@ -89,7 +89,7 @@ class MonitorPool:
             known = asyncio.ensure_future(self.run(call.principal, begin, is_trace=is_trace))
             self._to_begin[place] = known
             known.add_done_callback(lambda done: self._forget(place, done))
-        # Whoever hangs up leaves the others their answer.
+        # A client that hangs up doesn't cancel the read of the others.
         return cast("T", await asyncio.shield(known))
 
     def _forget(self, place: tuple[str, str, bytes], done: Future[Any]) -> None:
@@ -105,20 +105,20 @@ class MonitorPool:
         The time it may take includes the time it waits for a thread.
 
         Args:
-            principal: Who asks; only the project of this key is seen.
-            work: What is done.
+            principal: The caller; the monitor is that of its project.
+            work: The work.
             is_trace: Whether it reads rankings, and not only windows.
 
         Raises:
-            RefusedRequestError: Too many wait already, or what is asked for cannot be.
-            FileError: The store does not take it.
+            RefusedRequestError: Too many are waiting, or the work refused its input.
+            FileError: The store can't be read or written.
             DeadlineError: Reading takes too long, or the service is closing.
         """
         if self._waiting[is_trace] >= (self._most_traces if is_trace else self._most):
             raise RefusedRequestError(
                 503, "expected fewer to ask at a time", code="busy", headers=ask_again(1)
             )
-        # One thread of the core a question, so that those who log are not held up.
+        # One thread of the core for each read, so that logging isn't held up.
         monitor = Monitor(self._store, principal.project, now=self._now, threads=1)
         seconds = self._trace_seconds if is_trace else self._seconds
         threads = self._tracing if is_trace else self._threads
@@ -142,6 +142,6 @@ class MonitorPool:
 
 
 def _as_refused(error: RankscopeError) -> RefusedRequestError:
-    # Where something was found is not told: that could be a path of this machine.
+    # The place isn't told: it could be a path of this machine.
     status = STATUSES.get(error.code, 422)
     return RefusedRequestError(status, error.message, code=error.code, hint=error.hint)

@@ -1,6 +1,6 @@
-"""Content that never changes while the service runs: made, hashed and compressed once.
+"""Content that never changes while the service runs: hashed and compressed once.
 
-No name of a request is ever joined to a folder: each file is a route of its own.
+Each file is a route of its own; no name from a request is joined to a folder.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ KEPT = "public, max-age=31536000, immutable"
 
 
 class Content:
-    """Bytes that are answered as they are, or compressed to clients that accept gzip.
+    """Bytes that are sent as they are, or compressed to clients that accept gzip.
 
     Args:
         content: The bytes.

@@ -1,8 +1,8 @@
 """HTTP connections with bounded work: how many there are, how long they wait, how much one reads.
 
-The parser of HTTP is compiled (httptools). What this module adds are limits: the bytes parsed in
-one turn of the event loop, the size of a request's head, the number of chunks in a body, the time
-until a request begins, and the number of connections, in all and from one address.
+HTTP is parsed by httptools. This module adds limits: on the bytes parsed in one turn of the event
+loop, the size of a request's head, the number of chunks in a body, the time until a request begins,
+and the number of connections, in all and from one address.
 """
 
 from __future__ import annotations
@@ -29,13 +29,13 @@ if TYPE_CHECKING:
     from rankscope.monitor.server.settings import Settings
 
 READ_BYTES = 16 << 10
-"""Bytes that one connection reads, and parses, before the others have their turn."""
+"""Bytes that one connection parses before the others have their turn."""
 
 DISCARDED_BYTES = 1 << 20
 CLOSING_SECONDS = 2.0
-"""What is read, and for how long, of a body that was answered before it was received.
+"""How much is read, and for how long, of a body that was answered before it was received.
 
-A connection that is closed at once takes the answer with it where bytes are still coming.
+If a connection is closed while bytes still arrive, the client may never see the answer.
 """
 
 CHUNKS = 1000
@@ -50,13 +50,12 @@ QUIET_SECONDS = 60.0
 class Connections:
     """The open connections, and room for the next one.
 
-    Where there are too many, the connection that has waited longest for a request makes room: one
-    that has never sent a good key first, then one that has. Connections whose request is being
-    answered are left alone.
+    When there are too many, the connection that has waited longest for a request is closed: first
+    one that never sent a valid key, then one that did. Connections with an open request stay.
 
     Args:
-        settings: How many there may be, and for how long they wait.
-        report: Takes what goes wrong, such as `AccessLog.write`.
+        settings: Limits on connections.
+        report: Takes problems, such as `AccessLog.write`.
     """
 
     def __init__(
@@ -64,7 +63,7 @@ class Connections:
         settings: Settings,
         report: Callable[[str, Mapping[str, object]], object] = lambda _event, _fields: None,
     ) -> None:
-        # One for all: what was read is copied before anything else is.
+        # One for all connections: bytes are copied from it before the next read.
         self.buffer = bytearray(READ_BYTES)
         self.head_bytes = settings.head_bytes
         self.wait_seconds = settings.wait_seconds
@@ -72,7 +71,7 @@ class Connections:
         self._most_of_one = settings.connections_per_address
         self._report = report
         self._counts: Counter[str] = Counter()
-        # Those that wait for a request, the one that has waited longest first.
+        # Connections that wait for a request, the longest wait first.
         self._strangers: OrderedDict[BoundedProtocol, None] = OrderedDict()
         self._known: OrderedDict[BoundedProtocol, None] = OrderedDict()
         self._malformed = 0
@@ -126,11 +125,11 @@ class Connections:
 def ignore_upgrade(data: bytes) -> bytes:
     r"""Rename the header `Upgrade` of a request, so that its body is read.
 
-    Clients such as that of Java offer HTTP/2 with every request, and take an answer of HTTP/1.1.
-    The parser, though, ends a request with such an offer after its head.
+    Some clients, such as Java's, offer HTTP/2 with every request and accept HTTP/1.1. The parser,
+    however, ends such a request after its head.
 
     Args:
-        data: The beginning of a request. If its head is not whole, it stays as it is.
+        data: The beginning of a request; unchanged if its head is incomplete.
 
     Examples:
         >>> ignore_upgrade(b"GET / HTTP/1.1\r\nUpgrade: h2c\r\n\r\nUpgrade: ")
@@ -141,7 +140,7 @@ def ignore_upgrade(data: bytes) -> bytes:
 
 
 class _CycleTransport:
-    """What a request and its answer see of the transport."""
+    """The transport as a request and its answer see it."""
 
     def __init__(self, protocol: BoundedProtocol, cycle: RequestResponseCycle) -> None:
         self._protocol = protocol
@@ -150,26 +149,26 @@ class _CycleTransport:
         self.is_closing = protocol.transport.is_closing
 
     def close(self) -> None:
-        """End the connection once the answer was written."""
+        """Close the connection once the answer is written."""
         self._protocol.finish(self._cycle)
 
 
 class BoundedProtocol(HttpToolsProtocol, asyncio.BufferedProtocol):
     """HTTP over one connection.
 
-    As a buffered protocol it says itself how much is read at a time; asyncio would read 256 KiB,
-    and a body in chunks of one byte would hold up everybody else while they are parsed.
+    As a buffered protocol it chooses how much is read at a time. asyncio would read 256 KiB, and
+    parsing a body in chunks of one byte would hold up all other connections.
 
     Args:
-        bounds: What all connections share.
-        given: What uvicorn gives a protocol.
+        bounds: The limits, shared by all connections.
+        given: The arguments of uvicorn.
     """
 
     def __init__(self, bounds: Connections, **given: Any) -> None:  # noqa: ANN401 - of uvicorn
         super().__init__(**given)
         self._bounds = bounds
         self._timer: asyncio.TimerHandle | None = None
-        # Bytes since the last head, piece of a body or end of a request.
+        # Bytes since the last head, piece of a body, or end of a request.
         self._silent_bytes = 0
         self._has_progress = False
         self._chunks = 0
@@ -183,8 +182,8 @@ class BoundedProtocol(HttpToolsProtocol, asyncio.BufferedProtocol):
         super().connection_made(transport)
         connection = transport.get_extra_info("socket")
         if connection is not None and connection.family in {socket.AF_INET, socket.AF_INET6}:
-            # asyncio sets it on sockets of protocol 6 only, and accepted ones may have 0. Without
-            # it, the second part of an answer waits 40 ms for the first to be acknowledged.
+            # asyncio sets it for protocol 6 only, and accepted sockets may have 0. Without it, the
+            # second part of an answer waits 40 ms until the first is acknowledged.
             connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self.address = self.client[0] if self.client else ""
         if not self._bounds.add(self):
@@ -200,7 +199,7 @@ class BoundedProtocol(HttpToolsProtocol, asyncio.BufferedProtocol):
         self.data_received(bytes(memoryview(self._bounds.buffer)[:nbytes]))
 
     def data_received(self, data: bytes) -> None:
-        """Parse bytes: all that comes in one turn of the loop."""
+        """Parse the bytes of one turn of the event loop."""
         if self._discarded >= 0:
             self._discarded += len(data)
             if self._discarded > DISCARDED_BYTES:
@@ -213,7 +212,7 @@ class BoundedProtocol(HttpToolsProtocol, asyncio.BufferedProtocol):
         try:
             self.parser.feed_data(data)
         except httptools.HttpParserUpgrade:
-            # Another protocol is asked for; this one answers, and then the connection ends.
+            # The client wants another protocol: answer in this one, and close the connection.
             self.cycle.keep_alive = False
         except httptools.HttpParserError:
             self._refuse()
@@ -221,7 +220,7 @@ class BoundedProtocol(HttpToolsProtocol, asyncio.BufferedProtocol):
         if not self._is_waiting():
             self._bounds.busy(self)
             self._stop_timer()
-        # The parser keeps a head, or what follows a body in chunks, until its end has come.
+        # The parser buffers a head, or the trailer of a chunked body, until it is complete.
         self._silent_bytes = 0 if self._has_progress else self._silent_bytes + len(data)
         if self._silent_bytes > self._bounds.head_bytes:
             self._refuse()
@@ -237,10 +236,10 @@ class BoundedProtocol(HttpToolsProtocol, asyncio.BufferedProtocol):
         if self.parser.get_http_version() not in {"1.0", "1.1"}:
             raise httptools.HttpParserError("expected HTTP/1.1")
         if not self.url.startswith(b"/"):
-            # The address of a proxy, or `*`: nothing is there.
+            # An absolute address, or `*`: there is no such route.
             self.url = b"/*"
         if self.parser.should_upgrade() and self.parser.get_method() not in {b"GET", b"HEAD"}:
-            # The parser stops here, and the body would be lost.
+            # The parser would stop here and lose the body.
             raise httptools.HttpParserError("expected a body without an upgrade")
         super().on_headers_complete()
 
@@ -270,7 +269,7 @@ class BoundedProtocol(HttpToolsProtocol, asyncio.BufferedProtocol):
                 if message["type"] == "http.response.start":
                     self.is_known = self.is_known or "principal" in scope["state"]
                     if cycle.more_body:
-                        # The rest of this body is not wanted, nor is what comes after it.
+                        # The rest of this body, and anything after it, is not read.
                         cycle.keep_alive = False
                 await send(message)
 
@@ -280,7 +279,7 @@ class BoundedProtocol(HttpToolsProtocol, asyncio.BufferedProtocol):
         super()._start_asgi_task(cycle, answer)
 
     def finish(self, cycle: RequestResponseCycle) -> None:
-        """End the connection after an answer, so that it arrives although a body still comes."""
+        """Close the connection after an answer; if a body still arrives, discard it first."""
         if cycle.more_body and cycle.response_complete:
             self._discard()
         else:
@@ -293,7 +292,7 @@ class BoundedProtocol(HttpToolsProtocol, asyncio.BufferedProtocol):
         super().connection_lost(exc)
 
     def _is_waiting(self) -> bool:
-        cycle = cast("RequestResponseCycle | None", self.cycle)  # there is none at first
+        cycle = cast("RequestResponseCycle | None", self.cycle)  # `None` at first
         return cycle is None or (cycle.response_complete and not self.pipeline)
 
     def _wait(self) -> None:
@@ -311,28 +310,28 @@ class BoundedProtocol(HttpToolsProtocol, asyncio.BufferedProtocol):
             self._timer = None
 
     def _refuse(self) -> None:
-        """Answer what is not HTTP, and end the connection."""
+        """Answer bytes that aren't HTTP, and close the connection."""
         self._bounds.report_malformed(self.loop.time())
         if self.transport.is_closing():
             return
         cycle = self.cycle
         if not self._is_waiting():
             if not cycle.more_body:
-                # The request before it is answered, and nothing after it.
+                # Answer the request before, and nothing after it.
                 cycle.keep_alive = False
                 self._discarded = 0
                 return
             if cycle.response_started:
                 self.transport.close()
                 return
-            # Whatever reads this body finds that its sender has gone.
+            # The reader of this body finds the client disconnected.
             cycle.disconnected = True
             cycle.message_event.set()
         self.transport.write(BAD_HTTP)
         self._discard()
 
     def _discard(self) -> None:
-        """Read on without looking at what comes, for a while, so that the answer arrives."""
+        """Discard input for a while, so that the client receives the answer."""
         self._discarded = 0
         if self.transport.can_write_eof():
             self.transport.write_eof()

@@ -18,27 +18,27 @@ SECONDS = 10.0
 DELIVERY_SECONDS = 1.0
 ROUNDS = 3
 REST = 1.0
-"""How many times as long as a round took it is waited at least: others need the cores, too."""
+"""The shortest pause after a round, as a multiple of its duration: others need the cores, too."""
 
 
 class Scheduler:
     """Evaluates projects in turn, and delivers notifications meanwhile.
 
-    A project whose evaluation fails is told of once, until it fails in another way or succeeds, and
-    the others go on. Whether a webhook hangs makes no difference to any evaluation.
+    A failure of a project is reported once, until it fails in another way or succeeds, and the
+    other projects go on. A webhook that hangs doesn't delay evaluation.
 
     Args:
         projects: Lists the projects.
         evaluate: Evaluates one of them.
-        deliverer: Delivers notifications; nothing does if it is left out.
+        deliverer: Delivers notifications (default: nothing does).
         seconds: How long to wait after a round.
         now: Returns the time, in microseconds since 1970 in UTC.
-        report: Takes what went wrong, such as `AccessLog.write`.
+        report: Takes problems, such as `AccessLog.write`.
 
     Attributes:
-        finished: When the last round was over, in microseconds since 1970 in UTC; when the
-            scheduler was made, before there was one.
-        failing: By project, what is wrong with those that were not evaluated in the last round.
+        finished: When the last round ended, in microseconds since 1970 in UTC; at first, when the
+            scheduler was created.
+        failing: By project, the problems of the last round.
     """
 
     def __init__(
@@ -76,16 +76,16 @@ class Scheduler:
             )
 
     def start(self) -> None:
-        """Begin."""
+        """Start."""
         self._evaluating.start()
         if self._delivering is not None:
             self._delivering.start()
 
     def stop(self, seconds: float | None = None) -> bool:
-        """End with the project and the notification that are worked on, and say whether that is so.
+        """Stop after the current project and notification, and return whether that has happened.
 
         Args:
-            seconds: How long to wait for both of them together; as long as it takes by default.
+            seconds: How long to wait for both together (default: as long as it takes).
         """
         until = None if seconds is None else time.monotonic() + seconds
         ended = True
@@ -96,12 +96,12 @@ class Scheduler:
 
     @property
     def lag(self) -> float:
-        """For how many seconds no round has been over."""
+        """Seconds since the last round ended."""
         return max(self._now() - self.finished, 0) / SECOND
 
     @property
     def is_late(self) -> bool:
-        """Whether a round is due for much longer than the one before it took."""
+        """Whether a round is overdue, compared with how long the last one took."""
         usual = max(self._seconds, SECONDS) + (1 + REST) * self._took
         return self.lag > ROUNDS * usual
 
@@ -115,13 +115,13 @@ class Scheduler:
             try:
                 self._evaluate(project)
             except RankscopeError as error:
-                # What is not configured is not measured, and nothing is wrong with that.
+                # A project that isn't configured is no failure.
                 if error.code != "not_configured":
                     failing[project] = error.code
             except Exception as error:  # noqa: BLE001 - the other projects are evaluated
                 failing[project] = type(error).__name__
         if self._evaluating.is_ending:
-            # Who ends it may have ended the process that evaluates.
+            # A shutdown may have ended the process that evaluates.
             return
         for project, problem in failing.items():
             if self.failing.get(project) != problem:
@@ -144,15 +144,15 @@ class Scheduler:
 
 
 class Repeater:
-    """Does something every few seconds; one time never runs into the next.
+    """Calls a function every few seconds in a thread; calls never overlap.
 
     Args:
-        do: What is done. What it raises is told, and it is done again.
+        do: The function. After an exception it is called again as usual.
         seconds: How long to wait in between.
-        name: What the thread is called.
-        complain: Is told of what was raised.
-        rest: How many times as long as it took to wait at least, so that it leaves time to others.
-        clock: Seconds that only grow.
+        name: The name of the thread.
+        complain: Takes the exceptions.
+        rest: The shortest pause, as a multiple of how long the call took.
+        clock: Returns monotonic seconds.
     """
 
     def __init__(
@@ -174,14 +174,14 @@ class Repeater:
         self._thread = threading.Thread(target=self._run, name=name, daemon=True)
 
     def start(self) -> None:
-        """Begin."""
+        """Start."""
         self._thread.start()
 
     def stop(self, seconds: float | None = None) -> bool:
-        """End what is being done, begin it no more, and say whether it has ended.
+        """Stop after the current call, and return whether it has ended.
 
         Args:
-            seconds: How long to wait for that; as long as it takes, if left out.
+            seconds: How long to wait for that (default: as long as it takes).
         """
         self._ends.set()
         if self._thread.is_alive():
@@ -190,7 +190,7 @@ class Repeater:
 
     @property
     def is_ending(self) -> bool:
-        """Whether it was told to stop."""
+        """Whether it was stopped."""
         return self._ends.is_set()
 
     def choose_rest(self, took: float) -> float:

@@ -49,26 +49,26 @@ def serve_store(
     now: Callable[[], int] = read_clock,
     poster: Poster | None = None,
 ) -> None:
-    """Serve a store until the process is asked to end, and all is answered.
+    """Serve a store until the process receives SIGTERM or SIGINT, and open requests are answered.
 
-    After SIGTERM or SIGINT this takes ten seconds at most. Reads that are not done by then are
-    stopped; should one not stop, the process ends without it.
+    Shutting down takes ten seconds at most. Reads that take longer are stopped, and if one doesn't
+    stop, the process ends anyway.
 
     Args:
-        store: Where events are; whoever opened it closes it.
-        host: The address on which it listens.
-        port: The port; 0 for one that is free.
-        project: The project that this machine may use without a key as long as there never was one.
-        names: Other names under which it is asked, such as that of a proxy before it.
-        seconds: How long to wait between two evaluations.
-        announce: Is told the address, once it listens there.
+        store: The store; it isn't closed.
+        host: The address to listen on.
+        port: The port; 0 for a free one.
+        project: The project that this machine may use without a key until the first key is created.
+        names: Other host names to answer for, such as that of a proxy.
+        seconds: How long to wait between evaluations.
+        announce: Takes the address of the service, once it listens.
         write_log: Takes the lines of the log, in a thread of its own.
         now: Returns the time, in microseconds since 1970 in UTC.
-        poster: Posts to webhooks; to public addresses alone if left out.
+        poster: Posts to webhooks (default: to public addresses only).
 
     Raises:
-        UsageError: Others could reach it, and no key opens anything.
-        FileError: It cannot listen there.
+        UsageError: Other machines could reach it, and there is no key.
+        FileError: It can't listen there.
     """
     own = f"[{host}]" if ":" in host else host
     settings = Settings(
@@ -85,7 +85,7 @@ def serve_store(
         scheduler = Scheduler(
             store.projects,
             lambda project: evaluator.run(
-                # One thread, for those who log are not to be held up.
+                # One thread, so that logging isn't held up.
                 partial(evaluate_project, project=project, now=now(), threads=1, is_thorough=False)
             ),
             deliverer=Deliverer(
@@ -114,15 +114,15 @@ def serve_store(
         listening = stack.enter_context(_listen(host, port))
         announce(f"http://{own}:{listening.getsockname()[1]}/")
         scheduler.start()
-        # What is there now stays: to look at all of it again and again would hold up whoever logs.
+        # Everything allocated so far stays: scanning it in each collection would hold up requests.
         gc.freeze()
-        # A thread that wants to run waits for the one that does: the loop for each page that is
-        # made meanwhile, several times a request.
+        # The event loop waits for the interpreter lock several times per request while another
+        # thread renders a page, so threads switch more often.
         sys.setswitchinterval(SWITCH_SECONDS)
         try:
             server.run([listening])
         finally:
-            # The processes that evaluate and decode hold nothing that could be lost.
+            # The processes that evaluate and decode hold no data that could be lost.
             scheduler.stop(0)
             for workers in (evaluator, decoders):
                 workers.close(server.seconds_left)
@@ -134,7 +134,7 @@ def _listen(host: str, port: int) -> socket.socket:
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     try:
         return socket.create_server((host, port), family=family)
-    except (OSError, TypeError, ValueError) as error:  # of the last two: a text that is no name
+    except (OSError, TypeError, ValueError) as error:  # the last two: not a host name
         raise FileError(
             f"expected to listen on {host}, port {port}, found that it cannot be "
             f"({getattr(error, 'strerror', None) or error})",
@@ -144,7 +144,7 @@ def _listen(host: str, port: int) -> socket.socket:
 
 
 ACCEPTED_AT_ONCE = 64
-"""Connections that are accepted in one turn of the event loop."""
+"""Connections accepted in one turn of the event loop."""
 
 
 def make_server(
@@ -156,18 +156,18 @@ def make_server(
     settings: Settings | None = None,
     report: Callable[[str, Mapping[str, object]], object] = lambda _event, _fields: None,
 ) -> GracefulServer:
-    """Make what listens; its `run` returns when the process is asked to end, and all is answered.
+    """Make the server; its `run` returns after SIGTERM or SIGINT, once requests are answered.
 
     Args:
         app: The application.
-        store: Where keys are.
-        host: The address on which it listens.
-        port: The port; 0 for one that is free.
-        settings: How many connections there may be.
-        report: Takes what went wrong, such as `AccessLog.write`.
+        store: The store of the keys.
+        host: The address to listen on.
+        port: The port; 0 for a free one.
+        settings: Limits on connections.
+        report: Takes problems, such as `AccessLog.write`.
 
     Raises:
-        UsageError: Others could reach it, and no key opens anything.
+        UsageError: Other machines could reach it, and there is no key.
     """
     import uvicorn  # noqa: PLC0415 - nobody else needs it
 
@@ -209,7 +209,7 @@ def make_server(
 
 
 def is_loopback(host: str) -> bool:
-    """Whether only this machine reaches an address.
+    """Whether only this machine can reach an address.
 
     Examples:
         >>> [is_loopback(host) for host in ("127.0.0.1", "::1", "localhost", "0.0.0.0", "")]
@@ -224,5 +224,5 @@ def is_loopback(host: str) -> bool:
 
 
 def has_keys(store: Store) -> bool:
-    """Whether some key opens something."""
+    """Whether there is a key that isn't revoked."""
     return any(key.revoked is None for project in store.projects() for key in store.keys(project))

@@ -23,30 +23,31 @@ if TYPE_CHECKING:
 
 EXHAUSTED = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM})
 CLOSING_SECONDS = 10.0
-"""Within this time of SIGTERM the process has ended, whatever requests do."""
+"""The process ends within this time of SIGTERM, whatever requests do."""
 STOPPING_SECONDS = 5.0
-"""After this time reads are stopped, and answered with 503."""
+"""After this time, reads are stopped and answered with 503."""
 ANSWERING_SECONDS = 7
-"""After this time requests that have no answer yet are cut off."""
+"""After this time, requests without an answer are cut off."""
 FORCING_SECONDS = 9.5
-"""After this time the process ends without waiting for the threads that are left."""
+"""After this time, the process ends without waiting for threads."""
 WAITING_CONNECTIONS = 2048
 PAUSE = 60.0
-"""Seconds for which it is not said again that files have run out."""
+"""Seconds before exhausted file descriptors are reported again."""
 
 
 class GracefulServer(uvicorn.Server):
-    """A server whose `run` returns after SIGTERM or SIGINT, once all is answered.
+    """A server whose `run` returns after SIGTERM or SIGINT, once requests are answered.
 
-    That of uvicorn raises the signal again, which ends the process before the store is closed.
+    The server of uvicorn raises the signal again, which would end the process before the store is
+    closed.
 
     Args:
-        config: How it serves.
-        report: Takes what went wrong, such as `AccessLog.write`.
+        config: The configuration.
+        report: Takes problems, such as `AccessLog.write`.
 
     Attributes:
-        deadlines: The reads that are stopped when it ends.
-        flush_log: Writes what waits to be logged, within a moment.
+        deadlines: The reads to stop at shutdown.
+        flush_log: Writes the lines of the log that wait, within a moment.
     """
 
     def __init__(
@@ -57,19 +58,19 @@ class GracefulServer(uvicorn.Server):
         self._told = -math.inf
         self._asked: float | None = None
         self._last_resort = threading.Timer(FORCING_SECONDS, self._force)
-        # It keeps no process from ending.
+        # It doesn't keep the process alive.
         self._last_resort.daemon = True
         self.deadlines = Deadlines()
         self.flush_log: Callable[[], object] = lambda: None
 
     @property
     def seconds_left(self) -> float:
-        """How long closing may still take."""
+        """Seconds left for the shutdown."""
         waited = 0.0 if self._asked is None else time.monotonic() - self._asked
         return max(CLOSING_SECONDS - waited, 0.0)
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:  # noqa: ARG002 - not needed
-        """Begin to end; a second SIGINT does not wait for what is open."""
+        """Begin the shutdown; a second SIGINT doesn't wait for open requests."""
         self.force_exit = self.should_exit and sig == signal.SIGINT
         self.should_exit = True
         if self._asked is None:
@@ -83,13 +84,13 @@ class GracefulServer(uvicorn.Server):
             self._last_resort.cancel()
 
     def _force(self) -> None:
-        """End the process: what was acknowledged is on the disk, and nothing else could be lost."""
+        """End the process: everything acknowledged is on the disk."""
         self._report("ending.forced", {"reads": self.deadlines.running})
         self.flush_log()
         os._exit(0)
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        """Take no more connections, and wait for the requests that were begun."""
+        """Accept no more connections, and wait for open requests."""
         stopping = asyncio.get_running_loop().call_later(STOPPING_SECONDS, self.deadlines.stop)
         try:
             await super().shutdown(sockets)
@@ -97,18 +98,18 @@ class GracefulServer(uvicorn.Server):
             stopping.cancel()
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        """Begin to listen."""
+        """Start listening."""
         asyncio.get_running_loop().set_exception_handler(self._handle)
         await super().startup(sockets)
         for listening in sockets or ():
-            # The loop takes at most `Config.backlog` connections in one turn; more may wait.
+            # The loop accepts at most `Config.backlog` connections per turn; more may wait.
             listening.listen(WAITING_CONNECTIONS)
 
     def _handle(self, loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
         """Report once that no connection can be accepted; the loop would for each that waits."""
         error = context.get("exception")
         if self.should_exit and isinstance(error, ValueError):
-            # It was to take connections again, and what it listens to is closed by now.
+            # It tried to accept connections again, but the socket is closed by now.
             return
         if not isinstance(error, OSError) or error.errno not in EXHAUSTED:
             loop.default_exception_handler(context)
