@@ -6,8 +6,8 @@ import re
 
 from rankscope.adapters.arrow import load_arrow
 from rankscope.adapters.files.blocks import Block, Blocks, Lines
+from rankscope.adapters.files.jsonmistakes import DEEPEST, Kind, find_mistake, read_object
 from rankscope.adapters.files.roles import ID_ROLES, ITEMS, NUMBER_ROLES, role_of
-from rankscope.adapters.files.strictjson import DEEPEST, Kind, find_mistake, read_object
 from rankscope.errors import EmptyError, FormatError, InputError
 
 TYPE_CHECKING = False

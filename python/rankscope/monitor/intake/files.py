@@ -15,7 +15,7 @@ from rankscope.adapters.files.opening import OpenFile, TextSource, close, open_b
 from rankscope.adapters.files.table import open_reader
 from rankscope.errors import EmptyError, FormatError, LimitError, UsageError
 from rankscope.file import EVENT_FORMATS, FORMATS, tell_format
-from rankscope.monitor.events.json import StrictJSON
+from rankscope.monitor.events.json import EventJSON
 from rankscope.monitor.events.rejection import RefusedError
 from rankscope.records import record
 
@@ -168,7 +168,7 @@ class EventFile:
                 code="empty_input",
                 file=self.name,
             )
-        reader = StrictJSON()
+        reader = EventJSON()
         try:
             value = reader.load(plain)
         except RefusedError as error:
@@ -223,7 +223,7 @@ def _split_lines(source: TextSource) -> Iterator[tuple[int, bytes | RefusedError
 
 
 def _gather(lines: Iterator[tuple[int, bytes | RefusedError]]) -> Iterator[Objects]:
-    reader = StrictJSON()
+    reader = EventJSON()
     some = Objects([], [])
     size = 0
     for line, text in lines:
