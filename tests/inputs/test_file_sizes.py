@@ -1,8 +1,9 @@
-"""Tables in files of a size that must neither take long nor much memory."""
+"""Large tables in files need memory that doesn't grow with them."""
 
 from __future__ import annotations
 
-from itertools import repeat
+from contextlib import ExitStack
+from itertools import chain, repeat
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
@@ -11,13 +12,14 @@ import pytest
 
 from tests.inputs.carriers import pipe_of
 from tests.inputs.entry import lines
-from tests.inputs.measured import MEGABYTE, measure
+from tests.inputs.measured import MEGABYTE, SLACK, measure, measure_each
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
-BASE = 200 * MEGABYTE
-"""What PyArrow takes when it is loaded, and its buffers for one block."""
+    from tests.inputs.measured import Measured
+
 HEADER = lines("query_id,doc_id,relevance,score")
 
 
@@ -100,23 +102,27 @@ def test_a_table_is_evaluated_in_memory_that_does_not_grow_with_it(
     assert growth < 40 * MEGABYTE, growth
 
 
-START = {"csv": HEADER, "jsonl": b'{"query_id": "q", "score": 1, "relevance": 1}\n'}
-
-
-def of_pipe(pipe: Path, form: str) -> str:
-    """What is written in a program for a pipe of a format."""
-    return f"rs.File({str(pipe)!r}, {form!r})"
+def read_pipes(
+    start: list[bytes], piece: bytes, sizes: Sequence[int], form: str, folder: Path
+) -> list[Measured]:
+    """Evaluate tables that end in so many copies of a piece, from pipes, in one process."""
+    programs = []
+    with ExitStack() as pipes:
+        for size in sizes:
+            place = folder / str(size)
+            place.mkdir()
+            pipe = pipes.enter_context(pipe_of(chain(start, repeat(piece, size)), place))
+            table = f"rs.File({str(pipe)!r}, {form!r})"
+            programs.append(f"rs.evaluate_table({table}, 'RR', assume_grouped=True)")
+        return measure_each(*programs)
 
 
 def test_a_quote_without_end_is_refused_before_its_field_is_held(tmp_path: Path) -> None:
-    """C6: the writer never ends."""
+    """C6: the second field is twenty times as long as the first."""
     start = HEADER + lines('q1,"d1,1,1')
-    with pipe_of([start, *repeat(b"q1,d2,1,1\n" * 6000, 1000)], tmp_path) as pipe:
-        found = measure(
-            f"rs.evaluate_table(rs.File({str(pipe)!r}, 'csv'), 'RR', assume_grouped=True)"
-        )
-    assert (found.code, found.line) == ("unterminated_quote", 2)
-    assert found.memory < BASE
+    short, long = read_pipes([start], b"q1,d2,1,1\n" * 6000, (50, 1000), "csv", tmp_path)
+    assert [(short.code, short.line), (long.code, long.line)] == [("unterminated_quote", 2)] * 2
+    assert long.growth < SLACK
 
 
 @pytest.mark.parametrize(
@@ -125,18 +131,12 @@ def test_a_quote_without_end_is_refused_before_its_field_is_held(tmp_path: Path)
 def test_a_line_without_end_is_refused_before_it_is_held(
     form: str, piece: bytes, tmp_path: Path
 ) -> None:
-    """J17, T33: the writer never ends, and JSON may have longer lines."""
-    starts = {
-        "csv": HEADER,
-        "jsonl": b'{"query_id": "q", "score": 1, "relevance": 1}\n',
-        "letor": b"1 qid:1 1:1\n",
-    }
-    with pipe_of([starts[form], *repeat(piece, 6000)], tmp_path) as pipe:
-        found = measure(
-            f"rs.evaluate_table(rs.File({str(pipe)!r}, {form!r}), 'RR', assume_grouped=True)"
-        )
-    assert found.code == ("columns" if form == "letor" else "line_length")
-    assert found.memory < BASE + (512 * MEGABYTE if form == "jsonl" else 0)
+    """J17, T33: the second line is twice as long as the first; JSON may have longer ones."""
+    starts = {"csv": HEADER, "jsonl": b'{"query_id": "q", "score": 1, "relevance": 1}\n'}
+    sizes = (2500, 5000) if form == "jsonl" else (100, 5000)
+    short, long = read_pipes([starts[form]], piece, sizes, form, tmp_path)
+    assert short.code == long.code == "line_length"
+    assert long.growth < SLACK
 
 
 def test_a_ranking_of_a_million_documents_is_read(tmp_path: Path) -> None:
@@ -146,7 +146,6 @@ def test_a_ranking_of_a_million_documents_is_read(tmp_path: Path) -> None:
     path.write_text(f'{{"query": "q", "items": [{docs}]}}\n')
     found = measure(f"value = 1 / rs.evaluate_table({str(path)!r}, 'RR')['RR']")
     assert found.value == 10**6
-    assert found.seconds < 20
 
 
 @pytest.mark.parametrize("form", ["csv", "jsonl"])
@@ -160,4 +159,3 @@ def test_a_text_that_swells_hits_a_limit(form: str, tmp_path: Path) -> None:
     path.write_bytes(pa.Codec("zstd").compress(text, asbytes=True))
     found = measure(f"rs.evaluate_table({str(path)!r}, 'RR', assume_grouped=True)")
     assert found.code == "decompressed_bytes"
-    assert found.seconds < 20
