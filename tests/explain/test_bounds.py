@@ -7,9 +7,11 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from rankscope import Measure, Policy, Rankings, UsageError, nDCG, parse
+
+from tests.generated import examples
 
 UNJUDGED = math.nan
 SCALE = (0, 1, 2, 3)
@@ -108,7 +110,7 @@ documents = st.lists(
     unretrieved=st.lists(st.sampled_from(SCALE), max_size=3),
     k=st.integers(1, 6),
 )
-@settings(max_examples=60, deadline=None)
+@examples(60)
 def test_bounds_over_averaged_ties_with_documents_that_were_not_retrieved(
     documents: list[tuple[int, int | None]], unretrieved: list[int], k: int
 ) -> None:
@@ -147,7 +149,7 @@ def judge(lower: float, upper: float) -> str:
     known=st.dictionaries(st.sampled_from("abcf"), st.sampled_from(SCALE)),
     k=st.integers(1, 4),
 )
-@settings(max_examples=60, deadline=None)
+@examples(60)
 def test_bounds_of_a_difference_are_those_of_all_completions(
     one: list[str], other: list[str], known: dict[str, int], k: int
 ) -> None:
