@@ -144,7 +144,7 @@ class Row:
 
 PROPERTIES = {
     "swap_monotone": "Moving a document above one with a lower grade never lowers the value.",
-    "perfect_is_one": "Without a cutoff, all relevant documents in the best order have the value 1.",
+    "perfect_is_one": "Without a cutoff, all relevant documents, best first, have the value 1.",
     "cutoff_local": "The documents below the cutoff don't matter.",
     "bounded": "The value is between 0 and 1.",
     "order_free": "The order of the documents doesn't matter.",
