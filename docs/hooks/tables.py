@@ -14,21 +14,23 @@ from inspect import getsource
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
-from rankscope.cli.arguments import Parser
+from rankscope.cli.commands import COMMANDS
+from rankscope.cli.parser import Parser, describe_argument
 from rankscope.data.diagnostics import SENTENCES
 from rankscope.measures.compat import translations
-from rankscope.monitor.aliases import ITEM_NAMES, LABEL_NAMES, RANKING_NAMES
-from rankscope.monitor.events import Item, Label, Ranking
+from rankscope.monitor.events.event import Item, Label, Ranking
+from rankscope.monitor.events.names import ITEM_NAMES, LABEL_NAMES, RANKING_NAMES
+from rankscope.monitor.events.times import read_clock
 from rankscope.monitor.server.app import Service
 from rankscope.monitor.server.settings import Settings
-from rankscope.monitor.times import read_clock
 
 if TYPE_CHECKING:
     from mkdocs.config.defaults import MkDocsConfig
     from mkdocs.structure.files import Files
     from mkdocs.structure.pages import Page
+    from rankscope.cli.commands import Command
     from rankscope.measures.compat import Tool
-    from rankscope.monitor.store.protocol import Store
+    from rankscope.monitor.store.store import Store
 
 PLACE = re.compile(r"^<!-- table: (?P<what>\w+) ?(?P<which>\w*) -->$", re.MULTILINE)
 TESTS = Path(__file__).resolve().parents[2] / "tests"
@@ -140,15 +142,15 @@ def write_routes() -> str:
 def write_options(command: str) -> str:
     """Return the table of the options of a command, from its parser."""
     parser = Parser()
-    import_module(f"rankscope.cli.{command}").add_arguments(parser)
+    cast("Command", COMMANDS.commands[command]).add_arguments(parser)
     lines = []
     for option in parser._actions:  # noqa: SLF001 - argparse has no public list
         if option.option_strings and "--help" not in option.option_strings:
             named = option.metavar or ""
             values = " ".join(named) if isinstance(named, tuple) else named
-            values = " \\| ".join(option.choices or filter(None, [values]))
-            name = " ".join([option.option_strings[-1], values]).strip()
-            lines.append(f"| <code>{name}</code> | {option.help} |")
+            values = values.replace("|", "\\|")
+            name = " ".join([", ".join(option.option_strings), values]).strip()
+            lines.append(f"| <code>{name}</code> | {describe_argument(option)} |")
     return "\n".join(["| option | meaning |", "| --- | --- |", *lines])
 
 
