@@ -94,35 +94,35 @@ docs: develop $(VENV)/.docs ## Build the documentation into site/, strictly
 
 .PHONY: bench
 bench: develop ## Measure ours and the peers side by side, and write a dated record
-	$(BIN)/python -m benchmarks
+	$(BIN)/python -m dev.benchmarks
 
 .PHONY: bench-small
 bench-small: develop ## Run the benchmark at a hundredth of its size, as a test that it works
-	$(BIN)/python -m benchmarks --small
+	$(BIN)/python -m dev.benchmarks --small
 
 .PHONY: simulate
 simulate: develop ## Count false alarms and delays of alerts on simulated quarters, and write a dated record
-	$(BIN)/python -m simulate
+	$(BIN)/python -m dev.simulate
 
 .PHONY: simulate-short
 simulate-short: develop ## The same with few quarters, as a test that the promise is kept
-	$(BIN)/python -m simulate --short
+	$(BIN)/python -m dev.simulate --short
 
 .PHONY: load
 load: develop ## Send rankings for ten minutes, verify every value, and write a dated record
-	$(BIN)/python -m load
+	$(BIN)/python -m dev.load
 
 .PHONY: load-short
 load-short: develop ## The same for 20 seconds, as a test that every value is right
-	$(BIN)/python -m load --short
+	$(BIN)/python -m dev.load --short
 
 .PHONY: load-attacks
 load-attacks: develop ## Measure how long a request takes while others attack the service
-	$(BIN)/python -m load.attacks
+	$(BIN)/python -m dev.load.attacks
 
 .PHONY: parity
 parity: develop ## Ask other libraries again, and keep what they say (PEERS="lightgbm ranx": those)
-	$(BIN)/python -m parity $(PEERS)
+	$(BIN)/python -m dev.parity $(PEERS)
 
 .PHONY: fuzz
 fuzz: ## Fuzz each target for FUZZ_SECONDS (60) seconds
@@ -141,10 +141,10 @@ wheel: $(VENV)/.maturin ## Build the wheel and the source distribution into dist
 
 .PHONY: clean
 clean: ## Remove everything that the other targets made
-	rm -rf $(VENV) build dist site target fuzz/target benchmarks/work parity/work
+	rm -rf $(VENV) build dist site target fuzz/target dev/benchmarks/work dev/parity/work
 	rm -rf .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache
 	rm -f rankscope-demo.html python/rankscope/_core*.so python/rankscope/_core*.pyd
-	find python tests benchmarks docs load simulate -type d -name __pycache__ -prune -exec rm -rf {} +
+	find python tests dev docs -type d -name __pycache__ -prune -exec rm -rf {} +
 
 # Stamps: each step is done again only when what it was made from has changed.
 

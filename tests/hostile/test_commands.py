@@ -30,7 +30,7 @@ PRELOADED = (
     "matplotlib.figure",
     "numpy",
     "pyarrow.parquet",
-    "rankscope.monitor.server.serving",
+    "rankscope.monitor.server.run.service",
     "rankscope.report.render",
     *sorted({f"rankscope.cli.{command.module}" for command in list_commands()}),
 )

@@ -8,7 +8,7 @@ import pytest
 from rankscope.conventions import find
 from rankscope.errors import FormatError
 
-from parity import cases as generator
+from dev.parity import cases as generator
 from tests.parity.bugs import KNOWN_BUGS
 from tests.parity.comparison import (
     by_query,

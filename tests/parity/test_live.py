@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from parity.answers import collect
-from parity.cases import generate
+from dev.parity.answers import collect
+from dev.parity.cases import generate
 from tests.parity.comparison import compare, compare_chance
 from tests.parity.golden import Case, read_answers
 
@@ -43,7 +43,7 @@ def test_values_are_those_of_the_library_beside_us(
     monkeypatch.chdir(tmp_path)  # some write logs where they run
     cases = [case for case in generate(seed) if case.name in CASES]
     compared = []
-    for fields in collect(import_module(f"parity.peers.{peer}.measure").measure, cases):
+    for fields in collect(import_module(f"dev.parity.peers.{peer}.measure").measure, cases):
         golden = read_answers({"verified": "now", **fields})
         for case in cases:
             if case.name in golden.cases:

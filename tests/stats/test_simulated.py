@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from scipy.stats import norm, ttest_ind
 
-from simulate.rules import RollingZ, make_rules
-from simulate.searches import BASELINE_DAYS, CHANGES, Change, break_some, draw_searches
+from dev.simulate.rules import RollingZ, make_rules
+from dev.simulate.searches import BASELINE_DAYS, CHANGES, Change, break_some, draw_searches
 
 SEARCHES = draw_searches(np.random.default_rng(20261121), days=7 * 60)
 MEAN = float(SEARCHES.value.mean())

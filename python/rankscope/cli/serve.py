@@ -7,9 +7,10 @@ from contextlib import closing
 from rankscope.cli.monitor.store import PROJECT, read_project
 from rankscope.cli.parser import Once, read_integer, read_number
 from rankscope.errors import UsageError
-from rankscope.monitor.alerts.scheduler import SECONDS
-from rankscope.monitor.server.serving import serve_store
-from rankscope.monitor.store import SQLITE, open_store
+from rankscope.monitor.server.run.schedule import SECONDS
+from rankscope.monitor.server.run.service import serve_store
+from rankscope.monitor.store import open_store
+from rankscope.monitor.store.sqlite.files import SQLITE
 from rankscope.names import quote
 from rankscope.results.text import show
 

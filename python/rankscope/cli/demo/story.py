@@ -7,14 +7,14 @@ import tempfile
 from contextlib import ExitStack, closing
 from pathlib import Path
 
+from rankscope.demo.generator import SEED, make_story
+from rankscope.demo.playback import Clock, play, prepare
+from rankscope.demo.story import DEVICE, POSITIVE, WINDOW
+from rankscope.demo.verification import check_monitor, list_spans
 from rankscope.errors import UsageError, hint_extra
-from rankscope.monitor.limits import DAY, HOUR, MINUTE
-from rankscope.monitor.store import SQLITE
-from rankscope.monitor.story.checking import check_monitor, list_spans
-from rankscope.monitor.story.making import SEED, make_story
-from rankscope.monitor.story.playing import Clock, play, prepare
-from rankscope.monitor.story.story import DEVICE, POSITIVE, WINDOW
-from rankscope.monitor.times import format_time, read_clock
+from rankscope.monitor.events.limits import DAY, HOUR, MINUTE
+from rankscope.monitor.events.times import format_time, read_clock
+from rankscope.monitor.store.sqlite.files import SQLITE
 from rankscope.results import Table
 from rankscope.writing import make_folder
 
@@ -22,10 +22,10 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from argparse import Namespace
 
-    from rankscope.monitor.alerts.alert import Alert
+    from rankscope.demo.playback import Step
+    from rankscope.demo.story import Story
+    from rankscope.monitor.alerts.notify.alert import Alert
     from rankscope.monitor.monitor import Monitor
-    from rankscope.monitor.story.playing import Step
-    from rankscope.monitor.story.story import Story
 
 FILE = "story.db"
 HOST = "127.0.0.1"
@@ -77,7 +77,7 @@ def _open(path: Path, clock: Clock) -> Monitor:
 
 
 def _serve(path: Path, port: int) -> None:
-    from rankscope.monitor.server.serving import serve_store  # noqa: PLC0415 - not with --once
+    from rankscope.monitor.server.run.service import serve_store  # noqa: PLC0415 - not with --once
     from rankscope.monitor.store import open_store  # noqa: PLC0415 - likewise
 
     with closing(open_store(f"{SQLITE}{path}")) as store:

@@ -11,7 +11,7 @@ from rankscope.cli.options import add_measure_option
 from rankscope.cli.output import print_json
 from rankscope.cli.parser import Once
 from rankscope.errors import EmptyError
-from rankscope.monitor.spans import Span
+from rankscope.monitor.ask.trace import Span
 from rankscope.names import quote
 from rankscope.stats.trace import TraceChoices
 

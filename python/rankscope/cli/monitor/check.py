@@ -9,8 +9,8 @@ from rankscope.cli.monitor.times import read_duration
 from rankscope.cli.output import print_json
 from rankscope.cli.parser import Once
 from rankscope.errors import UsageError
-from rankscope.monitor.limits import HOUR
-from rankscope.monitor.times import format_time
+from rankscope.monitor.events.limits import HOUR
+from rankscope.monitor.events.times import format_time
 from rankscope.results.text import show
 
 TYPE_CHECKING = False
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from rankscope.cli.parser import Parser
-    from rankscope.monitor.alerts.rule_state import RuleState
+    from rankscope.monitor.alerts.detect.state import RuleState
     from rankscope.monitor.monitor import Monitor
 
 STATES = ("ALERT", "NO_DATA", "INSUFFICIENT")

@@ -11,13 +11,17 @@ from rankscope.cli.output import print_json
 from rankscope.cli.parser import Once, read_integer, read_number
 from rankscope.errors import UsageError
 from rankscope.measures.splitting import split_measures
-from rankscope.monitor.baseline_names import BASELINES, describe_baseline
-from rankscope.monitor.configuration import BaselineChoice, Configuration
-from rankscope.monitor.definition import define
-from rankscope.monitor.durations import write_duration
-from rankscope.monitor.label_weights import read_weight
-from rankscope.monitor.limits import SECOND
-from rankscope.monitor.slicing import MOST
+from rankscope.monitor.definition.configuration import (
+    BASELINES,
+    BaselineChoice,
+    Configuration,
+    describe_baseline,
+)
+from rankscope.monitor.definition.definition import define
+from rankscope.monitor.definition.slices import MOST
+from rankscope.monitor.definition.words import read_weight
+from rankscope.monitor.events.limits import SECOND
+from rankscope.monitor.events.times import write_duration
 from rankscope.names import quote
 from rankscope.results.text import show
 

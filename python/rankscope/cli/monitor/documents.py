@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from rankscope.errors import FormatError, LimitError
-from rankscope.monitor.event_files import EventFile
-from rankscope.monitor.refusal import show
+from rankscope.monitor.events.rejection import show
+from rankscope.monitor.intake.files import EventFile
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -13,13 +13,13 @@ from rankscope.cli.output import print_json
 from rankscope.cli.parser import Once
 from rankscope.cli.progress import ProgressBar
 from rankscope.errors import RankscopeError, UsageError
-from rankscope.monitor.aliases import ITEM_NAMES, LABEL_NAMES, RANKING_NAMES
-from rankscope.monitor.event_files import EVENT_FORMATS, EventFile
-from rankscope.monitor.ingesting import Ingestion, StoreSink
-from rankscope.monitor.keys import Secret
-from rankscope.monitor.posting import ServiceSink
-from rankscope.monitor.times import read_clock
-from rankscope.monitor.transport import HTTPTransport
+from rankscope.monitor.client.http import HTTPTransport
+from rankscope.monitor.client.sink import ServiceSink
+from rankscope.monitor.events.names import ITEM_NAMES, LABEL_NAMES, RANKING_NAMES
+from rankscope.monitor.events.times import read_clock
+from rankscope.monitor.intake.files import EVENT_FORMATS, EventFile
+from rankscope.monitor.intake.ingestion import Ingestion, StoreSink
+from rankscope.monitor.store.keys import Secret
 from rankscope.names import quote
 from rankscope.records import replace
 from rankscope.results.text import show
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from rankscope.cli.parser import Parser
-    from rankscope.monitor.ingesting import Ingested, Kind, Sink
+    from rankscope.monitor.intake.ingestion import Ingested, Kind, Sink
 
 KEY = "RANKSCOPE_KEY"
 REFUSED = 3

@@ -12,8 +12,8 @@ from rankscope.cli.monitor.store import (
 from rankscope.cli.output import print_json
 from rankscope.cli.parser import Once
 from rankscope.errors import UsageError
-from rankscope.monitor.keys import SCOPES, make_key
-from rankscope.monitor.times import format_time
+from rankscope.monitor.events.times import format_time
+from rankscope.monitor.store.keys import SCOPES, make_key
 from rankscope.results.table import Table
 
 TYPE_CHECKING = False
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from argparse import Namespace
 
     from rankscope.cli.parser import Parser
-    from rankscope.monitor.keys import ApiKey
+    from rankscope.monitor.store.keys import ApiKey
 
 
 def add_make(parser: Parser) -> None:

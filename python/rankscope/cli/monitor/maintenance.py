@@ -6,10 +6,9 @@ from rankscope.cli.monitor.store import add_store_arguments, open_reader, open_w
 from rankscope.cli.monitor.times import TIME_HELP, read_moment
 from rankscope.cli.output import print_json
 from rankscope.cli.parser import Once, OnceFlag
-from rankscope.monitor.examining import examine
-from rankscope.monitor.store import SQLITE
+from rankscope.monitor.doctor import examine
 from rankscope.monitor.store.export import export_parquet
-from rankscope.monitor.store.filesystem import locate_store
+from rankscope.monitor.store.sqlite.files import SQLITE, locate_store
 from rankscope.results.text import show
 
 TYPE_CHECKING = False

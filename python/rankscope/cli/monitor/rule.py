@@ -16,7 +16,7 @@ from rankscope.cli.options import add_measure_option
 from rankscope.cli.output import print_json
 from rankscope.cli.parser import Once, OnceFlag, read_integer, read_number
 from rankscope.monitor.alerts.rule import Rule
-from rankscope.monitor.times import format_time
+from rankscope.monitor.events.times import format_time
 from rankscope.names import quote
 from rankscope.results.table import Table
 from rankscope.results.text import show

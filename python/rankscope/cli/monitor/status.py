@@ -14,7 +14,7 @@ from rankscope.cli.monitor.store import (
 from rankscope.cli.monitor.times import write_moment
 from rankscope.cli.output import print_json
 from rankscope.cli.parser import Once
-from rankscope.monitor.times import format_time
+from rankscope.monitor.events.times import format_time
 from rankscope.results.table import Table
 from rankscope.results.text import show
 
@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from argparse import Namespace
 
     from rankscope.cli.parser import Parser
-    from rankscope.monitor.baseline import Baseline
-    from rankscope.monitor.series import Series
+    from rankscope.monitor.ask.series import Series
+    from rankscope.monitor.evaluate.baseline import Baseline
 
 HEADS = {"is_final": "final"}
 COLUMNS = ("measure", "since", "value", "lower", "upper", "rankings", "is_final", "baseline")

@@ -9,11 +9,11 @@ from argparse import ArgumentTypeError
 from rankscope.cli.monitor.times import TIME_HELP, read_moment
 from rankscope.cli.parser import Once, OnceFlag
 from rankscope.errors import FileError, FormatError
-from rankscope.monitor.fields import check_text, read_name
-from rankscope.monitor.limits import Limits
+from rankscope.monitor.events.fields import check_text, read_name
+from rankscope.monitor.events.limits import Limits
+from rankscope.monitor.events.times import read_clock
 from rankscope.monitor.monitor import Monitor
-from rankscope.monitor.store import SQLITE
-from rankscope.monitor.times import read_clock
+from rankscope.monitor.store.sqlite.files import SQLITE
 from rankscope.results.text import show
 
 TYPE_CHECKING = False

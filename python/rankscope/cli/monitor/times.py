@@ -6,8 +6,8 @@ import re
 from argparse import ArgumentTypeError
 
 from rankscope.errors import FormatError, UsageError
-from rankscope.monitor import durations
-from rankscope.monitor.times import format_time, read_clock, read_time
+from rankscope.monitor.events import times as durations
+from rankscope.monitor.events.times import format_time, read_clock, read_time
 from rankscope.names import quote
 
 TIME_HELP = "a date, a time such as 2026-11-21T18:00:00Z, or an age such as 7d"

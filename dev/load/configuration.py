@@ -1,0 +1,18 @@
+"""How the generated log is measured, by the service and by whoever checks it."""
+
+from __future__ import annotations
+
+from rankscope.measures import nDCG
+from rankscope.monitor.definition.configuration import Configuration
+from rankscope.monitor.definition.definition import define
+from rankscope.monitor.events.limits import SECOND
+
+from dev.load.searches import WEIGHTS, WINDOW
+
+PROJECT = "default"
+MEASURES = (nDCG @ 1, nDCG @ 5, nDCG @ 10)
+CONFIGURATION = Configuration(
+    definition=define(measures=MEASURES, positive=WEIGHTS, window=WINDOW // SECOND),
+    attributes=("country", "device"),
+    baseline=None,
+)

@@ -1,0 +1,160 @@
+"""Four clients that send at a rate that is given, however soon they are answered."""
+
+from __future__ import annotations
+
+import json
+import threading
+import time
+from collections import Counter
+from dataclasses import dataclass, field
+from http.client import HTTPConnection, HTTPException
+from typing import TYPE_CHECKING
+
+from dev.load.searches import BATCH, make_batch
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+CLIENTS = 4
+SHOWN, TOLD = "/v1/rankings", "/v1/labels"
+LABEL_RATE = 1.0
+"""How many times as fast as rankings their labels are sent."""
+LABELLED = 5
+"""Of so many batches, one has its labels sent."""
+BUSY = frozenset({429, 503})
+WAIT = 0.5
+MOST_TRIES = 100
+
+
+@dataclass(slots=True)
+class Sent:
+    """What was sent, and how soon it was answered.
+
+    Args:
+        events: How many rankings, or labels, were acknowledged.
+        seconds: From the first request to the last answer.
+        delays: How many seconds after it was due each request was answered.
+        refused: How many answers said that there is too much; such requests were sent again.
+        errors: What else was answered, by what it was.
+    """
+
+    events: int = 0
+    seconds: float = 0.0
+    delays: list[float] = field(default_factory=list)
+    refused: int = 0
+    errors: Counter[str] = field(default_factory=Counter)
+
+    def add(self, other: Sent) -> None:
+        """Count what another client has sent meanwhile."""
+        self.events += other.events
+        self.delays += other.delays
+        self.refused += other.refused
+        self.errors += other.errors
+
+
+def send(port: int, key: str, path: str, batches: int, rate: float) -> Sent:
+    """Send batches of rankings, or the labels of as many.
+
+    A request that could not be sent when it was due, because the one before was not answered, is
+    late from when it was due: no waiting is left out.
+
+    Args:
+        port: Where the service listens.
+        key: What lets requests in.
+        path: Where rankings go, or labels.
+        batches: How many batches.
+        rate: How many rankings a second, or the labels of so many.
+    """
+    schedule = Schedule(time.perf_counter() + 0.5, BATCH / rate)
+    clients = [
+        Client(schedule, HTTPConnection("127.0.0.1", port, timeout=30), key) for _ in range(CLIENTS)
+    ]
+    numbers = list_labelled(batches) if path == TOLD else range(batches)
+    places = range(len(numbers))
+    threads = [
+        threading.Thread(
+            target=client.send,
+            args=([(place, numbers[place]) for place in places[first::CLIENTS]], path),
+        )
+        for first, client in enumerate(clients)
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    sent = Sent(seconds=time.perf_counter() - schedule.begin)
+    for client in clients:
+        sent.add(client.sent)
+    return sent
+
+
+def list_labelled(batches: int) -> range:
+    """List the batches whose labels are sent."""
+    return range(0, batches, LABELLED)
+
+
+@dataclass(frozen=True, slots=True)
+class Schedule:
+    """When batches are due.
+
+    Args:
+        begin: When the first one is.
+        interval: From one to the next, in seconds.
+    """
+
+    begin: float
+    interval: float
+
+    def due(self, turn: int) -> float:
+        """Say when a turn is due."""
+        return self.begin + turn * self.interval
+
+
+class Client:
+    """Sends batches, one request after the other.
+
+    Args:
+        schedule: When they are due.
+        connection: To the service.
+        key: What lets requests in.
+    """
+
+    def __init__(self, schedule: Schedule, connection: HTTPConnection, key: str) -> None:
+        self.sent = Sent()
+        self._schedule = schedule
+        self._connection = connection
+        self._headers = {"content-type": "application/json", "authorization": f"Bearer {key}"}
+
+    def send(self, numbers: Iterable[tuple[int, int]], path: str) -> None:
+        """Send the rankings of batches, or their labels, each in its turn."""
+        for turn, number in numbers:
+            batch = make_batch(number)
+            is_shown = path == SHOWN
+            body = batch.write_rankings() if is_shown else batch.write_labels()
+            due = self._schedule.due(turn)
+            time.sleep(max(0.0, due - time.perf_counter()))
+            accepted = self._post(path, body)
+            self.sent.delays.append(time.perf_counter() - due)
+            self.sent.events += accepted
+        self._connection.close()
+
+    def _post(self, path: str, body: bytes) -> int:
+        """Send a body until there is room for it, and give how much of it was taken."""
+        for _ in range(MOST_TRIES):
+            try:
+                self._connection.request("POST", path, body, self._headers)
+                response = self._connection.getresponse()
+                said = response.read()
+            except (OSError, HTTPException) as error:
+                self._connection.close()
+                self.sent.errors[type(error).__name__] += 1
+                return 0
+            if response.status == 200:
+                return int(json.loads(said)["accepted"])
+            if response.status not in BUSY:
+                self.sent.errors[f"{response.status} {said[:100]!r}"] += 1
+                return 0
+            self.sent.refused += 1
+            time.sleep(WAIT)
+        self.sent.errors["no room"] += 1
+        return 0
