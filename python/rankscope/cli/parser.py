@@ -95,7 +95,9 @@ class Parser(argparse.ArgumentParser):
         closest = find_closest(value, known)
         what = action.option_strings[-1] if action.option_strings else "command"
         raise UsageError(
-            f"unknown {what} {quote(value)}",
+            f"unknown {what} {quote(value)}"
+            if what == "command"
+            else f"unknown value {quote(value)} for {what}",
             hint=f"did you mean {closest}?" if closest else f"use one of: {', '.join(known)}",
             code="usage",
         )

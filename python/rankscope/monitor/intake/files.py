@@ -12,7 +12,7 @@ from contextlib import contextmanager
 
 from rankscope.adapters.files.columnar import ArrowFile, ParquetFile
 from rankscope.adapters.files.delimited import DelimitedFile
-from rankscope.adapters.files.formats import PACKINGS, refuse_binary
+from rankscope.adapters.files.formats import PACKINGS, refuse_archive_name, refuse_binary
 from rankscope.adapters.files.opening import TextSource, close, open_binary
 from rankscope.errors import EmptyError, FormatError, LimitError, UsageError
 from rankscope.monitor.events.json import StrictJSON
@@ -92,10 +92,11 @@ class EventFile:
         return self.given == "-" or not os.path.isfile(self.given)  # noqa: PTH113 - pathlib loads slowly
 
     def tell_format(self) -> str:
-        """Give the format.
+        """Return the format.
 
         Raises:
-            UsageError: Its name does not tell it.
+            UsageError: It is unknown, or the name of the file has no known ending.
+            FormatError: The name is that of an archive.
         """
         if self.format is not None:
             if self.format not in EVENT_FORMATS:
@@ -107,6 +108,7 @@ class EventFile:
         for form, ends in EVENT_FORMATS.items():
             if name.endswith(ends) and not (packing and form in {"parquet", "arrow"}):
                 return form
+        refuse_archive_name(self.given, self.name)
         raise _bad_format(self.name)
 
     def read_objects(self) -> Iterator[Objects]:
