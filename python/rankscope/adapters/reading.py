@@ -1,4 +1,4 @@
-"""Reads judgments and runs into the core, whatever they come as."""
+"""Reads judgments and runs of any kind into the core."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def read_judgments(
 def read_run(
     given: Input, *, duplicates: str, encoding: str, score_type: str, progress: Progress = None
 ) -> _core.Run:
-    """Read a run that is no table into memory.
+    """Read a run that isn't a table into memory.
 
     Raises:
         InputError: It is not of the format.
@@ -130,7 +130,7 @@ def see_joined(
     notes: list[Note],
     progress: Progress = None,
 ) -> Iterator[Seen]:
-    """Give a table whose rows hold both scores, or ranks, and grades, or labels; as `see_table`.
+    """Open a table whose rows hold scores or ranks, and grades or labels.
 
     Raises:
         InputError: It is not of the format.
@@ -156,7 +156,7 @@ def open_joined(
     encoding: str,
     progress: Progress = None,
 ) -> TableFile:
-    """Open the files of a table whose rows hold both scores, or ranks, and grades.
+    """Open the files of a table whose rows hold scores or ranks, and grades.
 
     Raises:
         InputError: It is not of the format, or a column is missing.
@@ -175,7 +175,7 @@ def see_table(
     notes: list[Note],
     progress: Progress = None,
 ) -> Iterator[Seen]:
-    """Give a table, the names of its columns by role, and the line of each row.
+    """Return a table, the names of its columns by role, and the line of each row.
 
     What is in files is read into memory first; what is found wrong with it in the block is placed.
 

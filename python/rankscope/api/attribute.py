@@ -1,4 +1,4 @@
-"""Labels to grades: what clicks, favorites and purchases are worth."""
+"""Converts labels such as clicks, favorites and purchases to grades."""
 
 from __future__ import annotations
 

@@ -41,7 +41,7 @@ def diff(
     encoding: Literal["utf-8", "latin-1"] = "utf-8",
     threads: int | None = None,
 ) -> RunDifference:
-    """Say where the difference between two runs comes from.
+    """Compare two runs, and show where their difference comes from.
 
     Args:
         qrels: As in `evaluate`.
@@ -172,7 +172,7 @@ def _measure(
     weights: Sequence[float] | None,
     threads: int | None,
 ) -> Losses | Evaluation:
-    """Measure what was lost, or the value alone where losses would not add up."""
+    """Evaluate the losses, or only the value if losses wouldn't add up."""
     try:
         return rankings.losses(measure, policy=policy, weights=weights, threads=threads)
     except UsageError as error:

@@ -1,4 +1,4 @@
-"""Discounts side by side: as weights of ranks, and on runs."""
+"""Compares discounts: their weights by rank, and their effect on runs."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def tabulate_discounts(
     powers: Sequence[float] = POWERS,
     tables: Mapping[str, Sequence[float]] | None = None,
 ) -> Discounts:
-    """Give the weight of each rank under every discount, relative to rank 1.
+    """Return the weight of each rank under every discount, relative to rank 1.
 
     Each is compared with the table of attention that textbooks have: of those who look at rank 1,
     60 % look at rank 2, 40 % at rank 3, 30 % at rank 4 and 10 % at rank 10.

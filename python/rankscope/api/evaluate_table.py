@@ -1,4 +1,4 @@
-"""Evaluate a table whose rows hold both what was shown and how good it was."""
+"""Evaluate a table whose rows hold both scores and grades."""
 
 from __future__ import annotations
 
@@ -186,7 +186,7 @@ def evaluate_table(
 
 
 def _has_labels(attributed: Sequence[object], *, assume_grouped: bool) -> bool:
-    """Whether labels are to be turned into grades, for which the table has to be in memory."""
+    """Check whether the table has labels to convert to grades, which needs it in memory."""
     has_labels = any(value is not None for value in attributed)
     if has_labels and assume_grouped:
         raise UsageError(

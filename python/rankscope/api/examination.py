@@ -1,4 +1,4 @@
-"""Estimate how often ranks are looked at."""
+"""Estimates how often users look at each rank."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def estimate_examination(
     level: float = 0.95,
     encoding: Literal["utf-8", "latin-1"] = "utf-8",
 ) -> ExaminationCurve:
-    """Estimate from clicks how often each rank is looked at, relative to rank 1.
+    """Estimate from clicks how often users look at each rank, relative to rank 1.
 
     In the position-based model (Craswell et al., *An experimental comparison of click
     position-bias models*, WSDM 2008) a click needs a look, which the rank decides, and a document

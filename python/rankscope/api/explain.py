@@ -1,4 +1,4 @@
-"""Explains the value of one query: the derivation that a person would write."""
+"""Explains the value of one query with the derivation a person would write."""
 
 from __future__ import annotations
 
@@ -120,7 +120,7 @@ def explain_query(
     convention: Convention | str | None,
     limit: int,
 ) -> Explained:
-    """Explain the value of a query of rankings; `Rankings.explain` says what the arguments mean."""
+    """Explain the value of a query of rankings. `Rankings.explain` documents the arguments."""
     request = engine.read_request(
         measure,
         policy,
@@ -152,7 +152,7 @@ def derive_value(query: RankedQuery, measure: Measure, policy: Policy, limit: in
 
 
 def find_query(rankings: Rankings, query_id: object) -> int:
-    """Find the place of a query.
+    """Return the index of a query.
 
     Raises:
         UsageError: It is not judged.
@@ -172,7 +172,7 @@ def find_query(rankings: Rankings, query_id: object) -> int:
 
 
 def take_query(rankings: Rankings, number: int, query_id: object = None) -> RankedQuery:
-    """Take one query out of rankings.
+    """Extract one query from rankings.
 
     Args:
         rankings: The rankings.
@@ -206,7 +206,7 @@ def take_query(rankings: Rankings, number: int, query_id: object = None) -> Rank
 
 
 def _is_present(rankings: Rankings, number: int) -> bool:
-    """Whether a query is in the run, be it with an empty list."""
+    """Check whether a query is in the run, even with an empty list."""
     ties = rankings.tie_policy
     request = engine.read_request(
         P @ 1, Policy(ties=ties), convention=None, score_type=None, grades=[]
@@ -217,7 +217,7 @@ def _is_present(rankings: Rankings, number: int) -> bool:
 
 
 def _ends(offsets: _core.Column, number: int) -> tuple[int, int]:
-    """Say where the rows of a query begin and end, without NumPy."""
+    """Return where the rows of a query begin and end, without NumPy."""
     numbers = memoryview(offsets).cast("q")
     return numbers[number], numbers[number + 1]
 
@@ -227,7 +227,7 @@ def _slice(column: _core.Column, start: int, stop: int) -> list[float]:
 
 
 def _choose(measure: Measure, k: int | None) -> Measure:
-    """Cut a measure, and refuse one that has no explanation."""
+    """Apply the cutoff to a measure, and raise an error if it can't be explained."""
     if measure.row.name not in {*EXPLAINED, *OF_RELEVANCE}:
         raise MeasureError(
             f"expected a measure that has an explanation, found {measure}",
@@ -246,7 +246,7 @@ def _choose(measure: Measure, k: int | None) -> Measure:
 
 
 def _read(values: Iterable[float], name: str) -> list[float]:
-    """Read grades; those that are plain numbers without NumPy."""
+    """Read grades, without NumPy if they are plain numbers."""
     if isinstance(values, list | tuple) and all(map(_is_plain, values)):
         return [nan if value is None else float(value) for value in values]
     try:
@@ -267,7 +267,7 @@ def _read(values: Iterable[float], name: str) -> list[float]:
 
 
 def _is_plain(value: object) -> bool:
-    """Whether a value is a grade as it stands; None is unjudged."""
+    """Check whether a value is a plain grade. `None` is unjudged."""
     if value is None:
         return True
     if type(value) is float:

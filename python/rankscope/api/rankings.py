@@ -1,4 +1,4 @@
-"""Rankings: ragged columns on a query axis, from whatever holds them."""
+"""Rankings: ranked lists joined with judgments, from any input."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 
 class Rankings(Columns):
-    """Ranked lists joined with their judgments: ragged columns on a query axis; immutable.
+    """Ranked lists joined with their judgments, immutable.
 
     Rows of query `q` are `offsets[q]:offsets[q + 1]`, in rank order. Columns are read-only views
     of the core's memory.
@@ -204,7 +204,7 @@ class Rankings(Columns):
         *,
         ties: Ties = "average",
     ) -> Rankings:
-        """Rank rows that are together by query, as LightGBM and XGBoost hold them.
+        """Rank rows that are sorted by query, with group sizes as in LightGBM and XGBoost.
 
         Args:
             relevance: The grade of each row, shape (rows,); NaN is unjudged.
@@ -229,7 +229,7 @@ class Rankings(Columns):
         *,
         ideal: Iterable[Sequence[float]] | None = None,
     ) -> Rankings:
-        """Take lists of grades that are in rank order already.
+        """Make rankings from lists of grades that are already in rank order.
 
         Args:
             lists: For each query the grades of its documents, best rank first; NaN is unjudged.
@@ -421,7 +421,7 @@ class Rankings(Columns):
         policy: Policy | str | None = None,
         threads: int | None = None,
     ) -> Bounds:
-        """Say what values could be, whatever grades the unjudged documents have.
+        """Return the lowest and highest values that unjudged documents allow.
 
         The bounds are exact, for each query and for the mean, and hold for whatever grades of the
         scale the unjudged documents of the lists have, each query's ideal order with them. Giving
@@ -464,7 +464,7 @@ class Rankings(Columns):
         policy: Policy | str | None = None,
         threads: int | None = None,
     ) -> TieAudit:
-        """Say what the order of tied documents decides.
+        """Return how much values depend on the order of tied documents.
 
         Args:
             measure: Any measure; the variance is known of nDCG and DCG, and the expected value of
@@ -495,7 +495,7 @@ class Rankings(Columns):
         by: Mapping[str, object] | None = None,
         policy: Policy | str | None = None,
     ) -> Regrets:
-        """Say what each document, and each rank, has to do with what a measure lacks.
+        """Return how much of the loss each document and each rank causes.
 
         A document's regret is what its gain would be worth in the best order, less what it is worth
         in the list; documents of one gain share their ranks in the best order. The regrets of a
@@ -532,7 +532,7 @@ class Rankings(Columns):
 
 
 def rank_groups(groups: arrays.Groups, ties: Ties) -> Rankings:
-    """Rank rows that are together by query.
+    """Rank rows that are sorted by query.
 
     Raises:
         InputError: A grade or a score is no number, or there are no ids to order ties by.
@@ -557,7 +557,7 @@ def _read_attribution(
     positive: Positive | None,
     settings: Settings,
 ) -> tables.Attributed | None:
-    """Say what turns labels into grades, where there are labels; refuse what does not fit."""
+    """Read how labels are converted to grades, and raise an error for arguments that conflict."""
     odd = [name for name in settings if name not in SETTINGS]
     if odd:
         message = f"from_table() got an unexpected keyword argument {odd[0]!r}"

@@ -1,4 +1,4 @@
-"""Report what runs are worth: one page, or the record that it shows."""
+"""Reports on runs, as one page or as records."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def report(
     threads: int | None = None,
     strict: bool = False,
 ) -> Report:
-    """Report what runs are worth, what their values are made of, and how to get them again.
+    """Report the values of runs, what they are made of, and how to reproduce them.
 
     Args:
         qrels: The judgments, as in `evaluate`.
@@ -170,7 +170,7 @@ def report_table(
     strict: bool = False,
     **attribution: Unpack[Settings],
 ) -> Report:
-    """Report on a table whose rows hold a score, or a rank, and a grade.
+    """Report on a table whose rows hold a score or a rank, and a grade.
 
     Args:
         table: As in `Rankings.from_table`.
@@ -369,7 +369,7 @@ def report_rankings(
 
 
 def _say_policy(policy: Policy | str | None, evaluation: Evaluation, default: Policy) -> str:
-    """Write what has to be said of the policy: beside a convention, only what was said."""
+    """Return the policy as options. Beside a convention, only explicit fields are included."""
     if evaluation.convention is not None:
         return "" if policy is None else str(policy)
     given, usual = evaluation.policy.to_dict(), default.to_dict()
@@ -388,7 +388,7 @@ def _name_runs(runs: Runs) -> list[tuple[str, InputLike]]:
 
 
 def _attempt(make: Callable[[], Found]) -> Found | str:
-    """Make something, or say why there is none under the policy."""
+    """Call a function, and return its result or the reason why the policy rules it out."""
     try:
         return make()
     except UsageError as error:
@@ -398,7 +398,7 @@ def _attempt(make: Callable[[], Found]) -> Found | str:
 def _bound_pairs(
     rankings: Sequence[Rankings], measure: Measure, policy: Policy
 ) -> list[tuple[int, int, Bounds]]:
-    """Bound the differences of runs, two at a time, where such bounds are known."""
+    """Bound the difference of each pair of runs, if bounds are known."""
     if len(rankings) > MOST_IN_PAIRS:
         return []
     pairs = []
@@ -414,7 +414,7 @@ def _bound_pairs(
 def _explain(
     rankings: Rankings, measures: Sequence[Measure], policy: Policy, query: str, limit: int
 ) -> Explanation | None:
-    """Explain the value of a query, of the first measure that can be explained."""
+    """Explain the value of a query for the first measure that can be explained."""
     chosen = next((measure for measure in measures if measure.row.name in EXPLAINED), None)
     if chosen is None:
         return None

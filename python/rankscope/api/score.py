@@ -1,4 +1,4 @@
-"""DCG and nDCG of matrices of gains and scores, by the functions of scikit-learn."""
+"""DCG and nDCG of matrices, with the signatures of scikit-learn's functions."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ if TYPE_CHECKING:
     from rankscope.measures import Measure
 
     class Choices(Discounts, total=False):
-        """Settings that scikit-learn does not have."""
+        """Settings beyond scikit-learn's."""
 
         ties: Ties
         empty: Literal["zero", "skip", "one", "nan", "error"]
 
     class Given(TypedDict):
-        """What the functions share."""
+        """The arguments that both functions share."""
 
         y_true: ArrayLike
         y_score: ArrayLike
@@ -49,7 +49,7 @@ def dcg_score(
     ignore_ties: bool = False,
     **settings: Unpack[Choices],
 ) -> float:
-    """Average DCG over the rows of two matrices, as scikit-learn's function of this name does.
+    """Return the mean DCG of the rows of two matrices, as scikit-learn's function does.
 
     Args:
         y_true: Gains, shape (queries, documents); unlike there, one row may have one document, and
@@ -92,7 +92,7 @@ def ndcg_score(
     ignore_ties: bool = False,
     **settings: Unpack[Choices],
 ) -> float:
-    """Average nDCG over the rows of two matrices, as scikit-learn's function of this name does.
+    """Return the mean nDCG of the rows of two matrices, as scikit-learn's function does.
 
     Args:
         y_true: Gains, 0 or more, shape (queries, documents); unlike there, one row may have one
@@ -148,7 +148,7 @@ def _score(measure: Measure, k: int | None, given: Given, settings: dict[str, ob
 def _score_plain(
     measure: Measure, policy: Policy, given: Given, weights: list[float] | None
 ) -> float | None:
-    """Score matrices of plain numbers where they lie; nothing if they are not, or to be refused."""
+    """Score matrices of plain numbers without a copy, or return `None` if that isn't possible."""
     if policy.ties not in {"average", "input"} or policy.empty != "zero":
         return None
     y_true, y_score = as_matrix(given["y_true"], "y_true"), as_matrix(given["y_score"], "y_score")

@@ -1,4 +1,4 @@
-"""Files that hold a number a line: scores that a ranker wrote, sizes of groups."""
+"""Files with one number per line: scores of a ranker, or group sizes."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ LONGEST_ROW = 4096
 
 
 def split_lines(text: bytes) -> Any:  # noqa: ANN401 - PyArrow has no types
-    """Give the lines of a text, with their ends, as an Arrow array that shares its memory."""
+    """Return the lines of text as an Arrow array that shares its memory."""
     import numpy as np  # noqa: PLC0415 - loads with the first array
 
     arrow = load_arrow()
@@ -37,7 +37,7 @@ def split_lines(text: bytes) -> Any:  # noqa: ANN401 - PyArrow has no types
 def read_numbers_of(
     given: str | bytes, name: str, role: str, progress: Progress = None
 ) -> NDArray[np.float64]:
-    """Read a file that holds a number a line.
+    """Read a file with one number per line.
 
     Args:
         given: A path, `-` for standard input, or the bytes themselves.

@@ -1,4 +1,4 @@
-"""A table in one file or many: batches of the wanted columns, and the place of each row."""
+"""A table in one or more files: batches of the wanted columns, and the place of each row."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def open_batches(
     encoding: str = "utf-8",
     progress: Progress = None,
 ) -> TableFile:
-    """Open a file of rows, or all files of a folder or a pattern, to read it batch by batch.
+    """Open a file, or all files of a folder or pattern, to read batch by batch.
 
     Args:
         given: A path, `-` for standard input, a folder, a pattern such as `logs/*.parquet`, or the
@@ -107,7 +107,7 @@ def open_batches(
 
 
 class TableFile:
-    """A table of files, which is read once, batch by batch.
+    """A table in one or more files, read once, batch by batch.
 
     Attributes:
         name: What messages call it.
@@ -175,12 +175,12 @@ class TableFile:
         self.close()
 
     def close(self) -> None:
-        """Close the file that is open; reading to the end does so as well."""
+        """Close the open file, if reading hasn't reached its end."""
         close(self._handle)
 
     @property
     def notes(self) -> list[tuple[str, int, int]]:
-        """What was suspicious but legal in what was read: code, count, first line.
+        """Diagnostics of what was read: code, count, first line.
 
         The line is 0 where lines mean nothing, as in several files.
         """
@@ -189,7 +189,7 @@ class TableFile:
         return found + ([("empty_lists", self.empty_lists, 0)] if self.empty_lists else [])
 
     def find_line(self, row: int) -> tuple[str, int]:
-        """Find the file and the line of a row; in a file without lines, the row in the file.
+        """Return the file and the line of a row, or the row number in a file without lines.
 
         Args:
             row: The 1-based row, counted through all batches read so far.
@@ -200,7 +200,7 @@ class TableFile:
         return span.file, span.lines.of_row(at)
 
     def place(self, error: RankscopeError) -> RankscopeError:
-        """Say of an error in a row of the batches where it is in the files."""
+        """Add the file and line to an error in a row of the batches."""
         if error.line is None or error.line > self._rows:
             error.file = self.name
         else:
@@ -230,14 +230,14 @@ class TableFile:
             raise
 
     def _lists_of(self, file: File) -> set[str]:
-        """The columns of lists, if rows hold whole rankings; else a list is one of labels."""
+        """Return the list columns if rows hold whole rankings. Otherwise a list holds labels."""
         lists = {field.name for field in file.schema if is_list(field.type)}
         inner = {file.columns[role] for role in IN_LISTS if role in file.columns}
         holds = any(name in lists or name.rpartition(".")[0] in lists for name in inner)
         return lists if holds else set()
 
     def _is_in_rank_order(self) -> bool:
-        """Whether lists, which are in rank order where neither ranks nor scores order them."""
+        """Check whether lists define the rank order because there are no ranks or scores."""
         is_ordered = {"rank", "score"} & self._current.columns.keys()
         is_asked = "rank" in self._wanted.roles
         return is_asked and not is_ordered and bool(self._lists_of(self._current))
@@ -297,7 +297,7 @@ class TableFile:
 
 @record(frozen=True, slots=True)
 class Span:
-    """Rows of the batches that are together in a file.
+    """A range of rows that come from one file.
 
     Args:
         first: How many rows come before, through all batches.

@@ -1,4 +1,4 @@
-"""Which conventions give a number, and why they differ."""
+"""Finds the conventions that produce a number, and why others differ."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def reconcile(
     duplicates: Literal["error", "first", "max"] = "error",
     encoding: Literal["utf-8", "latin-1"] = "utf-8",
 ) -> Reconciliation:
-    """Evaluate a measure under every convention, and find those that give a number.
+    """Evaluate a measure under every convention, and find those that produce a number.
 
     Args:
         qrels: As in `evaluate`.
@@ -79,7 +79,7 @@ def reconcile_table(
     duplicates: Literal["error", "first", "max"] = "error",
     encoding: Literal["utf-8", "latin-1"] = "utf-8",
 ) -> Reconciliation:
-    """Do what `reconcile` does for a table whose rows hold a score, or a rank, and a grade.
+    """Run `reconcile` on a table whose rows hold a score or a rank, and a grade.
 
     Args:
         table: As in `evaluate_table`; it is held in memory.
