@@ -182,7 +182,7 @@ def from_lists(
 
     Args:
         lists: A list a query.
-        ideal: All judged grades of each query; those of the list if left out.
+        ideal: All judged grades of each query (default: those of the list).
         name: What messages call the lists.
 
     Raises:

@@ -35,7 +35,7 @@ def check_whole(values: Any, name: str) -> None:  # noqa: ANN401 - as above
 
     Args:
         values: An array or a chunked array.
-        name: What messages call it.
+        name: The name for messages.
 
     Raises:
         FormatError: It is such an array.

@@ -44,11 +44,11 @@ def read_clicks(log: object, names: Mapping[str, str | None], *, encoding: str) 
         log: A path, a `File`, or a table of any library.
         names: The names of the columns `rank`, which is found by its usual names where there is
             none, `click`, and `propensity`, if there is one.
-        encoding: How files of text are encoded.
+        encoding: The encoding of text files.
 
     Raises:
         InputError: A column is missing, or holds what it cannot mean.
-        FileError: A file cannot be read.
+        FileError: A file can't be read.
     """
     given = recognise_table(log)
     wanted = {role: names[name] for name, role in ROLES.items()}

@@ -149,7 +149,7 @@ def read_numbers(
 
     Args:
         column: The column.
-        name: What messages call it.
+        name: The name for messages.
         role: What it holds, for the codes of mistakes.
         allows_null: Whether nulls become NaN; else they are refused.
 

@@ -27,7 +27,7 @@ def to_doubles(
 
     Args:
         given: The array, of any type.
-        name: What messages call it.
+        name: The name for messages.
         offsets: Where lists begin in it that stand end to end, for messages.
 
     Raises:

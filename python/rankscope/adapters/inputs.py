@@ -26,7 +26,7 @@ class Input:
         kind: `file` (TREC text: a path, `-` for standard input, or bytes), `table` (of any library,
             or in files), `mapping` or `rows`.
         value: The thing itself.
-        name: What messages call it.
+        name: The name for messages.
         format: The format of a table in files; empty for one of a library.
         columns: By role, the names of its columns, where they are given with it.
     """
@@ -77,7 +77,7 @@ def recognise(value: InputLike, role: str, columns: Mapping[str, str] | None = N
 
     Raises:
         FormatError: It is nothing that can be read.
-        UsageError: There is no such format.
+        UsageError: The format is unknown.
     """
     if isinstance(value, File):
         formats.check_format(value.format)
@@ -108,7 +108,7 @@ def recognise_table(value: object) -> Input:
 
     Raises:
         FormatError: It is a file, and none of a table.
-        UsageError: There is no such format.
+        UsageError: The format is unknown.
     """
     if isinstance(value, str | bytes | os.PathLike | File):
         found = recognise(value, "table")

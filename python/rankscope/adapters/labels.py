@@ -76,7 +76,7 @@ def read_labels(column: object, name: str = "labels", *, separator: str | None =
         column: A sequence or array, or a column of pandas, Polars, Arrow or anything with
             `__arrow_c_stream__`. Each row has one label, or a list or set of them; None, NaN and
             empty text are no label.
-        name: What messages call it.
+        name: The name for messages.
         separator: What is between the labels of a row, where rows are text with several of them.
 
     Raises:

@@ -25,7 +25,7 @@ def to_numbers(values: ArrayLike, name: str, *, dimensions: tuple[int, ...]) -> 
 
     Args:
         values: An array of NumPy or of another library in main memory, a buffer, or (nested) lists.
-        name: What messages call it.
+        name: The name for messages.
         dimensions: How many dimensions it may have.
 
     Raises:

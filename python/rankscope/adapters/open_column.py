@@ -22,7 +22,7 @@ def open_column(column: Foreign, name: str, refuse: Callable[[str], FormatError]
 
     Args:
         column: A column of a data frame, an array, or a list.
-        name: What messages call it.
+        name: The name for messages.
         refuse: Makes the error, of what was found in place of a column.
 
     Returns:

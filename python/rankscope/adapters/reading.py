@@ -40,15 +40,15 @@ def read_judgments(
 
     Args:
         given: What to read.
-        duplicates: What becomes of a document judged twice with different grades.
+        duplicates: What to do with a document that is judged twice with different grades.
         encoding: How text is encoded.
         columns: By role, the names of columns that are given.
         notes: Takes code, count and first line of what is suspicious but legal.
-        progress: Called with the bytes read so far.
+        progress: A function that is called with the bytes read so far.
 
     Raises:
         InputError: They are not of the format.
-        FileError: The file cannot be read.
+        FileError: The file can't be read.
     """
     if given.kind == "table":
         with see_table(
@@ -74,7 +74,7 @@ def read_run(
 
     Raises:
         InputError: It is not of the format.
-        FileError: The file cannot be read.
+        FileError: The file can't be read.
     """
     if given.kind == "file":
         return _core.Run.from_path(given.source, encoding, score_type, duplicates, progress)
@@ -100,7 +100,7 @@ def rank_run(
 
     Raises:
         InputError: It is not of the format.
-        FileError: The file cannot be read.
+        FileError: The file can't be read.
     """
     if given.kind == "table":
         with see_table(
@@ -134,7 +134,7 @@ def see_joined(
 
     Raises:
         InputError: It is not of the format.
-        FileError: A file cannot be read.
+        FileError: A file can't be read.
     """
     if not given.format:
         with _held(given, names) as seen:
@@ -160,7 +160,7 @@ def open_joined(
 
     Raises:
         InputError: It is not of the format, or a column is missing.
-        FileError: A file cannot be read.
+        FileError: A file can't be read.
     """
     return _open(given, JOINED, names, attributes, encoding=encoding, progress=progress)
 
@@ -185,11 +185,11 @@ def see_table(
         columns: By role, the names of columns that are given.
         encoding: How text is encoded.
         notes: As in `read_judgments`.
-        progress: Called with the bytes read so far.
+        progress: A function that is called with the bytes read so far.
 
     Raises:
         InputError: It is not of the format.
-        FileError: A file cannot be read.
+        FileError: A file can't be read.
     """
     if not given.format:
         with _held(given, columns) as seen:

@@ -109,7 +109,7 @@ def read_table(
         attribution: What turns labels into grades, where there are labels in place of grades.
 
     Raises:
-        InputError: A column is missing, or holds what cannot be read.
+        InputError: A column is missing, or holds invalid values.
     """
     source = open_table(table)
     found = Found(source, names)
@@ -171,7 +171,7 @@ def read_judged(
     """Read a table whose rows hold a query, a document and its grade.
 
     Raises:
-        InputError: A column is missing, or holds what cannot be read.
+        InputError: A column is missing, or holds invalid values.
     """
     found = Found(open_table(table), names)
     grades = found.read_numbers("relevance")
@@ -186,7 +186,7 @@ def read_retrieved(
     Scores are ranks below zero then, as is said last.
 
     Raises:
-        InputError: A column is missing, or holds what cannot be read.
+        InputError: A column is missing, or holds invalid values.
     """
     found = Found(open_table(table), names)
     are_ranks = found.seek("score") is None and found.seek("rank") is not None

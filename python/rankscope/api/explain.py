@@ -54,23 +54,23 @@ def explain(
     """Explain the nDCG of grades in rank order: every term, the ideal order, what would raise it.
 
     Args:
-        grades: Grades, best rank first, or a mapping of document to grade; NaN is unjudged.
+        grades: Grades, best rank first, or a mapping of document to grade. NaN means unjudged.
         k: The cutoff, or `None` for the whole list.
-        names: What the documents are called, one a grade; a text gives each letter.
-        ideal: All judged grades, in any order; those of the list if left out.
+        names: The names of the documents, one per grade. A string names each by one letter.
+        ideal: All judged grades, in any order (default: those of the list).
         measure: The measure: nDCG, DCG, IDCG, CG, AP, RR, P or R.
-        empty: The value where the ideal is 0, as in `Policy`.
-        unjudged: What a document without a judgment is, as in `Policy`.
-        limit: How many ranks are shown at most.
-        **settings: `gain`, `discount`, `base` and `s` as in `nDCG`; `negative` and `missing_gain`
-            as in `Policy`.
+        empty: The value if the ideal is 0, as in `Policy`.
+        unjudged: How unjudged documents count, as in `Policy`.
+        limit: The maximum number of ranks to show.
+        **settings: `gain`, `discount`, `base` and `s` as in `nDCG`, and `negative` and
+            `missing_gain` as in `Policy`.
 
     Returns:
-        The derivation; `print` writes it as text, a notebook shows it.
+        The derivation. `print` writes it as text, and notebooks display it.
 
     Raises:
-        UsageError: A setting is outside its domain, or the measure has no explanation.
-        InputError: A grade is no number, or the ideal lacks what the list has.
+        UsageError: A setting is invalid, or the measure can't be explained.
+        InputError: A grade is not a number, or the list beats its ideal.
 
     Examples:
         >>> explanation = explain([4, 2, 5, 3, 5], k=3, names="ABCDE")
@@ -155,7 +155,7 @@ def find_query(rankings: Rankings, query_id: object) -> int:
     """Return the index of a query.
 
     Raises:
-        UsageError: It is not judged.
+        UsageError: The query isn't judged.
     """
     try:
         number = rankings._core.find(str(query_id))  # noqa: SLF001 - a part of it
@@ -176,8 +176,8 @@ def take_query(rankings: Rankings, number: int, query_id: object = None) -> Rank
 
     Args:
         rankings: The rankings.
-        number: Its place.
-        query_id: What it is called, where that is known: to look it up takes reading all of them.
+        number: The index of the query.
+        query_id: Its id, if known. Looking it up reads the ids of all queries.
     """
     from rankscope.explain.derive.query import RankedQuery  # noqa: PLC0415 - only explanations need it
 

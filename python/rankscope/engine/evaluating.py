@@ -51,7 +51,7 @@ def load_qrels(
 
     Raises:
         InputError: They are not of the format.
-        FileError: The file cannot be read.
+        FileError: The file can't be read.
     """
     check_choice("duplicates", duplicates, DUPLICATES)
     check_choice("encoding", encoding, ENCODINGS)
@@ -95,7 +95,7 @@ def rank_run(
 
     Raises:
         InputError: It is not of the format.
-        FileError: The file cannot be read.
+        FileError: The file can't be read.
     """
     check_choice("duplicates", duplicates, DUPLICATES)
     check_choice("encoding", encoding, ENCODINGS)
@@ -139,7 +139,7 @@ def evaluate_run(
     Raises:
         UsageError: A measure, the policy or another argument is not one.
         InputError: The run is not of the format, or the policy refuses it.
-        FileError: The file cannot be read.
+        FileError: The file can't be read.
     """
     grades = qrels.judgments.grades()
     request = read_request(

@@ -36,7 +36,7 @@ class Reading:
     Args:
         attributes: The columns of what belongs to the query.
         ties: What decides between equal scores.
-        duplicates: What becomes of a document given twice in a query.
+        duplicates: What to do with a document that occurs twice in a query, as in `evaluate`.
         is_grouped: Whether to refuse rows of a query that are not together.
         threads: How many threads to use.
     """
@@ -64,7 +64,7 @@ def evaluate_stream(
 
     Raises:
         InputError: The table is not of the format, or a column is missing.
-        FileError: A file cannot be read.
+        FileError: A file can't be read.
     """
     plan = make_plan(request, reading.ties, [], reading.duplicates)
     with open_file() as file:

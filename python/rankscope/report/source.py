@@ -62,7 +62,7 @@ def hold(given: InputLike, role: str, name: str = "") -> Held:
     Args:
         given: The input, as `evaluate` takes it.
         role: `qrels`, `run` or `table`.
-        name: What the report calls it; its path where left out.
+        name: The name in the report (default: the path).
 
     What cannot be read has no files: reading it says why.
     """

@@ -41,13 +41,13 @@ class ParquetFile:
 
     Args:
         file: Where it is.
-        name: What messages call it.
+        name: The name for messages.
         wanted: What is wanted of it.
-        progress: Called with the bytes read so far.
+        progress: A function that is called with the bytes read so far.
 
     Raises:
         InputError: It is no Parquet file, or has no such columns.
-        FileError: The file cannot be read.
+        FileError: The file can't be read.
     """
 
     def __init__(
@@ -209,13 +209,13 @@ class ArrowFile:
 
     Args:
         file: Where it is.
-        name: What messages call it.
+        name: The name for messages.
         wanted: What is wanted of it.
-        progress: Called with the bytes read so far.
+        progress: A function that is called with the bytes read so far.
 
     Raises:
         InputError: It is none, or has no such columns.
-        FileError: The file cannot be read.
+        FileError: The file can't be read.
     """
 
     def __init__(

@@ -65,7 +65,7 @@ def refuse_archive_name(path: str, name: str) -> None:
 
     Args:
         path: The path.
-        name: What messages call it.
+        name: The name for messages.
 
     Raises:
         FormatError: It is the path of an archive.

@@ -19,8 +19,8 @@ def read_groups(
     """Read grades, group sizes, queries, and the documents that comments name.
 
     Raises:
-        InputError: It is not of the format, or the rows of a query are not together.
-        FileError: The file cannot be read.
+        InputError: The file doesn't have the format, or the rows of a query aren't contiguous.
+        FileError: The file can't be read.
     """
     import numpy as np  # noqa: PLC0415 - loads with the first array
 

@@ -41,13 +41,13 @@ def read_numbers_of(
 
     Args:
         given: A path, `-` for standard input, or the bytes themselves.
-        name: What messages call it.
+        name: The name for messages.
         role: What the numbers are.
-        progress: Called with the bytes read so far.
+        progress: A function that is called with the bytes read so far.
 
     Raises:
         InputError: A line holds something else.
-        FileError: The file cannot be read.
+        FileError: The file can't be read.
     """
     import numpy as np  # noqa: PLC0415 - loads with the first array
 

@@ -70,9 +70,9 @@ class TextSource:
 
     Args:
         file: Where they are.
-        name: What messages call it.
+        name: The name for messages.
         encoding: `utf-8` or `latin-1`.
-        progress: Called with the bytes of the file read so far.
+        progress: A function that is called with the bytes of the file read so far.
     """
 
     def __init__(
@@ -153,11 +153,11 @@ class OpenFile:
     Args:
         file: Where its bytes are.
         given: The path, or the bytes of a file.
-        name: What messages call it.
+        name: The name for messages.
         form: Its format.
         wanted: The columns that are wanted.
         encoding: How text is encoded.
-        progress: Called with the bytes read so far.
+        progress: A function that is called with the bytes read so far.
     """
 
     file: BinaryIO

@@ -32,7 +32,7 @@ def read_scored(
 
     Raises:
         InputError: They are not of the format, or not as many.
-        FileError: A file cannot be read.
+        FileError: A file can't be read.
     """
     wanted = dict.fromkeys(("query", "doc", "relevance"))
     with open_batches(

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
         """A file of rows, read batch by batch.
 
         Attributes:
-            name: What messages call it.
+            name: The name for messages.
             names: The names of its columns.
             columns: The columns that are wanted, by role.
             schema: The schema of its batches.
@@ -83,16 +83,16 @@ def open_batches(
         needed: Roles of which there must be a column; of several together, one.
         others: The names of further columns, such as those to group by.
         format: The format, where the name of the file does not tell it.
-        name: What messages call it; the path if left out.
+        name: The name for messages (default: the path).
         encoding: How text is encoded: `utf-8` or `latin-1`.
-        progress: Called with the bytes read so far, of all files.
+        progress: A function that is called with the bytes read so far, of all files.
 
     Returns:
-        The batches, their schema, and the columns by role. A role without a column is left out.
+        The batches, their schema, and the columns by role, for the roles that have one.
 
     Raises:
         InputError: It is not of the format, or a column that is named or needed is not there.
-        FileError: The file cannot be read.
+        FileError: The file can't be read.
     """
     called = name or (given if isinstance(given, str) else "<bytes>")
     files = list_files(given) if isinstance(given, str) else []
@@ -110,7 +110,7 @@ class TableFile:
     """A table in one or more files, read once, batch by batch.
 
     Attributes:
-        name: What messages call it.
+        name: The name for messages.
         columns: By role, the name of its column; further columns by their own names.
         schema: The Arrow schema of the batches: the columns by their own names; ids are text or
             integers of 64 bits, numbers are float64, and what is neither is as it was.

@@ -85,8 +85,8 @@ def reckon(bench: Workbench, question: Question) -> Reconciliation:
         question: What is asked of it.
 
     Raises:
-        InputError: The input is not of the format.
-        FileError: A file cannot be read.
+        InputError: The input doesn't have the expected format.
+        FileError: A file can't be read.
     """
     asked, wanted = question.measure, question.wanted
     candidates = list(_list_candidates(question.rows, asked, bench))

@@ -100,8 +100,8 @@ class Workbench:
         """Make a workbench for a table whose rows hold both scores and grades.
 
         Raises:
-            InputError: A column is missing, or holds what cannot be read.
-            FileError: A file cannot be read.
+            InputError: A column is missing, or holds invalid values.
+            FileError: A file can't be read.
         """
         rank = partial(
             Rankings.from_table,
@@ -127,7 +127,7 @@ class Workbench:
         """Evaluate under each of these rules, for `outcome` to return.
 
         Raises:
-            InputError: The input is not of the format.
+            InputError: The input doesn't have the expected format.
         """
         by_order: dict[tuple[str, str], dict[Policy, list[Rules]]] = {}
         for rules in dict.fromkeys(wanted):

@@ -40,7 +40,7 @@ def derive(query: RankedQuery, measure: Measure, policy: Policy, *, limit: int) 
         query: The query.
         measure: nDCG, DCG, IDCG or CG.
         policy: The policy.
-        limit: How many ranks are shown at most.
+        limit: The maximum number of ranks to show.
 
     Raises:
         UsageError: The policy refuses the measure, or there is no gain for a grade.

@@ -39,7 +39,7 @@ def derive_relevance(
         query: The query.
         measure: AP, RR, P or R.
         policy: The policy.
-        limit: How many ranks are shown at most.
+        limit: The maximum number of ranks to show.
 
     Raises:
         MeasureError: AP or RR is asked for where documents of one score are relevant and not.

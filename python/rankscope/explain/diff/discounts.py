@@ -38,7 +38,7 @@ def name_discounts(
     """List the discounts by name, each as what a measure is given for it.
 
     Args:
-        bases: The bases of `log` and `jk`; where left out, e for `log` and 2 for `jk`.
+        bases: The bases of `log` (default: e) and `jk` (default: 2).
         powers: The powers of `zipf`.
         tables: Weights by rank, by name.
 

@@ -57,7 +57,7 @@ class EventFile:
         given: A path; `-` is standard input.
         format: Its format, where its name does not tell it.
         encoding: How its text is encoded, `utf-8` or `latin-1`.
-        progress: Called with the bytes read so far.
+        progress: A function that is called with the bytes read so far.
     """
 
     given: str
@@ -118,7 +118,7 @@ class EventFile:
         """Read a file as tables. Numbers in CSV stay text.
 
         Args:
-            only: The columns that are wanted; all of them if left out.
+            only: The columns to read (default: all).
 
         Yields:
             Record batches of Arrow, and the lines of their rows.

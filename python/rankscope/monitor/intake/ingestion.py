@@ -215,7 +215,7 @@ class Ingestion:
         Raises:
             UsageError: It is none of them.
             InputError: A file or a frame cannot be read to its end; what came before was taken.
-            FileError: A file cannot be read.
+            FileError: A file can't be read.
         """
         if isinstance(given, str | os.PathLike):
             self.take_file(EventFile(os.fspath(given)))
