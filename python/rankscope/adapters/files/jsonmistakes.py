@@ -10,23 +10,16 @@ from rankscope.adapters.files.roles import ID_ROLES, NUMBER_ROLES
 from rankscope.adapters.mistakes import code_of
 from rankscope.errors import FormatError, InputError, LimitError
 from rankscope.records import record
+from rankscope.strict_json import Flaw, JSONMistake, StrictJSON
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
 DEEPEST = 32
-LONGEST_INTEGER = 20
 SHOWN = 120
 INTEGERS = range(-(2**63), 2**63)
 ONE_A_LINE = "write one object a line: jq -c ."
-
-
-@record(frozen=True, slots=True)
-class Token:
-    """A number as it is written: `NaN`, `Infinity`, or more digits than any type holds."""
-
-    text: str
 
 
 @record(frozen=True, slots=True)
@@ -55,18 +48,20 @@ def read_object(text: bytes, names: Iterable[str], *, is_cut: bool = False) -> d
     Raises:
         InputError: It is no object, or not as JSON has them.
     """
-    wanted = frozenset(names)
+    reader = StrictJSON(frozenset(names), is_bounded=True)
     try:
-        value = json.loads(
-            text,
-            parse_constant=Token,
-            parse_int=lambda text: int(text) if len(text) <= LONGEST_INTEGER else Token(text),
-            object_pairs_hook=lambda pairs: _without_doubles(pairs, wanted),
+        value = reader.load(text)
+    except JSONMistake as mistake:
+        if mistake.flaw.code == "depth":
+            raise _too_deep() from mistake
+        raise _say_syntax(text, mistake, is_cut=is_cut) from mistake
+    flaw = _find_double(value) if reader.has_flaws else None
+    if flaw is not None:
+        raise FormatError(
+            f"expected each key once, found {flaw.found}",
+            hint="which of them counts? keep one",
+            code=flaw.code,
         )
-    except RecursionError as error:
-        raise _too_deep() from error
-    except json.JSONDecodeError as error:
-        raise _say_syntax(text, error, is_cut=is_cut) from error
     if isinstance(value, list):
         raise FormatError(
             "expected an object a line, found a list",
@@ -123,7 +118,7 @@ def check_value(value: object, role: str) -> None:
 
 def _check_number(value: object, role: str) -> None:
     wanted = {"relevance": "grade"}.get(role, role)
-    number = float(value.text) if isinstance(value, Token) else value
+    number = float(value.text) if isinstance(value, Flaw) else value
     if isinstance(number, float) and not math.isfinite(number):
         mistake = "nan" if math.isnan(number) else "infinite"
         message = f"expected a finite {wanted}, found {_name(value)}"
@@ -141,7 +136,7 @@ def _check_number(value: object, role: str) -> None:
 
 
 def _is_rounded(value: object) -> bool:
-    integer = int(value.text) if isinstance(value, Token) else value
+    integer = int(value.text) if isinstance(value, Flaw) else value
     return isinstance(integer, int) and int(float(integer)) != integer
 
 
@@ -203,7 +198,7 @@ def _another_type(name: str, wanted: str, found: object) -> FormatError:
     )
 
 
-def _say_syntax(text: bytes, error: json.JSONDecodeError, *, is_cut: bool) -> FormatError:
+def _say_syntax(text: bytes, mistake: JSONMistake, *, is_cut: bool) -> FormatError:
     if is_cut:
         return FormatError(
             "expected the last line to be whole, found it cut off",
@@ -218,24 +213,23 @@ def _say_syntax(text: bytes, error: json.JSONDecodeError, *, is_cut: bool) -> Fo
     else:
         hint = "names and texts stand in double quotes; there are no comments and no further commas"
     return FormatError(
-        f"expected an object of JSON a line, found something else ({error.msg})",
+        f"expected an object of JSON a line, found something else ({mistake.message})",
         hint=hint,
         code="json_syntax",
-        column=error.colno,
+        column=mistake.column,
     )
 
 
-def _without_doubles(pairs: list[tuple[str, object]], wanted: frozenset[str]) -> dict[str, object]:
-    made: dict[str, object] = {}
-    for name, value in pairs:
-        if name in made and name in wanted:
-            raise FormatError(
-                f"expected each key once, found {name!r} twice",
-                hint="which of them counts? keep one",
-                code="duplicate_key",
-            )
-        made[name] = value
-    return made
+def _find_double(value: object) -> Flaw | None:
+    """Find an object with a name twice; numbers that JSON lacks are for the column to judge."""
+    waiting = [value]
+    while waiting:
+        one = waiting.pop()
+        if isinstance(one, Flaw) and one.code == "duplicate_key":
+            return one
+        if isinstance(one, dict | list):
+            waiting += reversed(one.values() if isinstance(one, dict) else one)
+    return None
 
 
 def _is_deeper_than(depth: int, value: object) -> bool:
@@ -260,7 +254,7 @@ def _too_deep() -> LimitError:
 
 
 def _is_beyond_64_bits(value: object) -> bool:
-    if isinstance(value, Token):
+    if isinstance(value, Flaw):
         return value.text.lstrip("-").isdigit()
     return _is_integer(value) and value not in INTEGERS
 
@@ -272,5 +266,5 @@ def _is_integer(value: object) -> bool:
 def _name(value: object) -> str:
     if isinstance(value, dict | list):
         return "an object" if isinstance(value, dict) else "a list"
-    text = value.text if isinstance(value, Token) else json.dumps(value)
+    text = value.text if isinstance(value, Flaw) else json.dumps(value)
     return text if len(text) <= SHOWN else f"{text[:SHOWN]}…"
