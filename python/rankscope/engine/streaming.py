@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rankscope import _core
+from rankscope._core import Plan, TableStream
 from rankscope.adapters import tables
 from rankscope.adapters.arrow import load_arrow
 from rankscope.adapters.numbers import is_judged, no_judgments
@@ -95,8 +95,8 @@ def evaluate_stream(
     )
 
 
-def _push_batches(file: TableFile, plan: _core.Plan, reading: Reading) -> _core.TableStream | None:
-    stream = _core.TableStream()
+def _push_batches(file: TableFile, plan: Plan, reading: Reading) -> TableStream | None:
+    stream = TableStream()
     names = {role: file.columns.get(role) for role in tables.SYNONYMS}
     rows, has_grades = 0, False
     for table in whole_queries(file, names["query"]):

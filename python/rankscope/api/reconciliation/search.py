@@ -10,7 +10,6 @@ from rankscope.api.reconciliation.difference import differ
 from rankscope.conventions import TABLE, adapt, find
 from rankscope.conventions.rules import Rules, write
 from rankscope.data.policy import CHOICES, FIELDS
-from rankscope.engine.requests import SCORE_TYPES
 from rankscope.errors import RankscopeError, UsageError
 from rankscope.measures.domains import DISCOUNTS
 from rankscope.names import quote
@@ -28,6 +27,10 @@ if TYPE_CHECKING:
 
 OURS = "rankscope"
 """The name under which the measure stands as it was asked for, with our defaults."""
+
+
+UNTRIED = ("error", "nan", "minmax")
+"""Words of the policy that are not tried: they hide a value, or change what it is a share of."""
 
 
 @record(frozen=True, slots=True)
@@ -201,14 +204,9 @@ def _value(outcome: Outcome | RankscopeError) -> float:
 def _list_alternatives(rules: Rules) -> Iterator[tuple[str, Settings]]:
     """List the alternatives to each rule, one rule at a time."""
     words: dict[str, tuple[str, ...]] = {
-        "ties": CHOICES["ties"],
-        "empty": ("zero", "skip", "one"),
-        "missing": ("zero", "skip"),
-        "unjudged": CHOICES["unjudged"],
-        "unretrieved": CHOICES["unretrieved"],
-        "negative": ("nonrelevant", "gain"),
-        "aggregate": CHOICES["aggregate"],
-        "score_type": SCORE_TYPES,
+        field: tuple(word for word in CHOICES[field] if word not in UNTRIED)
+        for field in (*FIELDS, "score_type")
+        if field in CHOICES
     }
     for parameter in rules.measure.row.parameters:
         if parameter.name not in {"k", "discount"} and parameter.domain.choices:

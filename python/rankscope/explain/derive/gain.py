@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+from rankscope._core import EMPTY_VALUES
 from rankscope.explain.derive.counted import count
 from rankscope.explain.derive.ideal import derive_ideal, list_judged, rank_ideal
 from rankscope.explain.derive.kernels import Family, Kernels, sibling
@@ -281,4 +282,4 @@ def apply_policy(value: float, query: RankedQuery, policy: Policy) -> float:
     """Return what an evaluation returns for a value, NaN if it returns none."""
     if query.is_missing and policy.missing != "zero":
         return math.nan
-    return {"zero": 0.0, "one": 1.0}.get(policy.empty, value) if math.isnan(value) else value
+    return EMPTY_VALUES.get(policy.empty, value) if math.isnan(value) else value
