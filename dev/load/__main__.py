@@ -8,10 +8,10 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rankscope.monitor.keys import make_key
+from rankscope.monitor.events.times import read_clock
 from rankscope.monitor.monitor import Monitor
-from rankscope.monitor.store.sqlite import SQLiteStore
-from rankscope.monitor.times import read_clock
+from rankscope.monitor.store.keys import make_key
+from rankscope.monitor.store.sqlite.store import SQLiteStore
 
 from dev.load.configuration import CONFIGURATION, PROJECT
 from dev.load.processes import evaluate, serve, watching
@@ -24,7 +24,7 @@ from dev.machine import describe_machine
 from dev.record import write_page
 
 if TYPE_CHECKING:
-    from rankscope.monitor.keys import Scope
+    from rankscope.monitor.store.keys import Scope
 
 RATE = 1000.0
 SECONDS = 600

@@ -23,7 +23,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rankscope.monitor.times import format_time, read_clock
+from rankscope.monitor.events.times import format_time, read_clock
 
 from dev.environments import ROOT
 from dev.load.processes import ADDRESS, SERVE
@@ -275,7 +275,7 @@ def serve(python: str, path: Path) -> Iterator[Target]:
     """Serve a new store by the rankscope of an environment."""
     make = (
         "import sys; from rankscope.monitor import Configuration, Monitor, define\n"
-        "from rankscope.monitor.keys import make_key\n"
+        "from rankscope.monitor.store.keys import make_key\n"
         "music = define(measures=['nDCG@10'], positive='click', window=3600)\n"
         "with Monitor.open(sys.argv[1], 'load') as monitor:\n"
         "    monitor.configure(Configuration(definition=music, baseline=None))\n"

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from rankscope.measures import nDCG
-from rankscope.monitor.configuration import Configuration
-from rankscope.monitor.definition import define
-from rankscope.monitor.limits import SECOND
+from rankscope.monitor.definition.configuration import Configuration
+from rankscope.monitor.definition.definition import define
+from rankscope.monitor.events.limits import SECOND
 
 from dev.load.searches import WEIGHTS, WINDOW
 

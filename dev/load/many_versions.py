@@ -11,19 +11,19 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import httpx
-from rankscope.monitor.configuration import Configuration
-from rankscope.monitor.definition import define
-from rankscope.monitor.events import Items, Label, Ranking
-from rankscope.monitor.keys import make_key
-from rankscope.monitor.limits import HOUR
+from rankscope.monitor.definition.configuration import Configuration
+from rankscope.monitor.definition.definition import define
+from rankscope.monitor.events.event import Items, Label, Ranking
+from rankscope.monitor.events.limits import HOUR
 from rankscope.monitor.monitor import Monitor
 from rankscope.monitor.server.app import make_app
-from rankscope.monitor.store.sqlite import SQLiteStore
+from rankscope.monitor.store.keys import make_key
+from rankscope.monitor.store.sqlite.store import SQLiteStore
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from rankscope.monitor.events import Event
+    from rankscope.monitor.events.event import Event
 
 NOW = 1_795_284_000_000_000
 PROJECT = "music"

@@ -12,8 +12,8 @@ from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
 import numpy as np
-from rankscope.monitor.events import Items, Label, Ranking
-from rankscope.monitor.limits import HOUR, MINUTE, SECOND
+from rankscope.monitor.events.event import Items, Label, Ranking
+from rankscope.monitor.events.limits import HOUR, MINUTE, SECOND
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

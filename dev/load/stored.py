@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from http.client import HTTPConnection
 from typing import TYPE_CHECKING
 
-from rankscope.monitor.store.sqlite import SQLiteStore
+from rankscope.monitor.store.sqlite.store import SQLiteStore
 
 from dev.load.configuration import PROJECT
 from dev.load.searches import make_batch
@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from concurrent.futures import Future
     from pathlib import Path
 
-    from rankscope.monitor.events import Event
-    from rankscope.monitor.store.protocol import Outcome
+    from rankscope.monitor.events.event import Event
+    from rankscope.monitor.events.outcome import Outcome
 
 PATHS = ("/", "/v1/series?measure=nDCG@10&every=day", "/v1/series?measure=nDCG@10&every=hour")
 ASKED = 100

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from rankscope import Rankings
-from rankscope.monitor.limits import HOUR
+from rankscope.monitor.events.limits import HOUR
 from rankscope.monitor.monitor import Monitor
 
 from dev.load.configuration import MEASURES, PROJECT
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from numpy.typing import NDArray
-    from rankscope.monitor.slicing import Slice
+    from rankscope.monitor.definition.slices import Slice
 
 
 def verify(path: Path, batches: int) -> tuple[int, list[str]]:

@@ -1,4 +1,4 @@
-"""Writes the reference of the Python interface from its docstrings: `::: rankscope.evaluate`."""
+"""Write the reference of the Python API from its docstrings: `::: rankscope.evaluate`."""
 
 from __future__ import annotations
 
@@ -23,23 +23,23 @@ ITEM = re.compile(r"^(?P<name>\w+): (?P<text>.*(?:\n {4}.*)*)", re.MULTILINE)
 
 
 def write_object(module: str, name: str) -> str:
-    """A class with its members, or a function."""
+    """Return the reference of a class with its members, or of a function."""
     thing = getattr(import_module(module), name)
     if not inspect.isclass(thing):
-        return write_function(thing, name, level=2)
-    parts = [f"## {name}", *write_docstring(inspect.getdoc(thing) or "")]
+        return write_function(thing, name, level=3)
+    parts = [f"### {name}", *write_docstring(inspect.getdoc(thing) or "")]
     members = list_members(thing)
     properties = {key: each for key, each in members.items() if isinstance(each, property)}
     if properties:
         parts += ["**Properties**", *(write_property(*each) for each in properties.items())]
     for member, value in members.items():
         if isinstance(value, classmethod) or inspect.isfunction(value):
-            parts.append(write_function(getattr(thing, member), member, level=3, owner=name))
+            parts.append(write_function(getattr(thing, member), member, level=4, owner=name))
     return "\n\n".join(parts)
 
 
 def list_members(thing: type) -> dict[str, object]:
-    """The public members of a class, and of classes that it is made of and that are not public."""
+    """Return the public members of a class, including those inherited from private classes."""
     public = {each for each in vars(rankscope).values() if inspect.isclass(each)} - {thing}
     parts = [each for each in reversed(thing.__mro__) if each not in {*public, object}]
     inherited = [part for part in parts if part.__module__.startswith("rankscope")]
@@ -48,21 +48,21 @@ def list_members(thing: type) -> dict[str, object]:
 
 
 def write_property(name: str, value: property) -> str:
-    """A property with its type and what its docstring says."""
+    """Return the entry of a property: its docstring and its type."""
     kind = inspect.signature(value.fget).return_annotation if value.fget else ""
     about = " ".join((inspect.getdoc(value) or "").split())
     return f"`{name}`\n:   {about} `{kind}`"
 
 
 def write_function(function: object, name: str, *, level: int, owner: str = "") -> str:
-    """A function with its signature and what its docstring says."""
+    """Return the reference of a function: its signature and its docstring."""
     title = f"{owner}.{name}" if owner else name
     about = write_docstring(inspect.getdoc(function) or "")
     return "\n\n".join([f"{'#' * level} {title}", f"```py\n{sign(function, name)}\n```", *about])
 
 
 def sign(function: object, name: str) -> str:
-    """The signature, a parameter a line where there are several."""
+    """Return the signature, with one parameter per line if it is long."""
     if not callable(function):
         raise TypeError(function)
     signature = inspect.signature(function)
@@ -80,7 +80,7 @@ def sign(function: object, name: str) -> str:
 
 
 def write_parameter(parameter: inspect.Parameter) -> str:
-    """A parameter with its type and default, as in the source."""
+    """Return a parameter with its type and default, as in the source."""
     text = f"{parameter.name}: {parameter.annotation}"
     if parameter.kind is inspect.Parameter.VAR_KEYWORD:
         text = f"**{text}"
@@ -90,7 +90,7 @@ def write_parameter(parameter: inspect.Parameter) -> str:
 
 
 def write_docstring(text: str) -> Iterator[str]:
-    """The parts of a docstring as Markdown."""
+    """Yield the parts of a docstring as Markdown."""
     first, *rest = SECTION.split(text)
     yield first.strip()
     for title, section in zip(rest[::2], rest[1::2], strict=True):
@@ -107,5 +107,5 @@ def write_docstring(text: str) -> Iterator[str]:
 
 
 def on_page_markdown(markdown: str, *, page: Page, config: MkDocsConfig, files: Files) -> str:  # noqa: ARG001 - MkDocs passes them by name
-    """Put the reference of each object in its place."""
+    """Replace each `:::` line with the reference of its object."""
     return PLACE.sub(lambda match: write_object(match["module"], match["name"]), markdown)

@@ -1,4 +1,4 @@
-"""Reads the fenced blocks of a page: what is run, what is written to a file, what is only shown."""
+"""Read the fenced code blocks of a page."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ FENCE = re.compile(
 
 @dataclass(frozen=True)
 class Block:
-    """A fenced block of a page."""
+    """A fenced code block of a page."""
 
     language: str
     title: str
@@ -23,7 +23,7 @@ class Block:
 
 
 def read_blocks(text: str) -> list[Block]:
-    """The fenced blocks of a page, in its order."""
+    """Return the fenced code blocks of a page, in order."""
     blocks = []
     for match in FENCE.finditer(text):
         title = re.search(r'title="([^"]+)"', match["rest"])

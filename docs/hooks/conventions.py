@@ -1,4 +1,4 @@
-"""Writes the table of conventions, and what else their rows say: `<!-- conventions: table -->`."""
+"""Write the table of conventions and their details: `<!-- conventions: table -->`."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ PLACE = re.compile(r"^<!-- conventions: (?P<what>table|rows) -->$", re.MULTILINE
 
 
 def write_table() -> str:
-    """A line a convention: its nDCG, its policy, and how that is known."""
+    """Return the table of conventions: nDCG, policy, and how each was verified."""
     lines = [
         f"| [`{row.address}`](#{anchor(row)}) | {row.tool} | {write_ndcg(row)} | "
         f"{row.policy['ties']} | {row.policy['empty']} | {row.policy['missing']} | {row.verified} |"
@@ -30,23 +30,23 @@ def write_table() -> str:
 
 
 def write_ndcg(row: Convention) -> str:
-    """The nDCG of a row, as it is here."""
+    """Return the nDCG of a convention in the notation of rankscope."""
     form = next(form for form in row.forms if form.measure == "nDCG")
     return f"`{measure('nDCG')(**form.settings)}`"
 
 
 def write_rows() -> str:
-    """A section a convention, with all that its row says."""
+    """Return one section per convention."""
     return "\n\n".join(write_row(row) for row in TABLE)
 
 
 def write_row(row: Convention) -> str:
-    """All that a row says."""
+    """Return the section of a convention."""
     items = [
         ("measures", ", ".join(f"`{form}`" for form in describe_forms(row))),
         ("options", "; ".join(describe_option(option) for option in row.options)),
         ("notes", " ".join(describe_rest(row))),
-        ("not repeated", " ".join(bug.says for bug in row.bugs)),
+        ("bugs, not reproduced", " ".join(bug.says for bug in row.bugs)),
         ("source", "; ".join(row.sources)),
     ]
     lines = [f"- **{label}**: {text}" for label, text in items if text]
@@ -55,11 +55,11 @@ def write_row(row: Convention) -> str:
 
 
 def anchor(row: Convention) -> str:
-    """Where a row is on the page."""
+    """Return the anchor of a convention on the page."""
     return re.sub(r"\W", "-", row.address)
 
 
 def on_page_markdown(markdown: str, *, page: Page, config: MkDocsConfig, files: Files) -> str:  # noqa: ARG001 - MkDocs passes them by name
-    """Put the table and the rows in their places."""
+    """Replace the comments with the table and the sections."""
     parts = {"table": write_table, "rows": write_rows}
     return PLACE.sub(lambda match: parts[match["what"]](), markdown)

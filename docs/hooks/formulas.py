@@ -1,4 +1,4 @@
-"""Turns the formulas of a page into MathML, so that no script is needed to read them."""
+"""Convert the formulas of a page to MathML, so that the page needs no script."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ if TYPE_CHECKING:
     from mkdocs.structure.files import Files
     from mkdocs.structure.pages import Page
 
-# What the Markdown extension arithmatex leaves: \( … \) in a span, \[ … \] in a div.
+# The output of the Markdown extension arithmatex: \( … \) in a span, \[ … \] in a div.
 FORMULA = re.compile(
     r'<(?P<tag>span|div) class="arithmatex">\\[(\[](?P<latex>.*?)\\[)\]]</(?P=tag)>', re.DOTALL
 )
 
 
 def render(match: re.Match[str]) -> str:
-    """One formula as MathML, a block of its own where it was one in the text."""
+    """Return a formula as inline or block MathML."""
     latex = html.unescape(match["latex"]).strip()
     if match["tag"] == "div":
         return f'<div class="formula">{convert(latex, display="block")}</div>'
@@ -28,5 +28,5 @@ def render(match: re.Match[str]) -> str:
 
 
 def on_page_content(html: str, *, page: Page, config: MkDocsConfig, files: Files) -> str:  # noqa: ARG001 - MkDocs passes them by name
-    """Replace the formulas of a page when its Markdown has become HTML."""
+    """Replace the formulas in the HTML of a page."""
     return FORMULA.sub(render, html)

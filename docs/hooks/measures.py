@@ -1,7 +1,6 @@
-"""Makes a page for each measure, and their index, from the table of measures.
+"""Write a page for each measure, and their index, from the table of measures.
 
-Every worked example is evaluated while the page is made; a value that is not the one in the table
-stops the build.
+Every worked example is evaluated during the build, which stops if the value differs from the table.
 """
 
 from __future__ import annotations
@@ -28,40 +27,42 @@ if TYPE_CHECKING:
     from rankscope.measures import Example, Parameter, Row
 
 TITLES = {
-    "gain": "Cumulated gain",
-    "binary": "Relevant or not",
-    "sets": "The list as a set",
+    "gain": "Cumulative gain",
+    "binary": "Binary relevance",
+    "sets": "Set measures",
     "judged": "Incomplete judgments",
     "cascade": "User models",
     "count": "Counts",
 }
 TOOL_NAMES = {"trec_eval": "trec_eval, pytrec_eval", "sklearn": "scikit-learn"}
 MEANS = {
-    "mean": "the arithmetic mean",
-    "sum": "the sum",
-    "geometric": "the geometric mean; values below 0.00001 are raised to it",
+    "mean": "arithmetic mean",
+    "sum": "sum",
+    "geometric": "geometric mean; values below 0.00001 count as 0.00001",
 }
 ABOUT = """\
-A measure is written as in ir_measures: `nDCG@10`, `P(rel=2)@5`, `RBP(p=0.9)`. The names of
-trec_eval and ranx are understood, too: [`ndcg_cut_10`, `recip_rank`, `mrr@10`](../coming-from.md).
-In Python a measure is also an object: `nDCG @ 10`, `P(rel=2) @ 5`."""
+Measures are written as in ir_measures, for example `nDCG@10`, `P(rel=2)@5` or `RBP(p=0.9)`. You can
+also use [the names of trec_eval and ranx](../coming-from.md), such as `ndcg_cut_10` or `mrr@10`.
+In Python, measures are objects: `nDCG @ 10`, `P(rel=2) @ 5`.
+
+If you aren't sure which measure to use, see [Choosing a measure](../choosing-a-measure.md)."""
 ABOUT_TWINS = """\
-The definition again, slow and readable; the tests compare the core with it, to the last bit.
+The tests check that the Rust core returns the same values as this code, to the last bit.
 [`query`](../how-numbers-are-computed.md#one-query) is a ranked list with its judgments."""
 ABOUT_UNDEFINED = """\
-[the policy](../how-numbers-are-computed.md#policies) `empty` says what counts there"""
-# What the letters of the formulas mean: where a formula has the pattern, its page has the line.
+see [the policy `empty`](../how-numbers-are-computed.md#empty)"""
+# The symbols in formulas: a page explains each one whose pattern its formula matches.
 SYMBOLS = (
     (r"g_r", r"g_r", "the grade of the document at rank $r$"),
-    (r"g\^\{\*\}_r", r"g^{*}_r", "the $r$-th largest grade of the judged documents"),
+    (r"g\^\{\*\}_r", r"g^{*}_r", "the $r$-th highest grade of the judged documents"),
     (r"G\(", r"G", "the [gain](../how-numbers-are-computed.md#gains) of a grade"),
     (r"d\(r\)", r"d(r)", "the [discount](../how-numbers-are-computed.md#discounts) of a rank"),
-    (r"b_r", r"b_r", "1 where the document at rank $r$ is relevant, 0 elsewhere"),
-    (r"\{R\}|(?<![\w{])R(?![\w@])", r"R", "the number of judged documents that are relevant"),
+    (r"b_r", r"b_r", "1 if the document at rank $r$ is relevant, else 0"),
+    (r"\{R\}|(?<![\w{])R(?![\w@])", r"R", "the number of relevant documents"),
     (r"\bN\b", r"N", "the number of documents judged not relevant"),
     (r"n_r", r"n_r", "the number of documents judged not relevant above rank $r$"),
     (r"m_r", r"m_r", "the number of relevant documents above rank $r$"),
-    (r"p_r", r"p_r", "the number of documents above rank $r$ that are judged or below grade 0"),
+    (r"p_r", r"p_r", "the number of documents above rank $r$ with a grade, even a negative one"),
     (r"\\epsilon", r"\epsilon", "0.00001"),
     (r"\\beta", r"\beta", "the parameter `beta`"),
     (r"\bp\^", r"p", "the parameter `p`"),
@@ -70,35 +71,35 @@ SYMBOLS = (
 
 
 def address(row: Row) -> str:
-    """Where the page of a measure is, below `docs`."""
+    """Return the path of the page of a measure, below `docs`."""
     return f"measures/{row.name.lower()}.md"
 
 
 def pages() -> dict[str, str]:
-    """The Markdown of every page, by its address."""
+    """Return the Markdown of every page, by path."""
     return {"measures/index.md": write_index()} | {
         address(row): write_page(row) for row in TABLE.values()
     }
 
 
 def title_of(family: ModuleType) -> str:
-    """What a family is called."""
+    """Return the title of a family of measures."""
     name = family.__name__.rpartition(".")[2]
     return TITLES.get(name, name.capitalize())
 
 
 def write_index() -> str:
-    """The page that lists the measures by family."""
+    """Return the page that lists the measures by family."""
     parts = ["# Measures", ABOUT]
     for family in FAMILIES:
         about = (inspect.getdoc(family) or "").partition("\n")[0]
         rows = [(f"[{row.name}]({row.name.lower()}.md)", row.definition) for row in family.ROWS]
-        parts += [f"## {title_of(family)}", about, table(("measure", "value for one query"), rows)]
+        parts += [f"## {title_of(family)}", about, table(("measure", "definition"), rows)]
     return "\n\n".join(parts) + "\n"
 
 
 def write_page(row: Row) -> str:
-    """The page of a measure."""
+    """Return the page of a measure."""
     formulas = row.formula.split(r", \quad ")
     parts = [f"# {row.name}", row.definition, *(f"$$\n{each}\n$$" for each in formulas)]
     found = [each for each in SYMBOLS if re.search(each[0], row.formula)]
@@ -109,12 +110,12 @@ def write_page(row: Row) -> str:
     parts += ["## Example", write_example(row)]
     names = write_names(row)
     if names:
-        parts += ["## In other tools", names]
+        parts += ["## Names in other tools", names]
     if row.properties:
         sentences = [f"- {PROPERTIES[name]}" for name in PROPERTIES if name in row.properties]
-        parts += ["## Properties", "With the default parameters:", "\n".join(sentences)]
+        parts += ["## Properties", "These hold with the default parameters:", "\n".join(sentences)]
     parts += [
-        "## In plain Python",
+        "## Reference implementation",
         ABOUT_TWINS,
         f"```py\n{source_of(KERNELS[row.kernel])}\n```",
         "## References",
@@ -124,23 +125,23 @@ def write_page(row: Row) -> str:
 
 
 def facts(row: Row) -> Iterator[tuple[str, str]]:
-    """What is known of a measure besides its formula."""
+    """Yield facts about a measure, as label and text."""
     low, high = row.value_range
-    yield "Range", f"{low:g}, always" if low == high else f"{low:g} to {bound(high)}"
+    yield "Range", f"always {low:g}" if low == high else f"{low:g} to {bound(high)}"
     undefined = row.undefined.removeprefix("Undefined ").rstrip(".")
-    yield "Undefined", f"{undefined}; {ABOUT_UNDEFINED}" if undefined else "never"
-    yield "Over queries", MEANS[row.mean]
+    yield "Undefined", f"{undefined} ({ABOUT_UNDEFINED})" if undefined else "never"
+    yield "Aggregated over queries", MEANS[row.mean]
     if row.aliases:
         yield "Also called", ", ".join(f"`{alias}`" for alias in row.aliases)
 
 
 def bound(value: float) -> str:
-    """A bound in words where it has no digits."""
-    return "any size" if math.isinf(value) else f"{value:g}"
+    """Return a bound as text."""
+    return "infinity" if math.isinf(value) else f"{value:g}"
 
 
 def write_parameters(row: Row) -> str:
-    """The table of parameters."""
+    """Return the table of parameters."""
     header = ("parameter", "meaning", "values", "default")
     lines = [
         (f"`{each.name}`", each.meaning, str(each.domain), default(each)) for each in row.parameters
@@ -153,9 +154,9 @@ def write_parameters(row: Row) -> str:
 
 
 def default(parameter: Parameter) -> str:
-    """The value that a parameter has when it is left out."""
+    """Return the default of a parameter as text."""
     if parameter.required:
-        return "must be given"
+        return "required"
     if parameter.default is None:
         return "none"
     value = parameter.default
@@ -168,15 +169,15 @@ def default(parameter: Parameter) -> str:
 
 
 def write_example(row: Row) -> str:
-    """The worked example: by hand, and evaluated."""
+    """Return the worked example: the computation and the code."""
     example = row.example
     value = evaluate_example(row)
     shown = " ".join("–" if grade is None else f"{grade:g}" for grade in example.ranking)
     judged = " ".join(f"{grade:g}" for grade in example.not_retrieved)
-    others = f" Judged, but not retrieved: {judged}." if judged else ""
+    others = f" Judged but not retrieved: {judged}." if judged else ""
     qrels, run = as_inputs(example)
     return (
-        f"Grades in rank order: {shown}{' (– is unjudged)' * ('–' in shown)}.{others}\n\n"
+        f"Grades in rank order: {shown}{' (– means unjudged)' * ('–' in shown)}.{others}\n\n"
         f"```text\n{example.measure} = {example.formula} = {example.value:g}\n```\n\n"
         f"```python\n>>> import rankscope as rs\n>>> qrels = {literal(qrels)}\n"
         f">>> run = {literal(run)}\n"
@@ -185,12 +186,12 @@ def write_example(row: Row) -> str:
 
 
 def literal(lists: dict[str, dict[str, float]]) -> str:
-    """A dict of dicts as Python writes it, with double quotes."""
+    """Return a nested dict as Python source, with double quotes."""
     return repr(lists).replace("'", '"')
 
 
 def as_inputs(example: Example) -> tuple[dict[str, dict[str, float]], dict[str, dict[str, float]]]:
-    """Judgments and a run that are the example."""
+    """Return an example as judgments and a run."""
     depth = len(example.ranking)
     run = {f"d{rank}": float(depth + 1 - rank) for rank in range(1, depth + 1)}
     grades = dict(zip(run, example.ranking, strict=True))
@@ -200,7 +201,7 @@ def as_inputs(example: Example) -> tuple[dict[str, dict[str, float]], dict[str, 
 
 
 def evaluate_example(row: Row) -> float:
-    """The value that the package gives for an example, which must be that of its formula."""
+    """Return the value of an example, after checking it against its formula."""
     example = row.example
     qrels, run = as_inputs(example)
     value = rs.evaluate(qrels, run, example.measure)[example.measure]
@@ -216,18 +217,18 @@ def evaluate_example(row: Row) -> float:
 
 
 def write_names(row: Row) -> str:
-    """The table of what other tools call a measure."""
+    """Return the table of the names of a measure in other tools."""
     rows = []
     for tool in TOOLS:
         for line in translations(tool):
             if rs.parse(line.ours).row is row:
                 shown = TOOL_NAMES.get(tool, tool)
                 rows.append((shown, f"`{line.theirs}`", f"`{line.ours}`", line.note))
-    return table(("tool", "there", "here", "how theirs differs"), rows) if rows else ""
+    return table(("tool", "name", "in rankscope", "difference"), rows) if rows else ""
 
 
 def source_of(twin: Callable[..., float]) -> str:
-    """The source of a reference twin, and of what it calls in its module."""
+    """Return the source of a reference implementation, with the functions it calls."""
     module = sys.modules[twin.__module__]
     found = [twin]
     for function in found:
@@ -238,13 +239,13 @@ def source_of(twin: Callable[..., float]) -> str:
 
 
 def table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """A Markdown table."""
+    """Return a Markdown table."""
     lines = [header, ["---"] * len(header), *rows]
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 
 def on_config(config: MkDocsConfig) -> MkDocsConfig:
-    """Name the pages in the navigation, by family."""
+    """Add the pages to the navigation, by family."""
     for entry in config.nav or []:
         if isinstance(entry, dict) and "Measures" in entry:
             entry["Measures"] += [
@@ -255,7 +256,7 @@ def on_config(config: MkDocsConfig) -> MkDocsConfig:
 
 
 def on_files(files: Files, *, config: MkDocsConfig) -> Files:
-    """Add the pages to those that MkDocs found."""
+    """Add the pages to the site."""
     from mkdocs.structure.files import File  # noqa: PLC0415 - the tests read pages without MkDocs
 
     for path, text in pages().items():

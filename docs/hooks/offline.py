@@ -1,4 +1,4 @@
-"""Refuses to build a page that would make the reader's browser fetch something from elsewhere."""
+"""Stop the build if a page would load anything from another site."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from mkdocs.config.defaults import MkDocsConfig
     from mkdocs.structure.pages import Page
 
-# Where HTML names what a browser loads by itself. A link that the reader follows is no such place.
+# The attributes with URLs that a browser loads without a click.
 LOADS = {
     "audio": "src",
     "embed": "src",
@@ -23,19 +23,19 @@ LOADS = {
     "source": "src",
     "video": "src",
 }
-# Links that are addresses, not things to load.
+# The kinds of `<link>` that a browser doesn't load.
 ADDRESSES = {"canonical", "next", "prev"}
 
 
 class Loads(HTMLParser):
-    """Collects the addresses outside the site that a page loads by itself."""
+    """Collects the URLs outside of the site that a page loads without a click."""
 
     def __init__(self) -> None:
         super().__init__()
         self.foreign: list[str] = []
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        """Look at one element."""
+        """Check one element."""
         attributes = dict(attrs)
         address = attributes.get(LOADS.get(tag, "")) or ""
         if "//" in address and attributes.get("rel") not in ADDRESSES:
@@ -43,7 +43,7 @@ class Loads(HTMLParser):
 
 
 def on_post_page(output: str, *, page: Page, config: MkDocsConfig) -> None:  # noqa: ARG001 - MkDocs passes it by name
-    """Check a page as it will be written."""
+    """Check the HTML of a page before it is written."""
     loads = Loads()
     loads.feed(output)
     if loads.foreign:

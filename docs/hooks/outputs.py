@@ -1,7 +1,7 @@
-"""Shows what examples print as they print it.
+"""Show the output of examples as it is printed.
 
-Markdown would set tabs four apart, doctest has empty lines written as `<BLANKLINE>`, and outputs
-are not to be coloured as code is.
+Markdown expands tabs to four columns, doctest writes empty lines as `<BLANKLINE>`, and output must
+not be highlighted as code.
 """
 
 from __future__ import annotations
@@ -20,5 +20,5 @@ SESSION = re.compile(r"^( *```)python(?=[^\n]*\n *>>> )", re.MULTILINE)
 
 
 def on_page_markdown(markdown: str, *, page: Page, config: MkDocsConfig, files: Files) -> str:  # noqa: ARG001 - MkDocs passes them by name
-    """Put blanks for tabs and empty lines for their names, and have code told from its output."""
+    """Expand tabs, replace `<BLANKLINE>`, and mark sessions so that output isn't highlighted."""
     return SESSION.sub(r"\1pycon", EMPTY.sub("", markdown.expandtabs(COLUMN)))

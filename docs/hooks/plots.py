@@ -1,7 +1,7 @@
-"""Draws the plots of pages: `<!-- plot: draw_discounts(shown) What is to be seen. -->`.
+"""Draw the plots of pages: `<!-- plot: draw_discounts(shown) The alternative text. -->`.
 
-The Python of the page is run down to there, and what it has called `shown` is drawn, on light and
-on dark paper; the page shows the one that fits.
+The Python code of the page is executed up to this line, and the variable `shown` is drawn on a
+light and on a dark background. The page shows the one that fits its color scheme.
 """
 
 from __future__ import annotations
@@ -30,12 +30,12 @@ BLOCKS = runpy.run_path(str(Path(__file__).with_name("blocks.py")))
 
 
 def address(page: str, data: str, theme: str) -> str:
-    """Where the plot of a page is, beside it."""
+    """Return the path of a plot, relative to its page."""
     return f"plots/{Path(page).stem}-{data}-{theme}.svg"
 
 
 def draw_plots(page: str, text: str) -> dict[str, str]:
-    """The plots of a page, by their addresses."""
+    """Return the plots of a page as SVG, by path."""
     drawn: dict[str, str] = {}
     names: dict[str, object] = {"__name__": "__page__"}
     start = 0
@@ -50,7 +50,7 @@ def draw_plots(page: str, text: str) -> dict[str, str]:
 
 
 def run_blocks(text: str, names: dict[str, object]) -> None:
-    """Run the Python of a part of a page, and write its files."""
+    """Execute the Python blocks of a part of a page, and write its files."""
     for block in BLOCKS["read_blocks"](text):
         if block.title:
             Path(block.title).write_text(block.code, encoding="utf-8")
@@ -62,7 +62,7 @@ def run_blocks(text: str, names: dict[str, object]) -> None:
 
 
 def on_files(files: Files, *, config: MkDocsConfig) -> Files:
-    """Add the plots to the files that MkDocs found."""
+    """Add the plots to the site."""
     from mkdocs.structure.files import File  # noqa: PLC0415 - the tests draw plots without MkDocs
 
     for page in list(files.documentation_pages()):
@@ -72,7 +72,7 @@ def on_files(files: Files, *, config: MkDocsConfig) -> Files:
 
 
 def on_page_markdown(markdown: str, *, page: Page, config: MkDocsConfig, files: Files) -> str:  # noqa: ARG001 - MkDocs passes them by name
-    """Put the plots in their places."""
+    """Replace the comments with the plots."""
     uri = page.file.src_uri
 
     def show(place: re.Match[str]) -> str:
@@ -86,5 +86,5 @@ def on_page_markdown(markdown: str, *, page: Page, config: MkDocsConfig, files: 
 
 
 def relative(path: str, page: str) -> str:
-    """The address of a file as a page says it."""
+    """Return the path of a file relative to a page."""
     return os.path.relpath(path, Path(page).parent).replace(os.sep, "/")

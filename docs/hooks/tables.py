@@ -1,7 +1,7 @@
-"""Fills in what the package knows.
+"""Fill in tables and source code from the package.
 
-A line `<!-- table: names trec_eval -->` becomes a table, a line `<!-- source: module.name -->` the
-source of a class or function.
+A line `<!-- table: names trec_eval -->` becomes a table, and a line `<!-- source: module.name -->`
+the source of a class or function.
 """
 
 from __future__ import annotations
@@ -14,21 +14,23 @@ from inspect import getsource
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
-from rankscope.cli.arguments import Parser
+from rankscope.cli.commands import COMMANDS
+from rankscope.cli.parser import Parser, describe_argument
 from rankscope.data.diagnostics import SENTENCES
 from rankscope.measures.compat import translations
-from rankscope.monitor.aliases import ITEM_NAMES, LABEL_NAMES, RANKING_NAMES
-from rankscope.monitor.events import Item, Label, Ranking
+from rankscope.monitor.events.event import Item, Label, Ranking
+from rankscope.monitor.events.names import ITEM_NAMES, LABEL_NAMES, RANKING_NAMES
+from rankscope.monitor.events.times import read_clock
 from rankscope.monitor.server.app import Service
 from rankscope.monitor.server.settings import Settings
-from rankscope.monitor.times import read_clock
 
 if TYPE_CHECKING:
     from mkdocs.config.defaults import MkDocsConfig
     from mkdocs.structure.files import Files
     from mkdocs.structure.pages import Page
+    from rankscope.cli.commands import Command
     from rankscope.measures.compat import Tool
-    from rankscope.monitor.store.protocol import Store
+    from rankscope.monitor.store.store import Store
 
 PLACE = re.compile(r"^<!-- table: (?P<what>\w+) ?(?P<which>\w*) -->$", re.MULTILINE)
 TESTS = Path(__file__).resolve().parents[2] / "tests"
@@ -44,86 +46,86 @@ EVENTS = {
     "label": (Label, LABEL_NAMES),
 }
 BESIDES = {
-    "features": "More attributes, as they are named in some logs.",
-    "tags": "Likewise.",
-    "labels": "What had happened to it when it was logged, such as `click`.",
-    "time": "When it was shown, in RFC 3339 or in milliseconds since 1970.",
+    "features": "More attributes.",
+    "tags": "More attributes.",
+    "labels": "The labels that the document had when the event was logged, such as `click`.",
+    "time": "When the ranking was shown: an RFC 3339 timestamp or milliseconds since 1970.",
     "attributes": 'Names and values, such as `{"country": "de", "device": "tv"}`.',
 }
-"""What is said of fields that records do not have, or have otherwise than JSON."""
+"""Descriptions of fields that the records don't have, or that JSON represents differently."""
 
 
 def write_names(tool: Tool) -> str:
-    """What a tool calls the measures, what they are here, and how they differ."""
+    """Return the names that a tool uses for measures, and how its values differ."""
     lines = [f"| `{line.theirs}` | `{line.ours}` | {line.note} |" for line in translations(tool)]
-    return "\n".join(["| there | here | how theirs differs |", "| --- | --- | --- |", *lines])
+    return "\n".join(["| name | in rankscope | difference |", "| --- | --- | --- |", *lines])
 
 
 def write_diagnostics() -> str:
-    """What each code of the diagnostics says; a field in it is shown as the word it stands for."""
+    """Return the table of diagnostics: each code with its message."""
     lines = [
         f"| `{code}` | {FIELD.sub(shown_field, sentence)} |" for code, sentence in SENTENCES.items()
     ]
-    return "\n".join(["| code | says |", "| --- | --- |", *lines])
+    return "\n".join(["| code | message |", "| --- | --- |", *lines])
 
 
 def shown_field(field: re.Match[str]) -> str:
-    """A field of a sentence as the word that it stands for."""
+    """Return a field of a message as an emphasized word."""
     return f"*{field[1]}*"
 
 
 def write_divergences(tool: str) -> str:
-    """Where the number of a tool is another one, as the tests know it: a list of sentences."""
+    """Return the list of cases in which a tool computes another value, from the tests."""
     lines = []
     for each in runpy.run_path(str(DIVERGENCES))["DIVERGENCES"]:
         if each.tool == tool:
             ours, theirs = show(each.ours), show(each.theirs)
-            if ours == theirs:  # in the places that are shown
+            if ours == theirs:  # after rounding
                 ours, theirs = str(each.ours), str(each.theirs)
             case = each.condition[:1].upper() + each.condition[1:]
-            values = f"`{each.measure}` is {ours} here, {theirs} there"
+            values = f"`{each.measure}` is {ours} in rankscope, and {theirs} in {tool}"
             lines.append(f"- **{case}**: {values}. {each.why}")
     return "\n".join(lines)
 
 
 def write_defects() -> str:
-    """What other tools get wrong, and the names of the tests that ours does not."""
+    """Return the defects in other tools, with the tests that rankscope does not have them."""
     parts = []
     for about, defects in runpy.run_path(str(DEFECTS))["DEFECTS"].items():
         parts.append(f"## {about}")
         for defect in defects:
             tests = ", ".join(f"`{test}`" for test in defect.tests)
             parts.append(
-                f"**{defect.tool}**\n:   There: {defect.there}\n\n"
-                f"    Here: {defect.here}\n\n    Tests: {tests}"
+                f"**{defect.tool}**\n:   {defect.there}\n\n"
+                f"    *rankscope:* {defect.here}\n\n    *Tests:* {tests}"
             )
     return "\n\n".join(parts)
 
 
 def show(value: float | str) -> str:
-    """A value with four places, or the name of an error."""
+    """Return a value with four decimal places, or the name of an error."""
     return value if isinstance(value, str) else f"{value:.4f}"
 
 
 def write_fields(event: str) -> str:
-    """The fields of an event: what they mean, and the names that they may have in a log."""
+    """Return the table of the fields of an event: meaning and accepted names."""
     kind, names = EVENTS[event]
     said = {name: re.sub(r"\s+", " ", text) for name, text in ARGUMENT.findall(kind.__doc__ or "")}
     if event == "label":
-        said["time"] = "When it happened, likewise."
+        said["time"] = "When the event happened: an RFC 3339 timestamp or milliseconds since 1970."
     else:
         said = said | BESIDES
     lines = []
     for role, (_, *others) in names.items():
         known = ", ".join(f"`{name}`" for name in others)
         lines.append(f"| `{role}` | {said[role]} | {known} |")
-    return "\n".join(["| field | means | other names |", "| --- | --- | --- |", *lines])
+    return "\n".join(["| field | meaning | other names |", "| --- | --- | --- |", *lines])
 
 
 def write_routes() -> str:
-    """The routes of the service for programs and people, with what a key needs for each."""
+    """Return the table of the routes of the service, with the scope that each requires."""
     shown = ("api", "page", "form")
-    # Nothing is asked of them, so that they need no store.
+    # The endpoints are only listed, so they need no store.
     service = Service(cast("Store", None), Settings(), time.monotonic, read_clock)
     rows = [
         (ENDING.sub("}", one.path), one.method, one.scope or "", one.summary)
@@ -134,26 +136,26 @@ def write_routes() -> str:
         f"| `{method} {path}` | {scope and f'`{scope}`'} | {summary} |"
         for path, method, scope, summary in rows
     ]
-    return "\n".join(["| route | scope | |", "| --- | --- | --- |", *lines])
+    return "\n".join(["| route | scope | what it does |", "| --- | --- | --- |", *lines])
 
 
 def write_options(command: str) -> str:
-    """The options of a command, as its parser knows them."""
+    """Return the table of the options of a command, from its parser."""
     parser = Parser()
-    import_module(f"rankscope.cli.{command}").add_arguments(parser)
+    cast("Command", COMMANDS.commands[command]).add_arguments(parser)
     lines = []
     for option in parser._actions:  # noqa: SLF001 - argparse has no public list
         if option.option_strings and "--help" not in option.option_strings:
             named = option.metavar or ""
             values = " ".join(named) if isinstance(named, tuple) else named
-            values = " \\| ".join(option.choices or filter(None, [values]))
-            name = " ".join([option.option_strings[-1], values]).strip()
-            lines.append(f"| <code>{name}</code> | {option.help} |")
-    return "\n".join(["| option | means |", "| --- | --- |", *lines])
+            values = values.replace("|", "\\|")
+            name = " ".join([", ".join(option.option_strings), values]).strip()
+            lines.append(f"| <code>{name}</code> | {describe_argument(option)} |")
+    return "\n".join(["| option | meaning |", "| --- | --- |", *lines])
 
 
 def write_table(what: str, which: str) -> str:
-    """The table that a place asks for."""
+    """Return the table that a comment names."""
     match what, which:
         case "names", "trec_eval" | "ir_measures" | "ranx" | "sklearn":
             return write_names(which)
@@ -174,11 +176,11 @@ def write_table(what: str, which: str) -> str:
 
 
 def write_source(module: str, name: str) -> str:
-    """The source of a class or function."""
+    """Return the source of a class or function."""
     return f"```py\n{getsource(getattr(import_module(module), name)).rstrip()}\n```"
 
 
 def on_page_markdown(markdown: str, *, page: Page, config: MkDocsConfig, files: Files) -> str:  # noqa: ARG001 - MkDocs passes them by name
-    """Put tables and sources in their places."""
+    """Replace the comments with tables and source code."""
     filled = PLACE.sub(lambda match: write_table(match["what"], match["which"]), markdown)
     return SOURCE.sub(lambda match: write_source(match["module"], match["name"]), filled)

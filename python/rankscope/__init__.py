@@ -29,11 +29,11 @@ from rankscope.api import ndcg as ndcg
 from rankscope.api import ndcg_score as ndcg_score
 from rankscope.api import read_letor as read_letor
 from rankscope.api import read_qrels as read_qrels
-from rankscope.api import reconcile as reconcile
 from rankscope.api import reconcile_table as reconcile_table
 from rankscope.api import report as report
 from rankscope.api import report_table as report_table
 from rankscope.api import tabulate_discounts as tabulate_discounts
+from rankscope.api.reconciliation.reconcile import reconcile
 from rankscope.data import Diagnostic as Diagnostic
 from rankscope.data import Interval as Interval
 from rankscope.data import Policy as Policy

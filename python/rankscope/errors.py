@@ -169,3 +169,16 @@ def from_core(
     return _CLASSES[kind](
         message, hint=hint, code=code, file=file, line=line, column=column, value=value
     )
+
+
+def hint_extra(extra: str) -> str:
+    """Return a hint that says how to install an extra, which is from source until a release exists.
+
+    Args:
+        extra: The name of the extra, such as `plot`.
+
+    Examples:
+        >>> hint_extra("plot")
+        "install it from source: run `pip install '.[plot]'` in a checkout of rankscope"
+    """
+    return f"install it from source: run `pip install '.[{extra}]'` in a checkout of rankscope"

@@ -12,7 +12,7 @@ import pytest
 import rankscope as rs
 from pyarrow import parquet
 from rankscope.monitor.monitor import Monitor
-from rankscope.monitor.store.sqlite import SQLiteStore
+from rankscope.monitor.store.sqlite.store import SQLiteStore
 
 from tests.cli.command import check_error
 from tests.cli.monitored import CONFIGURED, LOADED, Project, make_events, write_lines

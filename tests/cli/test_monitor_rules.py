@@ -9,11 +9,10 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 import pytest
 from pyarrow import parquet
-from rankscope.monitor.explaining import explain_logged
+from rankscope.monitor.ask.explanation import explain_logged
+from rankscope.monitor.ask.trace import Span, trace_spans
 from rankscope.monitor.monitor import Monitor
-from rankscope.monitor.spans import Span
-from rankscope.monitor.store.sqlite import SQLiteStore
-from rankscope.monitor.tracing import trace_spans
+from rankscope.monitor.store.sqlite.store import SQLiteStore
 
 from tests.cli.command import check_error
 from tests.cli.monitored import LOADED, Project, make_events, write_lines

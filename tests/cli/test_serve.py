@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 import pytest
-from rankscope.monitor.keys import make_key
-from rankscope.monitor.store.sqlite import SQLiteStore
+from rankscope.monitor.store.keys import make_key
+from rankscope.monitor.store.sqlite.store import SQLiteStore
 
 from tests.cli.command import PROGRAM, check_error, run
 from tests.cli.monitored import CONFIGURED, make_events, write_lines
@@ -33,7 +33,7 @@ def serving(store: str, *words: str) -> Iterator[tuple[str, subprocess.Popen[byt
     try:
         assert process.stdout is not None
         line = process.stdout.readline().decode()
-        assert line.startswith("listens on http://"), process.communicate()
+        assert line.startswith("Listening on http://"), process.communicate()
         yield line.split()[-1], process
     finally:
         process.kill()

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 import rankscope as rs
 from rankscope import AP, RankscopeError, nDCG
-from rankscope.api.digits import Wanted
+from rankscope.api.reconciliation.search import Wanted
 from rankscope.conventions import TABLE, Convention, adapt
 from rankscope.conventions.rules import Rules, write
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 import rankscope as rs
 from rankscope import DCG, nDCG
-from rankscope.explain.orders import correlate_orders, find_exchanged, order
+from rankscope.explain.diff.discounts import correlate_orders, find_exchanged, order
 from scipy.stats import kendalltau
 
 from tests.parity.real import DATA

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 import rankscope as rs
+from rankscope.errors import hint_extra
 
 from tests.inputs.entry import lines
 
@@ -138,7 +139,7 @@ RUNS = {"trec": b"q1 Q0 d1 1 0.5 t\n", "csv": b"qid,doc,score\nq1,d1,0.5\n"}
         (
             "csv",
             "sys.modules['pyarrow'] = None",
-            ["missing_extra pip install 'rankscope[tables]'", "False"],
+            [f"missing_extra {hint_extra('tables')}", "False"],
         ),
     ],
 )

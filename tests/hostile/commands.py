@@ -5,8 +5,8 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING, NamedTuple
 
-from rankscope.cli import COMMANDS, GROUPS, _load
-from rankscope.cli.arguments import Parser
+from rankscope.cli.commands import COMMANDS, Group
+from rankscope.cli.parser import Parser
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -19,11 +19,13 @@ class Command(NamedTuple):
         words: Such as `("monitor", "rule", "add")`.
         positionals: Its positional arguments.
         options: Its options, without `--help`.
+        module: The module of the package `rankscope.cli` that has it.
     """
 
     words: tuple[str, ...]
     positionals: tuple[argparse.Action, ...]
     options: tuple[argparse.Action, ...]
+    module: str
 
     @property
     def name(self) -> str:
@@ -33,35 +35,23 @@ class Command(NamedTuple):
 
 def list_commands() -> list[Command]:
     """List every command that can be run."""
-    found = []
-    for name in COMMANDS:
-        if name in GROUPS:
-            for child in GROUPS[name]:
-                found += _walk((name, child), _parse_of(f"{name}.{child}"))
-        else:
-            found += _walk((name,), _parse_of(name))
-    return found
+    return [*_walk((), COMMANDS)]
 
 
-def _parse_of(name: str) -> argparse.ArgumentParser:
-    parser = Parser(prog=name)
-    _load(name).add_arguments(parser)
-    return parser
-
-
-def _walk(words: tuple[str, ...], parser: argparse.ArgumentParser) -> Iterator[Command]:
-    actions = parser._actions
-    for action in actions:
-        if isinstance(action, argparse._SubParsersAction):
-            for name, child in action.choices.items():
-                yield from _walk((*words, name), child)
-            return
-    shown = [action for action in actions if not isinstance(action, argparse._HelpAction)]
-    yield Command(
-        words,
-        tuple(action for action in shown if not action.option_strings),
-        tuple(action for action in shown if action.option_strings),
-    )
+def _walk(words: tuple[str, ...], group: Group) -> Iterator[Command]:
+    for name, command in group.commands.items():
+        if isinstance(command, Group):
+            yield from _walk((*words, name), command)
+            continue
+        parser = Parser(prog=name)
+        command.add_arguments(parser)
+        shown = [each for each in parser._actions if not isinstance(each, argparse._HelpAction)]
+        yield Command(
+            (*words, name),
+            tuple(action for action in shown if not action.option_strings),
+            tuple(action for action in shown if action.option_strings),
+            command.function.partition(":")[0],
+        )
 
 
 def takes_value(option: argparse.Action) -> bool:

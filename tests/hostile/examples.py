@@ -34,7 +34,7 @@ EXAMPLES: dict[str, Example] = {
     "measures": Example({"name": ["nDCG"]}, {}),
     "conventions": Example({"words": EVALUATED}, {}, CHECKS),
     "discounts": Example({"inputs": []}, {"--clicks": ["CLICKS"]}),
-    "report": Example({"inputs": EVALUATED}, {"-o": ["OUT.html"]}),
+    "report": Example({"inputs": EVALUATED}, {"--output": ["OUT.html"]}),
     "monitor configure": Example(STORE, {"--positive": ["click=1"], "--window": ["24h"]}),
     "monitor ingest": Example(STORE | {"files": ["RANKINGS"]}, {}),
     "monitor label": Example(STORE | {"files": ["LABELS"]}, {}),
@@ -63,5 +63,5 @@ EXAMPLES: dict[str, Example] = {
     "monitor doctor": Example(STORE, {}, CHECKS, status=1),
     # Another program listens on the port, so that nothing is served.
     "serve": Example(STORE, {"--port": ["BUSY"]}, status=4),
-    "demo": Example({}, {"--offline": [], "-o": ["OUT.html"]}),
+    "demo": Example({}, {"--offline": [], "--output": ["OUT.html"]}),
 }

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from rankscope.monitor.configuration import Configuration
-from rankscope.monitor.definition import define
-from rankscope.monitor.events import Items, Label, Ranking
-from rankscope.monitor.limits import HOUR, MINUTE
+from rankscope.monitor.definition.configuration import Configuration
+from rankscope.monitor.definition.definition import define
+from rankscope.monitor.events.event import Items, Label, Ranking
+from rankscope.monitor.events.limits import HOUR, MINUTE
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from rankscope.monitor.events import Event
+    from rankscope.monitor.events.event import Event
 
 PROJECT = "music"
 MUSIC = Configuration(

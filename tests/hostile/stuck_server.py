@@ -5,8 +5,8 @@ from __future__ import annotations
 import sys
 import threading
 
-from rankscope.monitor.server.serving import serve_store
-from rankscope.monitor.store.sqlite import SQLiteStore
+from rankscope.monitor.server.run.service import serve_store
+from rankscope.monitor.store.sqlite.store import SQLiteStore
 from sqlalchemy import Connection, text
 
 ENDLESS = text(

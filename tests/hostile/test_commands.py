@@ -14,7 +14,6 @@ import threading
 from typing import TYPE_CHECKING, NamedTuple
 
 import pytest
-import rankscope.cli
 
 from tests.cli.monitored import CONFIGURED, LOADED, make_events, write_lines
 from tests.hostile.commands import Command, list_commands, takes_value
@@ -31,9 +30,9 @@ PRELOADED = (
     "matplotlib.figure",
     "numpy",
     "pyarrow.parquet",
-    "rankscope.monitor.server.serving",
+    "rankscope.monitor.server.run.service",
     "rankscope.report.render",
-    *(f"rankscope.cli.{name}" for name in rankscope.cli.COMMANDS),
+    *sorted({f"rankscope.cli.{command.module}" for command in list_commands()}),
 )
 """What the program has loaded before it forks, so that a call costs little."""
 STRIDE = 1 if os.environ.get("HYPOTHESIS_PROFILE") == "thorough" else 4

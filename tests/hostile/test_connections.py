@@ -10,8 +10,8 @@ from contextlib import suppress
 from itertools import pairwise
 
 import pytest
-from rankscope.monitor.server.connections import READ_BYTES, BoundedProtocol
-from rankscope.monitor.server.rates import Turns
+from rankscope.monitor.server.access.rates import Turns
+from rankscope.monitor.server.run.connections import READ_BYTES, BoundedProtocol
 from rankscope.monitor.server.settings import Settings
 
 from tests.monitor.server.listening import HEALTH, Listening, post_head, read_answer, serve

@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 from jsonschema import Draft202012Validator
-from rankscope.monitor.refusal import RefusedError
+from rankscope.monitor.events.rejection import RefusedError
 from rankscope.monitor.server import app as application
-from rankscope.monitor.server import static
-from rankscope.monitor.server.fit_schema import check_fit
-from rankscope.monitor.server.openapi import NAMED, describe
+from rankscope.monitor.server.http import static
+from rankscope.monitor.server.http.openapi import NAMED, describe
+from rankscope.monitor.server.http.schema import check_fit
 
 from tests.monitor.server.service import Service, make_ranking
 from tests.monitor.server.test_routes import FORM, list_endpoints
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     import httpx
-    from rankscope.monitor.server.endpoint import Endpoint
+    from rankscope.monitor.server.http.endpoint import Endpoint
 
 DESCRIBED = describe(list_endpoints())
 ROUTES = [one for one in list_endpoints() if one.kind != "file"]

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from types import SimpleNamespace
 
-from rankscope.monitor.server import door
+from rankscope.monitor.server.http import dispatcher as door
 from rankscope.monitor.server.settings import Settings
-from rankscope.monitor.store.sqlite import SQLiteStore
+from rankscope.monitor.store.sqlite.store import SQLiteStore
 
 from tests.monitor.server.service import NOW, Service, make_ranking
 

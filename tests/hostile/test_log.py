@@ -8,7 +8,7 @@ import logging
 import threading
 
 import pytest
-from rankscope.monitor.server.journal import Journal, LogWriter
+from rankscope.monitor.server.run.access_log import Journal, LogWriter
 
 from tests.monitor.server.listening import Listening, read_answer, serve
 

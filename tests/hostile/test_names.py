@@ -18,8 +18,8 @@ from hypothesis import strategies as st
 from rankscope.errors import MeasureError, PolicyError, UsageError
 from rankscope.measures.parse import LONGEST_TEXT
 from rankscope.measures.splitting import split_measures
-from rankscope.monitor.definition import define
-from rankscope.monitor.durations import read_duration
+from rankscope.monitor.definition.definition import define
+from rankscope.monitor.events.times import read_duration
 from rankscope.names import LONGEST_NAME, MOST_NAMES, find_closest, quote
 
 from tests.inputs.program import Program

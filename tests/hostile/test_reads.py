@@ -20,29 +20,28 @@ pytest.importorskip("starlette", reason="the service needs Starlette")
 
 from prometheus_client.parser import text_string_to_metric_families
 from rankscope.errors import DeadlineError
-from rankscope.monitor.alerts.advancing import advance_rules
-from rankscope.monitor.alerts.managing import list_states, set_rule
+from rankscope.monitor.alerts.advance import advance_rules
+from rankscope.monitor.alerts.management import list_states, set_rule
 from rankscope.monitor.alerts.rule import Rule
-from rankscope.monitor.contexts import Contexts
-from rankscope.monitor.deadline import Deadline, limit_reads
-from rankscope.monitor.folding import MOST_VERSIONS, choose_versions
-from rankscope.monitor.limits import DAY, HOUR
+from rankscope.monitor.ask.trace import Span
+from rankscope.monitor.evaluate.contexts import Contexts
+from rankscope.monitor.evaluate.refresh import read_slicing
+from rankscope.monitor.evaluate.stored_windows import add_cells, unpack_cell
+from rankscope.monitor.evaluate.windows import sum_windows
+from rankscope.monitor.events.limits import DAY, HOUR
 from rankscope.monitor.monitor import Monitor
-from rankscope.monitor.refreshing import read_slicing
-from rankscope.monitor.server.deadlines import Deadlines
-from rankscope.monitor.server.desk import Desk
+from rankscope.monitor.server.access.principal import Visitor
+from rankscope.monitor.server.http.problems import RefusedRequestError
 from rankscope.monitor.server.metrics import write_metrics
-from rankscope.monitor.server.pages.overview_choice import Choice
-from rankscope.monitor.server.pages.view_overview import view_overview
-from rankscope.monitor.server.pages.view_quality import view_quality
-from rankscope.monitor.server.problems import RefusedRequestError
+from rankscope.monitor.server.pages.overview import view_overview
+from rankscope.monitor.server.pages.overview_range import Choice
+from rankscope.monitor.server.pages.quality import view_quality
+from rankscope.monitor.server.pool import Desk
+from rankscope.monitor.server.run.deadlines import Deadlines
 from rankscope.monitor.server.settings import Settings
-from rankscope.monitor.server.visitor import Visitor
-from rankscope.monitor.slicing import OTHER
-from rankscope.monitor.spans import Span
-from rankscope.monitor.store.sqlite import SQLiteStore
-from rankscope.monitor.stored_windows import add_cells, unpack_cell
-from rankscope.monitor.windows import sum_windows
+from rankscope.monitor.store.deadline import Deadline, limit_reads
+from rankscope.monitor.store.folding import MOST_VERSIONS, OTHER, choose_versions
+from rankscope.monitor.store.sqlite.store import SQLiteStore
 from sqlalchemy import event, text
 
 from tests.hostile.many_versions import MUSIC, NOW, PROJECT, START, make_log, show
@@ -54,8 +53,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from typing import Any
 
-    from rankscope.monitor.events import Event
-    from rankscope.monitor.stored_windows import StoredCell
+    from rankscope.monitor.evaluate.stored_windows import StoredCell
+    from rankscope.monitor.events.event import Event
 
 STUCK = Path(__file__).with_name("stuck_server.py")
 STEPS = 100

@@ -17,16 +17,17 @@ import pytest
 pytest.importorskip("sqlalchemy", reason="the store needs SQLAlchemy")
 
 from rankscope import FileError, UsageError
-from rankscope.monitor.alerts.delivery import Deliverer
-from rankscope.monitor.alerts.log_channel import LogChannel
-from rankscope.monitor.alerts.webhook import call, find_webhook, remove_webhook, set_webhook
-from rankscope.monitor.examining import examine
-from rankscope.monitor.keys import AuditEntry, Secret
+from rankscope.monitor.alerts.notify.delivery import Deliverer, LogChannel
+from rankscope.monitor.alerts.notify.webhook import call, find_webhook, remove_webhook, set_webhook
+from rankscope.monitor.doctor import examine
 from rankscope.monitor.monitor import Monitor
-from rankscope.monitor.store import high_water, outbox_rows, schema
 from rankscope.monitor.store.export import export_parquet
-from rankscope.monitor.store.rule_rows import AlertRow, save_rule
-from rankscope.monitor.store.sqlite import SQLiteStore, open_sqlite_reader
+from rankscope.monitor.store.keys import AuditEntry, Secret
+from rankscope.monitor.store.sqlite import high_water
+from rankscope.monitor.store.sqlite.store import SQLiteStore, open_sqlite_reader
+from rankscope.monitor.store.tables import outbox as outbox_rows
+from rankscope.monitor.store.tables import schema
+from rankscope.monitor.store.tables.rules import AlertRow, save_rule
 
 from tests.hostile.test_store_integrity import (
     RULE,
@@ -43,8 +44,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from rankscope.monitor.store.protocol import Store
-    from rankscope.monitor.store.transaction import Transaction
+    from rankscope.monitor.store.store import Store
+    from rankscope.monitor.store.tables.transaction import Transaction
 
 __all__ = ["windows"]  # a fixture
 

@@ -18,21 +18,20 @@ import pytest
 pytest.importorskip("sqlalchemy", reason="the store needs SQLAlchemy")
 
 from rankscope import FileError
-from rankscope.monitor.alerts.webhook import find_webhook
-from rankscope.monitor.configuration import Configuration
-from rankscope.monitor.definition import define
-from rankscope.monitor.examining import examine
-from rankscope.monitor.keys import AuditEntry, Secret, authenticate, make_key
-from rankscope.monitor.limits import DAY, HOUR
+from rankscope.monitor.alerts.notify.webhook import find_webhook
+from rankscope.monitor.definition.configuration import Configuration
+from rankscope.monitor.definition.definition import define
+from rankscope.monitor.doctor import examine, recompute_windows
+from rankscope.monitor.events.limits import DAY, HOUR
 from rankscope.monitor.monitor import Monitor
-from rankscope.monitor.recomputing import recompute_windows
-from rankscope.monitor.store import opening
-from rankscope.monitor.store.high_water import HighWater, Mark
-from rankscope.monitor.store.lock import InodeLock
-from rankscope.monitor.store.outbox_rows import Webhook, set_webhook
-from rankscope.monitor.store.rule_rows import RuleRow, save_rule
-from rankscope.monitor.store.sqlite import SQLiteStore, open_sqlite_reader
-from rankscope.monitor.store.window_table import (
+from rankscope.monitor.store.keys import AuditEntry, Secret, authenticate, make_key
+from rankscope.monitor.store.sqlite import startup as opening
+from rankscope.monitor.store.sqlite.high_water import HighWater, Mark
+from rankscope.monitor.store.sqlite.lock import InodeLock
+from rankscope.monitor.store.sqlite.store import SQLiteStore, open_sqlite_reader
+from rankscope.monitor.store.tables.outbox import Webhook, set_webhook
+from rankscope.monitor.store.tables.rules import RuleRow, save_rule
+from rankscope.monitor.store.tables.windows import (
     CELL_COLUMNS,
     CELLS,
     HOUR_COLUMNS,
@@ -48,7 +47,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from rankscope.monitor.store.protocol import Store
+    from rankscope.monitor.store.store import Store
     from sqlalchemy import Connection
 
 MUSIC = Configuration(

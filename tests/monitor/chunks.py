@@ -5,13 +5,13 @@ from __future__ import annotations
 from itertools import groupby
 
 import numpy as np
-from rankscope.monitor.events import LABEL_KINDS, Label, Ranking
-from rankscope.monitor.store.chunks import Chunk, Context, LabelColumns
-from rankscope.monitor.store.packing import offsets_of, pack, unpack_columns
+from rankscope.monitor.events.event import LABEL_KINDS, Label, Ranking
+from rankscope.monitor.store.tables.chunks import Chunk, Context, LabelColumns
+from rankscope.monitor.store.tables.documents import offsets_of, pack, unpack_columns
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from rankscope.monitor.store.packing import Texts
+    from rankscope.monitor.store.tables.documents import Texts
 
 
 def texts(values: list[str]) -> Texts:

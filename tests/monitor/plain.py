@@ -8,8 +8,8 @@ from itertools import combinations, pairwise
 
 from rankscope import reference
 from rankscope.measures import IDCG, OrderingLoss, TruncationLoss
-from rankscope.monitor.limits import SECOND
-from rankscope.monitor.windows import Key
+from rankscope.monitor.evaluate.windows import Key
+from rankscope.monitor.events.limits import SECOND
 from rankscope.records import replace
 
 TYPE_CHECKING = False
@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import TypeAlias
 
-    from rankscope.monitor.definition import Definition
-    from rankscope.monitor.events import Label, Ranking
+    from rankscope.monitor.definition.definition import Definition
+    from rankscope.monitor.events.event import Label, Ranking
 
     Rule: TypeAlias = tuple[Definition, int | None]
     Where: TypeAlias = tuple[tuple[str, str], ...]

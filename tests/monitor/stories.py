@@ -5,14 +5,14 @@ from __future__ import annotations
 import random
 
 import rankscope as rs
-from rankscope.monitor.events import Items, Label, Ranking
-from rankscope.monitor.limits import MINUTE
+from rankscope.monitor.events.event import Items, Label, Ranking
+from rankscope.monitor.events.limits import MINUTE
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from rankscope.monitor.events import Environment, Event
+    from rankscope.monitor.events.event import Environment, Event
 
 GRADES = {"a": 6.0, "b": 5.0, "c": 1.0, "d": 2.0, "e": 0.0}
 SHOWN, SWAPPED = ("a", "b", "c", "d", "e"), ("e", "b", "c", "d", "a")

@@ -10,23 +10,23 @@ import pytest
 pytest.importorskip("sqlalchemy", reason="the store needs SQLAlchemy")
 
 from rankscope import EmptyError, Interval, UsageError
-from rankscope.monitor.baseline import (
+from rankscope.monitor.definition.definition import define
+from rankscope.monitor.evaluate.baseline import (
     find_previous,
     measure_period,
     measure_previous,
     measure_set,
 )
-from rankscope.monitor.definition import define
-from rankscope.monitor.events import Items, Label, Ranking
-from rankscope.monitor.limits import HOUR
-from rankscope.monitor.store.sqlite import SQLiteStore
+from rankscope.monitor.events.event import Items, Label, Ranking
+from rankscope.monitor.events.limits import HOUR
+from rankscope.monitor.store.sqlite.store import SQLiteStore
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from rankscope.monitor.events import Environment
+    from rankscope.monitor.events.event import Environment
 
 CLICKS = define(measures=["RR@3", "nDCG@3"], positive="click", window=3600)
 NOW = 10 * HOUR

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from rankscope import AP, ERR, GMAP, MeasureError, NumRet, Policy, UsageError, nDCG
-from rankscope.monitor.definition import Definition, check_comparable, define
+from rankscope.monitor.definition.definition import Definition, check_comparable, define
 
 CLICKS: dict[str, Any] = {"positive": "click", "window": 3600}
 

@@ -14,11 +14,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rankscope import FormatError, Interval, reference
 from rankscope.measures import nDCG
-from rankscope.monitor.definition import define
-from rankscope.monitor.document_costs import BUILT_IN, CostCollector, read_catalogue
-from rankscope.monitor.events import Items, Ranking
-from rankscope.monitor.limits import HOUR
-from rankscope.monitor.queries import collect_queries
+from rankscope.monitor.ask.document_costs import BUILT_IN, CostCollector, read_catalogue
+from rankscope.monitor.ask.queries import collect_queries
+from rankscope.monitor.definition.definition import define
+from rankscope.monitor.events.event import Items, Ranking
+from rankscope.monitor.events.limits import HOUR
 from rankscope.stats.trace import TraceChoices, trace
 
 from tests.generated import examples

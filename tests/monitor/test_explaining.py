@@ -15,14 +15,13 @@ import rankscope as rs
 from hypothesis import given
 from hypothesis import strategies as st
 from rankscope import UsageError
-from rankscope.monitor.definition import define
-from rankscope.monitor.events import LABEL_KINDS, Items, Label, Ranking
-from rankscope.monitor.explaining import explain_logged, explain_ranking
-from rankscope.monitor.grading import grade_chunk
-from rankscope.monitor.label_status import judge_labels
-from rankscope.monitor.limits import HOUR, SECOND
-from rankscope.monitor.store.sqlite import SQLiteStore
-from rankscope.monitor.values import evaluate_chunk
+from rankscope.monitor.ask.explanation import explain_logged, explain_ranking
+from rankscope.monitor.definition.definition import define
+from rankscope.monitor.evaluate.grades import grade_chunk, judge_labels
+from rankscope.monitor.evaluate.values import evaluate_chunk
+from rankscope.monitor.events.event import LABEL_KINDS, Items, Label, Ranking
+from rankscope.monitor.events.limits import HOUR, SECOND
+from rankscope.monitor.store.sqlite.store import SQLiteStore
 
 from tests.monitor import plain
 from tests.monitor.chunks import make_chunk
@@ -31,8 +30,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from rankscope.monitor.definition import Definition
-    from rankscope.monitor.logged_explanation import LoggedExplanation
+    from rankscope.monitor.ask.logged_explanation import LoggedExplanation
+    from rankscope.monitor.definition.definition import Definition
 
 MEASURES = [
     "nDCG@1",

@@ -7,17 +7,17 @@ from typing import Any
 import numpy as np
 import pytest
 from rankscope import UsageError
-from rankscope.monitor.definition import define
-from rankscope.monitor.events import Items, Label, Ranking
-from rankscope.monitor.grading import Graded, grade_chunk
-from rankscope.monitor.limits import HOUR
-from rankscope.monitor.maturity import MaturityCurve, count_ages
+from rankscope.monitor.definition.definition import define
+from rankscope.monitor.evaluate.grades import Graded, grade_chunk
+from rankscope.monitor.evaluate.stored_windows import MaturityCurve, count_ages
+from rankscope.monitor.events.event import Items, Label, Ranking
+from rankscope.monitor.events.limits import HOUR
 
 from tests.monitor.chunks import make_chunk
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from rankscope.monitor.events import LabelKind
+    from rankscope.monitor.events.event import LabelKind
 
 pytest.importorskip("sqlalchemy", reason="the store needs SQLAlchemy")
 

@@ -17,20 +17,20 @@ import pyarrow as pa
 import pytest
 from pyarrow import feather, parquet
 from rankscope import FileError, InputError, LimitError, RankscopeError, UsageError
-from rankscope.monitor import event_files, event_rows
-from rankscope.monitor.event_files import EventFile
-from rankscope.monitor.events import Label, Ranking
-from rankscope.monitor.ingesting import Ingestion, StoreSink
-from rankscope.monitor.outcomes import tell_statuses
-from rankscope.monitor.store.protocol import Outcome
-from rankscope.monitor.store.sqlite import SQLiteStore
+from rankscope.monitor.events.event import Label, Ranking
+from rankscope.monitor.events.outcome import Outcome, tell_statuses
+from rankscope.monitor.intake import files as event_files
+from rankscope.monitor.intake import tables as event_rows
+from rankscope.monitor.intake.files import EventFile
+from rankscope.monitor.intake.ingestion import Ingestion, StoreSink
+from rankscope.monitor.store.sqlite.store import SQLiteStore
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from pathlib import Path
 
-    from rankscope.monitor.ingesting import Kind
-    from rankscope.monitor.reading import Reading
+    from rankscope.monitor.events.rejection import Reading
+    from rankscope.monitor.intake.ingestion import Kind
 
 NOW = 1_795_284_000_000_000
 MOMENT = datetime(2026, 11, 21, 18, tzinfo=UTC)

@@ -8,12 +8,12 @@ from hashlib import sha256
 
 import pytest
 from rankscope import RankscopeError
-from rankscope.monitor.keys import Secret, authenticate, make_key
+from rankscope.monitor.store.keys import Secret, authenticate, make_key
 from rankscope.records import replace
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from rankscope.monitor.keys import ApiKey
+    from rankscope.monitor.store.keys import ApiKey
 
 
 class Ring:

@@ -10,7 +10,7 @@ pytest.importorskip("sqlalchemy", reason="the store needs SQLAlchemy")
 
 from rankscope import FileError, FormatError, UsageError
 from rankscope.monitor import BaselineChoice, Configuration, Monitor, Rule, define
-from rankscope.monitor.limits import DAY, HOUR, SECOND
+from rankscope.monitor.events.limits import DAY, HOUR, SECOND
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -10,20 +10,20 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from rankscope import FileError
-from rankscope.monitor import posting
-from rankscope.monitor.events import Item, Items, Label, Ranking
-from rankscope.monitor.ingesting import Ingestion, StoreSink
-from rankscope.monitor.posting import ServiceSink
-from rankscope.monitor.read_events import EventReader
-from rankscope.monitor.server.ingest import answer_events
-from rankscope.monitor.store.sqlite import SQLiteStore
-from rankscope.monitor.transport import Answer
-from rankscope.monitor.writing_events import write_event
+from rankscope.monitor.client import sink as posting
+from rankscope.monitor.client.http import Answer
+from rankscope.monitor.client.sink import ServiceSink
+from rankscope.monitor.events.event import Item, Items, Label, Ranking
+from rankscope.monitor.events.reader import EventReader
+from rankscope.monitor.events.writer import write_event
+from rankscope.monitor.intake.ingestion import Ingestion, StoreSink
+from rankscope.monitor.server.api.ingest import answer_events
+from rankscope.monitor.store.sqlite.store import SQLiteStore
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from rankscope.monitor.events import Event
+    from rankscope.monitor.events.event import Event
 
 NOW = 1_795_284_000_000_000
 TIMES = st.integers(NOW - 10**14, NOW)

@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 import rankscope as rs
 from rankscope import EmptyError, UsageError
-from rankscope.monitor.definition import define
-from rankscope.monitor.events import Items, Label, Ranking
-from rankscope.monitor.limits import HOUR
-from rankscope.monitor.queries import collect_queries
+from rankscope.monitor.ask.queries import collect_queries
+from rankscope.monitor.definition.definition import define
+from rankscope.monitor.events.event import Items, Label, Ranking
+from rankscope.monitor.events.limits import HOUR
 
 from tests.monitor.chunks import make_chunk
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from rankscope.monitor.events import Item, Label, Ranking
-from rankscope.monitor.limits import DAY, MINUTE, Limits
-from rankscope.monitor.read_events import EventReader
+from rankscope.monitor.events.event import Item, Label, Ranking
+from rankscope.monitor.events.limits import DAY, MINUTE, Limits
+from rankscope.monitor.events.reader import EventReader
 
 NOW = 1_795_284_000_000_000
 TIME = "2026-11-21T18:00:00Z"

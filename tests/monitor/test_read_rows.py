@@ -11,8 +11,8 @@ import polars as pl
 import pyarrow as pa
 import pytest
 from rankscope import FormatError
-from rankscope.monitor.events import Item, Label, Ranking
-from rankscope.monitor.read_events import EventReader
+from rankscope.monitor.events.event import Item, Label, Ranking
+from rankscope.monitor.events.reader import EventReader
 
 NOW = 1_795_284_000_000_000
 MOMENT = datetime(2026, 11, 21, 18, tzinfo=UTC)

@@ -9,27 +9,27 @@ import pytest
 
 pytest.importorskip("sqlalchemy", reason="the store needs SQLAlchemy")
 
-from rankscope.monitor import refreshing
-from rankscope.monitor.baseline import INTERVAL, measure_period, measure_set
-from rankscope.monitor.configuration import BaselineChoice, Configuration
-from rankscope.monitor.contexts import Contexts
-from rankscope.monitor.definition import define
-from rankscope.monitor.events import Items, Label, Ranking
-from rankscope.monitor.limits import DAY, HOUR, MINUTE
+from rankscope.monitor.definition.configuration import BaselineChoice, Configuration
+from rankscope.monitor.definition.definition import define
+from rankscope.monitor.definition.slices import choose_slices
+from rankscope.monitor.evaluate import refresh as refreshing
+from rankscope.monitor.evaluate.baseline import INTERVAL, measure_period, measure_set
+from rankscope.monitor.evaluate.contexts import Contexts
+from rankscope.monitor.evaluate.stored_windows import unpack_ages, unpack_cell
+from rankscope.monitor.evaluate.windows import sum_windows
+from rankscope.monitor.events.event import Items, Label, Ranking
+from rankscope.monitor.events.limits import DAY, HOUR, MINUTE
 from rankscope.monitor.monitor import Monitor
 from rankscope.monitor.round import evaluate_project
-from rankscope.monitor.slicing import choose_slices
-from rankscope.monitor.stored_windows import unpack_ages, unpack_cell
-from rankscope.monitor.windows import sum_windows
 from rankscope.records import replace
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from rankscope.monitor.events import Event
-    from rankscope.monitor.series import Series
-    from rankscope.monitor.store.window_table import CellRow
+    from rankscope.monitor.ask.series import Series
+    from rankscope.monitor.events.event import Event
+    from rankscope.monitor.store.tables.windows import CellRow
 
 CLICKS = define(
     measures=["nDCG@3", "RR@3"], positive={"click": 1, "buy": 3}, window=2 * 3600 + 1800

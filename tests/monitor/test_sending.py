@@ -11,9 +11,15 @@ from collections import Counter
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from rankscope.monitor.sending import FIRST_WAIT, LONGEST_WAIT, Sender, Sizes
-from rankscope.monitor.spool import OVERHEAD, Waiting
-from rankscope.monitor.transport import SENT_STATUSES, Answer
+from rankscope.monitor.client.batches import (
+    FIRST_WAIT,
+    LONGEST_WAIT,
+    OVERHEAD,
+    Sender,
+    Sizes,
+    Waiting,
+)
+from rankscope.monitor.client.http import SENT_STATUSES, Answer
 
 from tests.generated import examples
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 from rankscope import UsageError
-from rankscope.monitor.events import Items, Ranking
-from rankscope.monitor.slicing import Slicing, choose_slices
+from rankscope.monitor.definition.slices import Slicing, choose_slices
+from rankscope.monitor.events.event import Items, Ranking
 
 from tests.monitor.chunks import make_chunk
 

@@ -8,14 +8,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 import rankscope as rs
-from rankscope.errors import UsageError
-from rankscope.monitor.limits import DAY, HOUR
-from rankscope.monitor.read_events import EventReader
-from rankscope.monitor.refusal import Rejection
-from rankscope.monitor.story import Story, make_story
-from rankscope.monitor.story.expected import TAKEN, Judged, judge, mean, split
-from rankscope.monitor.story.feedback import DEEDS
-from rankscope.monitor.story.story import (
+from rankscope.demo import Story, make_story
+from rankscope.demo.expected import TAKEN, Judged, judge, mean, split
+from rankscope.demo.feedback import DEEDS
+from rankscope.demo.story import (
     ATTRIBUTES,
     DEVICE,
     EXAMPLE,
@@ -24,13 +20,17 @@ from rankscope.monitor.story.story import (
     WINDOW,
     define_story,
 )
+from rankscope.errors import UsageError
+from rankscope.monitor.events.limits import DAY, HOUR
+from rankscope.monitor.events.reader import EventReader
+from rankscope.monitor.events.rejection import Rejection
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
     from pathlib import Path
     from typing import Any
 
-    from rankscope.monitor.windows import Cell
+    from rankscope.monitor.evaluate.windows import Cell
 
 END = 20_778 * DAY
 MEASURES = ("nDCG@1", "nDCG@5", "nDCG@10")
@@ -161,9 +161,9 @@ def test_windows_are_those_of_the_reference(
 ) -> None:
     """From the events as they arrive to the cells of windows."""
     pytest.importorskip("sqlalchemy", reason="the store needs SQLAlchemy")
-    from rankscope.monitor.slicing import choose_slices  # noqa: PLC0415
-    from rankscope.monitor.store.sqlite import SQLiteStore  # noqa: PLC0415
-    from rankscope.monitor.windows import sum_windows  # noqa: PLC0415
+    from rankscope.monitor.definition.slices import choose_slices  # noqa: PLC0415
+    from rankscope.monitor.evaluate.windows import sum_windows  # noqa: PLC0415
+    from rankscope.monitor.store.sqlite.store import SQLiteStore  # noqa: PLC0415
 
     reader = EventReader()
     with SQLiteStore(tmp_path / "story.db") as store:

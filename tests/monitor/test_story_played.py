@@ -9,12 +9,12 @@ import pytest
 
 pytest.importorskip("sqlalchemy", reason="the store needs SQLAlchemy")
 
-from rankscope.monitor.limits import DAY
+from rankscope.demo import Story, make_story
+from rankscope.demo.expected import TAKEN
+from rankscope.demo.playback import Clock, Step, play, prepare
+from rankscope.demo.verification import check_monitor, list_spans
+from rankscope.monitor.events.limits import DAY
 from rankscope.monitor.monitor import Monitor
-from rankscope.monitor.story import Story, make_story
-from rankscope.monitor.story.checking import check_monitor, list_spans
-from rankscope.monitor.story.expected import TAKEN
-from rankscope.monitor.story.playing import Clock, Step, play, prepare
 from rankscope.records import replace
 
 if TYPE_CHECKING:

@@ -12,12 +12,11 @@ pytest.importorskip("sqlalchemy", reason="the store needs SQLAlchemy")
 from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 from rankscope import EmptyError, Interval
-from rankscope.monitor.definition import define
-from rankscope.monitor.events import Items, Label, Ranking
-from rankscope.monitor.limits import HOUR
-from rankscope.monitor.spans import Span
-from rankscope.monitor.store.sqlite import SQLiteStore
-from rankscope.monitor.tracing import trace_spans
+from rankscope.monitor.ask.trace import Span, trace_spans
+from rankscope.monitor.definition.definition import define
+from rankscope.monitor.events.event import Items, Label, Ranking
+from rankscope.monitor.events.limits import HOUR
+from rankscope.monitor.store.sqlite.store import SQLiteStore
 from rankscope.stats.trace import TraceChoices
 
 from tests.generated import examples
@@ -28,7 +27,7 @@ if TYPE_CHECKING:
     from pathlib import Path
     from typing import TypeAlias
 
-    from rankscope.monitor.events import Event
+    from rankscope.monitor.events.event import Event
     from rankscope.results.trace import Trace
 
     # Version, device, user, documents, their ranks, and labels: document, when, what.

@@ -10,13 +10,12 @@ import pytest
 pytest.importorskip("sqlalchemy", reason="the store needs SQLAlchemy")
 
 from rankscope import EmptyError, Interval, LimitError, MeasureError, UsageError
-from rankscope.monitor.configuration import Configuration
-from rankscope.monitor.definition import define
-from rankscope.monitor.limits import DAY, MINUTE
+from rankscope.monitor.ask.trace import Span, find_traced, suggest_spans, trace_spans
+from rankscope.monitor.definition.configuration import Configuration
+from rankscope.monitor.definition.definition import define
+from rankscope.monitor.events.limits import DAY, MINUTE
 from rankscope.monitor.monitor import Monitor
-from rankscope.monitor.spans import Span, suggest_spans
-from rankscope.monitor.store.sqlite import SQLiteStore
-from rankscope.monitor.tracing import find_traced, trace_spans
+from rankscope.monitor.store.sqlite.store import SQLiteStore
 from rankscope.stats.trace import TraceChoices
 
 from tests.monitor.stories import BAD, GOOD, search
@@ -27,7 +26,7 @@ if TYPE_CHECKING:
     from pathlib import Path
     from typing import Any
 
-    from rankscope.monitor.events import Event
+    from rankscope.monitor.events.event import Event
     from rankscope.results.trace import Trace
 
 RULE = define(measures=["nDCG@1", "nDCG@5", "RR@5"], positive={"click": 1}, window=3600)

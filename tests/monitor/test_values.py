@@ -10,10 +10,10 @@ import pytest
 import rankscope as rs
 from hypothesis import given
 from hypothesis import strategies as st
-from rankscope.monitor.definition import define
-from rankscope.monitor.events import Items, Ranking
-from rankscope.monitor.grading import grade_chunk
-from rankscope.monitor.values import Values, evaluate_chunk, name_columns
+from rankscope.monitor.definition.definition import define
+from rankscope.monitor.evaluate.grades import grade_chunk
+from rankscope.monitor.evaluate.values import Values, evaluate_chunk, name_columns
+from rankscope.monitor.events.event import Items, Ranking
 
 from tests.monitor import plain
 from tests.monitor.chunks import make_chunk

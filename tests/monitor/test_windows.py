@@ -15,12 +15,12 @@ from hypothesis.stateful import RuleBasedStateMachine, rule
 pytest.importorskip("sqlalchemy", reason="the store needs SQLAlchemy")
 
 from rankscope import UsageError, _core
-from rankscope.monitor.definition import Definition, define
-from rankscope.monitor.events import LABEL_KINDS, Items, Label, Ranking
-from rankscope.monitor.limits import DAY, HOUR, SECOND
-from rankscope.monitor.slicing import Slicing, choose_slices
-from rankscope.monitor.store.sqlite import SQLiteStore
-from rankscope.monitor.windows import COUNTS, Windows, sum_windows
+from rankscope.monitor.definition.definition import Definition, define
+from rankscope.monitor.definition.slices import Slicing, choose_slices
+from rankscope.monitor.evaluate.windows import COUNTS, Windows, sum_windows
+from rankscope.monitor.events.event import LABEL_KINDS, Items, Label, Ranking
+from rankscope.monitor.events.limits import DAY, HOUR, SECOND
+from rankscope.monitor.store.sqlite.store import SQLiteStore
 
 from tests.generated import examples
 from tests.monitor import plain
@@ -28,7 +28,7 @@ from tests.monitor.chunks import integers, texts
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from rankscope.monitor.events import LabelKind
+    from rankscope.monitor.events.event import LabelKind
 
 MUSIC = define(
     measures=["nDCG@1", "nDCG(dcg='exp-log2')@3", "P@2", "RR@3"],

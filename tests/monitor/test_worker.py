@@ -16,13 +16,13 @@ import pytest
 pytest.importorskip("sqlalchemy", reason="the store needs SQLAlchemy")
 
 from rankscope import FileError, UsageError
-from rankscope.monitor import refreshing
-from rankscope.monitor.events import Items, Label, Ranking
-from rankscope.monitor.limits import HOUR
+from rankscope.monitor.evaluate import refresh as refreshing
+from rankscope.monitor.evaluate.worker import Worker, run_in_order
+from rankscope.monitor.events.event import Items, Label, Ranking
+from rankscope.monitor.events.limits import HOUR
 from rankscope.monitor.monitor import Monitor
 from rankscope.monitor.round import evaluate_project
-from rankscope.monitor.store.sqlite import SQLiteStore
-from rankscope.monitor.worker import Worker, run_in_order
+from rankscope.monitor.store.sqlite.store import SQLiteStore
 
 from tests.monitor.test_refreshing import MUSIC, NOW, make_events, open_monitor, spell_out
 from tests.monitor.works import (
@@ -38,14 +38,14 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from rankscope.monitor.store.protocol import Store
+    from rankscope.monitor.store.store import Store
 
 PARENT = """
 import sys
 from threading import Thread
 from tests.monitor.works import tell_process, wait_for_ever
-from rankscope.monitor.store.sqlite import SQLiteStore
-from rankscope.monitor.worker import Worker
+from rankscope.monitor.store.sqlite.store import SQLiteStore
+from rankscope.monitor.evaluate.worker import Worker
 with SQLiteStore(sys.argv[1]) as store, Worker(store) as worker:
     print(worker.run(tell_process), flush=True)
     Thread(target=worker.run, args=[wait_for_ever], daemon=True).start()

@@ -10,7 +10,7 @@ from rankscope import UsageError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from rankscope.monitor.store.protocol import Store
+    from rankscope.monitor.store.store import Store
 
 
 def tell_process(_store: Store) -> int:

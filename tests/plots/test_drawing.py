@@ -13,6 +13,7 @@ import rankscope as rs
 from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
 from matplotlib.text import Text
+from rankscope.errors import hint_extra
 from rankscope.plots import matplotlib as drawing
 from rankscope.plots.data import (
     BoundsChart,
@@ -367,5 +368,5 @@ def test_records_need_no_matplotlib() -> None:
     )
     assert run_python(program).split("\n") == [
         "False",
-        "missing_extra pip install 'rankscope[plot]'",
+        f"missing_extra {hint_extra('plot')}",
     ]

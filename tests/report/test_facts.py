@@ -11,9 +11,9 @@ import pytest
 import rankscope as rs
 from rankscope.data.policy import CHOICES, SHARES
 from rankscope.report import gather
-from rankscope.report.charts import choose_axis, stack
 from rankscope.report.choices import MEANINGS
 from rankscope.report.source import hold
+from rankscope.web.charts import choose_axis, stack
 
 from tests.cli.command import run as start
 from tests.inputs.entry import QRELS, RUN, lines

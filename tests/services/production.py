@@ -11,14 +11,14 @@ from contextlib import closing, contextmanager
 from typing import TYPE_CHECKING
 
 import httpx
-from rankscope.monitor.client import Client
-from rankscope.monitor.ingesting import Ingested
-from rankscope.monitor.keys import make_key
+from rankscope.demo.playback import Clock, play, prepare
+from rankscope.monitor.client.client import Client
+from rankscope.monitor.intake.ingestion import Ingested
 from rankscope.monitor.monitor import Monitor
 from rankscope.monitor.server.app import make_app
-from rankscope.monitor.server.listening import make_server
+from rankscope.monitor.server.run.service import make_server
 from rankscope.monitor.server.settings import Settings
-from rankscope.monitor.story.playing import Clock, play, prepare
+from rankscope.monitor.store.keys import make_key
 from rankscope.records import record
 
 if TYPE_CHECKING:
@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from pathlib import Path
     from typing import Any
 
-    from rankscope.monitor.alerts.alert import Alert
-    from rankscope.monitor.story import Story
+    from rankscope.demo import Story
+    from rankscope.monitor.alerts.notify.alert import Alert
 
 AT_ONCE = 2_000
 

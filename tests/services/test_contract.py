@@ -16,15 +16,15 @@ from typing import TYPE_CHECKING
 import httpx
 import pytest
 from rankscope.monitor.alerts.rule import Rule
-from rankscope.monitor.configuration import Configuration
-from rankscope.monitor.definition import define
-from rankscope.monitor.keys import make_key
-from rankscope.monitor.limits import DAY, HOUR
+from rankscope.monitor.definition.configuration import Configuration
+from rankscope.monitor.definition.definition import define
+from rankscope.monitor.events.limits import DAY, HOUR
+from rankscope.monitor.events.times import format_time, read_clock
 from rankscope.monitor.monitor import Monitor
 from rankscope.monitor.server.app import make_app
-from rankscope.monitor.server.listening import make_server
+from rankscope.monitor.server.run.service import make_server
 from rankscope.monitor.server.settings import Settings
-from rankscope.monitor.times import format_time, read_clock
+from rankscope.monitor.store.keys import make_key
 from rankscope.records import record
 
 from tests.monitor.server.test_webhook import Recording

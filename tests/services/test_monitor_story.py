@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING, Any
 
 import httpx
 import pytest
-from rankscope.monitor.limits import DAY
-from rankscope.monitor.story import make_story
-from rankscope.monitor.story.checking import check_monitor, list_final, list_spans
-from rankscope.monitor.story.expected import TAKEN, Judged, judge, mean, split
-from rankscope.monitor.story.playing import RULE
-from rankscope.monitor.story.story import DEVICE, EXAMPLE, EXAMPLE_GRADES, VERSIONS, WINDOW
-from rankscope.monitor.times import format_time, read_clock, read_time
+from rankscope.demo import make_story
+from rankscope.demo.expected import TAKEN, Judged, judge, mean, split
+from rankscope.demo.playback import RULE
+from rankscope.demo.story import DEVICE, EXAMPLE, EXAMPLE_GRADES, VERSIONS, WINDOW
+from rankscope.demo.verification import check_monitor, list_final, list_spans
+from rankscope.monitor.events.limits import DAY
+from rankscope.monitor.events.times import format_time, read_clock, read_time
 from rankscope.results.text import format_value
 
 from tests.services.conftest import DESKTOP, PHONE

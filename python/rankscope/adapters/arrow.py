@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from importlib import import_module
 
-from rankscope.errors import FormatError
+from rankscope.errors import FormatError, hint_extra
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -22,8 +22,8 @@ def load_arrow(module: str = "pyarrow") -> Any:  # noqa: ANN401 - PyArrow has no
         return import_module(module)
     except ModuleNotFoundError as error:
         raise FormatError(
-            "expected pyarrow to be installed, which reads tables",
-            hint="pip install 'rankscope[tables]'",
+            "reading tables and compressed text needs pyarrow, which is not installed",
+            hint=hint_extra("tables"),
             code="missing_extra",
         ) from error
 

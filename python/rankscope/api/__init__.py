@@ -18,8 +18,8 @@ from rankscope.api.grades import ndcg as ndcg
 from rankscope.api.letor import Letor as Letor
 from rankscope.api.letor import read_letor as read_letor
 from rankscope.api.rankings import Rankings as Rankings
-from rankscope.api.reconcile import reconcile as reconcile
-from rankscope.api.reconcile import reconcile_table as reconcile_table
+from rankscope.api.reconciliation.reconcile import reconcile as reconcile
+from rankscope.api.reconciliation.reconcile import reconcile_table as reconcile_table
 from rankscope.api.report import report as report
 from rankscope.api.report import report_table as report_table
 from rankscope.api.score import dcg_score as dcg_score

@@ -5,8 +5,7 @@ from __future__ import annotations
 import math
 
 from rankscope import _core, engine
-from rankscope.api.averaged import check_averaged
-from rankscope.api.judged_alike import check_judgments
+from rankscope.api.refusals import check_averaged, check_judgments
 from rankscope.data.policy import Policy
 from rankscope.errors import UsageError
 from rankscope.records import replace

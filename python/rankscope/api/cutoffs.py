@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from rankscope import engine
-from rankscope.api.ideals import refuse_ideals_beaten_at
+from rankscope.api.refusals import refuse_ideals_beaten_at
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

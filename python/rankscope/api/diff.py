@@ -116,7 +116,7 @@ def diff_rankings(
         UsageError: The policy refuses the measure.
         InputError: The policy refuses a query, or no query has a value under both.
     """
-    from rankscope.explain.compare_runs import (  # noqa: PLC0415 - only differences need it
+    from rankscope.explain.diff.runs import (  # noqa: PLC0415 - only differences need it
         Side,
         compare_runs,
         find_unpaired,
@@ -132,7 +132,7 @@ def diff_rankings(
         one, other = (Side.of(name, each, measure) for name, each in zip(names, made, strict=True))
 
     def explain(query_id: str) -> DocumentMoves:
-        from rankscope.explain.moves import list_moves  # noqa: PLC0415 - as above
+        from rankscope.explain.diff.runs import list_moves  # noqa: PLC0415 - as above
 
         number = find_query(rankings[0], query_id)
         value, other_value = (side.columns["value"][number].item() for side in (one, other))

@@ -55,7 +55,7 @@ def tabulate_discounts(
         log(base=10)            3.3219  0.1129   0.1891       10      5
         jk(base=10)             1.0000  0.6033   0.9000       10      5
     """
-    from rankscope.explain.discounts import (  # noqa: PLC0415 - only discounts need it
+    from rankscope.explain.diff.discounts import (  # noqa: PLC0415 - only discounts need it
         name_discounts,
         tabulate,
     )
@@ -115,9 +115,9 @@ def compare_discounts(
         >>> found.exchanges[0].discount, found.exchanges[0].better
         ('reciprocal', 'one')
     """
-    from rankscope.explain.discounts import name_discounts  # noqa: PLC0415 - as above
-    from rankscope.explain.rediscounting import (  # noqa: PLC0415 - as above
+    from rankscope.explain.diff.discounts import (  # noqa: PLC0415 - as above
         compare,
+        name_discounts,
         pair_measures,
     )
 

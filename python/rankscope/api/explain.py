@@ -8,7 +8,7 @@ from math import inf, isnan, nan
 from rankscope import engine
 from rankscope.adapters.doubles import EXACT_UP_TO
 from rankscope.adapters.numbers import no_judgments, to_numbers
-from rankscope.api.ties import check_order
+from rankscope.api.refusals import check_order
 from rankscope.data.policy import Policy
 from rankscope.errors import FormatError, MeasureError, UsageError
 from rankscope.explain.explanation import LIMIT
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from rankscope.api.rankings import Rankings
     from rankscope.conventions import Convention
     from rankscope.explain import Explanation, RelevanceExplanation
-    from rankscope.explain.ranked import RankedQuery
+    from rankscope.explain.derive.query import RankedQuery
     from rankscope.measures import Measure
 
     Explained: TypeAlias = Explanation | RelevanceExplanation
@@ -96,7 +96,7 @@ def explain(
         from rankscope.api.rankings import Rankings  # noqa: PLC0415 - loads NumPy
 
         Rankings.from_lists([numbers], ideal=[judged]).evaluate(chosen, policy=policy)
-    from rankscope.explain.ranked import RankedQuery  # noqa: PLC0415 - only explanations need it
+    from rankscope.explain.derive.query import RankedQuery  # noqa: PLC0415 - only explanations need it
 
     query = RankedQuery(
         query_id=None,
@@ -144,8 +144,8 @@ def explain_query(
 
 def derive_value(query: RankedQuery, measure: Measure, policy: Policy, limit: int) -> Explained:
     """Derive the value of one of the measures that have an explanation."""
-    from rankscope.explain.derive import derive  # noqa: PLC0415 - only explanations need it
-    from rankscope.explain.derive_relevance import derive_relevance  # noqa: PLC0415 - as above
+    from rankscope.explain.derive.gain import derive  # noqa: PLC0415 - only explanations need it
+    from rankscope.explain.derive.relevance import derive_relevance  # noqa: PLC0415 - as above
 
     make = derive_relevance if measure.row.name in OF_RELEVANCE else derive
     return make(query, measure, policy, limit=_read_limit(limit))
@@ -179,7 +179,7 @@ def take_query(rankings: Rankings, number: int, query_id: object = None) -> Rank
         number: Its place.
         query_id: What it is called, where that is known: to look it up takes reading all of them.
     """
-    from rankscope.explain.ranked import RankedQuery  # noqa: PLC0415 - only explanations need it
+    from rankscope.explain.derive.query import RankedQuery  # noqa: PLC0415 - only explanations need it
 
     core = rankings._core  # noqa: SLF001 - a part of it
     start, stop = _ends(core.column("offsets"), number)

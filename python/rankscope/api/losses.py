@@ -6,11 +6,11 @@ from collections.abc import Mapping
 
 from rankscope import engine
 from rankscope.api.columns import Columns
-from rankscope.api.judged_alike import check_judgments
+from rankscope.api.refusals import check_judgments
 from rankscope.data.policy import Policy
 from rankscope.data.qrels import Qrels
 from rankscope.errors import UsageError
-from rankscope.explain.ledger import Accounts, Parts, check_policy, check_stages, make_ledger
+from rankscope.explain.diff.losses import Accounts, Parts, check_policy, check_stages, make_ledger
 from rankscope.measures import RetrievalLoss
 from rankscope.records import replace
 

@@ -7,8 +7,7 @@ from rankscope.adapters import arrays, recognise_table, see_joined, tables
 from rankscope.adapters.numbers import is_judged, no_judgments
 from rankscope.api.columns import Choices, Columns
 from rankscope.api.explain import explain_query
-from rankscope.api.ideals import refuse_beaten_ideals
-from rankscope.api.ties import check_order
+from rankscope.api.refusals import check_order, refuse_beaten_ideals
 from rankscope.data.attribution import SETTINGS
 from rankscope.data.interval import read_interval
 from rankscope.data.policy import CHOICES, Policy, check_choice

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from rankscope import _core, engine
-from rankscope.api.averaged import check_averaged
+from rankscope.api.refusals import check_averaged
 from rankscope.errors import UsageError
-from rankscope.explain.ledger import take_settings
-from rankscope.explain.regrets import group_regrets
-from rankscope.explain.swap import find_best_swaps
+from rankscope.explain.derive.swap import find_best_swaps
+from rankscope.explain.diff.losses import group_regrets, take_settings
 from rankscope.measures import CG, DCG
 from rankscope.records import record
 from rankscope.results import Regrets, Table

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from rankscope import _core, engine
-from rankscope.api.averaged import check_averaged
+from rankscope.api.refusals import check_averaged
 from rankscope.api.rounding import NARROW, find_precision, round_scores
 from rankscope.data.policy import Policy
 from rankscope.records import record

@@ -1,13 +1,21 @@
-"""`rankscope conventions`: the conventions of libraries, and a measure under each of them."""
+"""`rankscope conventions`: lists conventions of libraries, and computes a measure under each."""
 
 from __future__ import annotations
 
 from textwrap import fill
 
 import rankscope as rs
-from rankscope.cli.arguments import Once, OnceFlag
-from rankscope.cli.files import add_file_arguments, name_file, refuse_stdin_twice
+from rankscope.cli.files import add_file_options, name_file, refuse_stdin_twice
+from rankscope.cli.inputs import refuse_single_file
+from rankscope.cli.options import (
+    add_duplicates_option,
+    add_encoding_option,
+    add_format_options,
+    add_limit_option,
+    add_measure_option,
+)
 from rankscope.cli.output import print_csv, print_json
+from rankscope.cli.parser import Once
 from rankscope.conventions import TABLE, find
 from rankscope.conventions.describe import (
     describe_forms,
@@ -17,83 +25,82 @@ from rankscope.conventions.describe import (
 )
 from rankscope.errors import FormatError, UsageError
 from rankscope.measures.splitting import split_measures
-from rankscope.results.text import show, show_lines
+from rankscope.results.text import show_lines
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from argparse import ArgumentParser, Namespace
+    from argparse import Namespace
     from typing import Any
 
+    from rankscope.cli.parser import Parser
     from rankscope.conventions import Convention
     from rankscope.results.difference import Difference
     from rankscope.results.reconciliation import Reconciliation
 
 WIDTH = 88
 USAGE = (
-    "give none to list them, NAME to explain one, QRELS RUN or TABLE with -m to evaluate a measure "
-    "under each"
+    "write nothing to list the conventions, NAME to describe one, or QRELS RUN -m MEASURE to "
+    "compare them on files"
 )
 
 
-def add_arguments(parser: ArgumentParser) -> None:
-    """Say what the command takes."""
+def add_arguments(parser: Parser) -> None:
+    """Add the arguments of the command."""
+    parser.usage = (
+        "%(prog)s [options]\n"
+        "       %(prog)s [options] NAME\n"
+        "       %(prog)s [options] QRELS RUN\n"
+        "       %(prog)s [options] TABLE -m MEASURE"
+    )
     parser.add_argument(
         "words",
         metavar="NAME | QRELS RUN | TABLE",
         nargs="*",
-        help=f"{USAGE}; - is standard input",
+        help="nothing to list the conventions; a name to describe one; judgments and a run, or "
+        "one table whose rows hold both, to compute a measure under each convention; - reads "
+        "standard input",
     )
-    parser.add_argument("-m", dest="measure", action=Once, metavar="MEASURE", help="the measure")
+    add_measure_option(parser, "measure to compute (default: nDCG@10)")
     parser.add_argument(
         "--got",
         action=Once,
         metavar="NUMBER",
-        help="a number from elsewhere, with its digits: which conventions give it?",
+        help="find the conventions that give this number, which another tool printed; the exit "
+        "status is 1 if none does",
     )
     parser.add_argument(
         "--between",
         action=Once,
         nargs=2,
         metavar=("A", "B"),
-        help="two conventions: which rules, queries and documents make them differ?",
+        help="show which rules, queries and documents make two conventions differ",
     )
-    parser.add_argument(
-        "--limit",
-        action=Once,
-        type=int,
-        default=10,
-        metavar="N",
-        help="how many queries --between explains, 10 if left out",
+    add_limit_option(parser, "number of queries to show with --between", 10)
+    add_format_options(parser)
+    add_duplicates_option(parser)
+    add_encoding_option(parser)
+    add_file_options(parser)
+    parser.add_examples(
+        "rankscope conventions lightgbm",
+        "rankscope conventions qrels.txt bm25.run -m nDCG@10 --got 0.6376",
+        "rankscope conventions qrels.txt bm25.run --between lightgbm trec_eval",
     )
-    form = parser.add_mutually_exclusive_group()
-    form.add_argument("--json", action=OnceFlag, help="print one JSON document")
-    form.add_argument("--csv", action=OnceFlag, help="print a table with commas")
-    parser.add_argument(
-        "--duplicates",
-        action=Once,
-        default="error",
-        choices=("error", "first", "max"),
-        help="which of two rows for one document counts",
-    )
-    parser.add_argument(
-        "--encoding", action=Once, default="utf-8", choices=("utf-8", "latin-1"), help="of files"
-    )
-    add_file_arguments(parser)
+    parser.set_defaults(run=run)
 
 
 def run(options: Namespace) -> int:
-    """List the conventions, explain one, or evaluate a measure under all of them."""
+    """List the conventions, describe one, or compute a measure under all of them."""
     words: list[str] = options.words
     asked = [name for name in ("measure", "got", "between") if getattr(options, name) is not None]
     if len(words) == 2 or (words and asked):
         return _reconcile(options, words)
     if len(words) > 2:
         raise UsageError(
-            f"expected at most two words, found {len(words)}", hint=USAGE, code="usage"
+            f"this command takes at most two files, found {len(words)}", hint=USAGE, code="usage"
         )
     for name in asked:
         raise UsageError(
-            f"expected QRELS and RUN beside {'-m' if name == 'measure' else f'--{name}'}",
+            f"{'-m' if name == 'measure' else f'--{name}'} needs judgments and a run",
             hint="write rankscope conventions QRELS RUN -m nDCG@10",
             code="usage",
         )
@@ -107,7 +114,7 @@ def run(options: Namespace) -> int:
             for row in rows
         )
     elif words:
-        print(explain(rows[0]))
+        print(describe(rows[0]))
     else:
         width = max(len(row.address) for row in rows)
         for row in rows:
@@ -115,8 +122,8 @@ def run(options: Namespace) -> int:
     return 0
 
 
-def explain(row: Convention) -> str:
-    """Say all that the table knows of a convention."""
+def describe(row: Convention) -> str:
+    """Return a description of a convention: its policy, measures, options, notes and sources."""
     lines = [
         f"{row.address}: {row.tool}",
         fill(row.summary, WIDTH),
@@ -169,12 +176,7 @@ def _evaluate(options: Namespace, words: list[str]) -> Reconciliation:
         except FormatError as error:
             if error.code != "unknown_format":
                 raise
-            raise UsageError(
-                f"expected judgments and a run, or one table that holds both, found "
-                f"{show(words[0])} alone",
-                hint="name a run, or say what table it is: --format csv",
-                code="usage",
-            ) from error
+            raise refuse_single_file(words[0]) from error
     qrels, run = (
         name_file(word, part, options) for word, part in zip(words, ("qrels", "run"), strict=True)
     )

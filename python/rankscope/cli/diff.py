@@ -1,4 +1,4 @@
-"""`rankscope diff`: where the difference between two runs comes from."""
+"""`rankscope diff`: compares two runs, query by query and document by document."""
 
 from __future__ import annotations
 
@@ -6,15 +6,17 @@ import rankscope as rs
 from rankscope.adapters.files.formats import is_scores
 from rankscope.adapters.inputs import name_path, shorten_names
 from rankscope.api.diff import diff_rankings
-from rankscope.cli.arguments import (
-    Once,
-    OnceFlag,
-    add_policy_argument,
-    add_reading_arguments,
+from rankscope.cli.files import add_file_options, is_letor, name_file, refuse_stdin_twice
+from rankscope.cli.inputs import rank_scores, read_ties
+from rankscope.cli.options import (
+    add_format_options,
+    add_limit_option,
+    add_measure_option,
+    add_policy_option,
+    add_reading_options,
 )
-from rankscope.cli.files import add_file_arguments, is_letor, name_file, refuse_stdin_twice
-from rankscope.cli.joined import rank_scores, read_ties
 from rankscope.cli.output import print_csv, print_json, print_notes
+from rankscope.cli.parser import Once
 from rankscope.engine import read_measure, refuse_diagnostics
 from rankscope.errors import UsageError
 from rankscope.measures.splitting import split_measures
@@ -22,9 +24,10 @@ from rankscope.results.text import format_value, show
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from argparse import ArgumentParser, Namespace
+    from argparse import Namespace
     from collections.abc import Sequence
 
+    from rankscope.cli.parser import Parser
     from rankscope.results.bounds import Bounds
     from rankscope.results.run_difference import DocumentMoves, RunDifference
     from rankscope.results.table import Cell
@@ -33,40 +36,33 @@ DEFAULT_MEASURE = "nDCG@10"
 LIMIT = 10
 
 
-def add_arguments(parser: ArgumentParser) -> None:
-    """Say what the command takes."""
-    parser.add_argument("qrels", metavar="QRELS", help="judgments; - is standard input")
-    parser.add_argument("a", metavar="A", help="a run")
-    parser.add_argument("b", metavar="B", help="the run that is compared with it")
-    parser.add_argument(
-        "-m",
-        dest="measure",
-        action=Once,
-        default=DEFAULT_MEASURE,
-        metavar="MEASURE",
-        help=f"the measure, {DEFAULT_MEASURE} if left out; `rankscope measures` lists them",
+def add_arguments(parser: Parser) -> None:
+    """Add the arguments of the command."""
+    parser.add_argument("qrels", metavar="QRELS", help="judgments; - reads standard input")
+    parser.add_argument("a", metavar="RUN_A", help="the first run, such as the baseline")
+    parser.add_argument("b", metavar="RUN_B", help="the second run, which is compared with it")
+    add_measure_option(
+        parser, "measure to compare; `rankscope measures` lists them", DEFAULT_MEASURE
     )
     parser.add_argument(
         "--query",
         action=Once,
         metavar="ID",
-        help="a query: which of its documents moved, and what each move gained",
+        help="show one query: which documents moved, and what each move gained or lost",
     )
-    parser.add_argument(
-        "--limit",
-        action=Once,
-        type=int,
-        metavar="N",
-        help=f"how many queries, or documents, are printed: {LIMIT} if left out, all of them as "
-        "JSON or CSV",
+    add_limit_option(
+        parser,
+        f"number of queries or documents to print (default: {LIMIT}, or all with --json or --csv)",
     )
-    form = parser.add_mutually_exclusive_group()
-    form.add_argument("--json", action=OnceFlag, help="print one JSON document")
-    form.add_argument("--csv", action=OnceFlag, help="print a table with commas")
-    add_policy_argument(parser)
-    add_reading_arguments(parser)
-    add_file_arguments(parser)
-    parser.set_defaults(convention=None)
+    add_format_options(parser)
+    add_policy_option(parser)
+    add_reading_options(parser)
+    add_file_options(parser)
+    parser.add_examples(
+        "rankscope diff qrels.txt bm25.run dense.run -m nDCG@10",
+        "rankscope diff qrels.txt bm25.run dense.run --query 301",
+    )
+    parser.set_defaults(run=run, convention=None)
 
 
 def run(options: Namespace) -> int:
@@ -74,8 +70,8 @@ def run(options: Namespace) -> int:
     refuse_stdin_twice([options.qrels, options.a, options.b])
     if options.limit is not None and options.limit < 0:
         raise UsageError(
-            f"expected --limit to be 0 or more, found {options.limit}",
-            hint="leave it out for the first ones",
+            f"--limit cannot be negative, found {options.limit}",
+            hint=f"remove --limit to print the first {LIMIT}",
             code="usage",
         )
     difference = _compare(options)
@@ -123,7 +119,7 @@ def _compare(options: Namespace) -> RunDifference:
 
 
 def _print_queries(difference: RunDifference, limit: int) -> None:
-    """The means, the queries that moved most, and how many were won and lost."""
+    """Print the means, the queries that changed most, and how many were won and lost."""
     terms = [name for name in difference.terms if difference.says(name)]
     names = ["a", "b", "difference", *terms]
     print("measure", "query", *_heads(difference), "difference", *terms, sep="\t")
@@ -141,14 +137,15 @@ def _print_queries(difference: RunDifference, limit: int) -> None:
         print(word, count, sep="\t")
     bounds = _bound(difference)
     if bounds is not None and bounds.openness.unjudged:
-        print("unjudged", bounds.openness.unjudged, sep="\t")
-        print("lower", _write(bounds.mean.lower), sep="\t")
-        print("upper", _write(bounds.mean.upper), sep="\t")
-        print("certain", "no" if bounds.verdict == "open" else "yes", sep="\t")
+        print("unjudged documents", bounds.openness.unjudged, sep="\t")
+        print("lowest difference if they were judged", _write(bounds.mean.lower), sep="\t")
+        print("highest difference if they were judged", _write(bounds.mean.upper), sep="\t")
+        is_certain = bounds.verdict != "open"
+        print("winner certain without judging them", "yes" if is_certain else "no", sep="\t")
 
 
 def _bound(difference: RunDifference) -> Bounds | None:
-    """Bound the difference, where there are bounds of the measure and a scale to be told."""
+    """Return the bounds of the difference, if the measure has bounds and the scale is known."""
     try:
         return difference.bound(None)
     except UsageError:
@@ -156,7 +153,7 @@ def _bound(difference: RunDifference) -> Bounds | None:
 
 
 def _print_moves(difference: RunDifference, moves: DocumentMoves, limit: int) -> None:
-    """The documents that moved, those whose moves gained or lost most first, and their sum."""
+    """Print the documents that moved, those that gained or lost most first, and their sum."""
     names = moves.table.names
     has_gains = "gained" in names
     print("document", "grade", *_heads(difference), "move", *names[5:], sep="\t")

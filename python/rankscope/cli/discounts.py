@@ -1,117 +1,119 @@
-"""`rankscope discounts`: every discount side by side, and what each makes of runs."""
+"""`rankscope discounts`: compares rank discounts, and evaluates runs under each of them."""
 
 from __future__ import annotations
 
 import rankscope as rs
 from rankscope.adapters.inputs import name_path, shorten_names
-from rankscope.cli.arguments import (
-    Once,
-    OnceFlag,
-    add_policy_argument,
-    add_reading_arguments,
-)
 from rankscope.cli.files import (
-    add_file_arguments,
+    add_file_options,
     name_file,
     refuse_overwriting,
     refuse_stdin_twice,
 )
+from rankscope.cli.options import (
+    add_format_options,
+    add_measure_option,
+    add_policy_option,
+    add_reading_options,
+)
 from rankscope.cli.output import print_csv, print_json, print_notes
+from rankscope.cli.parser import Once, OnceFlag
 from rankscope.errors import UsageError
-from rankscope.results.text import show, show_lines
+from rankscope.names import quote
+from rankscope.results.text import show_lines
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from argparse import ArgumentParser, Namespace
+    from argparse import Namespace
     from collections.abc import Sequence
     from typing import Any
 
+    from rankscope.cli.parser import Parser
     from rankscope.results.discount_comparison import DiscountComparison
     from rankscope.results.discounts import Discounts
     from rankscope.results.examination import ExaminationCurve
     from rankscope.results.table import Table
 
 
-def add_arguments(parser: ArgumentParser) -> None:
-    """Say what the command takes."""
+def add_arguments(parser: Parser) -> None:
+    """Add the arguments of the command."""
+    parser.usage = "%(prog)s [options]\n       %(prog)s [options] QRELS RUN..."
     parser.add_argument(
         "inputs",
-        metavar="QRELS RUN…",
+        metavar="QRELS RUN...",
         nargs="*",
-        help="judgments and runs, to evaluate these under each discount; - is standard input",
+        help="judgments and runs to evaluate under each discount; - reads standard input",
     )
     parser.add_argument(
-        "--ranks", action=Once, type=int, metavar="N", help="how many ranks, 10 if left out"
+        "--ranks", action=Once, type=int, metavar="N", help="number of ranks (default: 10)"
     )
-    parser.add_argument(
-        "-m",
-        dest="measure",
-        action=Once,
-        metavar="MEASURE",
-        help="nDCG with a cutoff, for runs; nDCG@10 if left out",
-    )
+    add_measure_option(parser, "nDCG with a cutoff, to evaluate runs (default: nDCG@10)")
     parser.add_argument(
         "--base",
         action="append",
         type=float,
         metavar="B",
-        help="the base of the discounts log and jk, e and 2 if left out; may be given again",
+        help="base of the discounts log and jk (default: e and 2)",
     )
     parser.add_argument(
         "--s",
         action="append",
         type=float,
         metavar="S",
-        help="the power of the discount zipf, 0.5 if left out; may be given again",
+        help="exponent of the discount zipf (default: 0.5)",
     )
     parser.add_argument(
         "--table",
         action="append",
         default=[],
-        metavar="NAME=W1,W2,…",
-        help="a discount of your own: a weight a rank; may be given again",
+        metavar="NAME=W1,W2,...",
+        help="a discount of your own, with a weight for each rank",
     )
     parser.add_argument(
         "--clicks",
         action=Once,
         metavar="LOG",
-        help="a table of what was shown at which rank and clicked: how often ranks are looked at, "
-        "as one more discount, clicks",
+        help="table of shown documents with rank and click; adds the discount `clicks`, estimated "
+        "from how often each rank is looked at",
     )
-    for role, about in (
-        ("rank", "ranks, rank or position if left out"),
-        ("click", "clicks, 0 or 1; click if left out"),
-        ("propensity", "the probability with which a document was put there, if there is one"),
+    for role, text in (
+        ("rank", "with the rank (default: rank or position)"),
+        ("click", "with the click, 0 or 1 (default: click)"),
+        ("propensity", "with the probability that the document was shown at its rank"),
     ):
         parser.add_argument(
-            f"--{role}", action=Once, metavar="COLUMN", help=f"the column of LOG that holds {about}"
+            f"--{role}", action=Once, metavar="COLUMN", help=f"column of LOG {text}"
         )
     parser.add_argument(
         "-o",
-        dest="output",
+        "--output",
         action=Once,
         metavar="FILE",
-        help="draw the curves, as .svg, .png or .pdf",
+        help="write a plot of the discounts to this file, as .svg, .png or .pdf",
     )
-    parser.add_argument("--dark", action=OnceFlag, help="draw on dark paper")
-    form = parser.add_mutually_exclusive_group()
-    form.add_argument("--json", action=OnceFlag, help="print one JSON document")
-    form.add_argument("--csv", action=OnceFlag, help="print a table with commas")
-    add_policy_argument(parser)
-    add_reading_arguments(parser)
-    add_file_arguments(parser)
+    parser.add_argument("--dark", action=OnceFlag, help="use dark colors for the plot")
+    add_format_options(parser)
+    add_policy_option(parser)
+    add_reading_options(parser)
+    add_file_options(parser)
+    parser.add_examples(
+        "rankscope discounts --ranks 5",
+        "rankscope discounts --clicks clicks.csv -o discounts.svg",
+        "rankscope discounts qrels.txt bm25.run dense.run",
+    )
+    parser.set_defaults(run=run)
 
 
 def run(options: Namespace) -> int:
-    """Print the weights of ranks, or what becomes of runs."""
+    """Print the weights of ranks, or the values of runs under each discount."""
     _refuse_misplaced(options)
     tables = _read_tables(options.table)
     examination = None if options.clicks is None else _examine(options)
     if examination is not None:
         if "clicks" in tables:
             raise UsageError(
-                "expected --clicks and --table with different names, found clicks twice",
-                hint="call the table something else",
+                "--clicks adds a discount named clicks, and --table names one as well",
+                hint="choose another name for the table",
                 code="usage",
             )
         tables["clicks"] = [*examination.weights]
@@ -137,8 +139,8 @@ def _refuse_misplaced(options: Namespace) -> None:
     inputs = options.inputs
     if len(inputs) == 1:
         raise UsageError(
-            f"expected judgments and runs, found {show(inputs[0])} alone",
-            hint="name a run, or nothing to see the weights of ranks",
+            f"found only one file, {quote(inputs[0])}",
+            hint="add a run, or pass no files to see the weights of ranks",
             code="usage",
         )
     refuse_stdin_twice(inputs)
@@ -151,22 +153,21 @@ def _refuse_misplaced(options: Namespace) -> None:
         ("policy", "--policy", True),
     ):
         if getattr(options, name) not in {None, ""} and bool(inputs) != is_for_runs:
-            place = "judgments and runs" if is_for_runs else "no files"
+            verb = "needs" if is_for_runs else "cannot be combined with"
             raise UsageError(
-                f"expected {place} beside {option}", hint=f"leave {option} out", code="usage"
+                f"{option} {verb} judgments and runs",
+                hint=f"remove {option}",
+                code="usage",
             )
-
     for name in ("rank", "click", "propensity"):
         if getattr(options, name) is not None and options.clicks is None:
             raise UsageError(
-                f"expected --clicks beside --{name}, found none",
-                hint="write --clicks log.csv",
+                f"--{name} has no effect without --clicks",
+                hint="add --clicks log.csv",
                 code="usage",
             )
     if options.dark and options.output is None:
-        raise UsageError(
-            "expected -o beside --dark, found none", hint="write -o plot.svg", code="usage"
-        )
+        raise UsageError("--dark has no effect without -o", hint="add -o plot.svg", code="usage")
 
 
 def _examine(options: Namespace) -> ExaminationCurve:
@@ -197,8 +198,8 @@ def _read_tables(texts: Sequence[str]) -> dict[str, list[float]]:
             numbers = []
         if not (name and numbers) or name in tables:
             raise UsageError(
-                f"expected --table as NAME=W1,W2,…, each name once, found {text!r}",
-                hint="write it as --table mine=1,0.6,0.4",
+                f"cannot read --table {quote(text)}",
+                hint="write a name and numbers, such as --table mine=1,0.6,0.4; use a name once",
                 code="usage",
             )
         tables[name] = numbers
@@ -209,7 +210,7 @@ def _compare(options: Namespace, discounts: dict[str, Any]) -> DiscountCompariso
     path, *runs = options.inputs
     names = shorten_names([name_path(run, "run") for run in runs])
     if len(set(names)) < len(names):
-        raise UsageError("expected each run once", hint="leave one out", code="usage")
+        raise UsageError("a run is named twice", hint="remove one of them", code="usage")
     return rs.compare_discounts(
         name_file(path, "qrels", options),
         {name: name_file(run, "run", options) for name, run in zip(names, runs, strict=True)},

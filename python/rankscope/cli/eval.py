@@ -1,4 +1,4 @@
-"""`rankscope eval`: values of measures for one or many runs."""
+"""`rankscope eval`: evaluates one or more runs against judgments."""
 
 from __future__ import annotations
 
@@ -9,23 +9,25 @@ from itertools import chain
 import rankscope as rs
 from rankscope.adapters.files.formats import is_scores
 from rankscope.adapters.inputs import name_path
-from rankscope.cli.arguments import (
-    OnceFlag,
-    add_convention_argument,
-    add_interval_arguments,
-    add_measures_argument,
-    add_policy_argument,
-    add_reading_arguments,
+from rankscope.cli.files import add_file_options, is_letor, name_file, refuse_stdin_twice
+from rankscope.cli.inputs import (
+    add_inputs,
+    add_table_options,
+    evaluate_scores,
+    evaluate_table,
+    refuse_table_options,
+)
+from rankscope.cli.options import (
+    add_convention_option,
+    add_format_options,
+    add_interval_options,
+    add_measures_option,
+    add_policy_option,
+    add_reading_options,
     read_interval,
 )
-from rankscope.cli.files import add_file_arguments, is_letor, name_file, refuse_stdin_twice
-from rankscope.cli.joined import (
-    add_joined_arguments,
-    evaluate_joined,
-    evaluate_scores,
-    refuse_joined_arguments,
-)
 from rankscope.cli.output import print_csv, print_json, print_notes
+from rankscope.cli.parser import OnceFlag
 from rankscope.cli.progress import ProgressBar
 from rankscope.data.diagnostics import describe
 from rankscope.errors import UsageError
@@ -34,9 +36,10 @@ from rankscope.results.text import format_value, show
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from argparse import ArgumentParser, Namespace
+    from argparse import Namespace
     from collections.abc import Iterator, Sequence
 
+    from rankscope.cli.parser import Parser
     from rankscope.data import Diagnostic
     from rankscope.results import Evaluation
     from rankscope.results.table import Table
@@ -44,37 +47,39 @@ if TYPE_CHECKING:
 DEFAULT_MEASURES = ("nDCG@10", "AP", "RR")
 
 
-def add_arguments(parser: ArgumentParser) -> None:
-    """Say what the command takes."""
+def add_arguments(parser: Parser) -> None:
+    """Add the arguments of the command."""
+    add_inputs(parser)
+    add_measures_option(parser, DEFAULT_MEASURES)
     parser.add_argument(
-        "inputs",
-        metavar="QRELS RUN… | TABLE",
-        nargs="+",
-        help="judgments and runs, or one table whose rows hold both; - is standard input",
+        "-q", "--per-query", dest="by_query", action=OnceFlag, help="print the value of each query"
     )
-    add_measures_argument(parser, DEFAULT_MEASURES)
-    parser.add_argument("-q", dest="by_query", action=OnceFlag, help="print each query's values")
-    form = parser.add_mutually_exclusive_group()
-    form.add_argument("--json", action=OnceFlag, help="print one JSON document")
-    form.add_argument("--csv", action=OnceFlag, help="print a table with commas")
-    add_policy_argument(parser)
-    add_convention_argument(parser)
-    add_interval_arguments(parser)
-    add_reading_arguments(parser)
-    add_file_arguments(parser)
-    add_joined_arguments(parser)
-    parser.add_argument(
+    add_format_options(parser)
+    add_policy_option(parser)
+    add_convention_option(parser)
+    add_interval_options(parser)
+    add_reading_options(parser)
+    add_file_options(parser)
+    table = add_table_options(parser)
+    table.add_argument(
         "--assume-grouped",
         action="store_true",
-        help="refuse a table in which a query comes back, instead of reading it into memory",
+        help="fail if the rows of a query are not together, instead of loading the table into "
+        "memory",
     )
+    parser.add_examples(
+        "rankscope eval qrels.txt bm25.run -m nDCG@10,AP",
+        "rankscope eval qrels.txt bm25.run dense.run --interval 0.95",
+        "rankscope eval log.parquet -m nDCG@10 --by country",
+    )
+    parser.set_defaults(run=run)
 
 
 def run(options: Namespace) -> int:
-    """Evaluate the runs, and print what came of it."""
+    """Evaluate the runs, and print the values."""
     refuse_stdin_twice(options.inputs)
     if options.by is not None and options.by_query:
-        raise UsageError("expected -q or --by, found both", hint="leave one out", code="usage")
+        raise UsageError("-q cannot be combined with --by", hint="remove one of them", code="usage")
     measures = split_measures(options.measures or DEFAULT_MEASURES)
     if options.convention is None:
         rs.Policy.parse(options.policy)  # before anything is read
@@ -92,9 +97,9 @@ def run(options: Namespace) -> int:
 
 def _evaluate(measures: list[str], options: Namespace) -> Iterator[Evaluation]:
     if len(options.inputs) == 1:
-        yield evaluate_joined(options.inputs[0], measures, options)
+        yield evaluate_table(options.inputs[0], measures, options)
         return
-    refuse_joined_arguments(options)
+    refuse_table_options(options)
     path, *runs = options.inputs
     scored = [is_letor(path, options) and is_scores(run) for run in runs]
     qrels = None
@@ -180,7 +185,7 @@ def _print_table(options: Namespace, evaluations: Sequence[Evaluation]) -> None:
 
 
 def _header(options: Namespace, evaluations: Sequence[Evaluation]) -> list[str]:
-    """What the columns of means are called."""
+    """Return the names of the columns of means."""
     is_one = len(evaluations) == 1
     ends = ("lower", "upper") if options.interval else ()
     columns = [
@@ -191,12 +196,12 @@ def _header(options: Namespace, evaluations: Sequence[Evaluation]) -> list[str]:
 
 
 def _mean(evaluation: Evaluation, measure: str) -> tuple[float, ...]:
-    """A mean, and the ends of its interval where one was asked for."""
+    """Return a mean, and the ends of its interval if there is one."""
     return (evaluation[measure], *evaluation.intervals.get(measure, ()))
 
 
 def _print_slices(slices: Table, evaluation: Evaluation) -> None:
-    """One row a measure and part, with the number of queries that it is over; all come last."""
+    """Print a row for each group and measure, with its number of queries; all queries last."""
     name, *_ = slices.names
     ends = ("lower", "upper") if evaluation.intervals else ()
     print("measure", show(name), "value", *ends, "queries", sep="\t")
@@ -212,9 +217,10 @@ def _print_slices(slices: Table, evaluation: Evaluation) -> None:
 
 
 def _print_csv(options: Namespace, evaluations: Sequence[Evaluation]) -> None:
-    """One row a measure and a column a run; with `-q` one row a query and a column a measure.
+    """Print a row for each measure and a column for each run.
 
-    With `--by` one row a part.
+    With `-q` there is a row for each query and a column for each measure, with `--by` a row for
+    each group.
     """
     slices = evaluations[0].slices
     if slices is not None:
@@ -262,5 +268,5 @@ def _document(evaluation: Evaluation, *, by_query: bool) -> dict[str, object]:
 
 
 def _columns(evaluations: Sequence[Evaluation]) -> dict[str, list[list[float]]]:
-    """By measure, the values of the queries in each run."""
+    """Return the values of the queries in each run, by measure."""
     return {name: [each.per_query_list(name) for each in evaluations] for name in evaluations[0]}

@@ -1,23 +1,32 @@
-"""`rankscope explain`: one value as a person would derive it, of grades or of a query."""
+"""`rankscope explain`: shows how one value is computed, from grades or for a query in files."""
 
 from __future__ import annotations
 
 import math
 
 import rankscope as rs
-from rankscope.cli.arguments import Once, add_policy_argument, add_reading_arguments
-from rankscope.cli.files import add_file_arguments
-from rankscope.cli.joined import add_joined_arguments
+from rankscope.cli.files import add_file_options
+from rankscope.cli.inputs import add_table_options
+from rankscope.cli.options import (
+    add_convention_option,
+    add_limit_option,
+    add_measure_option,
+    add_policy_option,
+    add_reading_options,
+)
 from rankscope.cli.output import print_json
+from rankscope.cli.parser import Once
 from rankscope.errors import UsageError
 from rankscope.measures.splitting import split_measures
+from rankscope.names import quote
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from argparse import ArgumentParser, Namespace
+    from argparse import Namespace
     from collections.abc import Callable
 
     from rankscope import Measure
+    from rankscope.cli.parser import Parser
     from rankscope.explain.derivation import Derivation
 
 WRITERS: dict[str, Callable[[Derivation, int], str]] = {
@@ -26,77 +35,76 @@ WRITERS: dict[str, Callable[[Derivation, int], str]] = {
     "latex": lambda explanation, digits: explanation.to_latex(digits),
     "html": lambda explanation, digits: explanation.to_html(digits, is_page=True),
 }
-"""By format, how an explanation is written."""
+"""Functions that write an explanation, by format."""
 
 FORMATS = (*WRITERS, "json")
 MOST_DIGITS = 17
 UNJUDGED = {"-", "?"}
 SETTINGS = ("gain", "discount", "base", "s")
 OF_FILES = ("query", "convention", "col", "format", "by", "positive", "score_type")
-"""Options that grades on the command line have no use for."""
+"""Options that have no effect with `--grades`."""
 
 
-def add_arguments(parser: ArgumentParser) -> None:
-    """Say what the command takes."""
+def add_arguments(parser: Parser) -> None:
+    """Add the arguments of the command."""
+    parser.usage = (
+        "%(prog)s [options] QRELS RUN --query ID\n"
+        "       %(prog)s [options] TABLE --query ID\n"
+        "       %(prog)s [options] --grades GRADE..."
+    )
     parser.add_argument(
         "inputs",
         metavar="QRELS RUN | TABLE",
         nargs="*",
-        help="judgments and a run, or one table whose rows hold both; - is standard input",
+        help="judgments and a run, or one table whose rows hold both; - reads standard input",
     )
+    parser.add_argument("--query", action=Once, metavar="ID", help="the query to explain")
     parser.add_argument(
         "--grades",
         action=Once,
         nargs="+",
         metavar="GRADE",
-        help="grades, best rank first, instead of files: 4 2 5, or A=4 B=2 C=5; - or ? is unjudged",
+        help="grades in rank order, instead of files, such as 4 2 5 or A=4 B=2 C=5; - or ? means "
+        "unjudged",
     )
-    parser.add_argument("--query", action=Once, metavar="ID", help="the query of the files")
-    parser.add_argument(
-        "-m",
-        dest="measures",
-        metavar="MEASURE",
-        action="append",
-        help="nDCG, DCG, IDCG, CG, AP, RR, P or R; if left out, nDCG of --grades and nDCG@10 of "
-        "files",
-    )
-    parser.add_argument("--k", action=Once, type=int, metavar="N", help="the cutoff")
-    for name, words in {
-        "gain": "linear, exp2, binary, or a table such as [0,1,3,7] or {0:0,1:1}",
-        "discount": "log2, log, jk, reciprocal, linear, zipf, or weights such as [1,0.5,0.3]",
-        "base": "of the logarithm in --discount log or jk; e is one",
-        "s": "the power of the rank in --discount zipf",
-    }.items():
-        parser.add_argument(f"--{name}", action=Once, help=words, metavar=name.upper())
     parser.add_argument(
         "--ideal",
         action=Once,
         nargs="+",
         metavar="GRADE",
-        help="all judged grades, where --grades lacks some",
+        help="the grades of all judged documents (default: those of --grades)",
     )
-    parser.add_argument(
-        "--digits", action=Once, type=int, default=4, metavar="N", help="places; 4 if left out"
+    add_measure_option(
+        parser, "nDCG, DCG, IDCG, CG, AP, RR, P or R (default: nDCG@10, or nDCG with --grades)"
     )
+    parser.add_argument("--k", action=Once, type=int, metavar="N", help="cutoff of the measure")
+    for name, text in {
+        "gain": "gain of a grade: linear, exp2, binary, or a table such as [0,1,3,7] or {0:0,1:1}",
+        "discount": "discount of a rank: log2, log, jk, reciprocal, linear, zipf, or weights such "
+        "as [1,0.5,0.3]",
+        "base": "base of the logarithm with --discount log or jk, such as 2 or e",
+        "s": "exponent of the rank with --discount zipf",
+    }.items():
+        parser.add_argument(f"--{name}", action=Once, help=text, metavar=name.upper())
     parser.add_argument(
-        "--limit",
+        "--digits",
         action=Once,
         type=int,
-        default=50,
+        default=4,
         metavar="N",
-        help="how many ranks are shown at most; 50 if left out",
+        help="number of decimal places",
     )
-    add_policy_argument(parser)
-    parser.add_argument(
-        "--convention",
-        action=Once,
-        metavar="NAME",
-        help="the library whose number is wanted; `rankscope conventions` lists them",
+    add_limit_option(parser, "number of ranks to show", 50)
+    add_policy_option(parser)
+    add_convention_option(parser)
+    add_reading_options(parser)
+    add_file_options(parser, printed=FORMATS)
+    add_table_options(parser)
+    parser.add_examples(
+        "rankscope explain qrels.txt bm25.run --query 301 -m nDCG@10",
+        "rankscope explain --grades 4 2 5 3 5 --k 3",
     )
-    add_reading_arguments(parser)
-    add_file_arguments(parser)
-    parser.epilog = f"--format also says how to write the explanation: {', '.join(FORMATS)}."
-    add_joined_arguments(parser)
+    parser.set_defaults(run=run)
 
 
 def run(options: Namespace) -> int:
@@ -105,14 +113,14 @@ def run(options: Namespace) -> int:
     options.format = [form for form in options.format if form not in FORMATS]
     if len(written) > 1:
         raise UsageError(
-            f"expected one way to write it, found {' and '.join(written)}",
-            hint="leave one out",
+            f"--format names two formats for the explanation: {' and '.join(written)}",
+            hint="remove one of them",
             code="usage",
         )
     if not 0 <= options.digits <= MOST_DIGITS:
         raise UsageError(
-            f"expected --digits from 0 to {MOST_DIGITS}, found {options.digits}",
-            hint="it says how many places are written",
+            f"--digits must be from 0 to {MOST_DIGITS}, found {options.digits}",
+            hint="it is the number of decimal places",
             code="usage",
         )
     explanation = _explain_grades(options) if options.grades else _explain_query(options)
@@ -125,12 +133,12 @@ def run(options: Namespace) -> int:
 
 
 def _explain_grades(options: Namespace) -> Derivation:
-    given = [f"--{name.replace('_', '-')}" for name in OF_FILES if getattr(options, name)]
-    given += options.inputs[:1]
-    if given:
+    used = [f"--{name.replace('_', '-')}" for name in OF_FILES if getattr(options, name)]
+    used += map(quote, options.inputs[:1])
+    if used:
         raise UsageError(
-            f"expected files or --grades, found {given[0]} beside --grades",
-            hint="leave one out",
+            f"--grades cannot be combined with {used[0]}",
+            hint="use either --grades, or files with --query",
             code="usage",
         )
     policy = rs.Policy.parse(options.policy)
@@ -138,8 +146,8 @@ def _explain_grades(options: Namespace) -> Derivation:
     names = [name for name, _ in pairs]
     if any(names) and not all(names):
         raise UsageError(
-            "expected a name for each grade or for none, found some without",
-            hint="write A=4 B=2, or 4 2",
+            "some grades have a name, and some do not",
+            hint="name all of them, as in A=4 B=2, or none, as in 4 2",
             code="usage",
         )
     return rs.explain(
@@ -157,18 +165,20 @@ def _explain_grades(options: Namespace) -> Derivation:
 
 def _explain_query(options: Namespace) -> Derivation:
     if not options.inputs or options.query is None or options.ideal:
-        what = "--ideal beside files" if options.ideal else f"{len(options.inputs)} files"
         raise UsageError(
-            f"expected --grades, or files and --query, found {what}"
-            + ("" if options.query else " without --query"),
-            hint="write --grades 4 2 5 --k 3, or QRELS RUN --query 301",
+            "--ideal works only with --grades"
+            if options.ideal
+            else "this command needs a query in files, or grades",
+            hint="write QRELS RUN --query 301, or --grades 4 2 5 --k 3",
             code="usage",
         )
     if options.by:
         raise UsageError(
-            "expected one query, found --by", hint="rankscope eval has --by", code="usage"
+            "--by does not work with a single query",
+            hint="remove --by, or use rankscope eval --by",
+            code="usage",
         )
-    from rankscope.cli.ranking import rank_files  # noqa: PLC0415 - grades need no files
+    from rankscope.cli.inputs import rank_files  # noqa: PLC0415 - grades need no files
     from rankscope.engine import refuse_diagnostics  # noqa: PLC0415 - as above
 
     measure = _read_measure(options, "nDCG" if options.k else "nDCG@10")
@@ -185,12 +195,12 @@ def _explain_query(options: Namespace) -> Derivation:
 
 
 def _read_measure(options: Namespace, default: str) -> Measure:
-    """Read the measure, with the settings and the cutoff that options give it."""
-    names = split_measures(options.measures or [default])
+    """Read the measure, with the settings and the cutoff of the options."""
+    names = split_measures([options.measure or default])
     if len(names) != 1:
         raise UsageError(
-            f"expected one measure, found {len(names)}",
-            hint="explain one after another",
+            f"this command explains one measure, found {len(names)}",
+            hint="run it once for each measure",
             code="usage",
         )
     measure = rs.parse(names[0])
@@ -206,8 +216,8 @@ def _read_measure(options: Namespace, default: str) -> Measure:
         return measure
     if measure.k not in {None, options.k}:
         raise UsageError(
-            f"expected one cutoff, found {measure} and --k {options.k}",
-            hint="leave --k out",
+            f"{measure} and --k {options.k} name different cutoffs",
+            hint="remove --k",
             code="usage",
         )
     cutoff: int = options.k
@@ -215,14 +225,14 @@ def _read_measure(options: Namespace, default: str) -> Measure:
 
 
 def _write(text: str) -> str:
-    """Write a setting as the grammar of measures has it: words in quotes, e as its number."""
+    """Write a setting in the grammar of measures: words in quotes, e as a number."""
     if text == "e":
         return repr(math.e)
     return repr(text) if text.isidentifier() else text
 
 
 def _split(word: str) -> tuple[str | None, float]:
-    """Split a grade from the name before it; the last = counts, for names may have some."""
+    """Split a grade from the name before it, at the last =, because names may contain one."""
     name, sign, text = word.rpartition("=")
     if text in UNJUDGED:
         return (name if sign else None), math.nan
@@ -232,8 +242,8 @@ def _split(word: str) -> tuple[str | None, float]:
         grade = math.nan
     if not math.isfinite(grade) or (sign and not name):
         raise UsageError(
-            f"expected a grade, or NAME=GRADE, found {word!r}",
-            hint="write 4 or A=4; - or ? is unjudged",
+            f"cannot read the grade {quote(word)}",
+            hint="write a number such as 4, or A=4; - or ? means unjudged",
             code="usage",
         )
     return (name if sign else None), grade

@@ -1,12 +1,12 @@
-"""What options say about files: their formats, and which column holds what."""
+"""The options about files: which format each has, and which column holds what."""
 
 from __future__ import annotations
 
 import os
 
-from rankscope.adapters.files.formats import FORMATS, tell_format
+from rankscope.adapters.files.formats import tell_format
 from rankscope.errors import UsageError
-from rankscope.file import File
+from rankscope.file import TABLE_FORMATS, File
 from rankscope.names import quote
 
 TYPE_CHECKING = False
@@ -15,67 +15,76 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 ROLES = ("query", "doc", "relevance", "score", "rank", "label", "weight")
-BESIDES = ("label", "weight")
+TABLE_ROLES = ("label", "weight")
 """Roles that only a table of rankings has."""
 PARTS = ("qrels", "run")
 
 
-def add_file_arguments(parser: ArgumentParser) -> None:
-    """Say what a command takes about its files."""
+def add_file_options(parser: ArgumentParser, printed: Sequence[str] = ()) -> None:
+    """Add `--col` and `--format`.
+
+    Args:
+        parser: The parser of the command.
+        printed: The formats in which the command can print its result, if `--format` names them
+            as well.
+    """
+    result = f"; or the format of the result: {', '.join(printed)}" if printed else ""
     parser.add_argument(
         "--col",
         action="append",
         default=[],
-        metavar="ROLE=NAME",
-        help=f"the column that holds something, where it has no usual name: {', '.join(ROLES)}; "
-        "may be given again",
+        metavar="ROLE=COLUMN",
+        help="the column to use for a role, if it does not have a usual name; roles: "
+        f"{', '.join(ROLES)}",
     )
     parser.add_argument(
         "--format",
         action="append",
         default=[],
         metavar="[qrels=|run=]FORMAT",
-        help=f"the format of all files, or of those named, where their names do not tell it: "
-        f"{', '.join(FORMATS)}",
+        help="format of all files, or of the judgments or the runs only; one of: "
+        f"{', '.join(TABLE_FORMATS)}{result} "
+        f"(default: {'text, and ' * bool(printed)}from the file name)",
     )
 
 
 def read_columns(options: Namespace) -> dict[str, str]:
-    """Read which columns are named, by role.
+    """Return the columns that `--col` names, by role.
 
     Raises:
-        UsageError: A role is none, or named twice.
+        UsageError: A role is unknown, or named twice.
     """
     return _read_pairs(options.col, "--col", ROLES)
 
 
 def name_file(path: str, part: str, options: Namespace) -> str | File:
-    """Say of a path what its name does not.
+    """Return a file with the format and the columns that the options name for it.
 
     Args:
         path: The path.
         part: `qrels` or `run`, or `table` for one that holds both.
-        options: What the options say.
+        options: The parsed options.
 
     Raises:
-        UsageError: There is no such format, or one is named twice.
+        UsageError: A format or a role is unknown, or named twice.
     """
-    form = _format_of(part, options)
-    columns = {role: name for role, name in read_columns(options).items() if role not in BESIDES}
+    form = _read_format(part, options)
+    columns = {
+        role: name for role, name in read_columns(options).items() if role not in TABLE_ROLES
+    }
     return path if form is None and not columns else File(path, form, columns)  # type: ignore[arg-type]  # it is checked
 
 
 def refuse_stdin_twice(paths: Sequence[str]) -> None:
-    """Refuse to read two inputs from the one standard input.
+    """Refuse to read two inputs from standard input.
 
     Raises:
-        UsageError: More than one is `-`.
+        UsageError: More than one path is `-`.
     """
-    count = paths.count("-")
-    if count > 1:
+    if paths.count("-") > 1:
         raise UsageError(
-            f"expected '-' for one input, found it for {count}",
-            hint="name files",
+            "only one input can be read from standard input (-)",
+            hint="write the other inputs to files",
             code="stdin_twice",
         )
 
@@ -89,36 +98,36 @@ def refuse_overwriting(output: str, inputs: Sequence[str]) -> None:
     for path in inputs:
         try:
             is_same = os.path.samefile(path, output)  # noqa: PTH121 - pathlib loads slowly
-        except (OSError, ValueError):  # one of the two is not there, or standard input
+        except (OSError, ValueError):  # one of the two does not exist, or is standard input
             continue
-        # A device, such as /dev/null, may be read and written.
+        # A device, such as /dev/null, can be read and written.
         if is_same and os.path.isfile(path):  # noqa: PTH113 - as above
             raise UsageError(
-                f"expected another file to write to, found {quote(output)}, which is an input",
-                hint="name another file after -o",
+                f"the output {quote(output)} is also an input, and would be overwritten",
+                hint="choose another file with -o",
                 code="usage",
             )
 
 
 def is_letor(path: str, options: Namespace) -> bool:
-    """Whether judgments are SVMlight text."""
-    return (_format_of("qrels", options) or tell_format(path)) == "letor"
+    """Return whether judgments are SVMlight text."""
+    return (_read_format("qrels", options) or tell_format(path)) == "letor"
 
 
-def _format_of(part: str, options: Namespace) -> str | None:
+def _read_format(part: str, options: Namespace) -> str | None:
     of_all = [text for text in options.format if "=" not in text]
     if len(of_all) > 1:
         raise UsageError(
-            f"expected one format, found {' and '.join(of_all)}",
-            hint="name the files: --format qrels=csv --format run=jsonl",
+            f"--format names two formats for all files: {' and '.join(map(quote, of_all))}",
+            hint="use --format qrels=csv --format run=jsonl to set them separately",
             code="usage",
         )
     named = _read_pairs([text for text in options.format if "=" in text], "--format", PARTS)
     form = named.get(part, *of_all) if of_all else named.get(part)
-    if form is not None and form not in FORMATS:
+    if form is not None and form not in TABLE_FORMATS:
         raise UsageError(
-            f"expected one of {', '.join(FORMATS)} as the format, found {quote(form)}",
-            hint="leave it out, to tell it by the name of the file",
+            f"unknown format {quote(form)}",
+            hint=f"use one of: {', '.join(TABLE_FORMATS)}; or remove --format to use the file name",
             code="bad_format",
         )
     return form
@@ -130,14 +139,13 @@ def _read_pairs(texts: Sequence[str], option: str, known: Sequence[str]) -> dict
         role, sign, name = text.partition("=")
         if not (sign and name) or role not in known:
             raise UsageError(
-                f"expected {option} as {known[0]}=NAME, with one of {', '.join(known)}; "
-                f"found {quote(text)}",
-                hint=f"write it as {option} {known[0]}=NAME",
+                f"cannot read {option} {quote(text)}",
+                hint=f"write {option} {known[0]}=NAME, with one of: {', '.join(known)}",
                 code="usage",
             )
         if role in pairs:
             raise UsageError(
-                f"expected {option} {role} once, found it twice", hint="leave one out", code="usage"
+                f"{option} sets {role} twice", hint=f"remove one {option} {role}=", code="usage"
             )
         pairs[role] = name
     return pairs

@@ -1,4 +1,4 @@
-"""LaTeX as a line of text, for the terminal: as much of it as the formulas of measures use."""
+"""Writes LaTeX as one line of text for the terminal, as far as the formulas of measures need it."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ POWERS = {"2": "²", "*": "*"}
 SIGN = re.compile(r"\\[A-Za-z]+|\\.|[{}_^]|\s+|[^\\{}_^\s]+")
 
 WHOLE = re.compile(r"[\w^]+|[^ ]*\([^()]*\)|\|[^|]*\||log\d +\([^()]*\)|[{].*[}]")
-"""What needs no brackets as a part of a quotient."""
+"""Terms that need no brackets in a quotient."""
 
 
 def to_text(latex: str) -> str:
-    r"""Write a formula on one line.
+    r"""Return a formula as one line of text.
 
     Examples:
         >>> to_text(r"\mathrm{RBP@}k = (1 - p) \sum_{r=1}^{k} b_r\, p^{r-1}")
@@ -78,7 +78,7 @@ def _read_one(sign: str, signs: list[str]) -> str:
 
 
 def _limits(signs: list[str]) -> str:
-    """Read what a sum runs over."""
+    """Read the limits of a sum."""
     low = high = ""
     while signs and signs[-1] in {"_", "^"}:
         if signs.pop() == "_":
@@ -101,6 +101,6 @@ def _argument(signs: list[str]) -> str:
 
 
 def _bracket(text: str) -> str:
-    """Put a sum or a product into brackets, as a part of a quotient."""
+    """Put a sum or a product in brackets if it is part of a quotient."""
     text = text.strip()
     return text if WHOLE.fullmatch(text) else f"({text})"

@@ -1,4 +1,4 @@
-"""`rankscope measures`: the table of measures, or one of them in full."""
+"""`rankscope measures`: lists the measures, or describes one."""
 
 from __future__ import annotations
 
@@ -9,33 +9,39 @@ from rankscope.measures import TABLE, Measure, parse
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from argparse import ArgumentParser, Namespace
+    from argparse import Namespace
+    from collections.abc import Iterable
 
+    from rankscope.cli.parser import Parser
     from rankscope.measures import Parameter, Row
 
 WIDTH = 88
 
 
-def add_arguments(parser: ArgumentParser) -> None:
-    """Say what the command takes."""
+def add_arguments(parser: Parser) -> None:
+    """Add the arguments of the command."""
     parser.add_argument(
-        "name", metavar="NAME", nargs="?", help="a measure by any of its names, such as ndcg_cut_10"
+        "name",
+        metavar="NAME",
+        nargs="?",
+        help="the measure to describe, by its name here or in another tool, such as ndcg_cut_10",
     )
+    parser.set_defaults(run=run)
 
 
 def run(options: Namespace) -> int:
-    """Print the table, or one measure."""
+    """Print the list of measures, or the description of one."""
     if options.name is None:
         width = max(map(len, TABLE))
         for row in TABLE.values():
             print(f"{row.name:{width}}  {row.definition}")
     else:
-        print(explain(parse(options.name)))
+        print(describe(parse(options.name)))
     return 0
 
 
-def explain(measure: Measure) -> str:
-    """Say all that the table knows of a measure."""
+def describe(measure: Measure) -> str:
+    """Return a description of a measure: definition, formula, parameters, names and an example."""
     row = measure.row
     low, high = row.value_range
     lines = [
@@ -46,13 +52,13 @@ def explain(measure: Measure) -> str:
         _item("range", f"{low:g} to {high:g}"),
         _item("undefined", row.undefined.removeprefix("Undefined ") or "never"),
         _item("over queries", MEANS[row.mean]),
-        *(_item("parameter" if index == 0 else "", _say(each)) for index, each in _parameters(row)),
+        *_items("parameter", map(_describe_parameter, row.parameters)),
         *_names(row),
-        *(_item("source" if index == 0 else "", text) for index, text in enumerate(row.references)),
+        *_items("source", row.references),
         *_example(row),
     ]
     if measure.settings:
-        lines.insert(1, f"{measure}: {_say_settings(measure)}")
+        lines.insert(1, f"{measure}: {_format_settings(measure)}")
     return "\n".join(lines)
 
 
@@ -64,20 +70,20 @@ def _item(label: str, text: str) -> str:
     return fill(f"{label:14}{text}", WIDTH, subsequent_indent=indent, break_on_hyphens=False)
 
 
-def _parameters(row: Row) -> list[tuple[int, Parameter]]:
-    return list(enumerate(row.parameters))
+def _items(label: str, texts: Iterable[str]) -> list[str]:
+    return [_item(label if index == 0 else "", text) for index, text in enumerate(texts)]
 
 
-def _say(parameter: Parameter) -> str:
-    given = "required" if parameter.required else f"{_plainly(parameter.default)} by default"
-    return f"{parameter.name}: {parameter.meaning} ({parameter.domain}; {given})"
+def _describe_parameter(parameter: Parameter) -> str:
+    default = "required" if parameter.required else f"default: {_format(parameter.default)}"
+    return f"{parameter.name}: {parameter.meaning} ({parameter.domain}; {default})"
 
 
-def _plainly(value: object) -> str:
+def _format(value: object) -> str:
     return "none" if value is None else repr(value)
 
 
-def _say_settings(measure: Measure) -> str:
+def _format_settings(measure: Measure) -> str:
     return ", ".join(f"{name} = {value!r}" for name, value in measure.settings.items())
 
 
@@ -97,7 +103,7 @@ def _example(row: Row) -> list[str]:
     shown = " ".join("–" if grade is None else f"{grade:g}" for grade in example.ranking)
     others = " ".join(f"{grade:g}" for grade in example.not_retrieved)
     return [
-        _item("example", f"grades in rank order: {shown} (– is unjudged)"),
-        *([_item("", f"judged, but not retrieved: {others}")] if others else []),
+        _item("example", f"grades in rank order: {shown} (– means unjudged)"),
+        *([_item("", f"judged but not retrieved: {others}")] if others else []),
         _item("", f"{example.measure} = {example.formula} = {example.value}"),
     ]

@@ -1,4 +1,4 @@
-"""What goes to standard output and standard error, the same bytes in every locale."""
+"""Writes to standard output and standard error, the same bytes in every locale."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ if TYPE_CHECKING:
 
 
 HALF_MESSAGE = 400
-"""How many characters are printed of each end of a long message."""
+"""The number of characters printed from each end of a long message."""
 
 
 def set_up_streams() -> None:
-    """Write UTF-8 and plain line ends everywhere; show what cannot be written escaped."""
+    """Use UTF-8 and plain line ends everywhere, and escape what cannot be encoded."""
     for name in ("stdout", "stderr"):
         if getattr(sys, name) is None:  # the caller closed the descriptor
             setattr(sys, name, os.fdopen(os.open(os.devnull, os.O_WRONLY), "w"))
@@ -42,23 +42,27 @@ def drop_output(stream: TextIO | None = None) -> None:
     os.dup2(os.open(os.devnull, os.O_WRONLY), (stream or sys.stdout).fileno())
 
 
-def say_failure(error: OSError) -> FileError:
-    """Say that the operating system refused to write, and what."""
+def describe_failure(error: OSError) -> FileError:
+    """Return the error for output that the operating system refused."""
     reason = error.strerror or str(error)
     message = reason if error.filename is None else f"{error.filename}: {reason}"
-    return FileError(message, hint="is the disk full, or the place forbidden?", code="io")
+    return FileError(
+        message,
+        hint="check that there is space on the disk, and that you may write there",
+        code="io",
+    )
 
 
 def print_notes(notes: Iterable[Diagnostic]) -> None:
-    """Print what was suspicious to standard error, a line each."""
+    """Print notes about suspicious input to standard error, one per line."""
     for note in notes:
         print(f"note: {show(str(note))}", file=sys.stderr)
 
 
 def print_error(error: RankscopeError, *, as_json: bool) -> None:
-    """Print an error: a line and a hint, and where JSON was asked for a document as well.
+    """Print an error and its hint to standard error, and with `as_json` also a JSON document.
 
-    Where neither can be written, the exit status alone says what happened.
+    If neither can be written, the exit status alone reports the error.
     """
     try:
         print(f"rankscope: error: {_show_briefly(error.summary)} [{error.code}]", file=sys.stderr)
@@ -85,14 +89,14 @@ def print_error(error: RankscopeError, *, as_json: bool) -> None:
 
 
 def _show_briefly(text: str) -> str:
-    """Write a text on one line, without the middle of a long one, such as the path of a file."""
+    """Return a text on one line; of a long one, such as a path, the middle is left out."""
     if len(text) > 2 * HALF_MESSAGE:
         text = f"{text[:HALF_MESSAGE]}…{text[-HALF_MESSAGE:]}"
     return show(text)
 
 
 def print_json(document: Mapping[str, object]) -> None:
-    """Print one JSON document; JSON has no NaN, so that a value that is left out is null."""
+    """Print one JSON document, with null for NaN, which JSON does not have."""
     import json  # noqa: PLC0415 - only where JSON is asked for
 
     json.dump(without_nan(document), sys.stdout, allow_nan=False, indent=2)
@@ -100,7 +104,7 @@ def print_json(document: Mapping[str, object]) -> None:
 
 
 def without_nan(value: object) -> object:
-    """Put null in place of NaN, however deep.
+    """Replace NaN by `None` at every depth.
 
     Examples:
         >>> without_nan({"values": [{"a": float("nan")}], "b": (1.0, float("nan"))})
@@ -114,7 +118,7 @@ def without_nan(value: object) -> object:
 
 
 def print_csv(rows: Iterable[Iterable[str | float | None]], stream: TextIO | None = None) -> None:
-    """Print rows as CSV; a text that a spreadsheet would run as a formula is quoted with '."""
+    """Print rows as CSV, with a ' before text that a spreadsheet would run as a formula."""
     import csv  # noqa: PLC0415 - only where CSV is asked for
 
     writer = csv.writer(stream or sys.stdout, lineterminator="\n")

@@ -1,4 +1,4 @@
-"""A progress bar on a terminal, for work longer than a second."""
+"""Draws a progress bar on a terminal for work that takes longer than a second."""
 
 from __future__ import annotations
 
@@ -15,7 +15,10 @@ MEGABYTE = 1_000_000
 
 
 class ProgressBar:
-    """Shows how much of a file is read; `with` it, and call it with bytes done and in all."""
+    """Shows how much of a file has been read, while its `with` block runs.
+
+    Call it with the number of bytes read, and the size of the file if it is known.
+    """
 
     def __init__(self, label: str) -> None:
         self._label = label
@@ -31,7 +34,7 @@ class ProgressBar:
             sys.stderr.flush()
 
     def __call__(self, done: int, total: int | None) -> None:
-        """Draw it anew, once a second has passed."""
+        """Draw the bar, once a second has passed."""
         if time.monotonic() - self._start < AFTER_SECONDS or not sys.stderr.isatty():
             return
         self._is_shown = True

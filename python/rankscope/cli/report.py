@@ -1,4 +1,4 @@
-"""`rankscope report`: a page that says what runs are worth, and why."""
+"""`rankscope report`: writes an HTML report about one or more runs."""
 
 from __future__ import annotations
 
@@ -7,33 +7,34 @@ import sys
 import rankscope as rs
 from rankscope.adapters.files.formats import is_scores
 from rankscope.api.report import DEFAULT_MEASURES, WORST, report_rankings
-from rankscope.cli.arguments import (
-    Once,
-    add_convention_argument,
-    add_interval_arguments,
-    add_measures_argument,
-    add_policy_argument,
-    add_reading_arguments,
-    read_interval,
-)
 from rankscope.cli.files import (
-    BESIDES,
-    add_file_arguments,
+    TABLE_ROLES,
+    add_file_options,
     is_letor,
     name_file,
     refuse_overwriting,
     refuse_stdin_twice,
 )
-from rankscope.cli.joined import (
-    add_joined_arguments,
+from rankscope.cli.inputs import (
+    add_inputs,
+    add_table_options,
     name_table,
     rank_scores,
     rank_table,
     read_ties,
     read_weights,
-    refuse_joined_arguments,
+    refuse_table_options,
+)
+from rankscope.cli.options import (
+    add_convention_option,
+    add_interval_options,
+    add_measures_option,
+    add_policy_option,
+    add_reading_options,
+    read_interval,
 )
 from rankscope.cli.output import print_notes
+from rankscope.cli.parser import Once
 from rankscope.cli.progress import ProgressBar
 from rankscope.errors import UsageError
 from rankscope.measures.splitting import split_measures
@@ -43,9 +44,10 @@ from rankscope.writing import write_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from argparse import ArgumentParser, Namespace
+    from argparse import Namespace
     from collections.abc import Sequence
 
+    from rankscope.cli.parser import Parser
     from rankscope.report import Report
     from rankscope.report.source import Held
 
@@ -53,41 +55,42 @@ LEVEL = 0.95
 PAGE = "report.html"
 
 
-def add_arguments(parser: ArgumentParser) -> None:
-    """Say what the command takes."""
-    parser.add_argument(
-        "inputs",
-        metavar="QRELS RUN… | TABLE",
-        nargs="+",
-        help="judgments and runs, or one table whose rows hold both; - is standard input",
-    )
+def add_arguments(parser: Parser) -> None:
+    """Add the arguments of the command."""
+    add_inputs(parser)
     parser.add_argument(
         "-o",
+        "--output",
         dest="page",
         action=Once,
         default=PAGE,
         metavar="FILE",
-        help=f"where to write the page, {PAGE} if left out; - is standard output",
+        help="file to write the report to; - writes it to standard output",
     )
-    add_measures_argument(parser, DEFAULT_MEASURES)
-    add_policy_argument(parser)
-    add_convention_argument(parser)
-    add_interval_arguments(parser, default=LEVEL)
+    add_measures_option(parser, DEFAULT_MEASURES)
+    add_policy_option(parser)
+    add_convention_option(parser)
+    add_interval_options(parser, default=LEVEL)
     parser.add_argument(
         "--worst",
         action=Once,
         type=int,
         default=WORST,
         metavar="N",
-        help=f"how many of the worst queries of each run are explained, {WORST} if left out",
+        help="number of worst queries to explain for each run",
     )
-    add_reading_arguments(parser)
-    add_file_arguments(parser)
-    add_joined_arguments(parser)
+    add_reading_options(parser)
+    add_file_options(parser)
+    add_table_options(parser)
+    parser.add_examples(
+        "rankscope report qrels.txt bm25.run dense.run -o report.html",
+        "rankscope report log.parquet --by country",
+    )
+    parser.set_defaults(run=run)
 
 
 def run(options: Namespace) -> int:
-    """Write the page, and say where it is."""
+    """Write the report, and print where it is."""
     refuse_stdin_twice(options.inputs)
     refuse_overwriting(options.page, options.inputs)
     measures = split_measures(options.measures or DEFAULT_MEASURES)
@@ -109,12 +112,12 @@ def _make(measures: list[str], options: Namespace) -> Report:
     path, *runs = options.inputs
     if not runs:
         return _report_table(path, measures, options)
-    refuse_joined_arguments(options)
+    refuse_table_options(options)
     if is_letor(path, options) and all(map(is_scores, runs)):
         if "-" in options.inputs:
             raise UsageError(
-                "expected files of SVMlight text and of scores, found standard input",
-                hint="write it to a file first",
+                "SVMlight text and its scores cannot be read from standard input here",
+                hint="write them to files first",
                 code="usage",
             )
         held = [hold(path, "qrels"), *(hold(run, "run") for run in runs)]
@@ -138,7 +141,7 @@ def _make(measures: list[str], options: Namespace) -> Report:
 
 
 AVERAGED = rs.Policy(ties="average")
-"""The policy of rows that hold both scores and grades, where none is given."""
+"""The default policy of rows that hold both scores and grades."""
 
 
 def _report_table(path: str, measures: list[str], options: Namespace) -> Report:
@@ -158,7 +161,7 @@ def _report_rankings(
     options: Namespace,
     weights: dict[str, float] | None = None,
 ) -> Report:
-    beside = [text for text in options.col if text.partition("=")[0] in BESIDES]
+    beside = [text for text in options.col if text.partition("=")[0] in TABLE_ROLES]
     said = [
         *(("--by", name) for name in options.by or []),
         *(("--col", text) for text in beside),

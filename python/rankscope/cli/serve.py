@@ -1,35 +1,44 @@
-"""`rankscope serve`: takes events over HTTP, evaluates them, and shows how good rankings are."""
+"""`rankscope serve`: serves the HTTP API and the dashboard of a store."""
 
 from __future__ import annotations
 
 from contextlib import closing
 
-from rankscope.cli.arguments import Once
-from rankscope.cli.monitor.stores import PROJECT, read_project
+from rankscope.cli.monitor.store import PROJECT, read_project
+from rankscope.cli.parser import Once
 from rankscope.errors import UsageError
-from rankscope.monitor.alerts.scheduler import SECONDS
-from rankscope.monitor.server.serving import serve_store
-from rankscope.monitor.store import SQLITE, open_store
+from rankscope.monitor.server.run.schedule import SECONDS
+from rankscope.monitor.server.run.service import serve_store
+from rankscope.monitor.store import open_store
+from rankscope.monitor.store.sqlite.files import SQLITE
+from rankscope.names import quote
 from rankscope.results.text import show
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from argparse import ArgumentParser, Namespace
+    from argparse import Namespace
+
+    from rankscope.cli.parser import Parser
 
 HOST = "127.0.0.1"
 PORT = 8000
 PORTS = range(65_536)
+LONGEST = 1_000_000
 
 
-def add_arguments(parser: ArgumentParser) -> None:
-    """Say what the command takes."""
-    parser.add_argument("store", metavar="STORE", help="its file, or sqlite:///FILE; made if new")
+def add_arguments(parser: Parser) -> None:
+    """Add the arguments of the command."""
+    parser.add_argument(
+        "store",
+        metavar="STORE",
+        help="file of the store, or sqlite:///FILE; created if it does not exist",
+    )
     parser.add_argument(
         "--host",
         action=Once,
         default=HOST,
         metavar="ADDRESS",
-        help=f"where to listen, {HOST} if left out; others can reach it only once there is a key",
+        help="address to listen on; another one than this machine needs an API key first",
     )
     parser.add_argument(
         "--port",
@@ -37,7 +46,7 @@ def add_arguments(parser: ArgumentParser) -> None:
         type=int,
         default=PORT,
         metavar="N",
-        help=f"the port, {PORT} if left out; 0 is one that is free",
+        help="port to listen on; 0 chooses a free one",
     )
     parser.add_argument(
         "--name",
@@ -45,8 +54,7 @@ def add_arguments(parser: ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="HOST",
-        help="another name under which it is asked, such as that of a proxy before it; may be "
-        "given again",
+        help="another host name that clients use, such as that of a reverse proxy",
     )
     parser.add_argument(
         "--project",
@@ -54,8 +62,7 @@ def add_arguments(parser: ArgumentParser) -> None:
         type=read_project,
         default=PROJECT,
         metavar="NAME",
-        help=f"the project that this machine may use as long as there is no key, {PROJECT!r} if "
-        "left out",
+        help="project that this machine can use without a key, until the first key is made",
     )
     parser.add_argument(
         "--every",
@@ -63,17 +70,27 @@ def add_arguments(parser: ArgumentParser) -> None:
         type=float,
         default=SECONDS,
         metavar="SECONDS",
-        help=f"how long to wait between two evaluations, {SECONDS:g} if left out",
+        help="time between evaluations",
     )
+    parser.add_examples(
+        "rankscope serve music.db",
+        "rankscope serve music.db --host 0.0.0.0 --port 80 --name rankings.example.com",
+    )
+    parser.set_defaults(run=run)
 
 
 def run(options: Namespace) -> int:
-    """Serve until the process is asked to end."""
-    if options.port not in PORTS or not 0 < options.every < 1e6:
+    """Serve until the process is interrupted or terminated."""
+    if options.port not in PORTS:
         raise UsageError(
-            "expected a port from 0 to 65535 and seconds above 0, found "
-            f"{options.port} and {options.every:g}",
-            hint="leave them out",
+            f"--port must be from 0 to {PORTS[-1]}, found {quote(options.port)}",
+            hint=f"remove --port to use {PORT}",
+            code="usage",
+        )
+    if not 0 < options.every < LONGEST:
+        raise UsageError(
+            f"--every must be above 0 and below {LONGEST:,} seconds, found {options.every:g}",
+            hint=f"remove --every to evaluate every {SECONDS:g} seconds",
             code="usage",
         )
     url = options.store if "://" in options.store else SQLITE + options.store
@@ -85,6 +102,6 @@ def run(options: Namespace) -> int:
             project=options.project,
             names=tuple(options.names),
             seconds=options.every,
-            announce=lambda address: print(f"listens on {show(address)}", flush=True),
+            announce=lambda address: print(f"Listening on {show(address)}", flush=True),
         )
     return 0

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
+from rankscope.explain.derive.swap import Swap as Swap
+from rankscope.explain.derive.swap import find_best_swap as find_best_swap
 from rankscope.explain.explanation import Explanation as Explanation
 from rankscope.explain.relevance import RelevanceExplanation as RelevanceExplanation
-from rankscope.explain.swap import Swap as Swap
-from rankscope.explain.swap import find_best_swap as find_best_swap

@@ -1,10 +1,15 @@
-"""What every explanation can do: write itself, in four ways and as plain values."""
+"""What every explanation can do: write itself in four formats, and as plain values."""
 
 from __future__ import annotations
 
+import math
+
+from rankscope.data.policy import Policy
+from rankscope.measures import Measure
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from rankscope.explain.blocks import Block
+    from rankscope.explain.write.blocks import Block
 
 DIGITS = 4
 """Places after the point, unless others are asked for."""
@@ -34,7 +39,7 @@ class Derivation:
         Args:
             digits: Places after the point.
         """
-        from rankscope.explain import text  # noqa: PLC0415 - only where asked for
+        from rankscope.explain.write import text  # noqa: PLC0415 - only where asked for
 
         return text.render(self.lay_out(digits))
 
@@ -44,7 +49,7 @@ class Derivation:
         Args:
             digits: Places after the point.
         """
-        from rankscope.explain import markdown  # noqa: PLC0415 - only where asked for
+        from rankscope.explain.write import markdown  # noqa: PLC0415 - only where asked for
 
         return markdown.render(self.lay_out(digits))
 
@@ -54,7 +59,7 @@ class Derivation:
         Args:
             digits: Places after the point.
         """
-        from rankscope.explain import latex  # noqa: PLC0415 - only where asked for
+        from rankscope.explain.write import latex  # noqa: PLC0415 - only where asked for
 
         return latex.render(self.lay_out(digits))
 
@@ -65,14 +70,14 @@ class Derivation:
             digits: Places after the point.
             is_page: Whether to write a whole page, and not a piece of one.
         """
-        from rankscope.explain import html  # noqa: PLC0415 - only where asked for
+        from rankscope.explain.write import html  # noqa: PLC0415 - only where asked for
 
         write = html.render_page if is_page else html.render
         return write(self.lay_out(digits))
 
     def to_dict(self) -> dict[str, object]:
         """Give it as plain values that JSON has too; what is no number is `None`."""
-        from rankscope.explain.plain import to_plain  # noqa: PLC0415 - only where asked for
+        from rankscope.explain.derivation import to_plain  # noqa: PLC0415 - only where asked for
 
         plain = to_plain(self)
         if not isinstance(plain, dict):
@@ -84,3 +89,19 @@ class Derivation:
 
     def _repr_html_(self) -> str:
         return self.to_html()
+
+
+def to_plain(value: object) -> object:
+    """Give a record as a mapping; measures become names, and what is no number becomes `None`."""
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if value is None or isinstance(value, str | int):
+        return value
+    if isinstance(value, tuple | list):
+        return [to_plain(item) for item in value]
+    if isinstance(value, Measure):
+        return value.name
+    if isinstance(value, Policy):
+        return value.to_dict()
+    names: tuple[str, ...] = getattr(type(value), "__match_args__", ())
+    return {name: to_plain(getattr(value, name)) for name in names}

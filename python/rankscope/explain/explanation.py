@@ -8,7 +8,7 @@ from rankscope.records import record
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from rankscope.data.policy import Policy
-    from rankscope.explain.blocks import Block
+    from rankscope.explain.write.blocks import Block
     from rankscope.measures import Measure
 
 LIMIT = 50
@@ -236,7 +236,7 @@ class Explanation(Derivation):
     @property
     def formula(self) -> str:
         """The value as a formula with the numbers put in, such as `(4/log2(2)) / (5/log2(2))`."""
-        from rankscope.explain.terms import write_formula  # noqa: PLC0415 - only where asked for
+        from rankscope.explain.write.terms import write_formula  # noqa: PLC0415 - only where asked for
 
         return write_formula(self)
 
@@ -246,7 +246,7 @@ class Explanation(Derivation):
         Args:
             digits: Places after the point.
         """
-        from rankscope.explain import gain_outline  # noqa: PLC0415 - only where asked for
+        from rankscope.explain.write import gain as gain_outline  # noqa: PLC0415 - only where asked for
 
         return list(gain_outline.GainOutline(self, digits).blocks())
 

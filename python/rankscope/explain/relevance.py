@@ -8,8 +8,8 @@ from rankscope.records import record
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from rankscope.data.policy import Policy
-    from rankscope.explain.blocks import Block
     from rankscope.explain.explanation import Documents, Gap, Order
+    from rankscope.explain.write.blocks import Block
     from rankscope.measures import Measure
 
 
@@ -89,7 +89,7 @@ class RelevanceExplanation(Derivation):
     @property
     def formula(self) -> str:
         """The value as a formula with the numbers put in, such as `(1/1 + 2/3) / 4`."""
-        from rankscope.explain.terms import write_relevance  # noqa: PLC0415 - only where asked for
+        from rankscope.explain.write.terms import write_relevance  # noqa: PLC0415 - only where asked for
 
         return write_relevance(self)
 
@@ -99,7 +99,7 @@ class RelevanceExplanation(Derivation):
         Args:
             digits: Places after the point.
         """
-        from rankscope.explain import relevance_outline  # noqa: PLC0415 - only where asked for
+        from rankscope.explain.write import relevance as relevance_outline  # noqa: PLC0415 - only where asked for
 
         return list(relevance_outline.RelevanceOutline(self, digits).blocks())
 

@@ -4,24 +4,24 @@ from __future__ import annotations
 
 from importlib import import_module
 
-from rankscope.monitor.client import Client
+from rankscope.monitor.client.client import Client
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from rankscope.monitor.alerts.rule import Rule
-    from rankscope.monitor.configuration import BaselineChoice, Configuration
-    from rankscope.monitor.definition import define
+    from rankscope.monitor.ask.trace import Span
+    from rankscope.monitor.definition.configuration import BaselineChoice, Configuration
+    from rankscope.monitor.definition.definition import define
     from rankscope.monitor.monitor import Monitor
-    from rankscope.monitor.spans import Span
 
 # The client is for processes that serve rankings: what it does not need loads when it is named.
 LAZY = {
-    "BaselineChoice": "configuration",
-    "Configuration": "configuration",
+    "BaselineChoice": "definition.configuration",
+    "Configuration": "definition.configuration",
     "Monitor": "monitor",
     "Rule": "alerts.rule",
-    "Span": "spans",
-    "define": "definition",
+    "Span": "ask.trace",
+    "define": "definition.definition",
 }
 
 __all__ = ["BaselineChoice", "Client", "Configuration", "Monitor", "Rule", "Span", "define"]

@@ -5,14 +5,15 @@ from __future__ import annotations
 from typing import cast
 
 from rankscope.errors import UsageError
-from rankscope.monitor.alerts import managing
-from rankscope.monitor.fields import read_name
-from rankscope.monitor.ingesting import Ingestion, StoreSink
-from rankscope.monitor.limits import HOUR, SECOND, Limits
-from rankscope.monitor.project_reader import ProjectReader
+from rankscope.monitor.alerts import management
+from rankscope.monitor.events.fields import read_name
+from rankscope.monitor.events.limits import HOUR, SECOND, Limits
+from rankscope.monitor.events.times import format_time, read_clock
+from rankscope.monitor.intake.ingestion import Ingestion, StoreSink
+from rankscope.monitor.reader import ProjectReader
 from rankscope.monitor.round import evaluate_project
-from rankscope.monitor.store import SQLITE, open_store
-from rankscope.monitor.times import format_time, read_clock
+from rankscope.monitor.store import open_store
+from rankscope.monitor.store.sqlite.files import SQLITE
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -21,10 +22,11 @@ if TYPE_CHECKING:
     from typing import Literal, Self
 
     from rankscope.monitor.alerts.rule import Rule
-    from rankscope.monitor.configuration import Configuration
-    from rankscope.monitor.ingesting import Ingested
+    from rankscope.monitor.definition.configuration import Configuration
+    from rankscope.monitor.intake.ingestion import Ingested
     from rankscope.monitor.round import Round
-    from rankscope.monitor.store.protocol import Deleted, Store
+    from rankscope.monitor.store.records import Deleted
+    from rankscope.monitor.store.store import Store
 
 
 class Monitor(ProjectReader):
@@ -40,9 +42,9 @@ class Monitor(ProjectReader):
 
     Examples:
         >>> from tempfile import TemporaryDirectory
-        >>> from rankscope.monitor.configuration import Configuration
-        >>> from rankscope.monitor.definition import define
-        >>> from rankscope.monitor.events import Items, Label, Ranking
+        >>> from rankscope.monitor.definition.configuration import Configuration
+        >>> from rankscope.monitor.definition.definition import define
+        >>> from rankscope.monitor.events.event import Items, Label, Ranking
         >>> music = Configuration(definition=define(positive="click", window=3600), baseline=None)
         >>> shown = Ranking("e1", "r1", 0, Items(("a", "b"), (1, 2)))
         >>> with (
@@ -232,7 +234,7 @@ class Monitor(ProjectReader):
             FileError: It is not stored.
         """
         self._refuse_reading()
-        managing.set_rule(
+        management.set_rule(
             self.store, self.project, self.configuration, rule, now=self.now(), actor=actor
         )
 
@@ -244,7 +246,7 @@ class Monitor(ProjectReader):
             FileError: That is not stored.
         """
         self._refuse_reading()
-        managing.remove_rule(self.store, self.project, name, now=self.now(), actor=actor)
+        management.remove_rule(self.store, self.project, name, now=self.now(), actor=actor)
 
     def silence(self, name: str, until: int | None, *, actor: str = "local") -> None:
         """Tell nobody of a rule until a time; its state and its alerts go on.
@@ -259,7 +261,7 @@ class Monitor(ProjectReader):
             FileError: That is not stored.
         """
         self._refuse_reading()
-        managing.silence_rule(self.store, self.project, name, until, now=self.now(), actor=actor)
+        management.silence_rule(self.store, self.project, name, until, now=self.now(), actor=actor)
 
     def resolve(self, name: str, *, actor: str = "local") -> None:
         """Say that what a rule has found is dealt with: its evidence is forgotten.
@@ -273,7 +275,7 @@ class Monitor(ProjectReader):
             FileError: That is not stored.
         """
         self._refuse_reading()
-        managing.resolve_rule(self.store, self.project, name, now=self.now(), actor=actor)
+        management.resolve_rule(self.store, self.project, name, now=self.now(), actor=actor)
 
     def delete_before(self, time: int) -> Deleted:
         """Delete the events of the hours before a time; their windows stay.

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from rankscope.monitor.alerts.advancing import advance_rules
-from rankscope.monitor.configuration import find_configuration
-from rankscope.monitor.refreshing import refresh
+from rankscope.monitor.alerts.advance import advance_rules
+from rankscope.monitor.definition.configuration import find_configuration
+from rankscope.monitor.evaluate.refresh import refresh
 from rankscope.records import record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from rankscope.monitor.alerts.alert import Alert
-    from rankscope.monitor.store.protocol import Store
+    from rankscope.monitor.alerts.notify.alert import Alert
+    from rankscope.monitor.store.store import Store
 
 
 @record(frozen=True, slots=True, kw_only=True)

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import base64
 from hashlib import sha256
+from importlib.resources import files
 
 from rankscope._core import __version__
-from rankscope.explain import html
-from rankscope.report.templating import make_environment, read_template
+from rankscope.explain.write import html
+from rankscope.web.templating import make_environment, read_template
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -21,7 +22,8 @@ def render(report: Report) -> str:
         UsageError: Jinja is not installed.
     """
     environment = make_environment("rankscope.report", extra="report")
-    style = html.STYLE + read_template("look.css") + read_template("report.css")
+    own = files("rankscope.report") / "templates" / "report.css"
+    style = html.STYLE + read_template("look.css") + own.read_text(encoding="utf-8")
     script = read_template("report.js")
     return environment.get_template("page.html.j2").render(
         report=report,

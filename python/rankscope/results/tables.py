@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from importlib import import_module
 
-from rankscope.errors import UsageError
+from rankscope.errors import UsageError, hint_extra
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -26,8 +26,8 @@ def _load(module: str) -> ModuleType:
         return import_module(module)
     except ModuleNotFoundError as error:
         raise UsageError(
-            f"expected {module} to be installed for this table",
-            hint="pip install 'rankscope[tables]'",
+            f"this table needs {module}, which is not installed",
+            hint=hint_extra("tables"),
             code="missing_extra",
         ) from error
 

@@ -6,7 +6,7 @@ import pytest
 
 pytest.importorskip("sqlalchemy", reason="the store needs SQLAlchemy")
 
-from rankscope.monitor.store.sqlite import SQLiteStore
+from rankscope.monitor.store.sqlite.store import SQLiteStore
 
 from tests.monitor.alerts.world import PROJECT, VALIDATION
 

@@ -11,20 +11,19 @@ from itertools import pairwise
 
 import pytest
 from rankscope import FileError, UsageError
-from rankscope.monitor.alerts.delivery import MOST_AGE, WAITS, Deliverer
-from rankscope.monitor.alerts.log_channel import LogChannel
-from rankscope.monitor.alerts.managing import list_alerts, list_notifications
-from rankscope.monitor.alerts.posting import PostError, Reply
-from rankscope.monitor.alerts.webhook import (
+from rankscope.monitor.alerts.management import list_alerts, list_notifications
+from rankscope.monitor.alerts.notify.delivery import MOST_AGE, WAITS, Deliverer, LogChannel
+from rankscope.monitor.alerts.notify.http import PostError, Reply
+from rankscope.monitor.alerts.notify.webhook import (
     find_webhook,
     remove_webhook,
     set_webhook,
     try_webhook,
 )
-from rankscope.monitor.keys import Secret
-from rankscope.monitor.limits import DAY, HOUR, MINUTE, SECOND
-from rankscope.monitor.server.journal import Journal
-from rankscope.monitor.store import rule_rows
+from rankscope.monitor.events.limits import DAY, HOUR, MINUTE, SECOND
+from rankscope.monitor.server.run.access_log import Journal
+from rankscope.monitor.store.keys import Secret
+from rankscope.monitor.store.tables import rules as rule_rows
 
 from tests.monitor.alerts.listener import listening, make_poster
 from tests.monitor.alerts.world import (
@@ -43,9 +42,9 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from rankscope.monitor.alerts.posting import Poster, Target
-    from rankscope.monitor.store.outbox_rows import Letter
-    from rankscope.monitor.store.sqlite import SQLiteStore
+    from rankscope.monitor.alerts.notify.http import Poster, Target
+    from rankscope.monitor.store.sqlite.store import SQLiteStore
+    from rankscope.monitor.store.tables.outbox import Letter
 
 URL = "https://hook.example/in"
 KEY = base64.b64encode(bytes(range(32))).decode()

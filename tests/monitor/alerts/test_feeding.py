@@ -7,12 +7,12 @@ import random
 
 import numpy as np
 import pytest
-from rankscope.monitor.alerts.managing import list_alerts
-from rankscope.monitor.alerts.observing import observe
-from rankscope.monitor.alerts.stream import Stream
-from rankscope.monitor.configuration import BaselineChoice, Configuration
-from rankscope.monitor.limits import DAY, HOUR
-from rankscope.monitor.store.sqlite import SQLiteStore
+from rankscope.monitor.alerts.detect.feed import observe
+from rankscope.monitor.alerts.detect.stream import Stream
+from rankscope.monitor.alerts.management import list_alerts
+from rankscope.monitor.definition.configuration import BaselineChoice, Configuration
+from rankscope.monitor.events.limits import DAY, HOUR
+from rankscope.monitor.store.sqlite.store import SQLiteStore
 from rankscope.records import replace
 from rankscope.stats.detector import Detector
 from rankscope.stats.detector import advance as look

@@ -6,8 +6,8 @@ from functools import partial
 
 import pytest
 from rankscope import FileError, UsageError
-from rankscope.monitor.alerts import managing
-from rankscope.monitor.alerts.managing import (
+from rankscope.monitor.alerts import management
+from rankscope.monitor.alerts.management import (
     list_alerts,
     list_notifications,
     list_rules,
@@ -15,9 +15,9 @@ from rankscope.monitor.alerts.managing import (
     resolve_rule,
     silence_rule,
 )
-from rankscope.monitor.limits import DAY
-from rankscope.monitor.store import rule_rows
-from rankscope.monitor.store.sqlite import SQLiteStore
+from rankscope.monitor.events.limits import DAY
+from rankscope.monitor.store.sqlite.store import SQLiteStore
+from rankscope.monitor.store.tables import rules as rule_rows
 
 from tests.monitor.alerts.world import (
     BAD,
@@ -207,7 +207,7 @@ def test_a_crash_while_a_rule_looks_changes_nothing(
 
 
 def test_there_are_not_too_many_rules(store: SQLiteStore, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(managing, "MOST_RULES", 1)
+    monkeypatch.setattr(management, "MOST_RULES", 1)
     put(store, make_rule())
     put(store, make_rule(webhook=False))
     with pytest.raises(UsageError) as refused:

@@ -7,8 +7,8 @@ import random
 from itertools import pairwise
 
 import pytest
-from rankscope.monitor.alerts.managing import list_alerts
-from rankscope.monitor.limits import DAY
+from rankscope.monitor.alerts.management import list_alerts
+from rankscope.monitor.events.limits import DAY
 
 from tests.monitor.alerts.plain import PlainRule
 from tests.monitor.alerts.world import (
@@ -24,8 +24,8 @@ from tests.monitor.alerts.world import (
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from rankscope.monitor.events import Event
-    from rankscope.monitor.store.sqlite import SQLiteStore
+    from rankscope.monitor.events.event import Event
+    from rankscope.monitor.store.sqlite.store import SQLiteStore
 
 DAYS = 9
 RUN_LENGTH = 20.0

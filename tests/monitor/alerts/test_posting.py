@@ -11,8 +11,8 @@ import threading
 
 import pytest
 from rankscope import UsageError
-from rankscope.monitor.alerts import posting
-from rankscope.monitor.alerts.posting import MOST_BYTES, Poster, PostError, Reply, read_url
+from rankscope.monitor.alerts.notify import http as posting
+from rankscope.monitor.alerts.notify.http import MOST_BYTES, Poster, PostError, Reply, read_url
 
 from tests.monitor.alerts.listener import OK, listening, make_poster
 from tests.monitor.alerts.test_addresses import PRIVATE, PUBLIC

@@ -7,8 +7,8 @@ import json
 import pytest
 from rankscope import UsageError
 from rankscope.monitor.alerts.rule import Rule, check_rule
-from rankscope.monitor.definition import define
-from rankscope.monitor.limits import DAY
+from rankscope.monitor.definition.definition import define
+from rankscope.monitor.events.limits import DAY
 from rankscope.records import replace
 
 from tests.monitor.alerts.world import CLICKS, CONFIGURATION, make_rule

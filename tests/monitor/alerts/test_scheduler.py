@@ -6,9 +6,8 @@ import threading
 from collections import Counter
 
 from rankscope import FileError, UsageError
-from rankscope.monitor.alerts.repeating import Repeater
-from rankscope.monitor.alerts.scheduler import Scheduler
-from rankscope.monitor.limits import SECOND
+from rankscope.monitor.events.limits import SECOND
+from rankscope.monitor.server.run.schedule import Repeater, Scheduler
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

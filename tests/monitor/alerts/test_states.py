@@ -7,10 +7,10 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from rankscope.monitor.alerts.managing import list_alerts, list_notifications
-from rankscope.monitor.alerts.observing import name_drops, observe
-from rankscope.monitor.alerts.stream import Stream
-from rankscope.monitor.limits import DAY
+from rankscope.monitor.alerts.detect.feed import name_drops, observe
+from rankscope.monitor.alerts.detect.stream import Stream
+from rankscope.monitor.alerts.management import list_alerts, list_notifications
+from rankscope.monitor.events.limits import DAY
 
 from tests.monitor.alerts.world import (
     BAD,
@@ -30,7 +30,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from rankscope.monitor.store.sqlite import SQLiteStore
+    from rankscope.monitor.store.sqlite.store import SQLiteStore
 
 NONE = (0,)
 

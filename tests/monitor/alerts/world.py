@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
-from rankscope.monitor.alerts.advancing import Advanced, advance_rules
-from rankscope.monitor.alerts.managing import list_states, set_rule
+from rankscope.monitor.alerts.advance import Advanced, advance_rules
+from rankscope.monitor.alerts.management import list_states, set_rule
 from rankscope.monitor.alerts.rule import Rule
-from rankscope.monitor.configuration import Configuration
-from rankscope.monitor.definition import define
-from rankscope.monitor.events import Items, Label, Ranking
-from rankscope.monitor.limits import DAY, HOUR
-from rankscope.monitor.slicing import Slicing
+from rankscope.monitor.definition.configuration import Configuration
+from rankscope.monitor.definition.definition import define
+from rankscope.monitor.definition.slices import Slicing
+from rankscope.monitor.events.event import Items, Label, Ranking
+from rankscope.monitor.events.limits import DAY, HOUR
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Any
 
-    from rankscope.monitor.alerts.rule_state import RuleState
-    from rankscope.monitor.events import Environment, Event
-    from rankscope.monitor.store.sqlite import SQLiteStore
+    from rankscope.monitor.alerts.detect.state import RuleState
+    from rankscope.monitor.events.event import Environment, Event
+    from rankscope.monitor.store.sqlite.store import SQLiteStore
 
 PROJECT = "music"
 CLICKS = define(measures=["RR@3", "nDCG@3"], positive="click", window=3600)

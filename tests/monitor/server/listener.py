@@ -6,8 +6,8 @@ import socket
 import sys
 
 from rankscope.monitor.server.app import make_app
-from rankscope.monitor.server.listening import make_server
-from rankscope.monitor.store.sqlite import SQLiteStore
+from rankscope.monitor.server.run.service import make_server
+from rankscope.monitor.store.sqlite.store import SQLiteStore
 
 
 def serve(path: str) -> None:

@@ -5,11 +5,11 @@ from __future__ import annotations
 import asyncio
 import socket
 
-from rankscope.monitor.keys import make_key
 from rankscope.monitor.server.app import make_app
-from rankscope.monitor.server.listening import make_server
+from rankscope.monitor.server.run.service import make_server
 from rankscope.monitor.server.settings import Settings
-from rankscope.monitor.store.sqlite import SQLiteStore
+from rankscope.monitor.store.keys import make_key
+from rankscope.monitor.store.sqlite.store import SQLiteStore
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

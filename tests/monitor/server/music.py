@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from rankscope.monitor.configuration import Configuration
-from rankscope.monitor.definition import define
-from rankscope.monitor.limits import HOUR
+from rankscope.monitor.definition.configuration import Configuration
+from rankscope.monitor.definition.definition import define
+from rankscope.monitor.events.limits import HOUR
+from rankscope.monitor.events.times import format_time
 from rankscope.monitor.monitor import Monitor
-from rankscope.monitor.times import format_time
 
 from tests.monitor.server.service import NOW, Service
 

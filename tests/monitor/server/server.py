@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import sys
 
-from rankscope.monitor.server.serving import serve_store
-from rankscope.monitor.store.sqlite import SQLiteStore
+from rankscope.monitor.server.run.service import serve_store
+from rankscope.monitor.store.sqlite.store import SQLiteStore
 
 
 def tell(address: str) -> None:

@@ -8,9 +8,9 @@ from typing import Any
 from urllib.parse import urlencode
 
 import httpx
-from rankscope.monitor.keys import make_key
 from rankscope.monitor.server.app import make_app
-from rankscope.monitor.store.sqlite import SQLiteStore
+from rankscope.monitor.store.keys import make_key
+from rankscope.monitor.store.sqlite.store import SQLiteStore
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

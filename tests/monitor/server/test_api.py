@@ -10,9 +10,9 @@ from urllib.parse import quote, urlencode
 import pytest
 from jsonschema import Draft202012Validator
 from rankscope.monitor.alerts.rule import Rule
-from rankscope.monitor.limits import DAY, HOUR
-from rankscope.monitor.spans import Span
-from rankscope.monitor.times import format_time
+from rankscope.monitor.ask.trace import Span
+from rankscope.monitor.events.limits import DAY, HOUR
+from rankscope.monitor.events.times import format_time
 
 from tests.monitor.server.music import MUSIC, START, log_music, make_search
 from tests.monitor.server.service import NOW, Service

@@ -8,8 +8,8 @@ import json
 import zlib
 
 import pytest
-from rankscope.monitor.server.gunzip import gunzip
-from rankscope.monitor.server.problems import RefusedRequestError
+from rankscope.monitor.server.http.body import gunzip
+from rankscope.monitor.server.http.problems import RefusedRequestError
 from rankscope.monitor.server.settings import Settings
 
 from tests.monitor.server.service import Service, make_ranking

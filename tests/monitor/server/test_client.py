@@ -16,10 +16,10 @@ import numpy as np
 import pytest
 from rankscope import UsageError
 from rankscope.monitor import Client
-from rankscope.monitor.keys import Secret
-from rankscope.monitor.sending import Sizes
-from rankscope.monitor.store.sqlite import SQLiteStore
-from rankscope.monitor.transport import Answer, HTTPTransport
+from rankscope.monitor.client.batches import Sizes
+from rankscope.monitor.client.http import Answer, HTTPTransport
+from rankscope.monitor.store.keys import Secret
+from rankscope.monitor.store.sqlite.store import SQLiteStore
 
 from tests.monitor.server.service import make_label, make_ranking
 from tests.monitor.server.test_listening import Listener

@@ -7,12 +7,12 @@ import threading
 
 import pytest
 from rankscope import FileError, UsageError
-from rankscope.monitor.keys import SCOPES
-from rankscope.monitor.server.desk import Desk
-from rankscope.monitor.server.endpoint import Asked
-from rankscope.monitor.server.problems import RefusedRequestError
+from rankscope.monitor.server.access.principal import Visitor
+from rankscope.monitor.server.http.endpoint import Asked
+from rankscope.monitor.server.http.problems import RefusedRequestError
+from rankscope.monitor.server.pool import Desk
 from rankscope.monitor.server.settings import Settings
-from rankscope.monitor.server.visitor import Visitor
+from rankscope.monitor.store.keys import SCOPES
 from starlette.requests import Request
 
 from tests.monitor.server.service import NOW

@@ -6,8 +6,8 @@ import json
 
 import pytest
 from rankscope import FileError
-from rankscope.monitor.keys import make_key
 from rankscope.monitor.server.settings import Settings
+from rankscope.monitor.store.keys import make_key
 from rankscope.records import replace
 
 from tests.monitor.server.service import NOW, Service, make_ranking

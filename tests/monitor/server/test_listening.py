@@ -14,11 +14,11 @@ from pathlib import Path
 
 import pytest
 from rankscope import UsageError
-from rankscope.monitor.keys import make_key
 from rankscope.monitor.server.app import make_app
-from rankscope.monitor.server.listening import make_server
+from rankscope.monitor.server.run.service import make_server
 from rankscope.monitor.server.settings import Settings
-from rankscope.monitor.store.sqlite import SQLiteStore
+from rankscope.monitor.store.keys import make_key
+from rankscope.monitor.store.sqlite.store import SQLiteStore
 
 from tests.monitor.server.listening import HEALTH, Listening, post_head, read_answer, serve
 from tests.monitor.server.service import make_ranking

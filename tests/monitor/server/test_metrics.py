@@ -6,7 +6,7 @@ import math
 
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
-from rankscope.monitor.limits import DAY, HOUR, SECOND
+from rankscope.monitor.events.limits import DAY, HOUR, SECOND
 from rankscope.monitor.server.settings import Settings
 
 from tests.monitor.server.music import START, log_music, make_click, make_search

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from openapi_spec_validator import validate
-from rankscope.monitor.server.openapi import NAMED, describe
+from rankscope.monitor.server.http.openapi import NAMED, describe
 
 from tests.monitor.server.test_routes import list_endpoints
 

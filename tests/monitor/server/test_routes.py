@@ -9,9 +9,9 @@ from typing import Any, cast
 
 import pytest
 from rankscope.monitor.server.app import Service as Application
-from rankscope.monitor.server.guard import HEADERS, PAGE_POLICY
+from rankscope.monitor.server.http.middleware import HEADERS, PAGE_POLICY
+from rankscope.monitor.server.http.static import KEPT
 from rankscope.monitor.server.settings import Settings
-from rankscope.monitor.server.static import KEPT
 
 from tests.monitor.server.service import NOW, Service, make_label, make_ranking
 
@@ -19,8 +19,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from rankscope.monitor.server.endpoint import Endpoint
-    from rankscope.monitor.store.protocol import Store
+    from rankscope.monitor.server.http.endpoint import Endpoint
+    from rankscope.monitor.store.store import Store
 
 METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "CONNECT", "BREW")
 OPEN = {("GET", "/healthz"), ("GET", "/readyz"), ("GET", "/sign-in"), ("POST", "/sign-in")}

@@ -14,12 +14,12 @@ from pathlib import Path
 import httpx
 import pytest
 from rankscope import FileError, UsageError
-from rankscope.monitor.alerts.scheduler import Scheduler
-from rankscope.monitor.keys import make_key
-from rankscope.monitor.limits import HOUR, SECOND
-from rankscope.monitor.server.serving import serve_store
-from rankscope.monitor.store.sqlite import SQLiteStore
-from rankscope.monitor.times import format_time, read_clock
+from rankscope.monitor.events.limits import HOUR, SECOND
+from rankscope.monitor.events.times import format_time, read_clock
+from rankscope.monitor.server.run.schedule import Scheduler
+from rankscope.monitor.server.run.service import serve_store
+from rankscope.monitor.store.keys import make_key
+from rankscope.monitor.store.sqlite.store import SQLiteStore
 
 from tests.monitor.server.music import MUSIC, make_click, make_search
 from tests.monitor.server.service import NOW, Service

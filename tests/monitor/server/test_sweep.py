@@ -7,8 +7,8 @@ import re
 from urllib.parse import urlencode
 
 import pytest
-from rankscope.monitor.keys import make_key
 from rankscope.monitor.server.settings import Settings
+from rankscope.monitor.store.keys import make_key
 
 from tests.monitor.server.music import MUSIC, START, log_music, make_click, make_search
 from tests.monitor.server.service import NOW, Service, make_ranking
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from pathlib import Path
     from typing import Any
 
-    from rankscope.monitor.server.endpoint import Endpoint
+    from rankscope.monitor.server.http.endpoint import Endpoint
 
 MARK = "jabberwocky"
 """In all that the one project has, and nowhere else."""

@@ -7,9 +7,9 @@ from functools import partial
 from typing import Any, TypeAlias
 
 import pytest
-from rankscope.monitor.events import Items, Label, Ranking
-from rankscope.monitor.keys import AuditEntry, Secret
-from rankscope.monitor.store.outbox_rows import (
+from rankscope.monitor.events.event import Items, Label, Ranking
+from rankscope.monitor.store.keys import AuditEntry, Secret
+from rankscope.monitor.store.tables.outbox import (
     Letter,
     Webhook,
     count_dead,
@@ -22,7 +22,7 @@ from rankscope.monitor.store.outbox_rows import (
     set_webhook,
     settle_letter,
 )
-from rankscope.monitor.store.rule_rows import (
+from rankscope.monitor.store.tables.rules import (
     AlertRow,
     RuleRow,
     count_late,
@@ -36,7 +36,7 @@ from rankscope.records import replace
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from rankscope.monitor.store.protocol import Store
+    from rankscope.monitor.store.store import Store
 
 Open: TypeAlias = Callable[[], Any]
 

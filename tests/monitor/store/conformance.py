@@ -14,12 +14,12 @@ from typing import Any, TypeAlias
 
 import pytest
 from rankscope import FileError
-from rankscope.monitor.events import Items, Label, Ranking
-from rankscope.monitor.keys import AuditEntry, authenticate, make_key
-from rankscope.monitor.limits import DAY, HOUR
+from rankscope.monitor.events.event import Items, Label, Ranking
+from rankscope.monitor.events.limits import DAY, HOUR
 from rankscope.monitor.store import open_store
-from rankscope.monitor.store.protocol import Deleted, Version
-from rankscope.monitor.store.window_table import CellRow, HourRow, OpenHour, Progress
+from rankscope.monitor.store.keys import AuditEntry, authenticate, make_key
+from rankscope.monitor.store.records import Deleted, Version
+from rankscope.monitor.store.tables.windows import CellRow, HourRow, OpenHour, Progress
 from rankscope.records import replace
 
 from tests.monitor.store.logs import make_label, make_ranking
@@ -29,9 +29,9 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from rankscope.monitor.events import Environment, Event
-    from rankscope.monitor.store.protocol import Store
-    from rankscope.monitor.store.transaction import Transaction
+    from rankscope.monitor.events.event import Environment, Event
+    from rankscope.monitor.store.store import Store
+    from rankscope.monitor.store.tables.transaction import Transaction
 
 Open: TypeAlias = Callable[[], Any]
 

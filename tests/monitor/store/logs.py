@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 
 from hypothesis import strategies as st
-from rankscope.monitor.events import ENVIRONMENTS, LABEL_KINDS, Items, Label, Ranking
+from rankscope.monitor.events.event import ENVIRONMENTS, LABEL_KINDS, Items, Label, Ranking
 
 TEXTS = st.text(
     st.characters(exclude_characters="\0", exclude_categories=["Cs"]), min_size=1, max_size=5

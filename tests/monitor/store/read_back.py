@@ -5,13 +5,13 @@ from __future__ import annotations
 import math
 from itertools import pairwise
 
-from rankscope.monitor.events import LABEL_KINDS, Items, Label, Ranking
+from rankscope.monitor.events.event import LABEL_KINDS, Items, Label, Ranking
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from rankscope.monitor.events import Event
-    from rankscope.monitor.store.packing import Texts
-    from rankscope.monitor.store.reading import StoreReader
+    from rankscope.monitor.events.event import Event
+    from rankscope.monitor.store.sqlite.reader import StoreReader
+    from rankscope.monitor.store.tables.documents import Texts
 
 
 def texts_of(column: Texts) -> list[str]:

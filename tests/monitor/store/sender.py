@@ -17,15 +17,16 @@ import time
 from pathlib import Path
 
 from rankscope import FileError
-from rankscope.monitor.store import checkpointing, high_water, writer
-from rankscope.monitor.store.sqlite import SQLiteStore
+from rankscope.monitor.store.sqlite import commits as checkpointing
+from rankscope.monitor.store.sqlite import high_water, writer
+from rankscope.monitor.store.sqlite.store import SQLiteStore
 
 from tests.monitor.store.logs import make_label, make_ranking
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from rankscope.monitor.store.protocol import Deleted
-    from rankscope.monitor.store.transaction import Transaction
+    from rankscope.monitor.store.records import Deleted
+    from rankscope.monitor.store.tables.transaction import Transaction
 
 BATCH = 10
 

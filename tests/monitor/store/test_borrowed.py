@@ -6,8 +6,8 @@ import pickle
 from contextlib import contextmanager
 
 import pytest
-from rankscope.monitor.store.borrowed import BorrowedStore
-from rankscope.monitor.store.sqlite import SQLiteStore
+from rankscope.monitor.store.sqlite.borrowed import BorrowedStore
+from rankscope.monitor.store.sqlite.store import SQLiteStore
 
 from tests.monitor.store.alert_conformance import AlertConformance
 from tests.monitor.store.conformance import StoreConformance

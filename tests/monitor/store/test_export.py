@@ -7,18 +7,18 @@ from typing import Any
 import pyarrow.parquet as pq
 import pytest
 from rankscope import FileError, UsageError
-from rankscope.monitor.events import Items, Label, Ranking
-from rankscope.monitor.limits import DAY
-from rankscope.monitor.read_events import EventReader
+from rankscope.monitor.events.event import Items, Label, Ranking
+from rankscope.monitor.events.limits import DAY
+from rankscope.monitor.events.reader import EventReader
 from rankscope.monitor.store.export import export_parquet
-from rankscope.monitor.store.protocol import Exported
-from rankscope.monitor.store.sqlite import SQLiteStore
+from rankscope.monitor.store.records import Exported
+from rankscope.monitor.store.sqlite.store import SQLiteStore
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from rankscope.monitor.events import Event
+    from rankscope.monitor.events.event import Event
 
 EVENTS: list[Event] = [
     Ranking(

@@ -14,12 +14,13 @@ from pathlib import Path
 
 import pytest
 from rankscope import FileError
-from rankscope.monitor.store import checkpointing, high_water
-from rankscope.monitor.store.filesystem import refuse_network
-from rankscope.monitor.store.protocol import Deleted
-from rankscope.monitor.store.retention import AT_ONCE
-from rankscope.monitor.store.schema import VERSION
-from rankscope.monitor.store.sqlite import SQLiteStore, open_sqlite_reader
+from rankscope.monitor.store.records import Deleted
+from rankscope.monitor.store.sqlite import commits as checkpointing
+from rankscope.monitor.store.sqlite import high_water
+from rankscope.monitor.store.sqlite.files import refuse_network
+from rankscope.monitor.store.sqlite.store import SQLiteStore, open_sqlite_reader
+from rankscope.monitor.store.tables.retention import AT_ONCE
+from rankscope.monitor.store.tables.schema import VERSION
 
 from tests.monitor.store.logs import make_label, make_ranking
 from tests.monitor.store.read_back import read_back

@@ -8,9 +8,9 @@ from pathlib import Path
 
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
-from rankscope.monitor.events import Label, Ranking
-from rankscope.monitor.store.protocol import Deleted, Version
-from rankscope.monitor.store.sqlite import SQLiteStore
+from rankscope.monitor.events.event import Label, Ranking
+from rankscope.monitor.store.records import Deleted, Version
+from rankscope.monitor.store.sqlite.store import SQLiteStore
 from rankscope.records import replace
 
 from tests.generated import examples
@@ -19,7 +19,7 @@ from tests.monitor.store.read_back import read_back
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from rankscope.monitor.events import Environment, Event
+    from rankscope.monitor.events.event import Environment, Event
 
 PROJECT = "music"
 

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from rankscope import FileError
-from rankscope.monitor.events import Items
-from rankscope.monitor.store.packing import pack, unpack, unpack_columns
+from rankscope.monitor.events.event import Items
+from rankscope.monitor.store.tables.documents import pack, unpack, unpack_columns
 
 from tests.monitor.store.logs import items, make_ranking
 from tests.monitor.store.read_back import texts_of

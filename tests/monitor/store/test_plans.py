@@ -7,10 +7,10 @@ from functools import partial
 from typing import Any
 
 import pytest
-from rankscope.monitor.store.outbox_rows import list_due, list_letters
-from rankscope.monitor.store.retention import delete_rankings
-from rankscope.monitor.store.rule_rows import count_late, list_alerts
-from rankscope.monitor.store.sqlite import SQLiteStore
+from rankscope.monitor.store.sqlite.store import SQLiteStore
+from rankscope.monitor.store.tables.outbox import list_due, list_letters
+from rankscope.monitor.store.tables.retention import delete_rankings
+from rankscope.monitor.store.tables.rules import count_late, list_alerts
 from sqlalchemy import event
 
 from tests.monitor.store.logs import make_label, make_ranking

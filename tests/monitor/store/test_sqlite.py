@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from rankscope import UsageError
 from rankscope.monitor.store import open_store
-from rankscope.monitor.store.sqlite import SQLiteStore
+from rankscope.monitor.store.sqlite.store import SQLiteStore
 
 from tests.monitor.store.alert_conformance import AlertConformance
 from tests.monitor.store.conformance import StoreConformance

@@ -1,3 +1,3 @@
-"""`rankscope monitor`: rankings in production, from files to the cause of a fall."""
+"""`rankscope monitor`: monitors rankings in production."""
 
 from __future__ import annotations

@@ -1,24 +1,25 @@
-"""`rankscope monitor check`: tells whether a rule is in alert; the exit status says so."""
+"""`rankscope monitor check`: checks the alert rules; the exit status is 1 if one fails."""
 
 from __future__ import annotations
 
 import sys
 
-from rankscope.cli.arguments import Once
-from rankscope.cli.monitor.moments import read_duration
-from rankscope.cli.monitor.stores import add_store_arguments, open_any, read_word, tell_as_of
+from rankscope.cli.monitor.store import add_store_arguments, find_as_of, open_any, read_word
+from rankscope.cli.monitor.times import read_duration
 from rankscope.cli.output import print_json
+from rankscope.cli.parser import Once
 from rankscope.errors import UsageError
-from rankscope.monitor.limits import HOUR
-from rankscope.monitor.times import format_time
+from rankscope.monitor.events.limits import HOUR
+from rankscope.monitor.events.times import format_time
 from rankscope.results.text import show
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from argparse import ArgumentParser, Namespace
+    from argparse import Namespace
     from typing import Any
 
-    from rankscope.monitor.alerts.rule_state import RuleState
+    from rankscope.cli.parser import Parser
+    from rankscope.monitor.alerts.detect.state import RuleState
     from rankscope.monitor.monitor import Monitor
 
 STATES = ("ALERT", "NO_DATA", "INSUFFICIENT")
@@ -26,12 +27,13 @@ FAILING = ("ALERT", "NO_DATA")
 FAILED = 1
 
 
-def add_arguments(parser: ArgumentParser) -> None:
-    """Say what the command takes."""
+def add_arguments(parser: Parser) -> None:
+    """Add the arguments of the command."""
     add_store_arguments(parser, is_timed=True)
     parser.description = (
-        "Bring the project up to date, or read what the service that writes has found, and exit "
-        "with 1 if a rule is in a state that fails."
+        "Evaluate new events and check the alert rules. If a service writes to the store, check "
+        "what the service found last. The exit status is 1 if a rule is in a state of --fail-on "
+        "and is not silenced."
     )
     parser.add_argument(
         "--rule",
@@ -39,7 +41,7 @@ def add_arguments(parser: ArgumentParser) -> None:
         type=read_word,
         nargs="+",
         metavar="NAME",
-        help="names of rules to check (default: all)",
+        help="rules to check (default: all)",
     )
     parser.add_argument(
         "--fail-on",
@@ -47,33 +49,34 @@ def add_arguments(parser: ArgumentParser) -> None:
         nargs="+",
         choices=STATES,
         default=list(FAILING),
-        help=f"the states that fail, {' and '.join(FAILING)} if left out; a rule that is silenced "
-        "fails in none",
+        metavar="STATE",
+        help="states that fail the check",
     )
     parser.add_argument(
         "--max-age",
         action=Once,
         type=read_duration,
-        default=HOUR,
-        metavar="TIME",
-        help="how old what the service has found may be, 1h if left out; older, the check fails",
+        default="1h",
+        metavar="DURATION",
+        help="fail if the last evaluation of the service is older than this",
     )
+    parser.set_defaults(run=run)
 
 
 def run(options: Namespace) -> int:
-    """Look at the rules, and say how each stands."""
+    """Check the rules, and print the state of each."""
     monitor, writes = open_any(options)
     with monitor:
         if writes:
             monitor.evaluate()
         states = _choose(monitor.check(), options.rule)
-        age = _tell_age(monitor)
+        age = _find_age(monitor)
         now = monitor.now()
     is_stale = age is None or age > options.max_age
     if is_stale:
-        told = "never" if age is None else f"{age / HOUR:,.1f} hours ago"
-        print(f"the rules were looked at {told}: is the service well?", file=sys.stderr)
-    rows = [_say(state, now, options.fail_on) for state in states]
+        when = "never evaluated" if age is None else f"last evaluated {age / HOUR:,.1f} hours ago"
+        print(f"The rules were {when}. Check that the service is running.", file=sys.stderr)
+    rows = [_describe(state, now, options.fail_on) for state in states]
     if options.json:
         print_json({"as_of": None if age is None else format_time(now - age), "rules": rows})
     else:
@@ -88,24 +91,22 @@ def _choose(states: tuple[RuleState, ...], names: list[str] | None) -> list[Rule
     unknown = [name for name in names or () if name not in known]
     if unknown or not known:
         raise UsageError(
-            f"expected the name of a rule, found {show(unknown[0])!r}"
-            if unknown
-            else "expected a rule to check, found none",
-            hint=f"there are {', '.join(map(show, known))}"
+            f"there is no rule {show(unknown[0])!r}" if unknown else "there are no rules to check",
+            hint=f"the rules are: {', '.join(map(show, known))}"
             if known
-            else "rankscope monitor rule add STORE NAME --measure nDCG@5",
+            else "create one with rankscope monitor rule add STORE NAME --measure nDCG@5",
             code="no_rule",
         )
     return [known[name] for name in names or known]
 
 
-def _tell_age(monitor: Monitor) -> int | None:
-    """Tell how long ago the project was brought up to date."""
-    as_of = tell_as_of(monitor)
+def _find_age(monitor: Monitor) -> int | None:
+    """Return the time since the last evaluation, in microseconds; `None` before the first."""
+    as_of = find_as_of(monitor)
     return None if as_of is None else max(monitor.now() - as_of, 0)
 
 
-def _say(state: RuleState, now: int, failing: list[str]) -> dict[str, Any]:
+def _describe(state: RuleState, now: int, failing: list[str]) -> dict[str, Any]:
     is_silenced = state.silenced_until is not None and state.silenced_until > now
     return {
         "name": state.rule.name,

@@ -1,36 +1,47 @@
-"""`rankscope monitor configure`: says how a project is measured, or shows it."""
+"""`rankscope monitor configure`: sets up what a project measures, or shows it."""
 
 from __future__ import annotations
 
 from argparse import ArgumentTypeError
 
-from rankscope.cli.arguments import Once
-from rankscope.cli.monitor.moments import read_duration, read_moment
-from rankscope.cli.monitor.stores import ACTOR, add_store_arguments, open_reader, open_writer
+from rankscope.cli.monitor.store import ACTOR, add_store_arguments, open_reader, open_writer
+from rankscope.cli.monitor.times import read_duration, read_moment
+from rankscope.cli.options import add_policy_option
 from rankscope.cli.output import print_json
+from rankscope.cli.parser import Once
 from rankscope.errors import UsageError
 from rankscope.measures.splitting import split_measures
-from rankscope.monitor.baseline_names import BASELINES, describe_baseline
-from rankscope.monitor.configuration import BaselineChoice, Configuration
-from rankscope.monitor.definition import define
-from rankscope.monitor.label_weights import read_weight
-from rankscope.monitor.limits import HOUR, SECOND
-from rankscope.monitor.slicing import MOST
+from rankscope.monitor.definition.configuration import (
+    BASELINES,
+    BaselineChoice,
+    Configuration,
+    describe_baseline,
+)
+from rankscope.monitor.definition.definition import define
+from rankscope.monitor.definition.slices import MOST
+from rankscope.monitor.definition.words import read_weight
+from rankscope.monitor.events.limits import SECOND
+from rankscope.monitor.events.times import write_duration
+from rankscope.names import quote
 from rankscope.results.text import show
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from argparse import ArgumentParser, Namespace
+    from argparse import Namespace
+
+    from rankscope.cli.parser import Parser
 
 MEASURES = ("nDCG@1", "nDCG@5", "nDCG@10")
 
 
-def add_arguments(parser: ArgumentParser) -> None:
-    """Say what the command takes."""
+def add_arguments(parser: Parser) -> None:
+    """Add the arguments of the command."""
     add_store_arguments(parser)
     parser.description = (
-        "Say what labels are worth, what is measured, and by what it is sliced. All of it is said "
-        "together; without --positive, what was said is shown."
+        "Set up what a project measures: which labels count as relevant, for how long, and by "
+        "which attributes values are sliced. Set all of it at once; options that are not used get "
+        "their defaults. Without --positive, the command shows the current configuration. "
+        "Changing the definition recomputes every value from the stored events."
     )
     parser.add_argument(
         "--positive",
@@ -38,14 +49,14 @@ def add_arguments(parser: ArgumentParser) -> None:
         nargs="+",
         type=_read_positive,
         metavar="LABEL[=WEIGHT]",
-        help="the labels that count, and how much, such as click=1 buy=5",
+        help="labels that count as relevant, and their weights, such as click=1 buy=5",
     )
     parser.add_argument(
         "--window",
         action=Once,
         type=read_duration,
-        metavar="TIME",
-        help="for how long after a ranking its labels count, such as 24h",
+        metavar="DURATION",
+        help="attribution window: how long after a ranking its labels count, such as 24h",
     )
     parser.add_argument(
         "--measures",
@@ -53,38 +64,40 @@ def add_arguments(parser: ArgumentParser) -> None:
         nargs="+",
         default=list(MEASURES),
         metavar="MEASURE",
-        help=f"{' '.join(MEASURES)} if left out",
+        help="measures to compute; `rankscope measures` lists them",
     )
     parser.add_argument(
         "--combine",
         action=Once,
         choices=("sum", "max"),
         default="sum",
-        help="whether the grade of a document is the sum of its weights or the largest",
+        metavar="RULE",
+        help="how the weights of several labels make the grade of a document",
     )
     parser.add_argument(
         "--repeats",
         action=Once,
         choices=("each", "once"),
         default="each",
-        help="whether a label that comes again counts again",
+        metavar="RULE",
+        help="whether a repeated label counts each time or once",
     )
     parser.add_argument(
-        "--max-grade", action=Once, type=float, default=100.0, metavar="N", help="the largest grade"
-    )
-    parser.add_argument(
-        "--policy",
+        "--max-grade",
         action=Once,
-        metavar="FIELD=VALUE,…",
-        help="what is done where tools differ, such as empty=zero",
+        type=float,
+        default=100.0,
+        metavar="N",
+        help="highest grade; larger sums are cut to it",
     )
+    add_policy_option(parser)
     parser.add_argument(
         "--slice",
         action=Once,
         nargs="+",
         default=[],
         metavar="NAME",
-        help="the attributes by which rankings are sliced, and by all pairs of them",
+        help="attributes to slice by, and by all pairs of them, such as device country",
     )
     parser.add_argument(
         "--pairs",
@@ -92,7 +105,7 @@ def add_arguments(parser: ArgumentParser) -> None:
         nargs="*",
         type=_read_pair,
         metavar="NAME:NAME",
-        help="only these pairs, such as device:country; none if nothing follows",
+        help="slice only by these pairs, such as device:country; --pairs alone means by no pairs",
     )
     parser.add_argument(
         "--most",
@@ -100,39 +113,44 @@ def add_arguments(parser: ArgumentParser) -> None:
         type=int,
         default=MOST,
         metavar="N",
-        help=f"how many values of an attribute have a slice of their own, {MOST} if left out; the "
-        "rest is <other>",
+        help="number of values per attribute that get a slice of their own; the others share the "
+        "slice <other>",
     )
     parser.add_argument(
         "--baseline",
         action=Once,
         type=_read_baseline,
-        default=BASELINES["validation"],
+        default="validation",
         metavar="BASELINE",
-        help="what values are held against: validation or training, a set that was logged with "
-        "that environment; version, the one before the newest; SINCE..UNTIL, a period; or none; "
-        "validation if left out",
+        help="what to compare values with: validation or training, rankings logged with that "
+        "environment; version, the version before the newest; SINCE..UNTIL, a period such as "
+        "2026-09-01..2026-09-08; or none",
     )
     parser.add_argument(
         "--grace",
         action=Once,
         type=read_duration,
-        default=HOUR,
-        metavar="TIME",
-        help="how long alerts wait for events that come late, 1h if left out",
+        default="1h",
+        metavar="DURATION",
+        help="how long alerts wait for late events",
     )
+    parser.add_examples(
+        "rankscope monitor configure music.db --positive click=1 buy=5 --window 24h",
+        "rankscope monitor configure music.db",
+    )
+    parser.set_defaults(run=run)
 
 
 def run(options: Namespace) -> int:
-    """Store it, and show it as it is stored."""
+    """Store the configuration if there is one, and print the stored one."""
     if options.positive is None:
         if options.window is not None:
-            raise _missing("--positive", "click=1")
+            raise _missing("--window needs --positive", "--positive click=1")
         with open_reader(options) as monitor:
             _print(monitor.configuration, options)
         return 0
     if options.window is None:
-        raise _missing("--window", "24h")
+        raise _missing("--positive needs --window", "--window 24h")
     configuration = _read_configuration(options)
     with open_writer(options, is_new=True) as monitor:
         monitor.configure(configuration, actor=ACTOR)
@@ -154,7 +172,7 @@ def _read_configuration(options: Namespace) -> Configuration:
         attributes=tuple(options.slice),
         pairs=None if options.pairs is None else tuple(options.pairs),
         most=options.most,
-        baseline=_choose_baseline(options.baseline),
+        baseline=_make_baseline(options.baseline),
         grace=options.grace,
     )
 
@@ -169,33 +187,33 @@ def _read_positive(text: str) -> tuple[str, float]:
 def _read_pair(text: str) -> tuple[str, str]:
     one, sign, other = text.partition(":")
     if not (one and sign and other):
-        raise ArgumentTypeError(f"expected two attributes as device:country, found {text!r}")
+        raise ArgumentTypeError(
+            f"expected two attributes such as device:country, found {quote(text)}"
+        )
     return one, other
 
 
 def _read_baseline(text: str) -> BaselineChoice | tuple[int, int] | None:
-    """Read a baseline, of a period its ends; whether they fit is seen later."""
+    """Return a baseline, or the ends of a period, which are checked later."""
     if text in BASELINES:
         return BASELINES[text]
     since, sign, until = text.partition("..")
     if not sign:
         raise ArgumentTypeError(
-            f"expected validation, training, version, none or SINCE..UNTIL, found {text!r}"
+            f"expected validation, training, version, none or SINCE..UNTIL, found {quote(text)}"
         )
     return read_moment(since), read_moment(until)
 
 
-def _choose_baseline(given: BaselineChoice | tuple[int, int] | None) -> BaselineChoice | None:
+def _make_baseline(given: BaselineChoice | tuple[int, int] | None) -> BaselineChoice | None:
     if isinstance(given, tuple):
         since, until = given
         return BaselineChoice(kind="period", since=since, until=until)
     return given
 
 
-def _missing(option: str, example: str) -> UsageError:
-    return UsageError(
-        f"expected {option}, found none", hint=f"write {option} {example}", code="usage"
-    )
+def _missing(message: str, example: str) -> UsageError:
+    return UsageError(message, hint=f"add {example}", code="usage")
 
 
 def _print(configuration: Configuration, options: Namespace) -> None:
@@ -209,12 +227,12 @@ def _print(configuration: Configuration, options: Namespace) -> None:
         "measures": ", ".join(measure.name for measure in definition.measures),
         "positive": ", ".join(f"{label}={weight:g}" for label, weight in weights.items()),
         "combine": f"{definition.attribution.combine}, repeats {definition.attribution.repeats}",
-        "window": f"{definition.window:,} seconds",
+        "window": write_duration(definition.window * SECOND),
         "policy": str(definition.policy),
         "slices": ", ".join(configuration.attributes) or "none",
         "pairs": ", ".join(map(":".join, pairs)) or "none",
         "baseline": describe_baseline(configuration.baseline),
-        "grace": f"{configuration.grace // SECOND:,} seconds",
+        "grace": write_duration(configuration.grace),
         "definition": definition.hash,
     }
     for name, text in lines.items():

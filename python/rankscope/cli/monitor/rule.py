@@ -1,77 +1,90 @@
-"""`rankscope monitor rule`: lists, adds, removes, silences and resolves the rules of alerts."""
+"""`rankscope monitor rule`: manages alert rules."""
 
 from __future__ import annotations
 
 from argparse import ArgumentTypeError
 
-from rankscope.cli.arguments import Once, OnceFlag
-from rankscope.cli.monitor.moments import read_duration, read_moment
-from rankscope.cli.monitor.stores import (
+from rankscope.cli.monitor.store import (
     ACTOR,
     add_store_arguments,
     open_reader,
     open_writer,
     read_word,
 )
+from rankscope.cli.monitor.times import TIME_HELP, read_duration, read_moment
+from rankscope.cli.options import add_measure_option
 from rankscope.cli.output import print_json
+from rankscope.cli.parser import Once, OnceFlag
 from rankscope.monitor.alerts.rule import Rule
-from rankscope.monitor.times import format_time
+from rankscope.monitor.events.times import format_time
+from rankscope.names import quote
 from rankscope.results.table import Table
 from rankscope.results.text import show
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from argparse import ArgumentParser, Namespace
-    from collections.abc import Callable
+    from argparse import Namespace
     from typing import Any
 
-TOLERANCE = (0.02, False)
+    from rankscope.cli.parser import Parser
 
 
-def add_arguments(parser: ArgumentParser) -> None:
-    """Say what the command takes."""
-    actions = parser.add_subparsers(dest="action", metavar="ACTION", required=True)
+def add_list(parser: Parser) -> None:
+    """Add the arguments of `rule list`."""
+    add_store_arguments(parser)
+    parser.set_defaults(run=run_list)
 
-    def add(name: str, help: str, act: Callable[[Namespace], None]) -> ArgumentParser:  # noqa: A002 - argparse's name
-        made: ArgumentParser = actions.add_parser(name, help=help, description=help)
-        add_store_arguments(made)
-        if name != "list":
-            made.add_argument(
-                "name", type=read_word, metavar="NAME", help="what the rule is known by"
-            )
-        made.set_defaults(act=act)
-        return made
 
-    add("list", "List the rules.", _list)
-    _add_parts(add("add", "Add a rule, or change the one of its name.", _add))
-    add("remove", "Remove a rule; the alerts that there were stay.", _remove)
-    silenced = add("silence", "Tell nobody of a rule for a while; its state goes on.", _silence)
-    silenced.add_argument(
+def add_remove(parser: Parser) -> None:
+    """Add the arguments of `rule remove`."""
+    _add_rule(parser)
+    parser.set_defaults(run=run_remove)
+
+
+def add_silence(parser: Parser) -> None:
+    """Add the arguments of `rule silence`."""
+    _add_rule(parser)
+    parser.add_argument(
         "--for",
         dest="duration",
         action=Once,
         type=read_duration,
-        metavar="TIME",
-        help="for how long, such as 8h; told again from now on if left out",
+        metavar="DURATION",
+        help="how long to pause notifications, such as 8h; without it, notifications resume now",
     )
-    add("resolve", "Say that a drop is dealt with: its evidence is forgotten.", _resolve)
+    parser.set_defaults(run=run_silence)
 
 
-def _add_parts(parser: ArgumentParser) -> None:
-    """Say what a rule is made of."""
-    parser.add_argument(
-        "--measure", action=Once, required=True, metavar="MEASURE", help="one that is measured"
+def add_resolve(parser: Parser) -> None:
+    """Add the arguments of `rule resolve`."""
+    parser.description = (
+        "Mark the incident of a rule as resolved and start fresh: the evidence collected so far "
+        "is discarded."
     )
+    _add_rule(parser)
+    parser.set_defaults(run=run_resolve)
+
+
+def _add_rule(parser: Parser) -> None:
+    add_store_arguments(parser)
+    parser.add_argument("name", type=read_word, metavar="NAME", help="name of the rule")
+
+
+def add_add(parser: Parser) -> None:
+    """Add the arguments of `rule add`."""
+    _add_rule(parser)
+    add_measure_option(parser, "a measure of the project (required)", is_required=True)
     parser.add_argument(
         "--kind",
         action=Once,
         choices=("drop", "threshold"),
         default="drop",
-        help="drop collects evidence over periods, with few false alarms however often it is "
-        "looked at; threshold judges each period alone; drop if left out",
+        metavar="KIND",
+        help="drop collects evidence over several periods and has a stated false-alarm rate; "
+        "threshold checks each period on its own",
     )
     parser.add_argument(
-        "--model", action=Once, type=read_word, metavar="NAME", help="this model only"
+        "--model", action=Once, type=read_word, metavar="NAME", help="check only this model"
     )
     parser.add_argument(
         "--slice",
@@ -79,18 +92,24 @@ def _add_parts(parser: ArgumentParser) -> None:
         nargs="+",
         default=[],
         metavar="NAME",
-        help="attributes whose values are watched one by one, besides all rankings together",
+        help="attributes whose values are also checked one by one, such as device",
     )
     parser.add_argument(
-        "--period", action=Once, choices=("day", "hour"), default="day", help="a day if left out"
+        "--period",
+        action=Once,
+        choices=("day", "hour"),
+        default="day",
+        metavar="PERIOD",
+        help="length of a period",
     )
     parser.add_argument(
         "--tolerance",
         action=Once,
         type=_read_tolerance,
-        default=TOLERANCE,
+        default="0.02",
         metavar="N",
-        help="how far below the baseline nobody minds: 0.02, or 5%% of it; 0.02 if left out",
+        help="tolerated drop below the baseline: a value such as 0.02, or a share of the baseline "
+        "such as 5%",
     )
     parser.add_argument(
         "--run-length",
@@ -98,7 +117,7 @@ def _add_parts(parser: ArgumentParser) -> None:
         type=float,
         default=1800.0,
         metavar="N",
-        help="of a drop: how many periods pass on average before a false alarm, 1800 if left out",
+        help="kind drop: average number of periods between false alarms",
     )
     parser.add_argument(
         "--fewest",
@@ -106,32 +125,33 @@ def _add_parts(parser: ArgumentParser) -> None:
         type=int,
         default=30,
         metavar="N",
-        help="how many users or queries are enough to judge, 30 if left out",
+        help="smallest number of users or queries per period to check",
     )
     parser.add_argument(
         "--needs",
         action=Once,
         choices=("interval", "value"),
         default="interval",
-        help="of a threshold: what has to lie below it, the whole interval if left out",
+        metavar="WHAT",
+        help="kind threshold: what must be below the threshold, the whole confidence interval or "
+        "the value",
     )
     parser.add_argument(
         "--since",
         action=Once,
         type=read_moment,
         metavar="TIME",
-        help="when the first period begins; the newest one if left out",
+        help=f"start of the first period: {TIME_HELP} (default: the newest period)",
     )
-    parser.add_argument("--no-webhook", action=OnceFlag, help="tell the log only")
+    parser.add_argument("--no-webhook", action=OnceFlag, help="write notifications only to the log")
+    parser.add_examples(
+        "rankscope monitor rule add music.db quality -m nDCG@5 --slice device --tolerance 5%",
+    )
+    parser.set_defaults(run=run_add)
 
 
-def run(options: Namespace) -> int:
-    """Do what is asked for."""
-    options.act(options)
-    return 0
-
-
-def _add(options: Namespace) -> None:
+def run_add(options: Namespace) -> int:
+    """Create or replace a rule, and print it."""
     tolerance, is_relative = options.tolerance
     rule = Rule(
         name=options.name,
@@ -151,10 +171,12 @@ def _add(options: Namespace) -> None:
     with open_writer(options) as monitor:
         monitor.set_rule(rule, actor=ACTOR)
         (stored,) = (each for each in monitor.rules() if each.name == rule.name)
-    _tell(options, stored.to_dict())
+    _print_fields(options, stored.to_dict())
+    return 0
 
 
-def _list(options: Namespace) -> None:
+def run_list(options: Namespace) -> int:
+    """Print the rules."""
     with open_reader(options) as monitor:
         rules = [rule.to_dict() for rule in monitor.rules()]
     if options.json:
@@ -162,39 +184,46 @@ def _list(options: Namespace) -> None:
     elif rules:
         names = ("name", "measure", "kind", "period", "slices", "tolerance")
         print(Table({name: [_show(rule, name) for rule in rules] for name in names}))
+    return 0
 
 
-def _remove(options: Namespace) -> None:
+def run_remove(options: Namespace) -> int:
+    """Delete a rule."""
     with open_writer(options) as monitor:
         monitor.remove_rule(options.name, actor=ACTOR)
-    _tell(options, {"removed": options.name})
+    _print_fields(options, {"removed": options.name})
+    return 0
 
 
-def _silence(options: Namespace) -> None:
+def run_silence(options: Namespace) -> int:
+    """Pause the notifications of a rule, and print until when."""
     with open_writer(options) as monitor:
         until = None if options.duration is None else monitor.now() + options.duration
         monitor.silence(options.name, until, actor=ACTOR)
     moment = None if until is None else format_time(until)
-    _tell(options, {"name": options.name, "silenced_until": moment})
+    _print_fields(options, {"name": options.name, "silenced_until": moment})
+    return 0
 
 
-def _resolve(options: Namespace) -> None:
+def run_resolve(options: Namespace) -> int:
+    """Resolve the incident of a rule."""
     with open_writer(options) as monitor:
         monitor.resolve(options.name, actor=ACTOR)
-    _tell(options, {"resolved": options.name})
+    _print_fields(options, {"resolved": options.name})
+    return 0
 
 
-def _tell(options: Namespace, said: dict[str, Any]) -> None:
+def _print_fields(options: Namespace, fields: dict[str, Any]) -> None:
     if options.json:
-        print_json(said)
+        print_json(fields)
         return
-    for name in said:
-        print(f"{name}\t{show(_show(said, name))}")
+    for name in fields:
+        print(f"{name}\t{show(_show(fields, name))}")
 
 
-def _show(said: dict[str, Any], name: str) -> str:
-    value = said[name]
-    if name == "tolerance" and said.get("is_relative"):
+def _show(fields: dict[str, Any], name: str) -> str:
+    value = fields[name]
+    if name == "tolerance" and fields.get("is_relative"):
         return f"{100 * value:g}%"
     if isinstance(value, bool):
         return "yes" if value else "no"
@@ -206,5 +235,7 @@ def _read_tolerance(text: str) -> tuple[float, bool]:
     try:
         number = float(text.removesuffix("%"))
     except ValueError:
-        raise ArgumentTypeError(f"expected a number such as 0.02 or 5%, found {text!r}") from None
+        raise ArgumentTypeError(
+            f"expected a number such as 0.02 or 5%, found {quote(text)}"
+        ) from None
     return (number / 100 if is_relative else number), is_relative

@@ -1,44 +1,79 @@
-"""`rankscope monitor status`: shows the newest values beside the baseline."""
+"""`rankscope monitor evaluate` and `status`: compute the values of a project, and show them."""
 
 from __future__ import annotations
 
 import math
 
-from rankscope.cli.arguments import Once
-from rankscope.cli.monitor.stores import add_store_arguments, open_reader, read_word, tell_as_of
+from rankscope.cli.monitor.store import (
+    add_store_arguments,
+    find_as_of,
+    open_reader,
+    open_writer,
+    read_word,
+)
+from rankscope.cli.monitor.times import write_moment
 from rankscope.cli.output import print_json
-from rankscope.monitor.times import format_time
+from rankscope.cli.parser import Once
+from rankscope.monitor.events.times import format_time
 from rankscope.results.table import Table
+from rankscope.results.text import show
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from argparse import ArgumentParser, Namespace
+    from argparse import Namespace
 
-    from rankscope.monitor.baseline import Baseline
-    from rankscope.monitor.series import Series
+    from rankscope.cli.parser import Parser
+    from rankscope.monitor.ask.series import Series
+    from rankscope.monitor.evaluate.baseline import Baseline
 
+HEADS = {"is_final": "final"}
 COLUMNS = ("measure", "since", "value", "lower", "upper", "rankings", "is_final", "baseline")
 
 
-def add_arguments(parser: ArgumentParser) -> None:
-    """Say what the command takes."""
+def add_evaluate(parser: Parser) -> None:
+    """Add the arguments of `evaluate`."""
+    add_store_arguments(parser, is_timed=True)
+    parser.set_defaults(run=run_evaluate)
+
+
+def run_evaluate(options: Namespace) -> int:
+    """Evaluate new events, and print how much was computed and which alerts changed."""
+    with open_writer(options) as monitor:
+        done = monitor.evaluate()
+    counts = {"hours": done.hours, "rankings": done.rankings}
+    if options.json:
+        alerts = [alert.to_dict() for alert in done.alerts]
+        print_json({"as_of": format_time(done.as_of), **counts, "alerts": alerts})
+        return 0
+    for name, value in {"as of": write_moment(done.as_of), **counts}.items():
+        print(f"{name}\t{value}")
+    for alert in done.alerts:
+        words = (alert.rule, f"{alert.before} to {alert.after}", alert.reason)
+        print("\t".join(map(show, words)))
+    return 0
+
+
+def add_status(parser: Parser) -> None:
+    """Add the arguments of `status`."""
     add_store_arguments(parser)
     parser.add_argument(
         "--every",
         action=Once,
         choices=("hour", "day"),
         default="day",
-        help="how long windows are, a day if left out",
+        metavar="PERIOD",
+        help="length of the windows",
     )
     parser.add_argument(
-        "--version", action=Once, type=read_word, metavar="NAME", help="of this version only"
+        "--version", action=Once, type=read_word, metavar="NAME", help="show only this version"
     )
+    parser.set_defaults(run=run_status)
 
 
-def run(options: Namespace) -> int:
-    """Show them as they were evaluated last."""
+def run_status(options: Namespace) -> int:
+    """Print the newest values as of the last evaluation."""
     with open_reader(options) as monitor:
-        as_of = tell_as_of(monitor)
+        as_of = find_as_of(monitor)
         [series] = monitor.all_series([(None, options.version)], every=options.every)
         baseline = monitor.baseline()
         rows = [_find_newest(series[measure], baseline) for measure in monitor.measures]
@@ -53,22 +88,22 @@ def run(options: Namespace) -> int:
             }
             for one in monitor.versions()
         ]
-    moment = None if as_of is None else format_time(as_of)
     if options.json:
+        moment = None if as_of is None else format_time(as_of)
         print_json({"as_of": moment, "values": rows, "versions": versions})
         return 0
     if not any(row["folded"] for row in versions):
         versions = [{name: row[name] for name in row if name != "folded"} for row in versions]
-    print(f"as of\t{moment or 'never evaluated'}")
-    for told in (rows, versions):
-        if told:
+    print(f"as of\t{'never evaluated' if as_of is None else write_moment(as_of)}")
+    for table in (rows, versions):
+        if table:
             print()
-            print(Table({name: [_show(row[name]) for row in told] for name in told[0]}))
+            print(Table({HEADS.get(name, name): _show_column(table, name) for name in table[0]}))
     return 0
 
 
 def _find_newest(series: Series, baseline: Baseline | None) -> dict[str, object]:
-    """Find the newest window whose attribution windows are closed, or else the newest."""
+    """Return the values of the newest final window, or of the newest if none is final."""
     measure = series.measure
     final = [at for at, is_final in enumerate(series.is_final) if is_final]
     held = None if baseline is None else baseline.means[measure].value
@@ -90,7 +125,13 @@ def _or_none(number: float) -> float | None:
     return None if math.isnan(number) else number
 
 
+def _show_column(rows: list[dict[str, object]], name: str) -> list[str | float | int | None]:
+    return [_show(row[name]) for row in rows]
+
+
 def _show(value: object) -> str | float | int | None:
     if isinstance(value, bool):
         return "yes" if value else "no"
-    return value if isinstance(value, str | float | int) else None
+    if isinstance(value, str):
+        return value.replace(".000000Z", "Z")
+    return value if isinstance(value, float | int) else None

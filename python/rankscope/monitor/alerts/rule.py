@@ -8,10 +8,10 @@ from hashlib import sha256
 
 from rankscope import engine
 from rankscope.errors import MeasureError, UsageError
-from rankscope.monitor.fields import can_be_stored
-from rankscope.monitor.limits import DAY, HOUR, Limits
-from rankscope.monitor.refusal import RefusedError, show
-from rankscope.monitor.times import format_time, read_time
+from rankscope.monitor.events.fields import can_be_stored
+from rankscope.monitor.events.limits import DAY, HOUR, Limits
+from rankscope.monitor.events.rejection import RefusedError, show
+from rankscope.monitor.events.times import format_time, read_time
 from rankscope.records import record, replace
 
 TYPE_CHECKING = False
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any, Literal, TypeAlias
 
-    from rankscope.monitor.configuration import Configuration
+    from rankscope.monitor.definition.configuration import Configuration
 
     Kind: TypeAlias = Literal["drop", "threshold"]
     Period: TypeAlias = Literal["hour", "day"]

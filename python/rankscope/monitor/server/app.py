@@ -11,33 +11,31 @@ from starlette.responses import JSONResponse
 from starlette.routing import Route, Router
 
 from rankscope.errors import DeadlineError, FileError
-from rankscope.monitor.alerts.posting import Poster
-from rankscope.monitor.server.any_id import register_ids
+from rankscope.monitor.alerts.notify.http import Poster
+from rankscope.monitor.events.times import read_clock
+from rankscope.monitor.server.access.authenticator import Gate
+from rankscope.monitor.server.access.sign_in import SignIn
 from rankscope.monitor.server.api.causes import Causes
+from rankscope.monitor.server.api.ingest import Ingest
 from rankscope.monitor.server.api.project import Project
 from rankscope.monitor.server.api.rules import Rules
 from rankscope.monitor.server.api.schemas import ANYTHING, STATUS
 from rankscope.monitor.server.api.values import Values
 from rankscope.monitor.server.api.webhook import Webhooks
-from rankscope.monitor.server.authenticating import Gate
-from rankscope.monitor.server.bodies import Held
-from rankscope.monitor.server.deadlines import Deadlines
-from rankscope.monitor.server.desk import Desk
-from rankscope.monitor.server.door import Door
-from rankscope.monitor.server.endpoint import JSON, Endpoint
-from rankscope.monitor.server.guard import Guard
-from rankscope.monitor.server.ingest import Ingest
-from rankscope.monitor.server.journal import Journal, write_stderr
+from rankscope.monitor.server.http.body import Held
+from rankscope.monitor.server.http.dispatcher import Door, Refusals
+from rankscope.monitor.server.http.endpoint import JSON, Endpoint, register_ids
+from rankscope.monitor.server.http.middleware import Guard
+from rankscope.monitor.server.http.openapi import describe
+from rankscope.monitor.server.http.problems import as_late
+from rankscope.monitor.server.http.static import Content
 from rankscope.monitor.server.metrics import Metrics
-from rankscope.monitor.server.openapi import describe
-from rankscope.monitor.server.pages.overview_page import OVERVIEW
+from rankscope.monitor.server.pages.overview import OVERVIEW
 from rankscope.monitor.server.pages.pages import Pages
-from rankscope.monitor.server.problems import as_late
-from rankscope.monitor.server.refusals import Refusals
+from rankscope.monitor.server.pool import Desk
+from rankscope.monitor.server.run.access_log import Journal, write_stderr
+from rankscope.monitor.server.run.deadlines import Deadlines
 from rankscope.monitor.server.settings import Settings
-from rankscope.monitor.server.sign_in import SignIn
-from rankscope.monitor.server.static import Content
-from rankscope.monitor.times import read_clock
 from rankscope.records import replace
 
 TYPE_CHECKING = False
@@ -50,10 +48,10 @@ if TYPE_CHECKING:
     from starlette.responses import Response
     from starlette.types import ASGIApp
 
-    from rankscope.monitor.alerts.scheduler import Scheduler
-    from rankscope.monitor.server.endpoint import Asked
-    from rankscope.monitor.server.ingest import Answer
-    from rankscope.monitor.store.protocol import Store
+    from rankscope.monitor.server.api.ingest import Answer
+    from rankscope.monitor.server.http.endpoint import Asked
+    from rankscope.monitor.server.run.schedule import Scheduler
+    from rankscope.monitor.store.store import Store
 
     Run: TypeAlias = Callable[[Callable[[Store], Answer]], Answer]
 

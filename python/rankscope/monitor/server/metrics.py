@@ -15,16 +15,15 @@ from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, State
 from starlette.responses import Response
 
 from rankscope.errors import UsageError
-from rankscope.monitor.deadline import check_deadline
-from rankscope.monitor.folding import choose_versions
-from rankscope.monitor.limits import DAY, HOUR, SECOND
-from rankscope.monitor.outcomes import OTHER_COUNTERS
-from rankscope.monitor.series import SUMMED, sum_window
-from rankscope.monitor.server.endpoint import Endpoint
-from rankscope.monitor.server.refusals import PREFIX
-from rankscope.monitor.slicing import OTHER
-from rankscope.monitor.store.outbox_rows import count_letters
-from rankscope.monitor.stored_windows import read_rankings, unpack_cell
+from rankscope.monitor.ask.series import SUMMED, sum_window
+from rankscope.monitor.evaluate.stored_windows import read_rankings, unpack_cell
+from rankscope.monitor.events.limits import DAY, HOUR, SECOND
+from rankscope.monitor.events.outcome import OTHER_COUNTERS
+from rankscope.monitor.server.http.dispatcher import PREFIX
+from rankscope.monitor.server.http.endpoint import Endpoint
+from rankscope.monitor.store.deadline import check_deadline
+from rankscope.monitor.store.folding import OTHER, choose_versions
+from rankscope.monitor.store.tables.outbox import count_letters
 from rankscope.records import record
 
 TYPE_CHECKING = False
@@ -35,11 +34,11 @@ if TYPE_CHECKING:
     from prometheus_client import Metric
 
     from rankscope.measures import Measure
-    from rankscope.monitor.folding import Pair
     from rankscope.monitor.monitor import Monitor
-    from rankscope.monitor.server.desk import Desk
-    from rankscope.monitor.server.endpoint import Asked
-    from rankscope.monitor.store.window_table import CellRow
+    from rankscope.monitor.server.http.endpoint import Asked
+    from rankscope.monitor.server.pool import Desk
+    from rankscope.monitor.store.folding import Pair
+    from rankscope.monitor.store.tables.windows import CellRow
 
 CONTENT_TYPE = "text/plain; version=1.0.0; charset=utf-8"
 LENGTHS: Mapping[Literal["hour", "day"], int] = {"hour": HOUR, "day": DAY}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rankscope.monitor.limits import Limits
+from rankscope.monitor.events.limits import Limits
 from rankscope.records import record
 
 MIB = 1 << 20

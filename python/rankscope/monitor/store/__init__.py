@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from rankscope.errors import UsageError
-from rankscope.monitor.store.place import check_place
+from rankscope.monitor.store.sqlite.files import SQLITE, check_place
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
-    from rankscope.monitor.store.borrowed import BorrowedStore
-    from rankscope.monitor.store.protocol import Store
-    from rankscope.monitor.store.sqlite import SQLiteReader
-
-SQLITE = "sqlite:///"
+    from rankscope.monitor.store.sqlite.borrowed import BorrowedStore
+    from rankscope.monitor.store.sqlite.store import SQLiteReader
+    from rankscope.monitor.store.store import Store
 
 
 def open_store(url: str, *, accept_loss: bool = False) -> Store:
@@ -38,7 +36,7 @@ def open_store(url: str, *, accept_loss: bool = False) -> Store:
     """
     path = _read_path(url)
     check_place(path)
-    from rankscope.monitor.store.sqlite import SQLiteStore  # noqa: PLC0415 - loads SQLAlchemy
+    from rankscope.monitor.store.sqlite.store import SQLiteStore  # noqa: PLC0415 - loads SQLAlchemy
 
     return SQLiteStore(path, accept_loss=accept_loss)
 
@@ -55,7 +53,7 @@ def open_reader(url: str) -> SQLiteReader:
     """
     path = _read_path(url)
     check_place(path)
-    from rankscope.monitor.store.sqlite import open_sqlite_reader  # noqa: PLC0415 - likewise
+    from rankscope.monitor.store.sqlite.store import open_sqlite_reader  # noqa: PLC0415 - likewise
 
     return open_sqlite_reader(path)
 
@@ -72,7 +70,7 @@ def borrow_store(url: str, ask: Callable[[Callable[..., Any], int], object]) -> 
     """
     from pathlib import Path  # noqa: PLC0415 - likewise
 
-    from rankscope.monitor.store.borrowed import BorrowedStore  # noqa: PLC0415 - likewise
+    from rankscope.monitor.store.sqlite.borrowed import BorrowedStore  # noqa: PLC0415 - likewise
 
     return BorrowedStore(Path(_read_path(url)), ask)
 

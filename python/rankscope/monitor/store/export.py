@@ -7,10 +7,10 @@ from pathlib import Path
 
 from rankscope.adapters.arrow import load_arrow
 from rankscope.errors import FileError, UsageError
-from rankscope.monitor.events import LABEL_KINDS
-from rankscope.monitor.store.filesystem import PRIVATE
-from rankscope.monitor.store.protocol import Exported
-from rankscope.monitor.times import format_time
+from rankscope.monitor.events.event import LABEL_KINDS
+from rankscope.monitor.events.times import format_time
+from rankscope.monitor.store.records import Exported
+from rankscope.monitor.store.sqlite.files import PRIVATE
 from rankscope.writing import make_folder, replacing
 
 TYPE_CHECKING = False
@@ -22,9 +22,9 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from rankscope.monitor.store.chunks import Chunk, Context
-    from rankscope.monitor.store.packing import Texts
-    from rankscope.monitor.store.protocol import Store
+    from rankscope.monitor.store.store import Store
+    from rankscope.monitor.store.tables.chunks import Chunk, Context
+    from rankscope.monitor.store.tables.documents import Texts
 
     Foreign: TypeAlias = Any  # of PyArrow, which has no types
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rankscope.errors import UsageError
+from rankscope.errors import UsageError, hint_extra
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -36,8 +36,8 @@ def open_axes(ax: Axes | None, theme: Theme, size: tuple[float, float]) -> Axes:
             )
         except ModuleNotFoundError as error:
             raise UsageError(
-                "expected matplotlib to be installed for plots",
-                hint="pip install 'rankscope[plot]'",
+                "plots need matplotlib, which is not installed",
+                hint=hint_extra("plot"),
                 code="missing_extra",
             ) from error
         # A figure of its own, which no list of pyplot keeps alive.

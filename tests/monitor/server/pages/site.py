@@ -7,17 +7,17 @@ from html.parser import HTMLParser
 from itertools import pairwise
 from typing import Any
 
-from rankscope.monitor.configuration import BaselineChoice, Configuration
-from rankscope.monitor.definition import define
-from rankscope.monitor.events import Items, Label, Ranking
-from rankscope.monitor.limits import DAY, HOUR
+from rankscope.monitor.definition.configuration import BaselineChoice, Configuration
+from rankscope.monitor.definition.definition import define
+from rankscope.monitor.events.event import Items, Label, Ranking
+from rankscope.monitor.events.limits import DAY, HOUR
 from rankscope.monitor.monitor import Monitor
 
 from tests.monitor.server.service import NOW
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from rankscope.monitor.store.protocol import Store
+    from rankscope.monitor.store.store import Store
 
     from tests.monitor.server.service import Service
 

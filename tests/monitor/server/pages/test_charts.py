@@ -8,12 +8,11 @@ from datetime import UTC, datetime
 from itertools import pairwise
 
 import pytest
-from rankscope.monitor.limits import DAY, HOUR, MINUTE
-from rankscope.monitor.maturity import MaturityCurve
-from rankscope.monitor.server.pages.line_chart import Event, Level, Line, Point, draw_lines
-from rankscope.monitor.server.pages.maturity_chart import draw_maturity
-from rankscope.monitor.server.pages.time_axis import TimeAxis
-from rankscope.monitor.server.pages.waterfall import draw_waterfall
+from rankscope.monitor.evaluate.stored_windows import MaturityCurve
+from rankscope.monitor.events.limits import DAY, HOUR, MINUTE
+from rankscope.monitor.server.pages.charts.lines import Event, Level, Line, Point, draw_lines
+from rankscope.monitor.server.pages.charts.others import draw_maturity, draw_waterfall
+from rankscope.monitor.server.pages.charts.time_axis import TimeAxis
 
 NUMBER = re.compile(r"[\d.]+")
 

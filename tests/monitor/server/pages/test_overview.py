@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 
 import pytest
-from rankscope.monitor.configuration import Configuration
-from rankscope.monitor.events import Items, Label, Ranking
-from rankscope.monitor.limits import DAY, HOUR
+from rankscope.monitor.definition.configuration import Configuration
+from rankscope.monitor.events.event import Items, Label, Ranking
+from rankscope.monitor.events.limits import DAY, HOUR
 
 from tests.monitor.server.pages.site import (
     CONFIGURATION,

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from rankscope.monitor.events import Label
-from rankscope.monitor.limits import DAY
+from rankscope.monitor.events.event import Label
+from rankscope.monitor.events.limits import DAY
 
 from tests.monitor.server.pages.site import as_json, check_page, get, log_story, open_monitor
 from tests.monitor.server.service import NOW, make_ranking

@@ -6,8 +6,8 @@ import math
 from urllib.parse import quote
 
 import pytest
-from rankscope.monitor.events import Items, Label, Ranking
-from rankscope.monitor.limits import DAY, HOUR
+from rankscope.monitor.events.event import Items, Label, Ranking
+from rankscope.monitor.events.limits import DAY, HOUR
 
 from tests.monitor.server.pages.site import HOSTILE, as_json, check_page, get, open_monitor
 from tests.monitor.server.service import NOW

@@ -8,9 +8,9 @@ from urllib.parse import quote
 
 import pytest
 from rankscope.monitor.alerts.rule import Rule
-from rankscope.monitor.limits import DAY, HOUR
-from rankscope.monitor.server.pages.rule_form import fill_form, read_form
-from rankscope.monitor.server.pages.view_alerts import write_times
+from rankscope.monitor.events.limits import DAY, HOUR
+from rankscope.monitor.server.pages.alerts import write_times
+from rankscope.monitor.server.pages.rule import fill_form, read_form
 
 from tests.monitor.server.pages.site import as_json, check_page, get, log_story, open_monitor
 from tests.monitor.server.service import NOW

@@ -6,12 +6,12 @@ import re
 
 import pytest
 from rankscope.errors import UsageError
-from rankscope.monitor.configuration import BaselineChoice, Configuration
-from rankscope.monitor.definition import define
-from rankscope.monitor.limits import DAY, HOUR
+from rankscope.monitor.definition.configuration import BaselineChoice, Configuration
+from rankscope.monitor.definition.definition import define
+from rankscope.monitor.definition.words import split_words, write_word
+from rankscope.monitor.events.limits import DAY, HOUR
 from rankscope.monitor.monitor import Monitor
-from rankscope.monitor.server.pages.settings_form import fill_form, read_form
-from rankscope.monitor.words import split_words, write_word
+from rankscope.monitor.server.pages.settings import fill_form, read_form
 
 from tests.monitor.server.pages.site import (
     CONFIGURATION,

@@ -7,10 +7,10 @@ import re
 from urllib.parse import urlencode
 
 import pytest
-from rankscope.monitor.limits import DAY, HOUR
-from rankscope.monitor.server.pages.moments import read_moment, write_field
-from rankscope.monitor.server.pages.view_trace import suggest_before, view_trace
-from rankscope.monitor.spans import Span
+from rankscope.monitor.ask.trace import Span
+from rankscope.monitor.events.limits import DAY, HOUR
+from rankscope.monitor.server.pages.render import read_moment, write_field
+from rankscope.monitor.server.pages.trace import suggest_before, view_trace
 
 from tests.monitor.server.pages.site import (
     HOSTILE,

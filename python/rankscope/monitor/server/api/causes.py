@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from starlette.responses import JSONResponse
 
+from rankscope.monitor.ask.trace import Span
 from rankscope.monitor.server.api import schemas
 from rankscope.monitor.server.api.parameters import (
     MEASURE,
@@ -11,10 +12,9 @@ from rankscope.monitor.server.api.parameters import (
     name_text,
     name_time,
 )
-from rankscope.monitor.server.endpoint import Endpoint
-from rankscope.monitor.server.pages.plain import make_plain
-from rankscope.monitor.server.problems import RefusedRequestError
-from rankscope.monitor.spans import Span
+from rankscope.monitor.server.http.endpoint import Endpoint
+from rankscope.monitor.server.http.problems import RefusedRequestError
+from rankscope.monitor.server.pages.render import make_plain
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from starlette.responses import Response
 
     from rankscope.monitor.monitor import Monitor
-    from rankscope.monitor.server.desk import Desk
-    from rankscope.monitor.server.endpoint import Asked
+    from rankscope.monitor.server.http.endpoint import Asked
+    from rankscope.monitor.server.pool import Desk
 
 SPAN_FIELDS = ("since", "until", "model", "version", "environment")
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from rankscope.errors import UsageError
-from rankscope.monitor.fields import read_id, read_text
-from rankscope.monitor.limits import DAY, HOUR, Limits
+from rankscope.monitor.events.fields import read_id, read_text
+from rankscope.monitor.events.limits import DAY, HOUR, Limits
+from rankscope.monitor.events.times import format_time, read_time
 from rankscope.monitor.server.api.schemas import ID, PART, TIME, text_of
-from rankscope.monitor.server.parameter import Parameter
-from rankscope.monitor.server.problems import RefusedRequestError
-from rankscope.monitor.times import format_time, read_time
+from rankscope.monitor.server.http.problems import RefusedRequestError
+from rankscope.monitor.server.http.query import Parameter
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -6,21 +6,21 @@ import json
 
 from starlette.responses import JSONResponse, Response
 
-from rankscope.monitor.configuration import Configuration
-from rankscope.monitor.keys import make_key
+from rankscope.monitor.definition.configuration import Configuration
+from rankscope.monitor.events.times import format_time
 from rankscope.monitor.server.api import schemas
-from rankscope.monitor.server.endpoint import Endpoint
-from rankscope.monitor.server.problems import RefusedRequestError
-from rankscope.monitor.times import format_time
+from rankscope.monitor.server.http.endpoint import Endpoint
+from rankscope.monitor.server.http.problems import RefusedRequestError
+from rankscope.monitor.store.keys import make_key
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from rankscope.monitor.keys import ApiKey
     from rankscope.monitor.monitor import Monitor
-    from rankscope.monitor.server.desk import Desk
-    from rankscope.monitor.server.endpoint import Asked
+    from rankscope.monitor.server.http.endpoint import Asked
+    from rankscope.monitor.server.pool import Desk
+    from rankscope.monitor.store.keys import ApiKey
 
 
 class Project:

@@ -6,19 +6,19 @@ from starlette.responses import JSONResponse, Response
 
 from rankscope.errors import UsageError
 from rankscope.monitor.alerts.rule import Rule
+from rankscope.monitor.events.times import format_time, read_time
 from rankscope.monitor.server.api import schemas
 from rankscope.monitor.server.api.parameters import LIMIT
-from rankscope.monitor.server.endpoint import Endpoint
-from rankscope.monitor.times import format_time, read_time
+from rankscope.monitor.server.http.endpoint import Endpoint
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from rankscope.monitor.alerts.rule_state import RuleState
+    from rankscope.monitor.alerts.detect.state import RuleState
     from rankscope.monitor.monitor import Monitor
-    from rankscope.monitor.server.desk import Desk
-    from rankscope.monitor.server.endpoint import Asked
+    from rankscope.monitor.server.http.endpoint import Asked
+    from rankscope.monitor.server.pool import Desk
 
 RULE = "/v1/rules/{name}"
 

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from rankscope.monitor.alerts.posting import MOST_URL
+from rankscope.monitor.alerts.notify.http import MOST_URL
 from rankscope.monitor.alerts.rule import NAME_BYTES
-from rankscope.monitor.configuration import (
+from rankscope.monitor.definition.configuration import (
     MOST_ATTRIBUTES,
     MOST_GRACE,
     MOST_VALUES,
     Configuration,
 )
-from rankscope.monitor.definition import DEEPEST, EMPTY, POLICY, define
-from rankscope.monitor.definition import RULE as RULE_VERSION
-from rankscope.monitor.limits import Limits
+from rankscope.monitor.definition.definition import DEEPEST, EMPTY, POLICY, define
+from rankscope.monitor.definition.definition import RULE as RULE_VERSION
+from rankscope.monitor.events.limits import Limits
 from rankscope.monitor.server.settings import Settings
 
 TYPE_CHECKING = False

@@ -7,6 +7,7 @@ import math
 from starlette.responses import JSONResponse
 
 from rankscope.errors import UsageError
+from rankscope.monitor.events.times import format_time
 from rankscope.monitor.server.api import schemas
 from rankscope.monitor.server.api.parameters import (
     EVERY,
@@ -20,8 +21,7 @@ from rankscope.monitor.server.api.parameters import (
     check_span,
     refuse_long,
 )
-from rankscope.monitor.server.endpoint import Endpoint
-from rankscope.monitor.times import format_time
+from rankscope.monitor.server.http.endpoint import Endpoint
 from rankscope.records import replace
 
 TYPE_CHECKING = False
@@ -30,12 +30,12 @@ if TYPE_CHECKING:
 
     from starlette.responses import Response
 
-    from rankscope.monitor.baseline import Baseline
-    from rankscope.monitor.configuration import Configuration
+    from rankscope.monitor.definition.configuration import Configuration
+    from rankscope.monitor.definition.slices import Slice
+    from rankscope.monitor.evaluate.baseline import Baseline
     from rankscope.monitor.monitor import Monitor
-    from rankscope.monitor.server.desk import Desk
-    from rankscope.monitor.server.endpoint import Asked
-    from rankscope.monitor.slicing import Slice
+    from rankscope.monitor.server.http.endpoint import Asked
+    from rankscope.monitor.server.pool import Desk
 
 NEEDED = replace(MEASURE, is_needed=True)
 SPAN = ("since", "until", "model", "version")

@@ -6,28 +6,28 @@ import json
 
 from starlette.responses import JSONResponse, Response
 
-from rankscope.monitor.alerts.posting import read_url
-from rankscope.monitor.alerts.webhook import (
+from rankscope.monitor.alerts.notify.http import read_url
+from rankscope.monitor.alerts.notify.webhook import (
     find_webhook,
     remove_webhook,
     set_webhook,
     try_webhook,
 )
-from rankscope.monitor.keys import Secret
+from rankscope.monitor.events.times import format_time
 from rankscope.monitor.server.api import schemas
 from rankscope.monitor.server.api.parameters import LIMIT
-from rankscope.monitor.server.endpoint import Endpoint
-from rankscope.monitor.times import format_time
+from rankscope.monitor.server.http.endpoint import Endpoint
+from rankscope.monitor.store.keys import Secret
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from rankscope.monitor.alerts.posting import Poster
+    from rankscope.monitor.alerts.notify.http import Poster
     from rankscope.monitor.monitor import Monitor
-    from rankscope.monitor.server.desk import Desk
-    from rankscope.monitor.server.endpoint import Asked
-    from rankscope.monitor.store.outbox_rows import Letter, Webhook
+    from rankscope.monitor.server.http.endpoint import Asked
+    from rankscope.monitor.server.pool import Desk
+    from rankscope.monitor.store.tables.outbox import Letter, Webhook
 
 PATH = "/v1/webhook"
 

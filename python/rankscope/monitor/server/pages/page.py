@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from rankscope.errors import UsageError
+from rankscope.monitor.alerts.detect.state import STATES
 from rankscope.records import record
 
 TYPE_CHECKING = False
@@ -9,9 +11,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from typing import Any, Protocol
 
+    from rankscope.monitor.alerts.detect.state import RuleState
+    from rankscope.monitor.definition.configuration import Configuration
     from rankscope.monitor.monitor import Monitor
-    from rankscope.monitor.server.endpoint import Asked
-    from rankscope.monitor.server.parameter import Parameter
+    from rankscope.monitor.server.http.endpoint import Asked
+    from rankscope.monitor.server.http.query import Parameter
 
     class View(Protocol):
         """What a page shows."""
@@ -47,3 +51,18 @@ class Page:
     extras: Callable[[Any], Mapping[str, object]] = lambda _view: {}
     refuses: tuple[int, ...] = ()
     is_trace: bool = False
+
+
+def read_configuration(monitor: Monitor) -> Configuration | None:
+    """Give how a project is measured, `None` where it is not."""
+    try:
+        return monitor.configuration
+    except UsageError as error:
+        if error.code != "not_configured":
+            raise
+        return None
+
+
+def list_states(monitor: Monitor) -> tuple[RuleState, ...]:
+    """List how the rules stand, those that need most care first."""
+    return tuple(sorted(monitor.check(), key=lambda one: STATES.index(one.state)))

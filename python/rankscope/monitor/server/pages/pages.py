@@ -7,28 +7,27 @@ from urllib.parse import quote
 
 from starlette.responses import HTMLResponse, JSONResponse, Response
 
-from rankscope.explain import html
-from rankscope.monitor.server.endpoint import Endpoint
-from rankscope.monitor.server.pages.alerts_page import ALERTS, NEW_RULE, RULE
-from rankscope.monitor.server.pages.overview_page import OVERVIEW
-from rankscope.monitor.server.pages.quality_page import QUALITY
-from rankscope.monitor.server.pages.ranking_page import RANKING
+from rankscope.explain.write import html
+from rankscope.monitor.server.http.endpoint import Endpoint
+from rankscope.monitor.server.http.static import name_files, serve_files
+from rankscope.monitor.server.pages.alerts import ALERTS
+from rankscope.monitor.server.pages.overview import OVERVIEW
+from rankscope.monitor.server.pages.quality import QUALITY
+from rankscope.monitor.server.pages.ranking import RANKING
 from rankscope.monitor.server.pages.render import Frame, make_pages
-from rankscope.monitor.server.pages.rule_forms import RuleForms
-from rankscope.monitor.server.pages.saving_settings import SavingSettings
-from rankscope.monitor.server.pages.settings_page import SETTINGS
-from rankscope.monitor.server.pages.trace_page import TRACE
-from rankscope.monitor.server.static import name_files, serve_files
-from rankscope.report.templating import read_template
+from rankscope.monitor.server.pages.rule import NEW_RULE, RULE, RuleForms
+from rankscope.monitor.server.pages.settings import SETTINGS, SavingSettings
+from rankscope.monitor.server.pages.trace import TRACE
+from rankscope.web.templating import read_template
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterator
 
-    from rankscope.monitor.server.desk import Desk
-    from rankscope.monitor.server.endpoint import Asked, Kind
+    from rankscope.monitor.server.http.endpoint import Asked, Kind
+    from rankscope.monitor.server.http.problems import RefusedRequestError
     from rankscope.monitor.server.pages.page import Page, View
-    from rankscope.monitor.server.problems import RefusedRequestError
+    from rankscope.monitor.server.pool import Desk
 
 PAGES = (OVERVIEW, TRACE, RANKING, ALERTS, NEW_RULE, RULE, QUALITY, SETTINGS)
 

@@ -1,23 +1,26 @@
-"""Fills the templates of pages: the frame around each, and how times and changes are written."""
+"""Renders the templates of pages: times, changes, addresses, and plain values."""
 
 from __future__ import annotations
 
 import math
+import re
 import shlex
 from datetime import timedelta
 from functools import partial
-from urllib.parse import quote
+from urllib.parse import quote, urlencode
 
 from rankscope._core import __version__
-from rankscope.monitor.limits import DAY
-from rankscope.monitor.server.pages.address import make_address
-from rankscope.monitor.server.pages.maturity_chart import write_age
-from rankscope.monitor.times import EPOCH, format_time
+from rankscope.monitor.events.limits import DAY, MINUTE
+from rankscope.monitor.events.times import EPOCH, format_time, read_time
+from rankscope.monitor.server.pages.charts.others import write_age
 from rankscope.records import record
-from rankscope.report.templating import make_environment
+from rankscope.results.table import Table
+from rankscope.web.templating import make_environment
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from jinja2 import Environment
 
 PLACES = (
@@ -81,9 +84,7 @@ def make_pages() -> Environment:
     Raises:
         UsageError: Jinja is not installed.
     """
-    environment = make_environment(
-        "rankscope.monitor.server.pages", "rankscope.report", extra="monitor"
-    )
+    environment = make_environment("rankscope.monitor.server.pages", extra="monitor")
     environment.filters |= {
         "moment": write_moment,
         "rfc": format_time,
@@ -174,3 +175,83 @@ def is_known(value: float | None) -> bool:
 def name_loss(name: str) -> str:
     """Write the name of a part of a change as people read it."""
     return {"undefined": "no relevant documents"}.get(name, name)
+
+
+def make_plain(held: object) -> Any:  # noqa: ANN401 - JSON
+    """Make dicts and lists of records, tables and tuples; numbers that are none become `None`.
+
+    Examples:
+        >>> make_plain({"values": (0.5, float("nan")), "table": Table({"slice": ["tv"]})})
+        {'values': [0.5, None], 'table': [{'slice': 'tv'}]}
+    """
+    if held is None or isinstance(held, bool | int | str):
+        return held
+    if isinstance(held, float):
+        return held if math.isfinite(held) else None
+    if isinstance(held, Table):
+        return [make_plain(dict(zip(held.names, row, strict=True))) for row in held.rows()]
+    if hasattr(held, "to_dict"):
+        return make_plain(held.to_dict())
+    if hasattr(held, "items"):
+        return {str(name): make_plain(each) for name, each in held.items()}
+    if isinstance(held, tuple | list | frozenset):
+        return [make_plain(each) for each in held]
+    names: tuple[str, ...] = type(held).__match_args__  # type: ignore[attr-defined]  # of records
+    return {name: make_plain(getattr(held, name)) for name in names}
+
+
+def make_address(path: str, **parameters: str | int | None) -> str:
+    """Make the address of a page.
+
+    Ids stand in parameters, not in the path: browsers take `..` in a path for a way up.
+
+    Args:
+        path: The page.
+        parameters: What it is about; those that are `None` are left out.
+
+    Examples:
+        >>> make_address("/rankings", id="../a b&c", measure=None)
+        '/rankings?id=..%2Fa%20b%26c'
+    """
+    given = {name: value for name, value in parameters.items() if value is not None}
+    # What cannot be written as UTF-8 cannot have been stored either.
+    query = urlencode(given, quote_via=quote, safe="", errors="replace")
+    return f"{path}?{query}" if query else path
+
+
+LOCAL = re.compile(r"\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d)?)?", re.ASCII)
+"""What browsers make of a field for a date and a time."""
+
+
+def read_moment(text: str) -> int | None:
+    """Read a time of a form; `None` where the field is empty.
+
+    Raises:
+        RefusedError: It is no time.
+
+    Examples:
+        >>> read_moment("1970-01-02T00:00") == read_moment("1970-01-02")
+        True
+        >>> read_moment("1970-01-01T01:00:00+01:00"), read_moment("")
+        (0, None)
+    """
+    text = text.strip()
+    if not text:
+        return None
+    match = LOCAL.fullmatch(text)
+    if match:
+        text += ("" if match[1] else "T00:00") + ("" if match[2] else ":00") + "Z"
+    return read_time(text, "time")[0]
+
+
+def write_field(time: int | None) -> str:
+    """Write a time as a field for a date and a time has it.
+
+    Examples:
+        >>> write_field(0), write_field(1_500_000), write_field(None)
+        ('1970-01-01T00:00', '1970-01-01T00:00:01.500000Z', '')
+    """
+    if time is None:
+        return ""
+    text = format_time(time)
+    return text[:16] if time % MINUTE == 0 else text

@@ -1,0 +1,3 @@
+"""Which conventions give a number, found by evaluating under all of them."""
+
+from __future__ import annotations

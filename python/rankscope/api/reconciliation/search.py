@@ -1,0 +1,308 @@
+"""Evaluates a measure under every convention, and searches the values for a given number."""
+
+from __future__ import annotations
+
+import math
+from decimal import Decimal, InvalidOperation
+
+from rankscope import engine
+from rankscope.api.reconciliation.difference import differ
+from rankscope.conventions import TABLE, adapt, find
+from rankscope.conventions.rules import Rules, write
+from rankscope.data.policy import CHOICES, FIELDS
+from rankscope.engine.requests import SCORE_TYPES
+from rankscope.errors import RankscopeError, UsageError
+from rankscope.measures.domains import DISCOUNTS
+from rankscope.names import quote
+from rankscope.records import record
+from rankscope.results.reconciliation import Deviation, Reckoning, Reconciliation
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from rankscope.api.reconciliation.workbench import Outcome, Workbench
+    from rankscope.conventions import Convention
+    from rankscope.conventions.rules import Settings
+    from rankscope.measures import Measure
+
+OURS = "rankscope"
+"""The name under which the measure stands as it was asked for, with our defaults."""
+
+
+@record(frozen=True, slots=True)
+class Candidate:
+    """A convention, what is chosen beside it, and the rules that this comes to.
+
+    Args:
+        name: What it is called here.
+        row: The convention; none for our own defaults.
+        option: What the library calls the choice.
+        rules: The rules, or why there are none.
+    """
+
+    name: str
+    row: Convention | None
+    option: str
+    rules: Rules | RankscopeError
+
+
+@record(frozen=True, slots=True)
+class Question:
+    """What is asked of an input.
+
+    Args:
+        measure: The measure.
+        wanted: The number from elsewhere, if any.
+        rows: The conventions.
+    """
+
+    measure: Measure
+    wanted: Wanted | None
+    rows: Sequence[Convention]
+
+    @classmethod
+    def read(
+        cls,
+        measure: Measure | str,
+        got: float | str | None,
+        conventions: Iterable[Convention | str] | None,
+    ) -> Question:
+        """Read it, before any input is read.
+
+        Raises:
+            UsageError: There is no such measure or convention, or the number is none.
+        """
+        rows = TABLE if conventions is None else tuple(find(each) for each in conventions)
+        return cls(engine.read_measure(measure), None if got is None else Wanted.read(got), rows)
+
+
+def reckon(bench: Workbench, question: Question) -> Reconciliation:
+    """Evaluate a measure under conventions.
+
+    Args:
+        bench: The input.
+        question: What is asked of it.
+
+    Raises:
+        InputError: The input is not of the format.
+        FileError: A file cannot be read.
+    """
+    asked, wanted = question.measure, question.wanted
+    candidates = list(_list_candidates(question.rows, asked, bench))
+    bench.evaluate(each.rules for each in candidates if not isinstance(each.rules, Exception))
+    reckonings = [_reckon(each, bench, asked, wanted) for each in candidates]
+    deviations: list[Deviation] = []
+    if wanted is not None and not any(each.is_match for each in reckonings):
+        deviations = _find_deviations(candidates, bench, wanted)
+    known = {each.name: each for each in candidates}
+    return Reconciliation(
+        measure=asked,
+        got=None if wanted is None else wanted.text,
+        reckonings=sorted(reckonings, key=lambda each: bool(each.refusal)),
+        deviations=deviations,
+        differ=lambda one, other, limit: differ(
+            bench, _pick(known, one), _pick(known, other), limit=limit
+        ),
+    )
+
+
+def _list_candidates(
+    rows: Iterable[Convention], asked: Measure, bench: Workbench
+) -> Iterator[Candidate]:
+    yield Candidate(OURS, None, "", Rules(asked, bench.policy, "float64"))
+    for row in rows:
+        choices = [
+            (option.name, f"{option.field}={value}")
+            for option in row.options
+            if option.field in FIELDS
+            for value in option.values
+            if value != "error"
+        ]
+        for option, policy in [("", ""), *choices]:
+            name = f"{_call(row)} {policy}".rstrip()
+            try:
+                adapted = adapt(row, [asked], policy=policy or None, grades=bench.grades)
+            except RankscopeError as error:
+                if not option:
+                    yield Candidate(name, row, option, error)
+                break
+            rules = Rules(adapted.measures[0], adapted.policy, adapted.score_type)
+            yield Candidate(name, row, option, rules)
+
+
+def _reckon(
+    candidate: Candidate, bench: Workbench, asked: Measure, wanted: Wanted | None
+) -> Reckoning:
+    row, rules = candidate.row, candidate.rules
+    outcome = rules if isinstance(rules, RankscopeError) else bench.outcome(rules)
+    value, queries, refusal = math.nan, 0, ""
+    if isinstance(outcome, RankscopeError):
+        is_lacking = outcome.code == "convention_measure"
+        refusal = f"no {asked} there, as far as we know" if is_lacking else outcome.message
+    else:
+        value, queries = outcome.value, outcome.queries
+    computed_in = row.computes_in if row else "float64"
+    measure, policy = asked.name, ""
+    if not isinstance(rules, RankscopeError):
+        measure, policy = rules.measure.name, str(rules.policy)
+    return Reckoning(
+        name=candidate.name,
+        version=row.version if row else "",
+        tool=row.tool if row else OURS,
+        verified=row.verified if row else "run",
+        option=candidate.option,
+        measure=measure,
+        policy=policy,
+        value=value,
+        queries=queries,
+        refusal=refusal,
+        is_match=wanted is not None and wanted.is_near(value, computed_in),
+    )
+
+
+def _find_deviations(
+    candidates: Sequence[Candidate], bench: Workbench, wanted: Wanted
+) -> list[Deviation]:
+    """Change one rule at a time in the conventions whose values are nearest."""
+    names: dict[Rules, list[str]] = {}
+    for candidate in candidates:
+        rules = candidate.rules
+        if not isinstance(rules, RankscopeError):
+            names.setdefault(rules, []).append(candidate.name)
+    distances = {rules: abs(_value(bench.outcome(rules)) - wanted.value) for rules in names}
+    # A convention that refuses this input may be what is looked for, with one other rule.
+    nearest_first = sorted(names, key=lambda rules: _or_last(distances[rules]))
+    tried = [
+        (base, rule, settings, _take(base, rule, settings))
+        for base in nearest_first
+        for rule, settings in _list_alternatives(base)
+    ]
+    bench.evaluate(changed for *_, changed in tried)
+    found: dict[tuple[str, Settings], tuple[float, list[str]]] = {}
+    for base, rule, settings, changed in tried:
+        value = _value(bench.outcome(changed))
+        if wanted.is_near(value):
+            found.setdefault((rule, settings), (value, []))[1].extend(names[base])
+    return [
+        Deviation(rule, write(settings), value, tuple(of))
+        for (rule, settings), (value, of) in found.items()
+    ]
+
+
+def _or_last(distance: float) -> float:
+    return math.inf if math.isnan(distance) else distance
+
+
+def _value(outcome: Outcome | RankscopeError) -> float:
+    return math.nan if isinstance(outcome, RankscopeError) else outcome.value
+
+
+def _list_alternatives(rules: Rules) -> Iterator[tuple[str, Settings]]:
+    """List the other values that a rule may have, one rule at a time."""
+    words: dict[str, tuple[str, ...]] = {
+        "ties": CHOICES["ties"],
+        "empty": ("zero", "skip", "one"),
+        "missing": ("zero", "skip"),
+        "unjudged": CHOICES["unjudged"],
+        "unretrieved": CHOICES["unretrieved"],
+        "negative": ("nonrelevant", "gain"),
+        "aggregate": CHOICES["aggregate"],
+        "score_type": SCORE_TYPES,
+    }
+    for parameter in rules.measure.row.parameters:
+        if parameter.name not in {"k", "discount"} and parameter.domain.choices:
+            words[parameter.name] = parameter.domain.choices
+    for name, values in words.items():
+        for value in values:
+            yield name, ((name, value),)
+    if "discount" in rules.measure.parameters:
+        for discount in DISCOUNTS:
+            yield "discount", (("discount", discount), ("base", 2.0), ("s", 1.0))
+
+
+def _take(rules: Rules, name: str, settings: Settings) -> Rules:
+    try:
+        return rules.take(name, settings)
+    except RankscopeError:  # it does not fit the others, which stay as they are
+        return rules
+
+
+def _call(row: Convention) -> str:
+    """Call a convention by its bare name, where that means it, else by its version too."""
+    return row.name if find(row.name) is row else row.address
+
+
+def _pick(known: dict[str, Candidate], name: str) -> tuple[str, Rules]:
+    stem, _, choice = name.partition(" ")
+    called = stem if stem == OURS else _call(find(stem))
+    candidate = known.get(f"{called} {choice}" if choice else called)
+    if candidate is None:
+        raise UsageError(
+            f"expected a convention that was evaluated, found {name!r}",
+            hint=f"there are {', '.join(known)}",
+            code="not_evaluated",
+        )
+    if isinstance(candidate.rules, RankscopeError):
+        raise candidate.rules
+    return candidate.name, candidate.rules
+
+
+LONGEST_TEXT = 200
+"""A number of more characters was not printed as the value of a measure."""
+
+SLACK = {"float64": 1e-12, "float32": 1e-6}
+"""How far a number may be off for the precision it was computed in, beside its digits."""
+
+
+@record(frozen=True, slots=True)
+class Wanted:
+    """A number with its digits.
+
+    Args:
+        text: The number as it was given.
+        value: The number.
+        half: Half a unit of its last digit.
+    """
+
+    text: str
+    value: float
+    half: float
+
+    @classmethod
+    def read(cls, given: object) -> Wanted:
+        """Read a number and how many digits it has.
+
+        A number with a positive exponent, such as `2e3`, is read as a whole number: `2000`.
+
+        Raises:
+            UsageError: It is not a number, or one that double precision cannot hold.
+
+        Examples:
+            >>> Wanted.read("0.4860")
+            Wanted(text='0.4860', value=0.486, half=5e-05)
+        """
+        try:
+            # `str` and not `repr`, which writes the type of NumPy's numbers beside them.
+            text = str(given).strip()
+            number = Decimal(text[: LONGEST_TEXT + 1])
+            value = float(number)
+        except (InvalidOperation, ValueError):  # no number, or an integer of thousands of digits
+            raise _no_number(given) from None
+        # Infinity is no number of a measure, and every value would be near one of infinite slack.
+        if not math.isfinite(value) or len(text) > LONGEST_TEXT:
+            raise _no_number(given)
+        exponent = min(int(number.as_tuple().exponent), 0)
+        return cls(text, value, float(f"5e{exponent - 1}"))
+
+    def is_near(self, value: float, computed_in: str = "float64") -> bool:
+        """Whether a value is this number, to its digits."""
+        return abs(value - self.value) <= max(self.half * (1 + 1e-9), SLACK[computed_in])
+
+
+def _no_number(given: object) -> UsageError:
+    return UsageError(
+        f"expected got as a finite number, found {quote(given)}",
+        hint="write it as it was printed: got='0.4863'",
+        code="bad_parameter",
+    )

@@ -1,0 +1,211 @@
+"""One input, evaluated by many sets of rules."""
+
+from __future__ import annotations
+
+import sys
+from functools import partial
+
+from rankscope import engine
+from rankscope.adapters import recognise, recognise_table
+from rankscope.api.rankings import Rankings
+from rankscope.api.refusals import check_order
+from rankscope.data.policy import Policy
+from rankscope.data.qrels import Qrels
+from rankscope.errors import MeasureError, PolicyError
+from rankscope.file import File
+from rankscope.records import record
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from typing import Literal
+
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from rankscope.adapters.inputs import Input
+    from rankscope.conventions.rules import Rules
+    from rankscope.errors import RankscopeError
+    from rankscope.results import Evaluation
+    from rankscope.typing import InputLike
+
+    Rank = Callable[[Rules], Rankings]
+    Judged = Callable[[Rankings, int], dict[str, float]]
+
+
+class Workbench:
+    """An input, and what rules have made of it so far.
+
+    Args:
+        rank: Ranks the input as rules say.
+        judged: Gives the grade of each judged document of a query, by its place in rankings.
+        grades: The different grades.
+        policy: What is done where nothing else is said.
+    """
+
+    def __init__(self, rank: Rank, judged: Judged, grades: list[float], policy: Policy) -> None:
+        self.rank = rank
+        self.judged = judged
+        self.grades = grades
+        self.policy = policy
+        self._outcomes: dict[Rules, Outcome | RankscopeError] = {}
+
+    @classmethod
+    def of_run(
+        cls,
+        qrels: InputLike | Qrels,
+        run: InputLike,
+        *,
+        columns: Mapping[str, str] | None,
+        duplicates: Literal["error", "first", "max"],
+        encoding: Literal["utf-8", "latin-1"],
+    ) -> Workbench:
+        """Take judgments and a run.
+
+        Raises:
+            InputError: The judgments are not of the format.
+            FileError: They cannot be read.
+        """
+        if not isinstance(qrels, Qrels):
+            engine.refuse_one_stdin_for_both(qrels, run)
+            qrels = engine.load_qrels(
+                qrels, columns=columns, duplicates=duplicates, encoding=encoding
+            )
+        judgments = qrels.judgments
+        kept: InputLike = _keep(recognise(run, "run", columns), run)  # type: ignore[assignment]  # it stays one
+        rank = partial(
+            Rankings.from_run,
+            qrels,
+            kept,
+            columns=columns,
+            duplicates=duplicates,
+            encoding=encoding,
+        )
+        return cls(
+            lambda rules: rank(ties=rules.policy.ties, score_type=rules.score_type),
+            lambda _, number: dict(judgments.documents(number)),
+            judgments.grades(),
+            Policy(),
+        )
+
+    @classmethod
+    def of_table(
+        cls,
+        table: object,
+        *,
+        columns: Mapping[str, str | None],
+        duplicates: Literal["error", "first", "max"],
+        encoding: Literal["utf-8", "latin-1"],
+    ) -> Workbench:
+        """Take a table whose rows hold both scores and grades.
+
+        Raises:
+            InputError: A column is missing, or holds what cannot be read.
+            FileError: A file cannot be read.
+        """
+        rank = partial(
+            Rankings.from_table,
+            _keep(recognise_table(table), table),
+            query=columns["query"],
+            doc=columns["doc"],
+            relevance=columns["relevance"],
+            score=columns["score"],
+            rank=columns["rank"],
+            duplicates=duplicates,
+            encoding=encoding,
+        )
+        default = Policy(ties="average")
+
+        def rank_table(rules: Rules) -> Rankings:
+            rankings = rank(ties=rules.policy.ties)
+            check_order(rankings, rules.policy.ties, rules.score_type)
+            return rankings
+
+        return cls(rank_table, _judged_rows, rank(ties=default.ties).grades, default)
+
+    def evaluate(self, wanted: Iterable[Rules]) -> None:
+        """Evaluate by each of these rules, so that `outcome` has them at hand.
+
+        Raises:
+            InputError: The input is not of the format.
+        """
+        by_order: dict[tuple[str, str], dict[Policy, list[Rules]]] = {}
+        for rules in dict.fromkeys(wanted):
+            if rules not in self._outcomes:
+                policies = by_order.setdefault((rules.policy.ties, rules.score_type), {})
+                policies.setdefault(rules.policy, []).append(rules)
+        for policies in by_order.values():
+            try:
+                # One order at a time is held in memory.
+                rankings = self.rank(next(iter(policies.values()))[0])
+            except PolicyError as error:  # there is no such order
+                self._outcomes |= {rules: error for alike in policies.values() for rules in alike}
+                continue
+            for alike in policies.values():
+                self._outcomes |= _evaluate(rankings, alike)
+
+    def outcome(self, rules: Rules) -> Outcome | RankscopeError:
+        """Give what rules come to, or why there is nothing."""
+        if rules not in self._outcomes:
+            self.evaluate([rules])
+        return self._outcomes[rules]
+
+
+@record(frozen=True, slots=True)
+class Outcome:
+    """What rules come to.
+
+    Args:
+        evaluation: An evaluation under their policy.
+        measure: The name of their measure in it.
+    """
+
+    evaluation: Evaluation
+    measure: str
+
+    @property
+    def value(self) -> float:
+        """The mean."""
+        return self.evaluation[self.measure]
+
+    @property
+    def queries(self) -> int:
+        """How many queries the mean is over."""
+        return self.evaluation.denominators[self.measure]
+
+    @property
+    def values(self) -> NDArray[np.float64]:
+        """The value of each query."""
+        return self.evaluation.per_query(self.measure)
+
+
+def _keep(found: Input, given: object) -> object:
+    """Hold what can be read once only."""
+    if found.is_stdin:
+        text = sys.stdin.buffer.read()
+        return File(text, found.format, found.columns) if found.format else text  # type: ignore[arg-type]  # one that is known
+    if found.kind == "rows":
+        return [*given]  # type: ignore[misc]  # rows are iterable
+    # A reader of Arrow batches.
+    return given.read_all() if hasattr(given, "read_all") else given
+
+
+def _judged_rows(rankings: Rankings, number: int) -> dict[str, float]:
+    start, stop = rankings.offsets[number : number + 2].tolist()
+    docs = rankings.doc_ids(rankings.query_ids[number])
+    pairs = zip(docs, rankings.relevance[start:stop].tolist(), strict=False)  # or no ids at all
+    return {doc: grade for doc, grade in pairs if grade == grade}  # noqa: PLR0124 - NaN alone differs
+
+
+def _evaluate(
+    rankings: Rankings, alike: Sequence[Rules]
+) -> Mapping[Rules, Outcome | RankscopeError]:
+    """Evaluate the measures of rules with one policy, in one pass if none of them is refused."""
+    try:
+        evaluation = rankings.evaluate([each.measure for each in alike], policy=alike[0].policy)
+    except (MeasureError, PolicyError) as error:
+        if len(alike) == 1:
+            return {alike[0]: error}
+        alone = [_evaluate(rankings, [each]) for each in alike]
+        return {rules: found for one in alone for rules, found in one.items()}
+    return {rules: Outcome(evaluation, rules.measure.name) for rules in alike}

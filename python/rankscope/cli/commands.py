@@ -1,0 +1,199 @@
+"""The table of commands: the name of each, what it does, and the function that adds its arguments.
+
+A new command is a function in a module of this package, and a row here. The function adds the
+arguments to a parser, and sets the default `run` to a function that takes the parsed options and
+returns the exit status. A module is imported only when its command is used, so that each command
+starts as fast as it can.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+
+from rankscope import __version__
+from rankscope.cli.parser import Parser
+from rankscope.records import record
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+
+@record(frozen=True, slots=True)
+class Command:
+    """A command.
+
+    Args:
+        summary: What it does, in one sentence.
+        function: The module in this package and the function that adds its arguments, such as
+            `eval:add_arguments`.
+    """
+
+    summary: str
+    function: str
+
+    def add_arguments(self, parser: Parser) -> None:
+        """Add the arguments of the command to a parser."""
+        module, _, name = self.function.partition(":")
+        add: Callable[[Parser], None] = getattr(import_module(f"rankscope.cli.{module}"), name)
+        add(parser)
+
+
+@record(frozen=True, slots=True)
+class Group:
+    """Commands that share a first word.
+
+    Args:
+        summary: What they are for, in one sentence.
+        commands: The commands by name.
+    """
+
+    summary: str
+    commands: Mapping[str, Command | Group]
+
+
+RULE = Group(
+    "Manage alert rules.",
+    {
+        "list": Command("List the alert rules.", "monitor.rule:add_list"),
+        "add": Command(
+            "Create a rule, or replace the rule with the same name.", "monitor.rule:add_add"
+        ),
+        "remove": Command("Delete a rule. Its past alerts are kept.", "monitor.rule:add_remove"),
+        "silence": Command(
+            "Pause the notifications of a rule. Its state is still updated.",
+            "monitor.rule:add_silence",
+        ),
+        "resolve": Command(
+            "Mark the incident as resolved and start fresh.", "monitor.rule:add_resolve"
+        ),
+    },
+)
+
+WEBHOOK = Group(
+    "Manage the webhook that receives notifications.",
+    {
+        "set": Command(
+            "Set the webhook, and print its signing secret once.", "monitor.webhook:add_set"
+        ),
+        "show": Command("Show where notifications are sent.", "monitor.webhook:add_show"),
+        "test": Command(
+            "Send a test notification. The exit status is 1 if it is not accepted.",
+            "monitor.webhook:add_test",
+        ),
+        "remove": Command(
+            "Remove the webhook. Notifications are then only written to the log.",
+            "monitor.webhook:add_remove",
+        ),
+    },
+)
+
+KEY = Group(
+    "Manage the API keys of the service.",
+    {
+        "make": Command("Create an API key, and print it once.", "monitor.key:add_make"),
+        "list": Command("List the API keys, including revoked ones.", "monitor.key:add_list"),
+        "revoke": Command("Revoke an API key.", "monitor.key:add_revoke"),
+    },
+)
+
+MONITOR = Group(
+    "Monitor rankings in production: store events, evaluate them, alert, and find causes.",
+    {
+        "configure": Command(
+            "Set up what a project measures, or show it.", "monitor.configure:add_arguments"
+        ),
+        "ingest": Command("Store rankings from files.", "monitor.events:add_ingest"),
+        "label": Command("Store labels from files.", "monitor.events:add_label"),
+        "evaluate": Command(
+            "Compute windows and baselines, and check alerts.", "monitor.status:add_evaluate"
+        ),
+        "status": Command(
+            "Show the newest values next to the baseline.", "monitor.status:add_status"
+        ),
+        "trace": Command("Find out why a measure dropped.", "monitor.causes:add_trace"),
+        "explain": Command(
+            "Show how the value of one logged ranking is computed.", "monitor.causes:add_explain"
+        ),
+        "rule": RULE,
+        "webhook": WEBHOOK,
+        "check": Command(
+            "Check the alert rules. The exit status is 1 if one fails.",
+            "monitor.check:add_arguments",
+        ),
+        "key": KEY,
+        "export": Command("Export the events to Parquet files.", "monitor.maintenance:add_export"),
+        "backup": Command(
+            "Copy a store, even while it is in use.", "monitor.maintenance:add_backup"
+        ),
+        "retain": Command(
+            "Delete old events. The values computed from them are kept.",
+            "monitor.maintenance:add_retain",
+        ),
+        "doctor": Command(
+            "Check a store, its events and its values for problems.",
+            "monitor.maintenance:add_doctor",
+        ),
+    },
+)
+
+COMMANDS = Group(
+    "Evaluate and monitor rankings with nDCG, MAP, MRR and other measures.",
+    {
+        "eval": Command("Evaluate one or more runs against judgments.", "eval:add_arguments"),
+        "diff": Command(
+            "Compare two runs: which queries and documents make the difference.",
+            "diff:add_arguments",
+        ),
+        "explain": Command(
+            "Show how one value is computed, step by step.", "explain:add_arguments"
+        ),
+        "measures": Command("List the measures, or describe one.", "measures:add_arguments"),
+        "conventions": Command(
+            "List how libraries compute their measures, or compare their values on your data.",
+            "conventions:add_arguments",
+        ),
+        "discounts": Command(
+            "Compare rank discounts, or evaluate runs under each of them.",
+            "discounts:add_arguments",
+        ),
+        "report": Command("Write an HTML report about one or more runs.", "report:add_arguments"),
+        "monitor": MONITOR,
+        "serve": Command("Serve the HTTP API and the dashboard of a store.", "serve:add_arguments"),
+        "demo": Command(
+            "Run a demo: simulate a bad release, detect it, trace the cause, and open the "
+            "dashboard.",
+            "demo.options:add_arguments",
+        ),
+    },
+)
+
+
+def make_parser(words: Sequence[str]) -> tuple[Parser, Parser]:
+    """Make the parser of a command line; only the command it names gets its arguments.
+
+    Args:
+        words: The command line, without the name of the program.
+
+    Returns:
+        The parser, and that of the command, or of the last group that the words name.
+    """
+    parser = Parser(prog="rankscope", description=COMMANDS.summary)
+    parser.add_argument("--version", action="version", version=f"rankscope {__version__}")
+    return parser, _add_commands(parser, COMMANDS, words)
+
+
+def _add_commands(parser: Parser, group: Group, words: Sequence[str]) -> Parser:
+    added = parser.add_subparsers(title="Commands", metavar="COMMAND", required=True)
+    at = next((at for at, word in enumerate(words) if not word.startswith("-")), len(words))
+    named = parser
+    for name, command in group.commands.items():
+        child = added.add_parser(name, help=command.summary, description=command.summary)
+        if name not in words[at : at + 1]:
+            continue
+        named = child
+        if isinstance(command, Group):
+            named = _add_commands(child, command, words[at + 1 :])
+        else:
+            command.add_arguments(child)
+    return named

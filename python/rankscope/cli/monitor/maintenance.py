@@ -1,0 +1,129 @@
+"""`rankscope monitor export`, `backup`, `retain` and `doctor`: maintain a store."""
+
+from __future__ import annotations
+
+from rankscope.cli.monitor.store import add_store_arguments, open_reader, open_writer
+from rankscope.cli.monitor.times import TIME_HELP, read_moment
+from rankscope.cli.output import print_json
+from rankscope.cli.parser import Once, OnceFlag
+from rankscope.monitor.doctor import examine
+from rankscope.monitor.store.export import export_parquet
+from rankscope.monitor.store.sqlite.files import SQLITE, locate_store
+from rankscope.results.text import show
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from argparse import Namespace
+
+    from rankscope.cli.parser import Parser
+
+PROBLEM = 1
+
+
+def add_export(parser: Parser) -> None:
+    """Add the arguments of `export`."""
+    add_store_arguments(parser)
+    parser.add_argument(
+        "folder", metavar="FOLDER", help="folder for rankings.parquet and labels.parquet"
+    )
+    for name, text in (
+        ("--since", f"export only events from this time on: {TIME_HELP}"),
+        ("--until", f"export only events before this time: {TIME_HELP}"),
+    ):
+        parser.add_argument(name, action=Once, type=read_moment, metavar="TIME", help=text)
+    parser.set_defaults(run=run_export)
+
+
+def run_export(options: Namespace) -> int:
+    """Write the events as Parquet, and print how many there are."""
+    with open_reader(options) as monitor:
+        done = export_parquet(
+            monitor.store,
+            options.project,
+            options.folder,
+            since=options.since,
+            until=options.until,
+        )
+    _print_counts(options, rankings=done.rankings, labels=done.labels)
+    return 0
+
+
+def add_backup(parser: Parser) -> None:
+    """Add the arguments of `backup`."""
+    add_store_arguments(parser)
+    parser.add_argument(
+        "copy", metavar="FILE", help="new file for the copy; FILE.high-water is created next to it"
+    )
+    parser.set_defaults(run=run_backup)
+
+
+def run_backup(options: Namespace) -> int:
+    """Copy the store, and print the number of the last event in the copy."""
+    with open_reader(options) as monitor:
+        seq = monitor.store.backup(options.copy)
+    if options.json:
+        print_json({"file": options.copy, "last_seq": seq})
+    else:
+        print(f"{show(options.copy)}\tevents up to number {seq}")
+    return 0
+
+
+def add_retain(parser: Parser) -> None:
+    """Add the arguments of `retain`."""
+    add_store_arguments(parser)
+    parser.add_argument(
+        "--before",
+        action=Once,
+        type=read_moment,
+        required=True,
+        metavar="TIME",
+        help=f"delete events before this time: {TIME_HELP}",
+    )
+    parser.set_defaults(run=run_retain)
+
+
+def run_retain(options: Namespace) -> int:
+    """Delete old events, and print how many there were."""
+    with open_writer(options) as monitor:
+        done = monitor.delete_before(options.before)
+    _print_counts(options, rankings=done.rankings, labels=done.labels)
+    return 0
+
+
+def add_doctor(parser: Parser) -> None:
+    """Add the arguments of `doctor`."""
+    parser.description = (
+        "Check a store, its events and its values for problems. The exit status is 1 if there is "
+        "one."
+    )
+    add_store_arguments(parser, is_timed=True)
+    parser.add_argument(
+        "--all",
+        action=OnceFlag,
+        help="recompute all values from the events (default: those of 24 random hours)",
+    )
+    parser.set_defaults(run=run_doctor)
+
+
+def run_doctor(options: Namespace) -> int:
+    """Examine the store, and print a line for each check."""
+    with open_reader(options) as monitor:
+        path = locate_store(options.store.removeprefix(SQLITE))
+        findings = examine(monitor, path, is_complete=options.all)
+    if options.json:
+        print_json({"findings": [finding.to_dict() for finding in findings]})
+    else:
+        for finding in findings:
+            word = "ok" if finding.is_good else "problem"
+            print(f"{word}\t{finding.name}\t{show(finding.told)}")
+            if finding.hint:
+                print(f"\t\tHint: {show(finding.hint)}")
+    return 0 if all(finding.is_good for finding in findings) else PROBLEM
+
+
+def _print_counts(options: Namespace, **counts: int) -> None:
+    if options.json:
+        print_json(counts)
+    else:
+        for name, count in counts.items():
+            print(f"{name}\t{count}")

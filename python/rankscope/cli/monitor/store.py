@@ -1,0 +1,154 @@
+"""The options that name a store, and the opening of a store."""
+
+from __future__ import annotations
+
+import os
+import sys
+from argparse import ArgumentTypeError
+
+from rankscope.cli.monitor.times import TIME_HELP, read_moment
+from rankscope.cli.parser import Once, OnceFlag
+from rankscope.errors import FileError, FormatError
+from rankscope.monitor.events.fields import check_text, read_name
+from rankscope.monitor.events.limits import Limits
+from rankscope.monitor.events.times import read_clock
+from rankscope.monitor.monitor import Monitor
+from rankscope.monitor.store.sqlite.files import SQLITE
+from rankscope.results.text import show
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from argparse import ArgumentParser, Namespace
+
+PROJECT = "default"
+MISSING = "there is no store"
+EMPTY = "the file is empty, so it is not a store"
+
+ACTOR = "command line"
+"""Who makes a change, for the audit log."""
+
+
+def add_store_arguments(parser: ArgumentParser, *, is_timed: bool = False, more: str = "") -> None:
+    """Add the store, `--project`, `--json`, and `--as-of` to a command.
+
+    Args:
+        parser: The parser of the command.
+        is_timed: Whether the command depends on the current time.
+        more: What can be used instead of a store.
+    """
+    parser.add_argument(
+        "store",
+        metavar="STORE",
+        help=f"file of the store, or sqlite:///FILE{', ' if more else ''}{more}",
+    )
+    parser.add_argument(
+        "--project",
+        action=Once,
+        type=read_project,
+        default=PROJECT,
+        metavar="NAME",
+        help="project in the store",
+    )
+    parser.add_argument("--json", action=OnceFlag, help="print the result as JSON")
+    if is_timed:
+        parser.add_argument(
+            "--as-of",
+            action=Once,
+            type=read_moment,
+            metavar="TIME",
+            help=f"use this as the current time, to evaluate events of the past: {TIME_HELP}",
+        )
+
+
+def read_project(text: str) -> str:
+    """Return the name of a project.
+
+    Raises:
+        ArgumentTypeError: The name is empty, too long or not one line of text.
+    """
+    try:
+        return read_name(text, "", Limits().name_bytes)
+    except FormatError as error:
+        raise ArgumentTypeError(error.message) from error
+
+
+def read_word(text: str) -> str:
+    """Return a name or an id.
+
+    Raises:
+        ArgumentTypeError: A store cannot hold the text.
+    """
+    try:
+        check_text(text, "", len(text) * 4)
+    except FormatError as error:
+        raise ArgumentTypeError(error.message) from error
+    return text
+
+
+def open_writer(options: Namespace, *, is_new: bool = False) -> Monitor:
+    """Open a store to write to it.
+
+    Args:
+        options: The parsed options.
+        is_new: Whether the store is created if it does not exist.
+
+    Raises:
+        FileError: The store does not exist, or cannot be written.
+    """
+    path = options.store.removeprefix(SQLITE)
+    problem = "" if "://" in path else _find_problem(path)
+    if problem and not is_new:
+        hint = "create a store with rankscope monitor configure"
+        if problem == EMPTY:
+            hint = f"restore a backup if there was a store; otherwise, {hint}"
+        raise FileError(problem, hint=hint, code="io", file=path)
+    opened = _open(options, writes=True)
+    if problem:
+        print(f"note: created the store {show(path)}", file=sys.stderr)
+    return opened
+
+
+def _find_problem(path: str) -> str:
+    """Return why there is no store at a path; an empty text if there may be one."""
+    if not os.path.exists(path):  # noqa: PTH110 - pathlib loads slowly
+        return MISSING
+    is_empty = os.path.isfile(path) and not os.path.getsize(path)  # noqa: PTH113, PTH202 - likewise
+    return EMPTY if is_empty else ""
+
+
+def open_reader(options: Namespace) -> Monitor:
+    """Open a store to read it, even while another process writes to it.
+
+    Raises:
+        FileError: The store cannot be read.
+    """
+    return _open(options, writes=False)
+
+
+def open_any(options: Namespace) -> tuple[Monitor, bool]:
+    """Open a store to write to it, or to read it if another process writes to it.
+
+    Returns:
+        The monitor, and whether it can write.
+
+    Raises:
+        FileError: The store cannot be opened.
+    """
+    try:
+        return open_writer(options), True
+    except FileError as error:
+        if error.code != "store_locked":
+            raise
+    return open_reader(options), False
+
+
+def _open(options: Namespace, *, writes: bool) -> Monitor:
+    moment = getattr(options, "as_of", None)
+    now = read_clock if moment is None else lambda: moment
+    return Monitor.open(options.store, options.project, writes=writes, now=now)
+
+
+def find_as_of(monitor: Monitor) -> int | None:
+    """Return when a project was last evaluated, in microseconds since 1970, or `None` if never."""
+    progress = monitor.store.progress(monitor.project, monitor.configuration.digest)
+    return None if progress is None else progress.as_of

@@ -1,0 +1,63 @@
+"""Reads times and durations of the command line, and writes times."""
+
+from __future__ import annotations
+
+import re
+from argparse import ArgumentTypeError
+
+from rankscope.errors import FormatError, UsageError
+from rankscope.monitor.events import times as durations
+from rankscope.monitor.events.times import format_time, read_clock, read_time
+from rankscope.names import quote
+
+TIME_HELP = "a date, a time such as 2026-11-21T18:00:00Z, or an age such as 7d"
+"""The forms of a TIME, for the help of options."""
+DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}", re.ASCII)
+
+
+def read_duration(text: str) -> int:
+    """Return a duration such as `24h` in microseconds.
+
+    Raises:
+        ArgumentTypeError: The text is not a duration.
+
+    Examples:
+        >>> read_duration("24h") == read_duration("1d")
+        True
+    """
+    try:
+        return durations.read_duration(text)
+    except UsageError as error:
+        raise ArgumentTypeError(error.message) from None
+
+
+def read_moment(text: str) -> int:
+    """Return a date, a time or an age such as `7d` in microseconds since 1970 in UTC.
+
+    Raises:
+        ArgumentTypeError: The text is none of these.
+
+    Examples:
+        >>> read_moment("1970-01-02") == read_moment("1970-01-02T01:00:00+01:00")
+        True
+    """
+    if durations.DURATION.fullmatch(text):
+        return read_clock() - read_duration(text)
+    try:
+        moment, _ = read_time(f"{text}T00:00:00Z" if DATE.fullmatch(text) else text, "")
+    except FormatError as error:
+        raise ArgumentTypeError(
+            "expected a date such as 2026-11-21, a time such as 2026-11-21T18:00:00Z, or an age "
+            f"such as 7d, found {quote(text)}"
+        ) from error
+    return moment
+
+
+def write_moment(moment: int) -> str:
+    """Return a time for people, without a fraction of a second that is 0.
+
+    Examples:
+        >>> write_moment(1_500_000), write_moment(2_000_000)
+        ('1970-01-01T00:00:01.500000Z', '1970-01-01T00:00:02Z')
+    """
+    return format_time(moment).replace(".000000Z", "Z")

@@ -1,0 +1,169 @@
+"""Options that several commands share, so that each has one name and one help."""
+
+from __future__ import annotations
+
+from rankscope import Interval
+from rankscope.cli.parser import Once, OnceFlag
+from rankscope.errors import UsageError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Sequence
+
+POLICY_FIELDS = "ties, empty, missing, unjudged, unretrieved, negative, missing_gain, aggregate"
+
+
+def add_measures_option(parser: argparse.ArgumentParser, default: Sequence[str]) -> None:
+    """Add the option `-m` to a command that computes several measures."""
+    parser.add_argument(
+        "-m",
+        "--measure",
+        dest="measures",
+        metavar="MEASURE",
+        action="append",
+        help="measure, or several separated by commas; `rankscope measures` lists them (default: "
+        f"{', '.join(default)})",
+    )
+
+
+def add_measure_option(
+    parser: argparse.ArgumentParser,
+    help: str,  # noqa: A002 - argparse's name
+    default: str | None = None,
+    *,
+    is_required: bool = False,
+) -> None:
+    """Add the option `-m` to a command that computes one measure."""
+    parser.add_argument(
+        "-m",
+        "--measure",
+        action=Once,
+        default=default,
+        required=is_required,
+        metavar="MEASURE",
+        help=help,
+    )
+
+
+def add_format_options(parser: argparse.ArgumentParser) -> None:
+    """Add `--json` and `--csv`, of which a command takes one."""
+    form = parser.add_mutually_exclusive_group()
+    form.add_argument("--json", action=OnceFlag, help="print the result as JSON")
+    form.add_argument("--csv", action=OnceFlag, help="print the result as CSV")
+
+
+def add_policy_option(parser: argparse.ArgumentParser) -> None:
+    """Add `--policy`."""
+    parser.add_argument(
+        "--policy",
+        action=Once,
+        default="",
+        metavar="FIELD=VALUE,...",
+        help=f"how to handle cases in which tools differ; fields: {POLICY_FIELDS}",
+    )
+
+
+def add_convention_option(parser: argparse.ArgumentParser) -> None:
+    """Add `--convention`."""
+    parser.add_argument(
+        "--convention",
+        action=Once,
+        metavar="NAME",
+        help="compute measures as this library does, such as lightgbm; `rankscope conventions` "
+        "lists them",
+    )
+
+
+def add_interval_options(parser: argparse.ArgumentParser, default: float | None = None) -> None:
+    """Add `--interval` and `--seed`."""
+    parser.add_argument(
+        "--interval",
+        action=Once,
+        type=float,
+        default=default,
+        metavar="LEVEL",
+        help="confidence level of the interval around each mean, such as 0.95, from a bootstrap "
+        "over queries",
+    )
+    parser.add_argument(
+        "--seed",
+        action=Once,
+        type=int,
+        metavar="N",
+        help="random seed for the bootstrap (default: 0)",
+    )
+
+
+def add_limit_option(
+    parser: argparse.ArgumentParser,
+    help: str,  # noqa: A002 - argparse's name
+    default: int | None = None,
+) -> None:
+    """Add `--limit`."""
+    parser.add_argument("--limit", action=Once, type=int, default=default, metavar="N", help=help)
+
+
+def add_duplicates_option(parser: argparse.ArgumentParser) -> None:
+    """Add `--duplicates`."""
+    parser.add_argument(
+        "--duplicates",
+        action=Once,
+        default="error",
+        choices=("error", "first", "max"),
+        metavar="RULE",
+        help="what to do if a document appears twice in a query",
+    )
+
+
+def add_encoding_option(parser: argparse.ArgumentParser) -> None:
+    """Add `--encoding`."""
+    parser.add_argument(
+        "--encoding",
+        action=Once,
+        default="utf-8",
+        choices=("utf-8", "latin-1"),
+        metavar="NAME",
+        help="encoding of text files",
+    )
+
+
+def add_reading_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options about how files are read."""
+    add_duplicates_option(parser)
+    parser.add_argument(
+        "--score-type",
+        action=Once,
+        choices=("float64", "float32"),
+        metavar="TYPE",
+        help="precision in which scores are compared; trec_eval 9 uses float32 (default: float64)",
+    )
+    add_encoding_option(parser)
+    parser.add_argument(
+        "--threads",
+        action=Once,
+        type=int,
+        metavar="N",
+        help="number of threads (default: all cores)",
+    )
+    parser.add_argument(
+        "--strict", action=OnceFlag, help="fail on suspicious input instead of printing a note"
+    )
+
+
+def read_interval(options: argparse.Namespace) -> Interval | None:
+    """Return the interval that the options ask for.
+
+    Raises:
+        UsageError: There is a seed without an interval.
+        PolicyError: The level is not between 0 and 1.
+    """
+    if options.interval is None:
+        if options.seed is not None:
+            raise UsageError(
+                "--seed has no effect without --interval",
+                hint="add --interval 0.95, or remove --seed",
+                code="usage",
+            )
+        return None
+    return Interval(options.interval, seed=options.seed or 0)

@@ -1,0 +1,137 @@
+"""The parser of the command line: argparse with plain help and errors of `rankscope.errors`."""
+
+from __future__ import annotations
+
+import argparse
+
+from rankscope.errors import UsageError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Generator, Sequence
+    from typing import NoReturn
+
+EXAMPLES = "Examples:"
+DEFAULT = " (default: "
+
+
+class HelpFormatter(argparse.HelpFormatter):
+    """Writes the choices and the default of an argument after its help; keeps examples as typed."""
+
+    def _get_help_string(self, action: argparse.Action) -> str:
+        return describe_argument(action).replace("%", "%%")
+
+    def _format_action(self, action: argparse.Action) -> str:
+        text = super()._format_action(action)
+        # The first line of a list of commands would only say COMMAND.
+        return text.partition("\n")[2] if action.nargs == argparse.PARSER else text
+
+    def _iter_indented_subactions(self, action: argparse.Action) -> Generator[argparse.Action]:
+        if action.nargs == argparse.PARSER:
+            yield from action._get_subactions()  # type: ignore[attr-defined]  # noqa: SLF001 - as above
+        else:
+            yield from super()._iter_indented_subactions(action)
+
+    def _fill_text(self, text: str, width: int, indent: str) -> str:
+        if text.startswith(EXAMPLES):
+            return text
+        return super()._fill_text(text, width, indent)
+
+
+def describe_argument(argument: argparse.Action) -> str:
+    """Return the help of an argument, with its choices, its default and whether it can be repeated.
+
+    The help may end with a default of its own, where that of the parser would say nothing.
+
+    Examples:
+        >>> parser = Parser()
+        >>> describe_argument(
+        ...     parser.add_argument("--every", choices=("hour", "day"), default="day")
+        ... )
+        'one of: hour, day (default: day)'
+        >>> describe_argument(parser.add_argument("--by", action="append", help="group by it"))
+        'group by it; can be repeated'
+    """
+    text, _, default_text = (argument.help or "").partition(DEFAULT)
+    parts = [text] if text else []
+    if argument.choices is not None and argument.nargs != argparse.PARSER:
+        kind = "any of" if argument.nargs == "+" else "one of"
+        parts.append(f"{kind}: {', '.join(map(str, argument.choices))}")
+    if isinstance(argument, argparse._AppendAction):  # noqa: SLF001 - argparse has no public name
+        parts.append("can be repeated")
+    written = default_text.removesuffix(")") or _format_default(argument.default)
+    return "; ".join(parts) + (f"{DEFAULT}{written})" if written else "")
+
+
+def _format_default(default: object) -> str:
+    if default is None or default is False or default == argparse.SUPPRESS:
+        return ""
+    if isinstance(default, list):
+        return " ".join(map(str, default))
+    return f"{default:g}" if isinstance(default, float) else str(default)
+
+
+class Parser(argparse.ArgumentParser):
+    """A parser that raises `UsageError` for a command line it cannot read."""
+
+    def __init__(self, **settings: object) -> None:
+        super().__init__(
+            allow_abbrev=False,
+            formatter_class=HelpFormatter,
+            **settings,  # type: ignore[arg-type]
+        )
+        self._positionals.title = "Arguments"
+        self._optionals.title = "Options"
+
+    def error(self, message: str) -> NoReturn:
+        """Raise a `UsageError` that points to the help of the command."""
+        raise UsageError(message, hint=f"run {self.prog} --help to see its options", code="usage")
+
+    def format_help(self) -> str:
+        """Return the help, whose usage line names the arguments and the required options."""
+        self.usage = self.usage or self._format_words()
+        return super().format_help()
+
+    def add_examples(self, *lines: str) -> None:
+        """Show examples at the end of the help."""
+        self.epilog = "\n  ".join([EXAMPLES, *lines])
+
+    def _format_words(self) -> str:
+        required = [each for each in self._actions if each.option_strings and each.required]
+        options = [f"{each.option_strings[-1]} {_format_value(each)}" for each in required]
+        return " ".join(
+            ["%(prog)s", "[options]", *map(_format_value, self._get_positional_actions()), *options]
+        )
+
+
+def _format_value(argument: argparse.Action) -> str:
+    name = str(argument.metavar or argument.dest.upper())
+    if argument.nargs == argparse.PARSER:
+        return f"{name} ..."
+    many = {"+": "{}...", "*": "[{}...]", "?": "[{}]"}
+    return many.get(str(argument.nargs), "{}").format(name)
+
+
+class Once(argparse.Action):
+    """An option that can be used once."""
+
+    def __call__(
+        self,
+        parser: argparse.ArgumentParser,
+        namespace: argparse.Namespace,
+        values: str | Sequence[object] | None,
+        option_string: str | None = None,
+    ) -> None:
+        """Store the value, or refuse it if there is one already."""
+        seen = namespace.__dict__.setdefault("_seen", set())
+        if self.dest in seen:
+            parser.error(f"{option_string} can be used only once")
+        seen.add(self.dest)
+        setattr(namespace, self.dest, self.const if self.nargs == 0 else values)
+
+
+class OnceFlag(Once):
+    """A flag that can be used once."""
+
+    def __init__(self, option_strings: Sequence[str], dest: str, help: str = "") -> None:  # noqa: A002 - argparse's name
+        super().__init__(option_strings, dest, nargs=0, const=True, default=False, help=help)

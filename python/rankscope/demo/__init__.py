@@ -1,0 +1,12 @@
+"""The story of a release that harms one slice, as events: for demonstrations and tests.
+
+A music app logs each search, and later what listeners did with the tracks that they were shown.
+After some weeks a new version of the model is released. On one device, it swaps the first and the
+last track of every list.
+"""
+
+from __future__ import annotations
+
+from rankscope.demo.generator import make_story as make_story
+from rankscope.demo.story import Delivery as Delivery
+from rankscope.demo.story import Story as Story

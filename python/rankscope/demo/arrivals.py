@@ -1,0 +1,159 @@
+"""How events arrive: most at once, some late or twice, and some of them wrong."""
+
+from __future__ import annotations
+
+from rankscope.demo.feedback import Deed, respond, write_label, write_ranking
+from rankscope.demo.story import WINDOW, Delivery
+from rankscope.monitor.events.limits import DAY, HOUR, MINUTE, SECOND
+from rankscope.records import replace
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from random import Random
+    from typing import Any
+
+    from rankscope.demo.searches import Search
+    from rankscope.demo.story import Fault
+
+MILLISECOND = 1000
+
+TWICE = 0.01
+"""The share of events that are sent again, for the first answer was lost."""
+
+OFFLINE = 0.02
+"""The share of searches that are sent hours later, when the app is online again."""
+
+BEHIND = 0.0005
+"""The share of searches that are sent days later, after the windows of their day are closed."""
+
+LOST = 0.002
+"""The share of searches that are never sent, though what was done with them is."""
+
+NIGHTLY = 0.03
+"""The share of what was done that is sent hours later, in one go."""
+
+LATE = 0.01
+"""The share of what was done that is done after the attribution window."""
+
+UNSHOWN = CHANGED = 0.001
+"""The shares of what was done with tracks that were not shown, and of ids that are used again."""
+
+CORRECTED = 0.03
+"""The share of what was bought that is given back."""
+
+TAKEN_BACK = 0.002
+"""The share of clicks that nobody meant."""
+
+FAULTY = 0.002
+"""The share of searches after which something arrives that cannot be read."""
+
+
+def send(search: Search, chance: Random) -> Iterator[Delivery]:
+    """Send a search and what was done with it; nothing goes wrong with the example."""
+    deeds = list(respond(search, chance))
+    if search.is_example:
+        yield Delivery(_soon(search.time, chance), "rankings", write_ranking(search))
+        for number, deed in enumerate(deeds):
+            event = write_label(search, deed, f"l-{search.name}-{number}")
+            yield Delivery(_soon(deed.time, chance), "labels", event)
+        return
+    is_lost = chance.random() < LOST
+    if not is_lost:
+        yield from _repeat(_send_ranking(search, chance), chance)
+    for number, deed in enumerate(deeds):
+        event_id = f"l-{search.name}-{number}"
+        for each in _send_deed(search, deed, event_id, chance):
+            yield from _repeat(replace(each, fault="orphan") if is_lost else each, chance)
+    if chance.random() < FAULTY:
+        yield _send_nonsense(search, chance)
+
+
+def _send_ranking(search: Search, chance: Random) -> Delivery:
+    event = write_ranking(search)
+    kind = chance.random()
+    if kind < BEHIND:
+        late = search.time + WINDOW + DAY + HOUR + chance.randrange(DAY)
+        return Delivery(late, "rankings", event, "behind")
+    if kind < BEHIND + OFFLINE:
+        return Delivery(search.time + HOUR + chance.randrange(5 * HOUR), "rankings", event)
+    return Delivery(_soon(search.time, chance), "rankings", event)
+
+
+def _send_deed(search: Search, deed: Deed, event_id: str, chance: Random) -> Iterator[Delivery]:
+    kind = chance.random()
+    if kind < LATE:
+        late = Deed(deed.track, deed.label, search.time + WINDOW + _after(DAY, chance))
+        yield Delivery(
+            _soon(late.time, chance), "labels", write_label(search, late, event_id), "late"
+        )
+        return
+    if kind < LATE + UNSHOWN:
+        other = Deed(f"{deed.track}-live", deed.label, deed.time)
+        yield Delivery(
+            _soon(deed.time, chance), "labels", write_label(search, other, event_id), "unshown"
+        )
+        return
+    event = write_label(search, deed, event_id)
+    arrives = _soon(deed.time, chance)
+    if chance.random() < NIGHTLY:
+        arrives += HOUR + chance.randrange(7 * HOUR)
+    yield Delivery(arrives, "labels", event)
+    if chance.random() < CHANGED:
+        again = event | {"relevance_labels" if deed.label == "buy" else "labels": ["other"]}
+        yield Delivery(arrives + MINUTE, "labels", again, "conflict")
+    yield from _take_back(search, deed, event_id, chance)
+
+
+def _take_back(search: Search, deed: Deed, event_id: str, chance: Random) -> Iterator[Delivery]:
+    """Say that something was not meant: it is corrected to a click, or taken away."""
+    time = deed.time + _after(2 * HOUR, chance)
+    if time >= search.time + WINDOW:
+        return
+    if deed.label == "buy" and chance.random() < CORRECTED:
+        event = write_label(search, Deed(deed.track, "click", time), f"{event_id}-c")
+        yield Delivery(_soon(time, chance), "labels", event | {"kind": "correction"})
+    elif deed.label == "click" and chance.random() < TAKEN_BACK:
+        event = write_label(search, Deed(deed.track, "click", time), f"{event_id}-r")
+        del event["labels"]
+        yield Delivery(_soon(time, chance), "labels", event | {"kind": "retraction"})
+
+
+def _repeat(delivery: Delivery, chance: Random) -> Iterator[Delivery]:
+    """Send it, and sometimes again."""
+    yield delivery
+    if chance.random() < TWICE:
+        again = delivery.arrives + _after(5 * MINUTE, chance)
+        # What was not taken the first time is not taken the second time either.
+        fault: Fault = "conflict" if delivery.fault == "conflict" else "duplicate"
+        yield replace(delivery, arrives=again, fault=fault)
+
+
+def _send_nonsense(search: Search, chance: Random) -> Delivery:
+    """Send a search that cannot be read, in one of the ways in which apps get it wrong."""
+    name = f"{search.name}-x"
+    plain: dict[str, Any] = {
+        "event_id": f"e-{name}",
+        "ranking_id": name,
+        "time": search.time // MILLISECOND,
+        "items": [{"doc_id": "a", "rank": 1}, {"doc_id": "b", "rank": 2}],
+    }
+    wrong: list[tuple[str, dict[str, Any]]] = [
+        ("too_old", {"time": search.time // SECOND}),
+        ("future_time", {"time": (search.time + 30 * DAY) // MILLISECOND}),
+        ("time_zone", {"time": "2026-11-21T18:00:00"}),
+        ("duplicate_doc", {"items": ["a", "a"]}),
+        ("bad_rank", {"items": [{"doc_id": "a", "rank": "first"}]}),
+        ("missing_id", {"ranking_id": ""}),
+        ("score_not_number", {"items": [{"doc_id": "a", "score": "high"}]}),
+    ]
+    code, fields = wrong[chance.randrange(len(wrong))]
+    return Delivery(_soon(search.time, chance), "rankings", plain | fields, "rejected", code)
+
+
+def _soon(time: int, chance: Random) -> int:
+    return time + _after(30 * SECOND, chance)
+
+
+def _after(most: int, chance: Random) -> int:
+    return (1 + chance.randrange(most // MILLISECOND)) * MILLISECOND

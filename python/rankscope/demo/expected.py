@@ -1,0 +1,245 @@
+"""What the story must come to, said plainly: one search, one track, one deed at a time.
+
+Nothing here is shared with what measures production: events are read as they were sent, grades are
+added up by hand, and values come from the reference.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from datetime import UTC, datetime, timedelta
+from functools import lru_cache
+
+from rankscope import reference
+from rankscope.demo.story import POSITIVE, WINDOW
+from rankscope.records import record
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from typing import Any
+
+    from rankscope.demo.story import Story
+
+TAKEN = frozenset({"", "late", "unshown", "orphan", "behind"})
+"""The faults of events that are stored all the same."""
+
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+LOSSES = {"truncation": "truncation_loss", "ordering": "ordering_loss"}
+
+
+@record(frozen=True, slots=True)
+class Judged:
+    """A search and the grades of its tracks.
+
+    Args:
+        name: Of its search group.
+        time: When, in microseconds since 1970 in UTC.
+        environment: `production`, or `validation`.
+        version: The version of the model that ranked.
+        query: What was searched for.
+        user: Who searched.
+        attributes: Country, device and type of the query, as far as known.
+        tracks: What was shown, in order.
+        grades: Their grades, in the same order; `None` while they may still come.
+        is_final: Whether no label can change it any more.
+    """
+
+    name: str
+    time: int
+    environment: str
+    version: str
+    query: str
+    user: str
+    attributes: Mapping[str, str]
+    tracks: tuple[str, ...]
+    grades: tuple[float | None, ...]
+    is_final: bool
+
+    def value(self, measure: str) -> float:
+        """Give the value of `nDCG@k`, or a loss as in `ordering@k`; NaN where nothing is good."""
+        kernel, _, k = measure.partition("@")
+        return _measure(LOSSES.get(kernel, "ndcg"), int(k), self.grades)
+
+
+@record(frozen=True, slots=True)
+class Part:
+    """What a slice adds to the change of a mean between two groups of searches.
+
+    Args:
+        counts: How many searches of each have a value.
+        means: Their means.
+        mix: What it adds by its share.
+        within: What it adds by its mean.
+        losses: What of that each loss makes, by its name.
+    """
+
+    counts: tuple[int, int]
+    means: tuple[float, float]
+    mix: float
+    within: float
+    losses: Mapping[str, float]
+
+
+def judge(story: Story, now: int | None = None) -> list[Judged]:
+    """Judge the searches of a story.
+
+    Args:
+        story: The story.
+        now: As of when; its end if left out.
+    """
+    now = story.end if now is None else now
+    said = [each for each in story.deliveries if each.arrives <= now and each.fault in TAKEN]
+    deeds: dict[tuple[str, str], list[Mapping[str, Any]]] = defaultdict(list)
+    for each in said:
+        if each.route == "labels":
+            event = each.event
+            group = _find(event, "ranking_id", "search_group_id")
+            deeds[group, _find(event, "doc_id", "item_id")].append(event)
+    judged = [_judge_set(event) for event in story.validation]
+    return judged + [
+        _judge_search(each.event, deeds, now) for each in said if each.route == "rankings"
+    ]
+
+
+def mean(searches: Iterable[Judged], measure: str) -> float:
+    """Average a measure over the searches that have a value."""
+    values = [search.value(measure) for search in searches]
+    return reference.mean([value for value in values if not math.isnan(value)])
+
+
+def split(
+    before: Sequence[Judged],
+    after: Sequence[Judged],
+    measure: str,
+    name: Callable[[Judged], str],
+) -> dict[str, Part]:
+    """Split the change of a mean between two groups of searches by slices, all of them in both.
+
+    Args:
+        before: The first group.
+        after: The second.
+        measure: The measure, such as `nDCG@5`.
+        name: Gives the slice of a search.
+
+    Returns:
+        By slice, what it adds: its change of share times how far its mean is from that of all, and
+        its mean share times the change of its mean.
+    """
+    sides = [_group(side, measure, name) for side in (before, after)]
+    totals = [sum(map(len, side.values())) for side in sides]
+    overall = [mean(side, measure) for side in (before, after)]
+    k = measure.partition("@")[2]
+    parts = {}
+    for one in sorted(sides[0]):
+        members = [side[one] for side in sides]
+        shares = [len(each) / total for each, total in zip(members, totals, strict=True)]
+        means = [mean(each, measure) for each in members]
+        share = sum(shares) / 2
+        parts[one] = Part(
+            (len(members[0]), len(members[1])),
+            (means[0], means[1]),
+            (shares[1] - shares[0]) * (sum(means) - sum(overall)) / 2,
+            share * (means[1] - means[0]),
+            {
+                # A value falls by what its losses grow.
+                loss: share * (mean(members[0], f"{loss}@{k}") - mean(members[1], f"{loss}@{k}"))
+                for loss in LOSSES
+            },
+        )
+    return parts
+
+
+def _group(
+    searches: Sequence[Judged], measure: str, name: Callable[[Judged], str]
+) -> dict[str, list[Judged]]:
+    groups = defaultdict(list)
+    for search in searches:
+        if not math.isnan(search.value(measure)):
+            groups[name(search)].append(search)
+    return groups
+
+
+def _judge_search(
+    event: Mapping[str, Any],
+    deeds: Mapping[tuple[str, str], list[Mapping[str, Any]]],
+    now: int,
+) -> Judged:
+    name = _find(event, "ranking_id", "search_group_id", "prediction_group_id")
+    time = _read_time(event)
+    tracks = tuple(_list_tracks(event))
+    is_final = time + WINDOW <= now
+    return Judged(
+        name,
+        time,
+        "production",
+        _find(event, "version", "model_version"),
+        _find(event, "query_key", "query", "query_text"),
+        _find(event, "user_id", "client_id"),
+        _find(event, "attributes", "tags"),
+        tracks,
+        tuple(
+            _grade(deeds.get((name, track), ()), time, now, is_final=is_final) for track in tracks
+        ),
+        is_final,
+    )
+
+
+def _judge_set(event: Mapping[str, Any]) -> Judged:
+    return Judged(
+        event["search_group_id"],
+        _read_time(event),
+        event["environment"],
+        event["model_version"],
+        event["query"],
+        event["user_id"],
+        event["attributes"],
+        tuple(_list_tracks(event)),
+        tuple(item["gains"] for item in event["items"]),
+        is_final=True,
+    )
+
+
+def _grade(
+    deeds: Iterable[Mapping[str, Any]], shown: int, now: int, *, is_final: bool
+) -> float | None:
+    """Add up what was done with a track in time, as it was last said to be."""
+    total, is_known = 0.0, False
+    for time, _, event in sorted((_read_time(deed), deed["event_id"], deed) for deed in deeds):
+        if time >= shown + WINDOW or time > now:
+            continue
+        kind = event.get("kind", "label")
+        if kind != "label":
+            total, is_known = 0.0, False
+        if kind != "retraction":
+            labels = _find(event, "labels", "relevance_labels")
+            total, is_known = total + sum(POSITIVE[label] for label in labels), True
+    return total if is_known else 0.0 if is_final else None
+
+
+def _list_tracks(event: Mapping[str, Any]) -> list[str]:
+    """List tracks in the order of their ranks."""
+    if "item_ids" in event:
+        ranked = list(zip(event["ranks"], event["item_ids"], strict=True))
+    else:
+        ranked = [(item["rank"], _find(item, "doc_id", "item_id")) for item in event["items"]]
+    return [track for _, track in sorted(ranked)]
+
+
+def _read_time(event: Mapping[str, Any]) -> int:
+    time = _find(event, "time", "timestamp", "prediction_timestamp")
+    if isinstance(time, int):
+        return time * 1000
+    return (datetime.fromisoformat(time) - EPOCH) // timedelta(microseconds=1)
+
+
+def _find(event: Mapping[str, Any], *names: str) -> Any:  # noqa: ANN401 - as JSON has it
+    return next(event[name] for name in names if name in event)
+
+
+@lru_cache(maxsize=100_000)
+def _measure(kernel: str, k: int, grades: tuple[float | None, ...]) -> float:
+    judged = [grade for grade in grades if grade is not None]
+    given = {"k": k, "gain": "linear", "discount": {"kind": "log2"}, "ideal": "judged"}
+    return reference.value(kernel, given, grades, judged)

@@ -1,0 +1,101 @@
+"""Plays the story into a monitor, as time goes by."""
+
+from __future__ import annotations
+
+from rankscope.demo.story import ATTRIBUTES, WINDOW, define_story
+from rankscope.monitor.alerts.rule import Rule
+from rankscope.monitor.definition.configuration import Configuration
+from rankscope.monitor.events.limits import DAY
+from rankscope.records import record
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from rankscope.demo.story import Story
+    from rankscope.monitor.alerts.notify.alert import Alert
+    from rankscope.monitor.intake.ingestion import Ingested
+    from rankscope.monitor.monitor import Monitor
+
+RULE = Rule(name="nDCG@5 of each device", measure="nDCG@5", slices=("device",))
+"""What is watched: each version on its own, as a whole and device by device."""
+
+
+class Clock:
+    """A clock that goes when it is told to.
+
+    Args:
+        time: What it says, in microseconds since 1970 in UTC.
+    """
+
+    def __init__(self, time: int) -> None:
+        self.time = time
+
+    def __call__(self) -> int:
+        """Give what it says."""
+        return self.time
+
+
+@record(frozen=True, slots=True)
+class Step:
+    """A while of production.
+
+    Args:
+        time: When it is over, in microseconds since 1970 in UTC.
+        rankings: What became of the rankings that arrived.
+        labels: What became of the labels.
+        alerts: The changes of state that followed.
+    """
+
+    time: int
+    rankings: Ingested
+    labels: Ingested
+    alerts: tuple[Alert, ...]
+
+
+def configure_story() -> Configuration:
+    """Give how the project of the story is measured."""
+    return Configuration(definition=define_story(), attributes=ATTRIBUTES)
+
+
+def prepare(story: Story, monitor: Monitor) -> Ingested:
+    """Do what a team does before production: configure, log the validation set, make the rule.
+
+    The clock of the monitor has to say when the story starts.
+    """
+    monitor.configure(configure_story(), actor="story")
+    logged = monitor.log_rankings(story.validation)
+    monitor.evaluate()
+    monitor.set_rule(RULE, actor="story")
+    return logged
+
+
+def play(story: Story, monitor: Monitor, clock: Clock) -> Iterator[Step]:
+    """Let time go by until the story ends.
+
+    What is found does not depend on how often the monitor looks, only when: so it looks once a week
+    at first, and from the release on when a day is over, and when a day is known for good.
+
+    Args:
+        story: The story.
+        monitor: The monitor, as `prepare` leaves it.
+        clock: Its clock.
+    """
+    since = story.start
+    for until in _list_moments(story, monitor.configuration.grace):
+        clock.time = until
+        arrived = list(story.between(since, until))
+        rankings = monitor.log_rankings(each.event for each in arrived if each.route == "rankings")
+        labels = monitor.log_labels(each.event for each in arrived if each.route == "labels")
+        monitor.evaluate()
+        alerts = tuple(each for each in monitor.alerts() if each.time == until)
+        yield Step(until, rankings, labels, alerts)
+        since = until
+
+
+def _list_moments(story: Story, grace: int) -> list[int]:
+    released = story.release - story.release % DAY
+    weeks = range(story.start + 7 * DAY, released, 7 * DAY)
+    days = range(released, story.end + DAY, DAY)
+    known = [day + WINDOW % DAY + grace for day in days]
+    return sorted({time for time in (*weeks, *days, *known) if time <= story.end})

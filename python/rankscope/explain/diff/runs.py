@@ -1,0 +1,309 @@
+"""Compares two runs query by query, and document by document."""
+
+from __future__ import annotations
+
+import math
+
+from rankscope.data.diagnostics import describe
+from rankscope.errors import EmptyError
+from rankscope.explain.derive.counted import count
+from rankscope.explain.derive.kernels import Kernels
+from rankscope.explain.diff.losses import take_settings
+from rankscope.measures import CG, DCG, IDCG
+from rankscope.records import record, replace
+from rankscope.results import Losses, Table
+from rankscope.results.run_difference import DocumentMoves, RunDifference
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from rankscope.data.diagnostics import Diagnostic
+    from rankscope.data.policy import Policy
+    from rankscope.explain.derive.counted import Counted
+    from rankscope.explain.derive.query import RankedQuery
+    from rankscope.measures import Measure
+    from rankscope.results import Bounds, Evaluation
+    from rankscope.results.table import Cell
+
+CLOSE = 1e-12
+"""Values of a query that differ by less are the same."""
+ROUNDING = 1e-9
+"""So do ideals."""
+
+
+@record(frozen=True, slots=True, kw_only=True)
+class Side:
+    """One of two runs, evaluated.
+
+    Args:
+        name: What the run is called.
+        means: The mean of the value and of what was lost, by name, `value` first.
+        columns: The same query by query; NaN where the policy leaves a query out.
+        notes: What was suspicious but legal.
+    """
+
+    name: str
+    means: Mapping[str, float]
+    columns: Mapping[str, NDArray[np.float64]]
+    notes: Sequence[Diagnostic]
+
+    @classmethod
+    def of(cls, name: str, made: Losses | Evaluation, measure: Measure) -> Side:
+        """Take the values of a run, with its losses where they are known."""
+        if isinstance(made, Losses):
+            columns = {each: made.array(each) for each in made.means}
+            return cls(name=name, means=made.means, columns=columns, notes=made.notes)
+        means, columns = {"value": made[measure]}, {"value": made.per_query(measure)}
+        return cls(name=name, means=means, columns=columns, notes=made.notes)
+
+
+def find_unpaired(one: Side, other: Side) -> NDArray[np.bool_]:
+    """Find the queries that the policy leaves out of one run only.
+
+    Raises:
+        EmptyError: There are some, and no query has a value under both runs.
+    """
+    import numpy as np  # noqa: PLC0415 - loads with the first array
+
+    none, neither = np.isnan(one.columns["value"]), np.isnan(other.columns["value"])
+    unpaired: NDArray[np.bool_] = none != neither
+    if unpaired.any() and (none | neither).all():
+        raise EmptyError(
+            "expected queries for which both runs have a value, found none",
+            hint="say missing=zero, to count a query that is not in a run as an empty list",
+            code="no_common_queries",
+        )
+    return unpaired
+
+
+def compare_runs(
+    sides: tuple[Side, Side],
+    *,
+    measure: Measure,
+    policy: Policy,
+    read_ids: Callable[[], list[str]],
+    unpaired: int,
+    observes_retrieval: bool,
+    explain: Callable[[str], DocumentMoves],
+    bound: Callable[[Iterable[float] | None], Bounds],
+) -> RunDifference:
+    """Compare two runs.
+
+    Args:
+        sides: The runs, over the same queries in the same order.
+        measure: The measure.
+        policy: The policy.
+        read_ids: Gives the identifiers of the queries.
+        unpaired: How many queries only one of them has a value for.
+        observes_retrieval: Whether documents are known that were not retrieved.
+        explain: Says what became of the documents of a query.
+        bound: Bounds the difference, whatever the unjudged documents are.
+    """
+    import numpy as np  # noqa: PLC0415 - loads with the first array
+
+    one, other = sides
+    mine, theirs = one.columns["value"], other.columns["value"]
+    difference = theirs - mine
+    is_same = np.isclose(mine, theirs, rtol=CLOSE, atol=CLOSE)
+    is_won, is_lost = (difference > 0) & ~is_same, (difference < 0) & ~is_same
+    paired = np.flatnonzero(~np.isnan(difference))
+    order = paired[np.argsort(-abs(np.where(is_same, 0, difference))[paired], kind="stable")]
+    terms = [name for name in one.means if name != "value"]
+    ids = read_ids()
+    # What is lost no more is gained.
+    split = {name: one.columns[name] - other.columns[name] for name in terms}
+    means = {name: one.means[name] - other.means[name] for name in terms}
+    if terms:
+        # A row adds up to its ideal.
+        ideal: NDArray[np.float64] = difference - np.sum([*split.values()], axis=0)
+        if (abs(ideal) > ROUNDING).any():
+            split["ideal"] = ideal
+            means["ideal"] = math.fsum([*other.means.values(), *(-m for m in one.means.values())])
+    columns = {"a": mine, "b": theirs, "difference": difference, **split}
+    notes = dict.fromkeys([*one.notes, *other.notes])
+    if unpaired:
+        notes[describe("unpaired_queries", unpaired, {})] = None
+    return RunDifference(
+        measure=measure,
+        policy=policy,
+        names=(one.name, other.name),
+        values=(one.means["value"], other.means["value"]),
+        terms=means,
+        wins=int(is_won.sum()),
+        ties=len(paired) - int(is_won.sum()) - int(is_lost.sum()),
+        losses_=int(is_lost.sum()),
+        queries=Table(
+            {
+                "query_id": lambda: [ids[query] for query in order.tolist()],
+                **{name: column[order] for name, column in columns.items()},
+            }
+        ),
+        observes_retrieval=observes_retrieval,
+        notes=tuple(notes),
+        explain=explain,
+        bound=bound,
+    )
+
+
+@record(frozen=True, slots=True)
+class Place:
+    """Where a document stands in a list.
+
+    Args:
+        rank: Its rank, or the mean of the ranks of its tie.
+        is_shown: Whether it is at or above the cutoff, or may be.
+        worth: What it adds to the value.
+    """
+
+    rank: float
+    is_shown: bool
+    worth: float
+
+
+@record(frozen=True, slots=True)
+class Placed:
+    """A list, document by document.
+
+    Args:
+        places: Where each document stands.
+        rest: What is not of documents: the gain of ranks after the end of the list, and the value
+            that the policy gives where there is none.
+    """
+
+    places: Mapping[str, Place]
+    rest: float
+
+
+def list_moves(
+    queries: tuple[RankedQuery, RankedQuery],
+    measure: Measure,
+    policy: Policy,
+    values: tuple[float, float],
+    *,
+    is_sum: bool,
+) -> DocumentMoves:
+    """List the documents that stand at or above the cutoff in one of two runs.
+
+    Args:
+        queries: The query in each of them.
+        measure: The measure.
+        policy: The policy.
+        values: The value of each.
+        is_sum: Whether the value is a sum over documents, each of which has a part in it.
+    """
+    pairs = zip(queries, values, strict=True)
+    one, other = (_place(query, measure, policy, value, is_sum=is_sum) for query, value in pairs)
+    grade_of = {doc: grade for query in queries for doc, grade in _list_grades(query)}
+    found = [
+        (doc, one.places.get(doc), other.places.get(doc)) for doc in {**one.places, **other.places}
+    ]
+    shown = [row for row in found if any(place and place.is_shown for place in row[1:])]
+    gained = [_worth(after) - _worth(before) for _, before, after in shown]
+    order = sorted(range(len(shown)), key=lambda at: (-abs(gained[at]), _highest(shown[at][1:])))
+    rows: list[dict[str, Cell]] = [
+        {
+            "doc_id": doc,
+            "grade": grade_of.get(doc),
+            "rank_a": None if before is None else before.rank,
+            "rank_b": None if after is None else after.rank,
+            "move": _name_move(before, after),
+            "gained": gained[at],
+        }
+        for at in order
+        for doc, before, after in [shown[at]]
+    ]
+    if other.rest != one.rest:
+        rest = {"grade": None, "rank_a": None, "rank_b": None, "gained": other.rest - one.rest}
+        rows.append({"doc_id": "", **rest, "move": "no document"})
+    names = ["doc_id", "grade", "rank_a", "rank_b", "move", *(["gained"] if is_sum else [])]
+    return DocumentMoves(
+        query_id=queries[0].query_id or "",
+        values=values,
+        table=Table({name: [row[name] for row in rows] for name in names}),
+    )
+
+
+def _list_grades(query: RankedQuery) -> Iterator[tuple[str, float]]:
+    """List the documents whose grades are known."""
+    if query.judged_docs is not None:
+        yield from zip(query.judged_docs, query.judged, strict=True)
+    for doc, grade in zip(query.docs or (), query.grades, strict=False):
+        if not math.isnan(grade):
+            yield doc, grade
+
+
+def _place(
+    query: RankedQuery, measure: Measure, policy: Policy, value: float, *, is_sum: bool
+) -> Placed:
+    """Say where each document stands, and what it adds to the value."""
+    # To see judged documents only is to remove the others.
+    chosen = replace(policy, unjudged="remove") if measure.judged_only else policy
+    kernels = Kernels(query, chosen)
+    gainful = take_settings(CG.row, measure) if is_sum else CG
+    counted = count(query, gainful, chosen, kernels)
+    size = len(counted)
+    k = math.inf if measure.k is None else measure.k
+    worths, rest = [0.0] * size, 0.0
+    if is_sum:
+        own, ideal = kernels.values([measure, take_settings(IDCG.row, measure)])
+        if measure.row.name != "nDCG":
+            ideal = 1.0
+        if math.isnan(own) or math.isnan(value):  # undefined, or left out
+            rest = value
+        else:
+            worths = [worth / ideal for worth in _discount(counted, measure, kernels)]
+            rest = _discount_missing(size, measure, chosen, kernels) / ideal
+    docs = [query.name(row) or "" for row in counted.rows]
+    places = {}
+    for at, doc in enumerate(docs):
+        first, last = counted.ties.get(at + 1, (at + 1, at + 1))
+        rank = (first + last) / 2 if query.ties == "average" else at + 1
+        places[doc] = Place(rank, first <= k, worths[at])
+    return Placed(places, rest)
+
+
+def _discount(counted: Counted, measure: Measure, kernels: Kernels) -> list[float]:
+    """Discount the gain of each document by its rank; in a tie, by the mean over its ranks."""
+    size = len(counted)
+    reach = size if measure.k is None else min(size, measure.k)
+    ranks = range(1, reach + 1)
+    below = [0.0] * (size - reach)
+    dcg = take_settings(DCG.row, measure)
+    weights = kernels.discounted(dcg, [1.0] * reach, ranks) + below
+    worths = kernels.discounted(dcg, counted.gains[:reach], ranks) + below
+    for first, last in set(counted.ties.values()):
+        mean = sum(weights[first - 1 : last]) / (last - first + 1)
+        for at in range(first - 1, last):
+            worths[at] = counted.gains[at] * mean
+    return worths
+
+
+def _discount_missing(size: int, measure: Measure, policy: Policy, kernels: Kernels) -> float:
+    """Discount the gain of the ranks down to the cutoff at which there is no document."""
+    if not policy.missing_gain or measure.k is None:
+        return 0.0
+    ranks = range(size + 1, measure.k + 1)
+    gains = [float(policy.missing_gain)] * len(ranks)
+    return math.fsum(kernels.discounted(take_settings(DCG.row, measure), gains, ranks))
+
+
+def _worth(place: Place | None) -> float:
+    return 0.0 if place is None else place.worth
+
+
+def _highest(places: Sequence[Place | None]) -> float:
+    return min(place.rank for place in places if place)
+
+
+def _name_move(before: Place | None, after: Place | None) -> str:
+    if before is None or (after and after.is_shown and not before.is_shown):
+        return "entered"
+    if after is None or (before.is_shown and not after.is_shown):
+        return "left"
+    if before.rank == after.rank:
+        return "same"
+    return "up" if after.rank < before.rank else "down"

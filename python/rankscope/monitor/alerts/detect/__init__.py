@@ -1,0 +1,3 @@
+"""What a rule concludes from new data: streams, floors, evidence, and the state that follows."""
+
+from __future__ import annotations

@@ -1,0 +1,170 @@
+"""The state of a rule: computed from what is stored, and from the time."""
+
+from __future__ import annotations
+
+from rankscope.monitor.alerts.detect.progress import Progress
+from rankscope.monitor.alerts.rule import Rule
+from rankscope.monitor.events.times import format_time
+from rankscope.records import record
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from typing import Literal, TypeAlias
+
+    from rankscope.monitor.alerts.detect.stream import Stream
+    from rankscope.monitor.store.records import Version
+
+    State: TypeAlias = Literal["OK", "ALERT", "NO_DATA", "INSUFFICIENT"]
+    from typing import Any
+
+    from rankscope.monitor.store.tables.rules import RuleRow
+
+STATES: tuple[State, ...] = ("OK", "ALERT", "NO_DATA", "INSUFFICIENT")
+
+QUIET_PERIODS = 2
+"""After so many whole periods without a ranking there is no data."""
+
+MOST_NAMED = 3
+
+
+@record(frozen=True, slots=True)
+class Verdict:
+    """What is to be said of a rule.
+
+    Args:
+        state: Its state.
+        reason: Why.
+    """
+
+    state: State
+    reason: str
+
+
+def decide(rule: Rule, progress: Progress, versions: Iterable[Version], now: int) -> Verdict:
+    """Decide the state of a rule.
+
+    A stream is in ALERT from when its evidence is enough until there is none any more, or, for a
+    threshold, from when the interval is below it until the value is not. That comes first: what is
+    missing later clears no alert. Then comes NO_DATA, where no ranking has a time in the last two
+    whole periods or later, and there were some before; then INSUFFICIENT, where no stream can be
+    judged, or less than half as many rankings have labels as had before.
+
+    Args:
+        rule: The rule.
+        progress: What was concluded from the periods.
+        versions: The versions that have rankings.
+        now: The time, in microseconds since 1970 in UTC.
+    """
+    fallen = [stream for stream in progress.streams if stream.state == "ALERT"]
+    if fallen:
+        return Verdict("ALERT", _tell_fallen(rule, fallen))
+    last = max((one.last for one in versions if _is_watched(rule, one)), default=None)
+    quiet_since = now - now % rule.length - QUIET_PERIODS * rule.length
+    if last is not None and last < quiet_since:
+        return Verdict("NO_DATA", f"no ranking since {format_time(last)}")
+    judged = [stream for stream in progress.streams if stream.state == "OK"]
+    if not judged:
+        reasons = [stream.reason for stream in progress.streams if stream.reason]
+        waits = (
+            f"no period is known for good yet; the first is that of {format_time(progress.first)}"
+        )
+        return Verdict("INSUFFICIENT", reasons[0] if reasons else waits)
+    if progress.has_late_labels:
+        newest = percent(progress.newest_labelled, progress.newest_rankings)
+        before = percent(progress.labelled, progress.rankings)
+        told = f"labels are late: {newest} of rankings have labels, {before} before"
+        return Verdict("INSUFFICIENT", told)
+    count = len(judged)
+    return Verdict("OK", f"{count} stream{'' if count == 1 else 's'} at or above what is asked")
+
+
+def read_word(stored: str) -> State:
+    """Read the word for a state."""
+    return next(state for state in STATES if state == stored)
+
+
+def _is_watched(rule: Rule, version: Version) -> bool:
+    return version.environment == "production" and version.may_be(rule.model, None)
+
+
+def _tell_fallen(rule: Rule, fallen: list[Stream]) -> str:
+    """Tell of the streams that have fallen, those with the most evidence first."""
+    ordered = sorted(fallen, key=lambda one: (-one.log_evidence, one.key))
+    told = []
+    for stream in ordered[:MOST_NAMED]:
+        value = "" if stream.value is None else f" {stream.value.value:.4f}"
+        floor = "" if stream.floor is None else f", asked {stream.floor:.4f}"
+        told.append(f"{stream.name}: {rule.measure}{value}{floor}")
+    more = len(ordered) - MOST_NAMED
+    return "; ".join([*told, *([f"and {more} more"] if more > 0 else [])])
+
+
+def percent(count: int, of: int) -> str:
+    """Write a share as people read it.
+
+    Examples:
+        >>> percent(12, 100)
+        '12 %'
+    """
+    return f"{100 * count / of:.0f} %" if of else "none"
+
+
+@record(frozen=True, slots=True, kw_only=True)
+class RuleState:
+    """How a rule stands.
+
+    Args:
+        rule: The rule.
+        state: `OK`; `ALERT` while something has fallen; `NO_DATA` where nothing comes any more;
+            `INSUFFICIENT` where nothing can be said.
+        since: Since when, in microseconds since 1970 in UTC.
+        reason: Why.
+        streams: What is known of each version and slice, those in ALERT first, then by evidence.
+        evaluated: When something was concluded last.
+        following: When the period begins that is looked at next.
+        silenced_until: Until when nobody is told, or `None`.
+        late_rankings: How many rankings came after their period was looked at.
+        passed_over: How many periods told nothing, because their labels were late.
+    """
+
+    rule: Rule
+    state: State
+    since: int
+    reason: str
+    streams: tuple[Stream, ...]
+    evaluated: int
+    following: int
+    silenced_until: int | None
+    late_rankings: int
+    passed_over: int
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give it as numbers and texts."""
+        said = {name: getattr(self, name) for name in FIELDS}
+        streams = [stream.to_dict() for stream in self.streams]
+        return said | {"rule": self.rule.to_dict(), "streams": streams}
+
+
+FIELDS: tuple[str, ...] = RuleState.__match_args__
+
+
+def read_state(row: RuleRow) -> RuleState:
+    """Read how a rule stands from how it is stored."""
+    progress = Progress.from_json(row.progress)
+    return RuleState(
+        rule=Rule.from_json(row.rule),
+        state=read_word(row.state),
+        since=row.since,
+        reason=row.reason,
+        streams=tuple(sorted(progress.streams, key=_urgency)),
+        evaluated=row.evaluated,
+        following=progress.following,
+        silenced_until=row.silenced_until,
+        late_rankings=progress.late_rankings,
+        passed_over=progress.passed_over,
+    )
+
+
+def _urgency(stream: Stream) -> tuple[object, ...]:
+    return stream.state != "ALERT", -stream.log_evidence, stream.key

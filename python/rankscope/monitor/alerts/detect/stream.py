@@ -1,0 +1,139 @@
+"""Streams: what a rule knows of one version and slice."""
+
+from __future__ import annotations
+
+import math
+
+from rankscope.records import record
+from rankscope.stats.detector import Detector
+from rankscope.stats.means import Mean
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Any, Literal, TypeAlias
+
+    from rankscope.monitor.definition.slices import Slice
+
+    Judgment: TypeAlias = Literal["OK", "ALERT", "INSUFFICIENT"]
+
+
+@record(frozen=True, slots=True, kw_only=True)
+class Stream:
+    """What a rule knows of one version and slice.
+
+    Args:
+        model: The model.
+        version: Its version.
+        slice: Names of attributes and values; empty for all of its rankings.
+        state: `OK`, `ALERT`, or `INSUFFICIENT` where nothing can be said.
+        reason: Why, where nothing can be said.
+        floor: What the mean is held against: the baseline, less the interval of a drop and the
+            tolerance. It stays as it was when the stream started.
+        baseline: The mean that this was made from.
+        detector: The evidence of a drop.
+        needed: The logarithm of the evidence that is needed, among all streams of the rule.
+        is_named: Whether the evidence was enough, and has not gone since.
+        moments: When the periods began at which the detector may have started, by their number.
+        value: The mean of the newest period that had values, with its interval over users.
+        at: When that period began, in microseconds since 1970 in UTC.
+        since: When the drop seems to have begun, as it was estimated when it was found.
+        absent: For how long its version has shown nothing while others did, in microseconds.
+    """
+
+    model: str
+    version: str
+    slice: Slice = ()
+    state: Judgment = "INSUFFICIENT"
+    reason: str = ""
+    floor: float | None = None
+    baseline: Mean | None = None
+    detector: Detector | None = None
+    needed: float | None = None
+    is_named: bool = False
+    moments: tuple[tuple[int, int], ...] = ()
+    value: Mean | None = None
+    at: int | None = None
+    since: int | None = None
+    absent: int = 0
+
+    @property
+    def key(self) -> tuple[str, str, Slice]:
+        """What it is known by in its rule."""
+        return self.model, self.version, self.slice
+
+    @property
+    def name(self) -> str:
+        """What people call it, such as `device=tv, version=4`."""
+        parts = [*self.slice, ("model", self.model), ("version", self.version)]
+        return ", ".join(f"{name}={value}" for name, value in parts if value) or "all rankings"
+
+    @property
+    def log_evidence(self) -> float:
+        """The logarithm of the evidence of a drop; minus infinity where there is none."""
+        return -math.inf if self.detector is None else self.detector.log_evidence
+
+    @property
+    def periods(self) -> int:
+        """How many periods the evidence is from."""
+        return 0 if self.detector is None else self.detector.periods
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give what people may want to know, as numbers and texts."""
+        stored = self.store()
+        del stored["detector"], stored["moments"], stored["absent"]
+        evidence = self.log_evidence
+        return stored | {
+            "slice": dict(self.slice),
+            "log_evidence": evidence if math.isfinite(evidence) else None,
+            "periods": self.periods,
+        }
+
+    def store(self) -> dict[str, Any]:
+        """Give all of it, to be read by `restore` without a difference."""
+        said = {name: getattr(self, name) for name in FIELDS}
+        return said | {
+            "slice": [list(pair) for pair in self.slice],
+            "baseline": write_mean(self.baseline),
+            "value": write_mean(self.value),
+            "detector": None if self.detector is None else self.detector.to_dict(),
+            "moments": [list(pair) for pair in self.moments],
+        }
+
+    @staticmethod
+    def restore(stored: Mapping[str, Any]) -> Stream:
+        """Read what `store` gave."""
+        held = stored["detector"]
+        read = {
+            "slice": _pairs(stored["slice"]),
+            "baseline": _read_mean(stored["baseline"]),
+            "value": _read_mean(stored["value"]),
+            "detector": None if held is None else Detector.from_dict(held),
+            "moments": _pairs(stored["moments"]),
+        }
+        return Stream(**{**stored, **read})
+
+
+FIELDS: tuple[str, ...] = Stream.__match_args__
+MEAN: tuple[str, ...] = Mean.__match_args__
+
+
+def write_mean(mean: Mean | None) -> dict[str, float | None] | None:
+    """Give a mean as JSON can hold it: what is no number is nothing."""
+    if mean is None:
+        return None
+    said = {name: getattr(mean, name) for name in MEAN}
+    return {name: value if math.isfinite(value) else None for name, value in said.items()}
+
+
+def _read_mean(stored: Mapping[str, Any] | None) -> Mean | None:
+    if stored is None:
+        return None
+    read: dict[str, Any] = {
+        name: math.nan if value is None else value for name, value in stored.items()
+    }
+    return Mean(**read)
+
+
+def _pairs(stored: list[list[Any]]) -> tuple[tuple[Any, Any], ...]:
+    return tuple((one, other) for one, other in stored)

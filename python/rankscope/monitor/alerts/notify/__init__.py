@@ -1,0 +1,3 @@
+"""Alerts on their way to people: their text, webhooks, and delivery with retries."""
+
+from __future__ import annotations

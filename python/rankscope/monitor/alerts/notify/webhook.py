@@ -1,0 +1,226 @@
+"""The webhook of a project: one address, called with a signature.
+
+The signature is that of *Standard Webhooks*: HMAC-SHA256 over `id.timestamp.body`, in the headers
+`webhook-id`, `webhook-timestamp` and `webhook-signature`, by which the other side knows who sends,
+and that nothing was sent again later.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import hmac
+import json
+import secrets
+from functools import partial
+
+from rankscope.errors import FileError, UsageError
+from rankscope.monitor.alerts.notify.http import PostError, read_url
+from rankscope.monitor.events.limits import SECOND
+from rankscope.monitor.events.times import format_time
+from rankscope.monitor.store.keys import AuditEntry, Secret
+from rankscope.records import record, replace
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from rankscope.monitor.alerts.notify.http import Poster, Reply
+    from rankscope.monitor.store.store import Store
+    from rankscope.monitor.store.tables.outbox import Webhook
+
+PREFIX = "whsec_"
+SECRET_BYTES = range(24, 65)
+TEST = "webhook.test"
+
+
+@record(frozen=True, slots=True)
+class Tried:
+    """What became of a test.
+
+    Args:
+        is_delivered: Whether it was taken.
+        told: What happened, in words that are not of the other side.
+    """
+
+    is_delivered: bool
+    told: str
+
+
+def make_secret() -> Secret:
+    """Make a secret of 256 random bits."""
+    return Secret(PREFIX + base64.b64encode(secrets.token_bytes(32)).decode())
+
+
+def sign(secret: Secret, notification_id: str, timestamp: int, body: bytes) -> str:
+    """Sign a notification.
+
+    Args:
+        secret: `whsec_` and base64.
+        notification_id: What it is known by.
+        timestamp: Seconds since 1970 in UTC.
+        body: What is sent.
+
+    Examples:
+        >>> secret = Secret("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw")
+        >>> sign(secret, "msg_p5jXN8AQM9LWM0D4loKWxJek", 1614265330, b'{"test": 2432232314}')
+        'v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE='
+    """
+    key = base64.b64decode(secret.reveal().removeprefix(PREFIX))
+    said = f"{notification_id}.{timestamp}.".encode() + body
+    return f"v1,{base64.b64encode(hmac.digest(key, said, 'sha256')).decode()}"
+
+
+def call(poster: Poster, webhook: Webhook, notification_id: str, body: str, now: int) -> Reply:
+    """Send a notification to a webhook.
+
+    Args:
+        poster: Posts it.
+        webhook: Where to.
+        notification_id: What it is known by, however often it is sent.
+        body: What is told, as JSON.
+        now: The time, in microseconds since 1970 in UTC.
+
+    Raises:
+        PostError: It may not be posted there, or nothing was answered.
+        UsageError: The address is none any more, or the secret is missing.
+    """
+    if webhook.secret is None:
+        raise _no_secret()
+    target = read_url(webhook.url, allows_http=webhook.allows_http)
+    sent, timestamp = body.encode(), now // SECOND
+    headers = {
+        "Content-Type": "application/json",
+        "User-Agent": "rankscope",
+        "webhook-id": notification_id,
+        "webhook-timestamp": str(timestamp),
+        "webhook-signature": sign(webhook.secret, notification_id, timestamp, sent),
+    }
+    return poster.post(target, headers, sent)
+
+
+def set_webhook(
+    store: Store,
+    project: str,
+    url: str,
+    *,
+    poster: Poster,
+    now: int,
+    actor: str,
+    secret: Secret | None = None,
+    allows_http: bool = False,
+) -> Secret:
+    """Say where the notifications of a project go.
+
+    Args:
+        store: Where that is stored.
+        project: Whose notifications.
+        url: The address, which nobody is shown again in full.
+        poster: Judges the address.
+        now: The time, in microseconds since 1970 in UTC.
+        actor: Who does it.
+        secret: What notifications are signed with; a new one is made if it is left out.
+        allows_http: Whether it may be without TLS.
+
+    Returns:
+        The secret, to be shown once.
+
+    Raises:
+        UsageError: The address is none, or the secret is.
+        PostError: The address may not be called.
+        FileError: It is not stored, or not surely.
+    """
+    from rankscope.monitor.store.tables import outbox as outbox_rows  # noqa: PLC0415 - loads SQLAlchemy
+
+    target = read_url(url, allows_http=allows_http)
+    poster.check(target)
+    chosen = make_secret() if secret is None else _check_secret(secret)
+    webhook = outbox_rows.Webhook(url, chosen, allows_http, now)
+    audit = AuditEntry(now, actor, "webhook.set", target.authority)
+    work = partial(outbox_rows.set_webhook, project=project, webhook=webhook, audit=audit)
+    store.transact(work).result()
+    return chosen
+
+
+def remove_webhook(store: Store, project: str, *, now: int, actor: str) -> None:
+    """Let the notifications of a project go nowhere but to the log.
+
+    Raises:
+        UsageError: They go nowhere else.
+        FileError: That is not stored, or not surely.
+    """
+    from rankscope.monitor.store.tables import outbox as outbox_rows  # noqa: PLC0415 - loads SQLAlchemy
+
+    audit = AuditEntry(now, actor, "webhook.remove", project)
+    work = partial(outbox_rows.remove_webhook, project=project, audit=audit)
+    if find_webhook(store, project) is None or not store.transact(work).result():
+        raise _no_webhook()
+
+
+def find_webhook(store: Store, project: str) -> Webhook | None:
+    """Find where the notifications of a project go; its secret shows itself to nobody.
+
+    A secret that is missing is `None`, as where a backup was restored, or the file of secrets
+    cannot be read: then the webhook has to be set again.
+    """
+    from rankscope.monitor.store.tables import outbox as outbox_rows  # noqa: PLC0415 - loads SQLAlchemy
+
+    webhook = store.query(partial(outbox_rows.find_webhook, project=project))
+    if webhook is None:
+        return None
+    try:
+        secret = store.find_secret(webhook.secret_id)
+    except FileError:
+        secret = None
+    return replace(webhook, secret=secret)
+
+
+def try_webhook(store: Store, project: str, *, poster: Poster, now: int) -> Tried:
+    """Send a notification that says nothing, by the same rules as all others, and once.
+
+    Args:
+        store: Where it is stored.
+        project: Whose it is.
+        poster: Posts it.
+        now: The time, in microseconds since 1970 in UTC.
+
+    Raises:
+        UsageError: The project has no webhook.
+    """
+    webhook = find_webhook(store, project)
+    if webhook is None:
+        raise _no_webhook()
+    name = f"test_{secrets.token_hex(16)}"
+    body = {"type": TEST, "id": name, "project": project, "time": format_time(now)}
+    try:
+        reply = call(poster, webhook, name, json.dumps(body), now)
+    except (PostError, UsageError) as error:
+        return Tried(False, error.message)
+    return Tried(reply.status in range(200, 300), f"status {reply.status}")
+
+
+def _check_secret(secret: Secret) -> Secret:
+    text = secret.reveal()
+    try:
+        key = base64.b64decode(text.removeprefix(PREFIX), validate=True)
+    except (binascii.Error, ValueError):
+        key = b""
+    if not text.startswith(PREFIX) or len(key) not in SECRET_BYTES:
+        raise UsageError(
+            f"expected a secret of {PREFIX} and base64 of 24 to 64 bytes, found another",
+            hint="leave it out, and one is made",
+            code="webhook_secret",
+        )
+    return secret
+
+
+def _no_secret() -> UsageError:
+    return UsageError(
+        "expected the webhook's secret beside the store, found none: set the webhook again",
+        hint="rankscope monitor webhook set STORE ADDRESS; backups have no secrets",
+        code="webhook_secret_missing",
+    )
+
+
+def _no_webhook() -> UsageError:
+    return UsageError(
+        "expected a webhook, found none", hint="set its address first", code="no_webhook"
+    )

@@ -1,0 +1,305 @@
+"""How the value of one logged ranking is computed."""
+
+from __future__ import annotations
+
+import math
+
+from rankscope.api.explain import EXPLAINED, OF_RELEVANCE, derive_value
+from rankscope.api.rankings import rank_groups
+from rankscope.errors import MeasureError, UsageError
+from rankscope.explain.derive.query import RankedQuery
+from rankscope.explain.explanation import LIMIT, Explanation
+from rankscope.monitor.ask.logged_explanation import LoggedDocument, LoggedExplanation
+from rankscope.monitor.ask.trace import find_traced
+from rankscope.monitor.evaluate.grades import grade_chunk, judge_labels
+from rankscope.monitor.evaluate.values import evaluate_chunk, place_items
+from rankscope.monitor.events.event import LABEL_KINDS
+from rankscope.monitor.events.limits import SECOND
+from rankscope.monitor.store.tables.chunks import Chunk, LabelColumns
+from rankscope.monitor.store.tables.documents import offsets_of, pack, unpack_columns
+from rankscope.records import replace
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from rankscope.explain import RelevanceExplanation
+    from rankscope.explain.explanation import Documents
+    from rankscope.measures import Measure
+    from rankscope.monitor.ask.logged_explanation import Source
+    from rankscope.monitor.definition.definition import Definition
+    from rankscope.monitor.evaluate.grades import JudgedLabel
+    from rankscope.monitor.evaluate.values import Placed
+    from rankscope.monitor.events.event import Label, Ranking
+    from rankscope.monitor.store.store import Store
+
+    Numbers = Mapping[int, float]
+    from rankscope.monitor.store.tables.documents import Texts
+
+
+def explain_logged(
+    store: Store,
+    project: str,
+    definition: Definition,
+    ranking_id: str,
+    *,
+    now: int,
+    measure: Measure | str | None = None,
+) -> LoggedExplanation:
+    """Explain the value of a ranking of the log, as of a moment.
+
+    Args:
+        store: Where the events are.
+        project: Whose they are.
+        definition: What to measure.
+        ranking_id: The ranking.
+        now: The moment as of which labels count, in microseconds since 1970 in UTC. Of a set that
+            was uploaded all labels count.
+        measure: One of the measures of the definition; that which is traced if left out.
+
+    Raises:
+        UsageError: There is no such ranking, or the measure is not in the definition.
+    """
+    ranking = store.find_ranking(project, ranking_id)
+    if ranking is None:
+        raise UsageError(
+            f"expected a ranking of the log, found {ranking_id!r:.120}",
+            hint="name it by its ranking_id, as it was logged",
+            code="unknown_ranking",
+        )
+    chosen = _choose(definition, measure)
+    as_of = now if ranking.environment == "production" else None
+    return explain_ranking(
+        ranking, store.find_labels(project, ranking_id), definition, chosen, as_of
+    )
+
+
+def explain_ranking(
+    ranking: Ranking,
+    labels: Sequence[Label],
+    definition: Definition,
+    measure: Measure,
+    now: int | None,
+) -> LoggedExplanation:
+    """Explain the value of a ranking.
+
+    Args:
+        ranking: The ranking.
+        labels: Its labels, in the order in which they count.
+        definition: What to measure.
+        measure: One of its measures.
+        now: The moment; without one, all labels count and nothing is pending.
+    """
+    alone = definition.only(measure)
+    chunk = take_alone(ranking, labels)
+    graded = grade_chunk(chunk, alone, now)
+    values = evaluate_chunk(chunk, graded, alone, threads=1)
+    (measured,) = values.measures
+    judged = judge_labels(ranking, labels, definition, now)
+    placed = place_items(chunk.items, graded.relevance, alone.depth)
+    is_refused = bool(values.is_refused[0])
+    derivation = None if is_refused else _derive(ranking, placed, alone)
+    return LoggedExplanation(
+        ranking=ranking,
+        measure=measure,
+        definition=definition.hash,
+        policy=alone.policy,
+        value=float(measured.value[0]),
+        now=now,
+        closes=None if now is None else ranking.time + definition.window * SECOND,
+        is_final=bool(graded.is_mature[0]),
+        is_empty=bool(values.is_empty[0]),
+        is_refused=is_refused,
+        has_gaps=bool(values.has_gaps[0]),
+        pending=int(graded.pending[0]) if not graded.is_mature[0] else 0,
+        documents=_list_documents(
+            ranking,
+            graded.relevance.tolist(),
+            placed.places.tolist(),
+            judged,
+            is_final=bool(graded.is_mature[0]),
+            derivation=derivation,
+            regrets={} if is_refused else _find_regrets(placed, alone),
+        ),
+        labels=judged,
+        losses=None
+        if measured.truncation is None
+        else {
+            "retrieval": None,
+            **{
+                name: _number(float(getattr(measured, name)[0]))
+                for name in ("truncation", "ordering", "undefined")
+            },
+        },
+        derivation=derivation,
+    )
+
+
+def _choose(definition: Definition, measure: Measure | str | None) -> Measure:
+    if measure is not None:
+        return definition.only(measure).measures[0]
+    try:
+        return find_traced(definition)
+    except MeasureError:
+        return definition.measures[0]
+
+
+def _derive(
+    ranking: Ranking, placed: Placed, definition: Definition
+) -> Explanation | RelevanceExplanation | None:
+    """Derive the value of the measure of a definition, if it has a derivation."""
+    (measure,) = definition.measures
+    if measure.row.name not in {*EXPLAINED, *OF_RELEVANCE}:
+        return None
+    grades = placed.groups.relevance.tolist()
+    docs: list[str | None] = [None] * len(grades)
+    for doc_id, place in zip(ranking.items.doc_ids, placed.places.tolist(), strict=True):
+        docs[place - 1] = doc_id
+    known = [at for at, grade in enumerate(grades) if not math.isnan(grade)]
+    query = RankedQuery(
+        query_id=ranking.ranking_id,
+        docs=docs,  # type: ignore[arg-type]  # a rank without a document has no name
+        grades=grades,
+        scores=placed.groups.scores.tolist(),
+        ties="input",
+        judged=[grades[at] for at in known],
+        judged_docs=[docs[at] or "" for at in known],
+        sees_all=False,
+    )
+    found = derive_value(query, measure, definition.policy, max(LIMIT, measure.k or 0))
+    logged = dict(zip(placed.places.tolist(), ranking.items.ranks, strict=True))
+    return _say_ranks(found, logged)
+
+
+def _say_ranks(
+    found: Explanation | RelevanceExplanation, logged: Mapping[int, int]
+) -> Explanation | RelevanceExplanation:
+    """Give documents the ranks that were logged, and ranks without one no grade."""
+
+    def say(place: int | None) -> int | None:
+        return None if place is None else logged[place]
+
+    def say_all(documents: Documents) -> Documents:
+        shown = (replace(each, rank=say(each.rank)) for each in documents.shown)
+        return replace(documents, shown=tuple(shown))
+
+    has_gaps = any(place != rank for place, rank in logged.items()) or len(logged) < max(
+        logged, default=0
+    )
+    if has_gaps:
+        # What stands at the ranks between is not known, so that nothing can take its place.
+        found = replace(found, best=None, worst=None)
+    if not isinstance(found, Explanation):
+        return replace(found, below=say_all(found.below))
+    return replace(
+        found,
+        rows=tuple(row if row.rank in logged else replace(row, grade=None) for row in found.rows),
+        ideal_rows=tuple(replace(row, found_at=say(row.found_at)) for row in found.ideal_rows),
+        below=say_all(found.below),
+        swap=None if has_gaps else found.swap,
+    )
+
+
+def _find_regrets(placed: Placed, definition: Definition) -> Numbers:
+    """Find what each document costs, by its place; nothing where that is not to be told."""
+    (measure,) = definition.measures
+    if measure.row.name not in {"nDCG", "DCG", "CG"}:
+        return {}
+    rankings = rank_groups(placed.groups, "input")
+    try:
+        found = rankings.regrets(measure, policy=replace(definition.policy, empty="skip"))
+    except UsageError:
+        return {}
+    ranks = [rank if isinstance(rank, int) else 0 for rank in found.column("rank")]
+    return dict(zip(ranks, found.array("regret").tolist(), strict=True))
+
+
+def _list_documents(
+    ranking: Ranking,
+    grades: Sequence[float],
+    places: Sequence[int],
+    labels: Sequence[JudgedLabel],
+    *,
+    is_final: bool,
+    derivation: Explanation | RelevanceExplanation | None,
+    regrets: Numbers,
+) -> tuple[LoggedDocument, ...]:
+    counting = {each.label.doc_id for each in labels if each.counts}
+    heard = {each.label.doc_id for each in labels if each.is_heard}
+    rows = {row.rank: row for row in derivation.rows} if isinstance(derivation, Explanation) else {}
+    ideal = (
+        {row.doc_id: row.rank for row in derivation.ideal_rows}
+        if isinstance(derivation, Explanation)
+        else {}
+    )
+    found = []
+    for item, grade, place in zip(ranking.items, grades, places, strict=True):
+        source: Source = "pending"
+        if item.doc_id in counting:
+            source = "labels"
+        elif item.relevance is not None and item.doc_id not in heard:
+            source = "logged"
+        elif is_final:
+            source = "unlabelled"
+        row = rows.get(place)
+        found.append(
+            LoggedDocument(
+                rank=item.rank,
+                doc_id=item.doc_id,
+                score=item.score,
+                grade=_number(grade),
+                source=source,
+                gain=None if row is None else row.gain,
+                discount=None if row is None else row.discount,
+                contribution=None if row is None else row.contribution,
+                ideal_rank=ideal.get(item.doc_id),
+                regret=regrets.get(place),
+            )
+        )
+    return tuple(found)
+
+
+def _number(value: float) -> float | None:
+    return None if math.isnan(value) else value
+
+
+def take_alone(ranking: Ranking, labels: Sequence[Label]) -> Chunk:
+    """Make a chunk of one ranking.
+
+    Args:
+        ranking: The ranking; its context has the number 0.
+        labels: Its labels, in the order in which they count.
+    """
+    import numpy as np  # noqa: PLC0415 - loads with the first array
+
+    said = list(dict.fromkeys(label.labels for label in labels))
+    count = len(labels)
+    return Chunk(
+        np.zeros(1, dtype=np.int64),
+        np.array([ranking.time], dtype=np.int64),
+        np.zeros(1, dtype=np.int64),
+        _join([ranking.ranking_id]),
+        _join([ranking.query_key]),
+        _join([ranking.user_id]),
+        unpack_columns([pack(ranking.items)]),
+        LabelColumns(
+            np.zeros(count, dtype=np.int64),
+            _join([label.doc_id for label in labels]),
+            np.array([label.time for label in labels], dtype=np.int64),
+            np.array([LABEL_KINDS.index(label.kind) for label in labels], dtype=np.int8),
+            tuple(said),
+            np.array([said.index(label.labels) for label in labels], dtype=np.int64),
+            np.array(
+                [np.nan if label.value is None else label.value for label in labels],
+                dtype=np.float64,
+            ),
+        ),
+    )
+
+
+def _join(texts: list[str]) -> Texts:
+    import numpy as np  # noqa: PLC0415 - loads with the first array
+
+    encoded = [text.encode() for text in texts]
+    sizes = np.array([len(one) for one in encoded], dtype=np.int64)
+    return offsets_of(sizes), np.frombuffer(b"".join(encoded), np.uint8)

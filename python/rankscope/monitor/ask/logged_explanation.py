@@ -1,0 +1,282 @@
+"""The explanation of a ranking of the log."""
+
+from __future__ import annotations
+
+import math
+
+from rankscope.explain.derivation import DIGITS, Derivation
+from rankscope.explain.write.blocks import Column, Grid, Heading, Id, Sentence
+from rankscope.explain.write.terms import write_fixed, write_number
+from rankscope.monitor.evaluate.grades import REASONS
+from rankscope.monitor.events.times import format_time
+from rankscope.records import record
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from typing import Literal, TypeAlias
+
+    from rankscope.data.policy import Policy
+    from rankscope.explain import Explanation, RelevanceExplanation
+    from rankscope.explain.write.blocks import Block, Inline
+    from rankscope.measures import Measure
+    from rankscope.monitor.evaluate.grades import JudgedLabel
+    from rankscope.monitor.events.event import Ranking
+
+    Source: TypeAlias = Literal["labels", "logged", "unlabelled", "pending"]
+
+SOURCES = {
+    "labels": "labels",
+    "logged": "logged with the ranking",
+    "unlabelled": "no label when the window closed",
+    "pending": "no label yet",
+}
+"""Where a grade is from, in words."""
+
+
+@record(frozen=True, slots=True, kw_only=True)
+class LoggedDocument:
+    """A document that was shown.
+
+    Args:
+        rank: Its rank as logged.
+        doc_id: The document.
+        score: What the ranker gave it, or `None`.
+        grade: Its grade, `None` where it has none.
+        source: Where that is from: `labels`, `logged` with the ranking, `unlabelled` (none came
+            before the window closed), or `pending`.
+        gain: Its gain; `None` below the cutoff, or where the measure has no gains, as are the next.
+        discount: What a gain of 1 is worth at its rank.
+        contribution: What its gain is worth there.
+        ideal_rank: Where the ideal order has it, if it does.
+        regret: What it is worth in the ideal order less what it is worth here, as a share of the
+            ideal; `None` where it has no gain. A document that stands higher than it would there
+            has a regret below 0. All of them add up to truncation and ordering.
+    """
+
+    rank: int
+    doc_id: str
+    score: float | None
+    grade: float | None
+    source: Source
+    gain: float | None
+    discount: float | None
+    contribution: float | None
+    ideal_rank: int | None
+    regret: float | None
+
+    def to_dict(self) -> dict[str, object]:
+        """Give it as plain values."""
+        return {
+            "rank": self.rank,
+            "doc_id": self.doc_id,
+            "score": self.score,
+            "grade": self.grade,
+            "source": self.source,
+            "gain": self.gain,
+            "discount": self.discount,
+            "contribution": self.contribution,
+            "ideal_rank": self.ideal_rank,
+            "regret": self.regret,
+        }
+
+
+@record(frozen=True, slots=True, kw_only=True)
+class LoggedExplanation(Derivation):
+    """Why a ranking of the log has its value; `explain_logged` makes it.
+
+    Args:
+        ranking: The ranking.
+        measure: The measure.
+        definition: The hash of the definition that the value is a value of.
+        policy: Its policy.
+        value: The value, to the bit that of the windows; NaN where the mean leaves it out.
+        now: The moment as of which labels count; `None` for a set, of which all do.
+        closes: When the attribution window closes; `None` for a set.
+        is_final: Whether it is closed: no label that comes later changes the value.
+        is_empty: Whether there is no relevant document.
+        is_refused: Whether a grade is larger than the definition allows, so that there is no value.
+        has_gaps: Whether the ranks that were logged are not 1, 2, 3, …
+        pending: How many documents have no grade yet.
+        documents: The documents, in rank order.
+        labels: The labels, in the order in which they count, and whether they do.
+        losses: For nDCG, what adds up to 1 with the value: `retrieval` (`None`: not observable),
+            `truncation`, `ordering` and `undefined`; otherwise `None`.
+        derivation: How the value comes about, for measures that have a derivation.
+    """
+
+    ranking: Ranking
+    measure: Measure
+    definition: str
+    policy: Policy
+    value: float
+    now: int | None
+    closes: int | None
+    is_final: bool
+    is_empty: bool
+    is_refused: bool
+    has_gaps: bool
+    pending: int
+    documents: tuple[LoggedDocument, ...]
+    labels: tuple[JudgedLabel, ...]
+    losses: Mapping[str, float | None] | None
+    derivation: Explanation | RelevanceExplanation | None
+
+    @property
+    def formula(self) -> str:
+        """The value as a formula with the numbers put in; empty where there is no derivation."""
+        return "" if self.derivation is None else self.derivation.formula
+
+    def lay_out(self, digits: int = DIGITS) -> list[Block]:
+        """Lay it out as headings, sentences, equations and tables.
+
+        Args:
+            digits: Places after the point.
+        """
+        return list(_lay_out(self, digits))
+
+    def to_dict(self) -> dict[str, object]:
+        """Give it as plain values that JSON has too; times as in RFC 3339."""
+        shown = self.ranking
+        return {
+            "ranking_id": shown.ranking_id,
+            "time": format_time(shown.time),
+            "query_key": shown.query_key,
+            "user_id": shown.user_id,
+            "model": shown.model,
+            "version": shown.version,
+            "environment": shown.environment,
+            "attributes": dict(shown.attributes),
+            "measure": self.measure.name,
+            "definition": self.definition,
+            "policy": self.policy.to_dict(),
+            "value": None if math.isnan(self.value) else self.value,
+            "now": None if self.now is None else format_time(self.now),
+            "closes": None if self.closes is None else format_time(self.closes),
+            "is_final": self.is_final,
+            "is_empty": self.is_empty,
+            "is_refused": self.is_refused,
+            "has_gaps": self.has_gaps,
+            "pending": self.pending,
+            "documents": [each.to_dict() for each in self.documents],
+            "labels": [
+                {
+                    "doc_id": each.label.doc_id,
+                    "time": format_time(each.label.time),
+                    "kind": each.label.kind,
+                    "labels": [*each.label.labels],
+                    "value": each.label.value,
+                    "counts": each.counts,
+                    "status": each.status,
+                    "reason": REASONS[each.status],
+                }
+                for each in self.labels
+            ],
+            "losses": None if self.losses is None else dict(self.losses),
+            "derivation": None if self.derivation is None else self.derivation.to_dict(),
+        }
+
+    def __repr__(self) -> str:
+        return (
+            f"LoggedExplanation({self.measure}, ranking {self.ranking.ranking_id!r}, "
+            f"value {write_fixed(self.value, DIGITS)})"
+        )
+
+
+def _lay_out(explained: LoggedExplanation, digits: int) -> Iterator[Block]:
+    value, name = explained.value, str(explained.measure)
+    what = f"{name} has no value" if math.isnan(value) else f"{name} = {write_fixed(value, digits)}"
+    yield Heading((what, " for ranking ", Id(explained.ranking.ranking_id)))
+    yield Sentence(tuple(_describe(explained)))
+    yield Sentence((_say_maturity(explained),))
+    yield from _list_grades(explained, digits)
+    yield from _list_labels(explained)
+    if explained.derivation is not None:
+        yield from explained.derivation.lay_out(digits)[1:]
+
+
+def _describe(explained: LoggedExplanation) -> Iterator[Inline]:
+    """Say what was asked, by whom, and who ranked."""
+    shown = explained.ranking
+    yield f"Shown {format_time(shown.time)} in {shown.environment}"
+    named = {
+        "query": shown.query_key,
+        "user": shown.user_id,
+        "model": shown.model,
+        "version": shown.version,
+    }
+    for name, text in named.items():
+        if text:
+            yield f", {name} "
+            yield Id(text)
+    for name, text in shown.attributes:
+        yield ", "
+        yield Id(name)
+        yield " "
+        yield Id(text)
+    yield f". Values are of definition {explained.definition[:12]}."
+
+
+def _say_maturity(explained: LoggedExplanation) -> str:
+    words = []
+    if explained.closes is None:
+        words.append("It is of a set that was uploaded: all labels count.")
+    elif explained.is_final:
+        words.append(f"The value is final: labels counted until {format_time(explained.closes)}.")
+    else:
+        words.append(
+            f"The value is provisional: labels count until {format_time(explained.closes)}, and "
+            f"{explained.pending} of {len(explained.documents)} documents have no grade yet."
+        )
+    if explained.is_refused:
+        words.append("A grade is larger than the definition allows, so that there is no value.")
+    if explained.has_gaps:
+        words.append("The ranks that were logged are not 1, 2, 3, …: discounts are of those.")
+    return " ".join(words)
+
+
+def _list_grades(explained: LoggedExplanation, digits: int) -> Iterator[Block]:
+    if not explained.documents:
+        yield Sentence(("No document was shown.",))
+        return
+    columns = (
+        Column("rank"),
+        Column("document", is_text=True),
+        Column("grade"),
+        Column("from", is_text=True),
+        Column("ideal rank"),
+        Column("regret"),
+    )
+    rows = tuple(
+        (
+            str(each.rank),
+            Id(each.doc_id),
+            "–" if each.grade is None else write_number(each.grade, digits),
+            SOURCES[each.source],
+            "–" if each.ideal_rank is None else str(each.ideal_rank),
+            "–" if each.regret is None else write_fixed(each.regret, digits),
+        )
+        for each in explained.documents
+    )
+    yield Grid("The documents that were shown", columns, rows)
+
+
+def _list_labels(explained: LoggedExplanation) -> Iterator[Block]:
+    if not explained.labels:
+        yield Sentence(("There are no labels.",))
+        return
+    columns = tuple(Column(name, is_text=True) for name in ("time", "document", "says", "and"))
+    rows: list[tuple[Inline, ...]] = []
+    for each in explained.labels:
+        label = each.label
+        said = [*label.labels, *([] if label.value is None else [f"{label.value:g}"])]
+        kind = "" if label.kind == "label" else f"{label.kind}: "
+        rows.append(
+            (
+                format_time(label.time),
+                Id(label.doc_id),
+                Id(f"{kind}{', '.join(said)}".rstrip(": ")),
+                REASONS[each.status],
+            )
+        )
+    yield Grid("The labels", columns, tuple(rows))

@@ -1,0 +1,159 @@
+"""How good the data is that values are made of: what was discarded, what is late, what is open."""
+
+from __future__ import annotations
+
+from rankscope.monitor.ask.series import COUNTED
+from rankscope.monitor.evaluate.refresh import read_slicing
+from rankscope.monitor.evaluate.stored_windows import (
+    AGES,
+    MaturityCurve,
+    add_cells,
+    name_place,
+    unpack_ages,
+    unpack_cells,
+    unpack_folded,
+)
+from rankscope.monitor.events.limits import DAY, HOUR
+from rankscope.monitor.events.times import format_time
+from rankscope.records import record
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from typing import Any
+
+    from rankscope.monitor.definition.configuration import Configuration
+    from rankscope.monitor.evaluate.stored_windows import StoredCell
+    from rankscope.monitor.store.store import Store
+    from rankscope.monitor.store.tables.windows import HourRow
+
+
+@record(frozen=True, slots=True, kw_only=True)
+class Quality:
+    """How good the data of a project is.
+
+    Args:
+        events: By reason, how many events were taken or discarded, ever.
+        pending_labels: How many labels wait for a ranking that is not there.
+        late: How many labels came after the attribution window of their ranking was closed.
+        unshown: How many labels are of documents that their ranking did not show.
+        folded: By attribute, how many values have no slice of their own.
+        folded_versions: How many versions are summed as `<other>` in the hour with most of them.
+        folded_rankings: How many rankings of production are of such versions.
+        shown: By what is counted, how many rankings, or documents, of production; those of
+            `Series`.
+        curve: How soon labels came.
+        newest: When the newest hour with rankings of production begins, in microseconds since 1970
+            in UTC; `None` where there is none.
+        as_of: As of when windows are up to date; `None` where they never were.
+        behind: How many events came since.
+        lost: How many events were acknowledged and are lost, as was accepted.
+    """
+
+    events: Mapping[str, int]
+    pending_labels: int
+    late: int
+    unshown: int
+    folded: Mapping[str, int]
+    folded_versions: int
+    folded_rankings: int
+    shown: Mapping[str, int]
+    curve: MaturityCurve
+    newest: int | None
+    as_of: int | None
+    behind: int
+    lost: int
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give what JSON can hold."""
+        return {
+            "events": dict(self.events),
+            "pending_labels": self.pending_labels,
+            "late": self.late,
+            "unshown": self.unshown,
+            "folded": dict(self.folded),
+            "folded_versions": self.folded_versions,
+            "folded_rankings": self.folded_rankings,
+            "shown": dict(self.shown),
+            "curve": {
+                "ages_seconds": [age // 1_000_000 for age in self.curve.ages],
+                "counts": list(self.curve.counts),
+                "shares": list(self.curve.shares),
+            },
+            "newest": None if self.newest is None else format_time(self.newest),
+            "as_of": None if self.as_of is None else format_time(self.as_of),
+            "behind": self.behind,
+            "lost": self.lost,
+        }
+
+
+def look_at_data(
+    store: Store,
+    project: str,
+    configuration: Configuration,
+    since: int | None = None,
+    until: int | None = None,
+) -> Quality:
+    """Look at the data of a project.
+
+    Args:
+        store: Where events and windows are.
+        project: The name of the project.
+        configuration: How it is measured.
+        since: From which hour on windows count, in microseconds since 1970 in UTC.
+        until: Up to before which time.
+    """
+    digest = configuration.digest
+    progress = store.progress(project, digest)
+    cells = _read_cells(store, project, digest, since, until)
+    hours = store.hours(project, digest, since, until)
+    folded = [unpack_folded(hour) for hour in hours]
+    total = add_cells(cells)[0] if cells else None
+    shown = {name: 0 if total is None else total.tally(name) for name in (*COUNTED, "refused")}
+    return Quality(
+        events=store.counters(project),
+        pending_labels=store.count_pending(project),
+        late=sum(hour.late for hour in hours),
+        unshown=sum(hour.unshown for hour in hours),
+        folded={} if progress is None else dict(read_slicing(progress.slicing).folded),
+        folded_versions=max((one.versions for one in folded), default=0),
+        folded_rankings=sum(one.rankings for one in folded),
+        shown=shown,
+        curve=add_ages(hours),
+        newest=_find_newest(store, project, digest, cells, until),
+        as_of=None if progress is None else progress.as_of,
+        behind=store.last_seq - (0 if progress is None else progress.seq),
+        lost=store.lost_events(),
+    )
+
+
+def _read_cells(
+    store: Store, project: str, digest: bytes, since: int | None, until: int | None
+) -> list[StoredCell]:
+    """Read the windows of production, by day where the ends are those of days: they are fewer."""
+    has_days = not any(time % DAY for time in (since, until) if time is not None)
+    rows = store.cells(
+        project, digest, since, until, length=DAY if has_days else HOUR, slice=name_place(())
+    )
+    return list(unpack_cells(row for row in rows if row.environment == "production"))
+
+
+def _find_newest(
+    store: Store, project: str, digest: bytes, cells: Sequence[StoredCell], until: int | None
+) -> int | None:
+    """Find when the newest hour begins that has rankings of production."""
+    newest = max((one.key.start for one in cells), default=None)
+    if newest is None:
+        return None
+    rows = store.cells(project, digest, newest, until, slice=name_place(()))
+    return max(row.start for row in rows if row.environment == "production")
+
+
+def add_ages(hours: Sequence[HourRow]) -> MaturityCurve:
+    """Give how soon the labels of some hours came.
+
+    Args:
+        hours: What is kept of the hours.
+    """
+    ages = [unpack_ages(hour) for hour in hours] or [(0,) * (len(AGES) + 1)]
+    return MaturityCurve(AGES, tuple(map(sum, zip(*ages, strict=True))))

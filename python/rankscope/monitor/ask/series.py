@@ -1,0 +1,294 @@
+"""Values over time, and by slice."""
+
+from __future__ import annotations
+
+import math
+
+from rankscope.errors import UsageError
+from rankscope.monitor.evaluate.stored_windows import add_cells
+from rankscope.monitor.evaluate.values import name_columns
+from rankscope.monitor.events.limits import DAY, HOUR
+from rankscope.monitor.events.times import format_time
+from rankscope.monitor.store.deadline import check_deadline
+from rankscope.records import record
+from rankscope.results import Table
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+    from typing import Any, Literal, TypeAlias
+
+    from rankscope.monitor.definition.definition import Definition
+    from rankscope.monitor.definition.slices import Slice
+    from rankscope.monitor.evaluate.stored_windows import StoredCell
+
+    Every: TypeAlias = Literal["hour", "day"]
+    from rankscope.monitor.evaluate.baseline import Baseline
+
+LENGTHS = {"hour": HOUR, "day": DAY}
+LEVEL = 0.95
+COUNTED = ("rankings", "labelled", "empty", "missing", "tied", "gaps", "documents", "unjudged")
+SUMMED = ("values", "lower", "upper", "is_final", "defined", *COUNTED)
+
+
+@record(frozen=True, slots=True)
+class Series:
+    """The values of a measure over time, one a window that has rankings.
+
+    Args:
+        measure: The measure.
+        every: How long windows are.
+        model: The model that ranked; all together where it is `None`.
+        version: Its version; likewise.
+        slice: Names of attributes and values; empty for all rankings.
+        level: The probability with which intervals cover.
+        starts: When windows begin, in microseconds since 1970 in UTC, ascending.
+        values: Their means; NaN where no ranking has a value.
+        lower: The lower ends of the intervals, over users, or over queries where users are
+            unknown; a user counts once an hour. NaN where there are fewer than two.
+        upper: The upper ends.
+        defined: How many rankings have a value: what means are divided by.
+        rankings: How many rankings there are.
+        labelled: How many of them have a label or a logged grade.
+        empty: How many have no relevant document.
+        missing: How many showed nothing.
+        tied: How many have documents with one score next to each other.
+        gaps: How many were logged at other ranks than 1, 2, 3, …
+        documents: How many documents were shown.
+        unjudged: How many of them are pending.
+        is_final: Whether all attribution windows are closed.
+    """
+
+    measure: str
+    every: Every
+    model: str | None
+    version: str | None
+    slice: Slice
+    level: float
+    starts: tuple[int, ...]
+    values: tuple[float, ...]
+    lower: tuple[float, ...]
+    upper: tuple[float, ...]
+    defined: tuple[int, ...]
+    rankings: tuple[int, ...]
+    labelled: tuple[int, ...]
+    empty: tuple[int, ...]
+    missing: tuple[int, ...]
+    tied: tuple[int, ...]
+    gaps: tuple[int, ...]
+    documents: tuple[int, ...]
+    unjudged: tuple[int, ...]
+    is_final: tuple[bool, ...]
+
+    def __len__(self) -> int:
+        return len(self.starts)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give what JSON can hold; values that are none are `None`."""
+        said: dict[str, Any] = {
+            "measure": self.measure,
+            "every": self.every,
+            "model": self.model,
+            "version": self.version,
+            "slice": [list(pair) for pair in self.slice],
+            "level": self.level,
+            "starts": [format_time(start) for start in self.starts],
+        }
+        for name in ("values", "lower", "upper"):
+            said[name] = [None if math.isnan(one) else one for one in getattr(self, name)]
+        for name in ("defined", *COUNTED, "is_final"):
+            said[name] = list(getattr(self, name))
+        return said
+
+
+def read_length(every: str) -> int:
+    """Give the length of windows, in microseconds.
+
+    Raises:
+        UsageError: It is neither an hour nor a day.
+    """
+    if every not in LENGTHS:
+        raise UsageError(
+            f"expected every='hour' or 'day', found {every!r}",
+            hint="windows of hours are kept, and of days",
+            code="bad_period",
+        )
+    return LENGTHS[every]
+
+
+def make_series(
+    cells: Iterable[StoredCell],
+    definition: Definition,
+    measure: str,
+    *,
+    every: Every = "hour",
+    model: str | None = None,
+    version: str | None = None,
+    slice: Slice = (),  # noqa: A002 - the word for it
+) -> Series:
+    """Make a series of the cells of one slice in production.
+
+    Args:
+        cells: The cells of windows of that length, or of a part of it.
+        definition: What their values are values of.
+        measure: One of its measures.
+        every: How long windows are.
+        model: The model that ranked; all together if left out.
+        version: Its version; likewise.
+        slice: The slice that the cells are of.
+
+    Raises:
+        UsageError: There is no such measure, or windows are of neither length.
+    """
+    name = definition.only(measure).measures[0].name
+    [made] = make_all_series(cells, definition, [(model, version)], every=every, slice=slice)
+    return made[name]
+
+
+def make_all_series(
+    cells: Iterable[StoredCell],
+    definition: Definition,
+    parts: Sequence[tuple[str | None, str | None]],
+    *,
+    every: Every = "hour",
+    slice: Slice = (),  # noqa: A002 - the word for it
+) -> list[dict[str, Series]]:
+    """Make the series of all measures, for several versions, of the cells of one slice.
+
+    The cells of a window are added up once, however many measures there are.
+
+    Args:
+        cells: The cells of windows of that length, or of a part of it.
+        definition: What their values are values of.
+        parts: Models and versions; `None` is all together.
+        every: How long windows are.
+        slice: The slice that the cells are of.
+
+    Returns:
+        For each part, the series by measure.
+
+    Raises:
+        UsageError: Windows are neither hours nor days.
+    """
+    length = read_length(every)
+    shown = [one for one in cells if one.key.environment == "production"]
+    made = []
+    for model, version in parts:
+        buckets: dict[int, list[StoredCell]] = {}
+        for one in shown:
+            key = one.key
+            if model in {None, key.model} and version in {None, key.version}:
+                buckets.setdefault(key.start - key.start % length, []).append(one)
+        rows = [sum_window(buckets[start], definition) for start in sorted(buckets)]
+        made.append(
+            {
+                measure.name: Series(
+                    measure=measure.name,
+                    every=every,
+                    model=model,
+                    version=version,
+                    slice=slice,
+                    level=LEVEL,
+                    starts=tuple(sorted(buckets)),
+                    **{
+                        name: tuple(row[measure.name][place] for row in rows)
+                        for place, name in enumerate(SUMMED)
+                    },
+                )
+                for measure in definition.measures
+            }
+        )
+    return made
+
+
+def sum_window(cells: list[StoredCell], definition: Definition) -> dict[str, tuple[Any, ...]]:
+    """Sum the cells of a window, and return what `SUMMED` names, by measure.
+
+    Args:
+        cells: The cells, at least one.
+        definition: What their values are values of.
+
+    Raises:
+        DeadlineError: It takes longer than the read that it is part of may.
+    """
+    check_deadline()
+    total, spread = add_cells(cells)
+    is_final = all(one.key.is_mature for one in cells)
+    counts = [total.tally(name) for name in COUNTED]
+    columns, means = name_columns(definition), total.means()
+    found = {}
+    for number, measure in enumerate(definition.measures):
+        at = columns.index(measure.name)
+        value, count = means[at], total.defined[at]
+        lower = upper = math.nan
+        if spread is not None and count:
+            lower, upper = spread.interval(number, mean=value, count=count, level=LEVEL)
+        found[measure.name] = (value, lower, upper, is_final, count, *counts)
+    return found
+
+
+SLICE_COUNTS = ("rankings", "labelled", "empty")
+
+
+def tabulate_slices(
+    cells: Iterable[StoredCell],
+    definition: Definition,
+    measure: str,
+    baseline: Baseline | None,
+    *,
+    model: str | None = None,
+    version: str | None = None,
+) -> Table:
+    """Tabulate the slices of rankings in production.
+
+    Args:
+        cells: The cells of the hours.
+        definition: What their values are values of.
+        measure: One of its measures.
+        baseline: What they are held against, if there is something.
+        model: The model that ranked; all together if left out.
+        version: Its version; likewise.
+
+    Returns:
+        One row a slice, the lowest difference to the baseline first, those without one last, by the
+        number of rankings.
+
+    Raises:
+        UsageError: There is no such measure.
+        DeadlineError: It takes longer than the read that it is part of may.
+    """
+    name = definition.only(measure).measures[0].name
+    at = name_columns(definition).index(name)
+    number = [each.name for each in definition.measures].index(name)
+    found: dict[Slice, list[StoredCell]] = {}
+    for one in cells:
+        key = one.key
+        if (
+            key.environment == "production"
+            and key.slice
+            and model in {None, key.model}
+            and version in {None, key.version}
+        ):
+            found.setdefault(key.slice, []).append(one)
+    rows = []
+    for place, members in found.items():
+        check_deadline()
+        total, _ = add_cells(members)
+        value = _or_none(total.means()[at])
+        held = baseline.slices.get(place) if baseline is not None else None
+        base = None if held is None else _or_none(held[number])
+        difference = None if value is None or base is None else value - base
+        said = ", ".join(f"{attribute}={text}" for attribute, text in place)
+        rows.append((said, value, *map(total.tally, SLICE_COUNTS), base, difference))
+    rows.sort(key=_order)
+    names = ("slice", "value", *SLICE_COUNTS, "baseline", "difference")
+    return Table({name: [row[at] for row in rows] for at, name in enumerate(names)})
+
+
+def _order(row: tuple[object, ...]) -> tuple[object, ...]:
+    difference, rankings, said = row[-1], row[2], row[0]
+    return difference is None, difference or 0.0, -rankings, said  # type: ignore[operator]
+
+
+def _or_none(number: float) -> float | None:
+    return None if math.isnan(number) else number

@@ -1,0 +1,394 @@
+"""Why a value changed between two spans of time."""
+
+from __future__ import annotations
+
+from contextlib import closing
+
+from rankscope.errors import EmptyError, LimitError, MeasureError, UsageError
+from rankscope.monitor.ask.document_costs import CostCollector, read_catalogue
+from rankscope.monitor.ask.queries import collect_queries
+from rankscope.monitor.evaluate.contexts import find_contexts
+from rankscope.monitor.evaluate.values import name_columns
+from rankscope.monitor.events.event import ENVIRONMENTS
+from rankscope.monitor.events.limits import DAY, HOUR, MINUTE, SECOND
+from rankscope.monitor.events.times import format_time
+from rankscope.records import record, replace
+from rankscope.stats.arrivals import RANKERS
+from rankscope.stats.trace import TraceChoices, trace
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+
+    from rankscope.measures import Measure
+    from rankscope.monitor.definition.definition import Definition
+    from rankscope.monitor.events.event import Environment
+    from rankscope.monitor.store.records import Version
+    from rankscope.monitor.store.store import Store
+    from rankscope.monitor.store.tables.chunks import Chunk, Context
+    from rankscope.results.trace import Trace
+    from rankscope.stats.query_columns import QueryColumns, TextColumn
+
+MOST_RANKINGS = 250_000
+"""How many rankings a window may have: they are held in memory, and 100,000 of 10 documents take
+4 s of one core: 3 s to read and evaluate them, and 0.7 s for all intervals, which are BCa."""
+
+
+def trace_spans(
+    store: Store,
+    project: str,
+    definition: Definition,
+    before: Span,
+    after: Span,
+    *,
+    now: int,
+    measure: Measure | str | None = None,
+    attributes: Collection[str] | None = None,
+    choices: TraceChoices | None = None,
+    documents: Mapping[str, Sequence[object]] | None = None,
+    limit: int = MOST_RANKINGS,
+    threads: int | None = None,
+) -> Trace:
+    """Find out why the mean of a measure changed between two spans.
+
+    Args:
+        store: Where the events are.
+        project: Whose they are.
+        definition: What to measure.
+        before: The first window; a set, too, such as that of validation.
+        after: The second window.
+        now: The moment as of which labels count, in microseconds since 1970 in UTC.
+        measure: One of the measures of the definition that has losses, which is nDCG; that of the
+            largest cutoff if left out.
+        attributes: The attributes to search, 20 at most; all that rankings of both windows have, if
+            left out. `model` and `version` are searched, too, where there are several.
+        choices: How it is traced.
+        documents: A table of documents, such as `{"doc_id": [...], "genre": [...]}`, by whose
+            columns what they cost is told apart, beside grade, rank, and whether they were shown
+            in the window before.
+        limit: How many rankings a window may have.
+        threads: How many threads may work.
+
+    Raises:
+        UsageError: The measure is not in the definition, or an attribute is unknown.
+        MeasureError: It has no losses that add up to 1.
+        EmptyError: A window has no mature rankings with a value.
+        LimitError: A window has too many rankings, or there are too many attributes.
+    """
+    choices = TraceChoices() if choices is None else choices
+    chosen = find_traced(definition, measure)
+    wanted = choices.attributes if attributes is None else tuple(attributes)
+    alone = definition.only(chosen)
+    catalogue = {} if documents is None else read_catalogue(documents)
+    costs = CostCollector(alone, catalogue, None)
+    source = _Source(store, project, store.contexts(project), store.versions(project))
+    windows = []
+    for span in (before, after):
+        windows.append(_collect(source, alone, span, costs, now=now, limit=limit, threads=threads))
+        costs = CostCollector(alone, catalogue, costs.shown)
+    one, other = _leave_out_alike(windows, keep=wanted or ())
+    searched = None
+    if wanted is not None:
+        known = {**one.attributes, **other.attributes}
+        searched = tuple(dict.fromkeys((*wanted, *filter(known.__contains__, RANKERS))))
+    found = trace(one, other, replace(choices, attributes=searched))
+    return replace(found, between=(before.to_dict(), after.to_dict()), definition=definition.hash)
+
+
+def find_traced(definition: Definition, measure: Measure | str | None = None) -> Measure:
+    """Find the measure to trace: the one that is asked for, or that which sees most of a list.
+
+    Raises:
+        UsageError: The one asked for is not in the definition.
+        MeasureError: None has losses that add up to 1.
+    """
+    if measure is not None:
+        return definition.only(measure).measures[0]
+    parted = [each for each in definition.measures if len(name_columns(definition.only(each))) > 1]
+    if not parted:
+        names = ", ".join(map(str, definition.measures))
+        raise MeasureError(
+            f"expected a measure whose losses add up to 1 among {names}, found none",
+            hint="define nDCG@10 beside them",
+            code="losses_unavailable",
+        )
+    return max(parted, key=lambda each: each.k or 0)
+
+
+@record(frozen=True, slots=True)
+class _Source:
+    """A project of a store, with what is read of it once.
+
+    Args:
+        store: The store.
+        project: The project.
+        contexts: What its rankings have in common.
+        versions: The versions that have rankings.
+    """
+
+    store: Store
+    project: str
+    contexts: Mapping[int, Context]
+    versions: Sequence[Version]
+
+
+def _collect(
+    source: _Source,
+    definition: Definition,
+    span: Span,
+    costs: CostCollector,
+    *,
+    now: int,
+    limit: int,
+    threads: int | None,
+) -> QueryColumns:
+    """Collect the rankings of a span, with all attributes that one of them has."""
+    contexts = span.choose(source.contexts)
+    time = span.narrow(source.versions)
+    names = sorted({name for context in contexts.values() for name, _ in context.attributes})
+    if time is None:
+        raise _empty(span)
+    read = source.store.read(source.project, *time)
+    # A reading that is not read to its end holds its snapshot until it is closed.
+    with closing(read) as chunks:  # type: ignore[type-var]  # a generator
+        try:
+            found = collect_queries(
+                _count(chunks, contexts, span, limit),
+                contexts,
+                definition,
+                definition.measures[0],
+                now=None if span.is_set else now,
+                attributes=[*names, *RANKERS],
+                costs=costs,
+                threads=threads,
+            )
+        except EmptyError:
+            raise _empty(span) from None
+    known = {name: column for name, column in found.attributes.items() if column.codes.max() >= 0}
+    return replace(found, attributes=known)
+
+
+def _count(
+    chunks: Iterable[Chunk], contexts: Mapping[int, Context], span: Span, limit: int
+) -> Iterator[Chunk]:
+    """Give chunks, until they have more rankings of a span than may be held."""
+    import numpy as np  # noqa: PLC0415 - loads with the first array
+
+    wanted = np.array([*contexts], dtype=np.int64)
+    count = 0
+    for chunk in chunks:
+        count += int(np.isin(chunk.contexts, wanted).sum())
+        if count > limit:
+            raise LimitError(
+                f"expected at most {limit} rankings to trace in {span.name}, found more",
+                hint="take a shorter span, such as a day",
+                code="trace_rankings",
+            )
+        yield chunk
+
+
+def _leave_out_alike(
+    windows: Sequence[QueryColumns], keep: Collection[str]
+) -> tuple[QueryColumns, QueryColumns]:
+    """Leave the model and the version out where all rankings of both windows have one."""
+    import numpy as np  # noqa: PLC0415 - loads with the first array
+
+    def texts(column: TextColumn | None) -> set[str | None]:
+        if column is None:
+            return {None}
+        return {None if code < 0 else column.texts[code] for code in np.unique(column.codes)}
+
+    alike = [
+        name
+        for name in RANKERS
+        if name not in keep
+        and len({text for each in windows for text in texts(each.attributes.get(name))}) == 1
+    ]
+    one, other = (
+        replace(
+            each,
+            attributes={
+                name: column for name, column in each.attributes.items() if name not in alike
+            },
+        )
+        for each in windows
+    )
+    return one, other
+
+
+def _empty(span: Span) -> EmptyError:
+    return EmptyError(
+        f"expected mature rankings with a value in {span.name}, found none",
+        hint="take a longer span, or wait until attribution windows are closed",
+        code="empty_input",
+    )
+
+
+WEEK = 7 * DAY
+
+
+@record(frozen=True, slots=True)
+class Span:
+    """The rankings of a time, of one version or of all, or a set that was uploaded.
+
+    Args:
+        since: From which time on, in microseconds since 1970 in UTC; from the first if `None`.
+        until: Up to before which time; to the last if `None`.
+        model: The model that ranked; any if `None`.
+        version: Its version; any if `None`.
+        environment: Where the rankings were made. Of a set all labels count; in production, those
+            of rankings whose attribution window is closed.
+
+    Raises:
+        UsageError: It is over before it begins, or there is no such environment.
+
+    Examples:
+        >>> Span(0, 86_400_000_000, version="4").name
+        'version 4, 1970-01-01 00:00 to 1970-01-02 00:00 UTC'
+        >>> Span(environment="validation").name
+        'validation'
+    """
+
+    since: int | None = None
+    until: int | None = None
+    model: str | None = None
+    version: str | None = None
+    environment: Environment = "production"
+
+    def __post_init__(self) -> None:
+        if self.environment not in ENVIRONMENTS:
+            raise UsageError(
+                f"expected one of {', '.join(ENVIRONMENTS)}, found {self.environment!r:.120}",
+                hint="leave environment out for production",
+                code="bad_period",
+            )
+        if self.since is not None and self.until is not None and self.since >= self.until:
+            raise UsageError(
+                "expected a span that begins before it is over, found one from "
+                f"{_write(self.since)} to {_write(self.until)}",
+                hint="exchange since and until",
+                code="bad_period",
+            )
+
+    @property
+    def is_set(self) -> bool:
+        """Whether it is a set that was uploaded, whose labels all count."""
+        return self.environment != "production"
+
+    @property
+    def name(self) -> str:
+        """It as people read it."""
+        what: list[str] = [self.environment] if self.is_set else []
+        what += [f"model {self.model}"] if self.model is not None else []
+        what += [f"version {self.version}"] if self.version is not None else []
+        if self.since is not None and self.until is not None:
+            what.append(f"{_write(self.since)} to {_write(self.until)} UTC")
+        elif self.since is not None:
+            what.append(f"since {_write(self.since)} UTC")
+        elif self.until is not None:
+            what.append(f"before {_write(self.until)} UTC")
+        return ", ".join(what) or "all of production"
+
+    def choose(self, contexts: Mapping[int, Context]) -> dict[int, Context]:
+        """Choose what its rankings may have in common."""
+        return find_contexts(contexts, self.environment, self.model, self.version)
+
+    def narrow(self, versions: Iterable[Version]) -> tuple[int, int] | None:
+        """Give the time that has to be read for its rankings: from when, and to before when.
+
+        Args:
+            versions: The versions that have rankings.
+
+        Returns:
+            `None` where it has no rankings.
+        """
+        mine = [
+            each
+            for each in versions
+            if each.environment == self.environment and each.may_be(self.model, self.version)
+        ]
+        if not mine:
+            return None
+        since, until = min(each.first for each in mine), max(each.last for each in mine) + 1
+        since = since if self.since is None else max(since, self.since)
+        until = until if self.until is None else min(until, self.until)
+        return (since, until) if since < until else None
+
+    def to_dict(self) -> dict[str, object]:
+        """Give all of it as texts; times as in RFC 3339."""
+        return {
+            "name": self.name,
+            "since": None if self.since is None else format_time(self.since),
+            "until": None if self.until is None else format_time(self.until),
+            "model": self.model,
+            "version": self.version,
+            "environment": self.environment,
+        }
+
+
+def suggest_spans(
+    versions: Iterable[Version], definition: Definition, now: int
+) -> tuple[Span, Span] | None:
+    """Suggest what to compare where nobody says.
+
+    The newest version of a model is held against the one before it: its last week, as far as
+    attribution windows are closed, against the last week before it came. Where no version is the
+    second of its model, the last week is held against the one before; where there are not two
+    weeks, the second half of the time that there is against the first.
+
+    Args:
+        versions: The versions that have rankings, as `Store.versions` lists them.
+        definition: How long labels count.
+        now: The moment, in microseconds since 1970 in UTC.
+
+    Returns:
+        The span before and the one after; `None` where production has no mature rankings, or none
+        but those of one hour.
+    """
+    closed = now - definition.window * SECOND + 1
+    seen = [each for each in versions if each.environment == "production" and each.first < closed]
+    listed = [each for each in seen if not each.folded]
+    by_age = sorted(listed, key=lambda each: (each.first, each.version))
+    for place in range(len(by_age) - 1, 0, -1):
+        newest = by_age[place]
+        older = [each for each in by_age[:place] if each.model == newest.model]
+        if older:
+            return _compare_versions(older[-1], newest, closed)
+    if not seen:
+        return None
+    first = _floor(min(each.first for each in seen))
+    until = _floor(min(closed, _ceil(max(each.last for each in seen) + 1)))
+    length = min(WEEK, _floor((until - first) // 2))
+    if length < HOUR:
+        return None
+    return Span(until - 2 * length, until - length), Span(until - length, until)
+
+
+def _compare_versions(older: Version, newest: Version, closed: int) -> tuple[Span, Span]:
+    came = _floor(newest.first)
+    until = min(closed, _ceil(newest.last + 1))
+    until = max(_floor(until), min(until, came + HOUR))
+    after = Span(max(came, until - WEEK), until, newest.model, newest.version)
+    ended = _ceil(min(newest.first, older.last + 1))
+    began = max(_floor(older.first), ended - WEEK)
+    # Where both came at once, they are held against each other side by side.
+    if began >= ended:
+        return Span(after.since, after.until, older.model, older.version), after
+    return Span(began, ended, older.model, older.version), after
+
+
+def _floor(time: int) -> int:
+    """The beginning of its hour."""
+    return time - time % HOUR
+
+
+def _ceil(time: int) -> int:
+    """The end of its hour; the time itself where an hour begins."""
+    return -_floor(-time)
+
+
+def _write(time: int) -> str:
+    """Write a time as short as it can be said."""
+    day, clock = format_time(time)[:10], format_time(time)[11:-1]
+    shown = 5 if time % MINUTE == 0 else 8 if time % SECOND == 0 else len(clock)
+    return f"{day} {clock[:shown]}"

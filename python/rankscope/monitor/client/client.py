@@ -1,0 +1,278 @@
+"""Logs rankings and labels from the process that serves them, without ever holding it up."""
+
+from __future__ import annotations
+
+import atexit
+import json
+import logging
+import os
+import random
+import threading
+import time
+import weakref
+
+from rankscope.monitor.client.batches import Sender, Sizes, Waiting
+from rankscope.monitor.client.http import HTTPTransport
+from rankscope.monitor.events.names import LABEL_NAMES, RANKING_NAMES
+from rankscope.monitor.store.keys import Secret
+from rankscope.records import record
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from types import TracebackType
+    from typing import Any, Self
+
+    from rankscope.monitor.client.batches import Transport
+
+RANKINGS = "/v1/rankings"
+LABELS = "/v1/labels"
+TIMES = frozenset(RANKING_NAMES["time"] + LABEL_NAMES["time"])
+
+logger = logging.getLogger("rankscope.monitor")
+
+
+@record(frozen=True, slots=True, kw_only=True)
+class Counts:
+    """What became of the events that were logged; each is counted in one of these.
+
+    Args:
+        accepted: Stored by the service.
+        duplicate: Stored before.
+        conflict: Not stored, for their ids had other content before.
+        rejected: Not stored, for something is wrong with them.
+        refused: Not stored, for the service cannot read what holds them.
+        invalid: Not sent, for they are no JSON.
+        dropped: Not sent, for too many waited, or the client was closed.
+        waiting: Not sent yet, or not known to be.
+        retries: How often a batch was to be sent again.
+    """
+
+    accepted: int = 0
+    duplicate: int = 0
+    conflict: int = 0
+    rejected: int = 0
+    refused: int = 0
+    invalid: int = 0
+    dropped: int = 0
+    waiting: int = 0
+    retries: int = 0
+
+
+class Client:
+    """Logs rankings and labels to a service.
+
+    `log_ranking` and `log_label` only put an event aside, and raise nothing: a thread sends what
+    waits, and sends it again with the same ids while the service cannot be reached. What waits is
+    bounded; beyond, the oldest events are dropped and counted. A child of the process that made a
+    client has an empty one, with a thread of its own.
+
+    Args:
+        url: The address of the service, such as `http://127.0.0.1:8000`.
+        key: A key with the scope `ingest`; empty for a service on this machine that has no keys.
+        sizes: How much is sent at a time, and how much may wait.
+        timeout: Seconds to wait for an answer.
+        exit_seconds: Seconds for which what waits is still sent when the process ends.
+        transport: What sends, in place of HTTP.
+
+    Raises:
+        UsageError: The address or the key is none.
+
+    Examples:
+        >>> from rankscope.monitor.client.http import Answer
+        >>> class Printing:
+        ...     def post(self, path, body):
+        ...         print("sends to", path)
+        ...         return Answer(200, {"accepted": 1})
+        >>> with Client("http://127.0.0.1:8000", "rk_...", transport=Printing()) as client:
+        ...     client.log_label({"ranking_id": "r1", "doc_id": "a", "labels": ["click"]})
+        True
+        sends to /v1/labels
+        >>> client.counts().accepted
+        1
+    """
+
+    def __init__(
+        self,
+        url: str,
+        key: str,
+        *,
+        sizes: Sizes | None = None,
+        timeout: float = 10.0,
+        exit_seconds: float = 2.0,
+        transport: Transport | None = None,
+    ) -> None:
+        self._transport = transport or HTTPTransport(url, Secret(key), timeout)
+        self._sizes = sizes or Sizes()
+        self._exit_seconds = exit_seconds
+        self._is_closing = False
+        self._start()
+        CLIENTS.add(self)
+
+    def _start(self) -> None:
+        """Begin with nothing; no thread runs before there is something to send."""
+        self._changed = threading.Condition()
+        chance = random.Random().random  # noqa: S311 - when to come back is no secret
+        self._sender = Sender(self._transport, self._sizes, self._changed, chance)
+        self._thread: threading.Thread | None = None
+        self._is_woken = False
+        self._is_closed = False
+        self._hurries = 0
+
+    def restart(self) -> None:
+        """Begin anew, as a child of a process does on its own."""
+        self._start()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        _kind: type[BaseException] | None,
+        _error: BaseException | None,
+        _trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def log_ranking(self, ranking: Mapping[str, Any]) -> bool:
+        """Log a ranking.
+
+        Args:
+            ranking: Its fields, as `POST /v1/rankings` takes them, numbers and arrays of NumPy
+                among them; without a time, it is now.
+
+        Returns:
+            Whether it waits to be sent now.
+        """
+        return self._log(RANKINGS, ranking)
+
+    def log_label(self, label: Mapping[str, Any]) -> bool:
+        """Log what came to be known of a document of a ranking.
+
+        Args:
+            label: Its fields, as `POST /v1/labels` takes them; without a time, it is now.
+
+        Returns:
+            Whether it waits to be sent now.
+        """
+        return self._log(LABELS, label)
+
+    def counts(self) -> Counts:
+        """Tell what became of the events that were logged."""
+        with self._changed:
+            return Counts(**self._sender.counts, waiting=self._sender.waiting)
+
+    def flush(self, seconds: float = 10.0) -> bool:
+        """Send what waits, and wait until it is sent.
+
+        Args:
+            seconds: For how long at most.
+
+        Returns:
+            Whether nothing waits any more.
+        """
+        with self._changed:
+            self._hurries += 1
+            self._wake()
+            try:
+                return self._changed.wait_for(lambda: not self._sender.waiting, seconds)
+            finally:
+                self._hurries -= 1
+
+    def close(self, seconds: float | None = None) -> None:
+        """Send what waits, and stop; how many events were not sent is told to `logging`.
+
+        Args:
+            seconds: For how long at most; `exit_seconds` unless it is given.
+        """
+        with self._changed:
+            if self._is_closing:
+                return
+            self._is_closing = True
+            self._wake()
+            thread = self._thread
+        if thread is not None:
+            thread.join(self._exit_seconds if seconds is None else seconds)
+        with self._changed:
+            self._is_closed = True
+            self._wake()
+            lost = self._sender.waiting + self._sender.counts["dropped"]
+        if lost:
+            logger.warning("%d events were not sent", lost)
+
+    def _log(self, path: str, fields: Mapping[str, Any]) -> bool:
+        try:
+            line = _write_line(fields)
+        except Exception:  # noqa: BLE001 - whatever is logged, serving goes on
+            with self._changed:
+                self._sender.counts["invalid"] += 1
+            return False
+        with self._changed:
+            if self._is_closing:
+                self._sender.counts["dropped"] += 1
+                return False
+            sender = self._sender
+            was_idle, was_full = not sender.waiting, sender.is_full()
+            waits = sender.add(Waiting(path, line, time.monotonic()))
+            self._run_thread()
+            # The thread is woken when something changes for it, not by every event.
+            if was_idle or sender.is_full() > was_full:
+                self._wake()
+        return waits
+
+    def _wake(self) -> None:
+        """Let the thread look again; the lock is held by whoever calls this."""
+        self._is_woken = True
+        self._changed.notify_all()
+
+    def _run_thread(self) -> None:
+        if self._thread is not None:
+            return
+        thread = threading.Thread(target=self._run, name="rankscope-client", daemon=True)
+        try:
+            thread.start()
+        except RuntimeError:  # there are too many; the next event tries again
+            return
+        self._thread = thread
+
+    def _run(self) -> None:
+        changed = self._changed
+        while not self._is_closed:
+            with changed:
+                self._is_woken = False
+                hurries = self._is_closing or self._hurries > 0
+            seconds = self._sender.step(time.monotonic(), hurries=hurries)
+            with changed:
+                changed.notify_all()  # whoever waits for a flush
+                if seconds is None and self._is_closing:
+                    return
+                if not self._is_woken:
+                    changed.wait(seconds)
+
+
+def _write_line(fields: Mapping[str, Any]) -> bytes:
+    """Write an event as it is sent, with its time."""
+    event = dict(fields)
+    if event.keys().isdisjoint(TIMES):
+        event["time"] = time.time_ns() // 1_000_000
+    return json.dumps(
+        event, allow_nan=False, separators=(",", ":"), default=lambda value: value.tolist()
+    ).encode()
+
+
+CLIENTS: weakref.WeakSet[Client] = weakref.WeakSet()
+
+
+def _restart_all() -> None:
+    """Begin anew in a child: it has no threads, and what waits is sent by its parent."""
+    for client in list(CLIENTS):
+        client.restart()
+
+
+def _close_all() -> None:
+    for client in list(CLIENTS):
+        client.close()
+
+
+os.register_at_fork(after_in_child=_restart_all)
+atexit.register(_close_all)

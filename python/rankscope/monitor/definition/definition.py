@@ -1,0 +1,297 @@
+"""What a value of production is a value of: measures, policy and attribution, with a digest."""
+
+from __future__ import annotations
+
+import json
+import math
+from hashlib import sha256
+
+from rankscope import engine
+from rankscope.data.attribution import Attribution, read_positive
+from rankscope.data.policy import Policy
+from rankscope.errors import UsageError
+from rankscope.measures import nDCG
+from rankscope.measures.parse import LONGEST_TEXT
+from rankscope.monitor.events.fields import can_be_stored
+from rankscope.monitor.events.limits import Limits
+from rankscope.records import record, replace
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, TypeAlias
+
+    from rankscope.data.attribution import Positive
+    from rankscope.engine import Measures
+    from rankscope.measures import Measure
+
+    Json: TypeAlias = dict[str, Any]
+
+LIMITS = Limits()
+RULE = 1
+"""The version of how events become values; it goes up with every change that changes one."""
+
+DEEPEST = 1000
+"""The largest cutoff."""
+
+POLICY = Policy(ties="input", empty="skip")
+"""Lists are ranked as they were logged, and means are over what has a relevant document."""
+
+EMPTY = ("skip", "zero", "one")
+GAINS = ("linear", "exp2")
+
+
+@record(frozen=True, slots=True, kw_only=True)
+class Definition:
+    """What values are values of; `define` makes one of what people write.
+
+    Args:
+        measures: The measures, each with a cutoff.
+        attribution: What labels are worth, and the grade of a document that has none when its
+            window closes.
+        window: For how many seconds after a ranking its labels count.
+        max_grade: The largest grade, without its sign; a ranking with a larger one has no values,
+            and is counted.
+        policy: What is done where tools differ.
+
+    Raises:
+        UsageError: There could be no window of such values, or a measure lacks a parameter.
+    """
+
+    measures: tuple[Measure, ...]
+    attribution: Attribution
+    window: int
+    max_grade: float = 100.0
+    policy: Policy = POLICY
+
+    def __post_init__(self) -> None:
+        if type(self.window) is not int or self.window < 1:
+            raise _bad("a window of whole seconds, 1 or more", self.window, "write window=86_400")
+        if not (_is_number(self.max_grade) and 0 < self.max_grade < math.inf):
+            raise _bad("a max_grade above 0", self.max_grade, "leave it out for 100")
+        if self.attribution.unknown != "zero":
+            raise _bad(
+                "labels that are no positive class to count 0",
+                f"unknown={self.attribution.unknown!r}",
+                "one label must not stop the values of all rankings",
+            )
+        for label in self.attribution.weights:
+            if not can_be_stored(label, LIMITS.name_bytes):
+                raise _bad("labels as events have them", label, "write them as they are logged")
+        for measure in self.measures:
+            _check_measure(measure, self.max_grade)
+        _check_policy(self.policy)
+
+    @property
+    def depth(self) -> int:
+        """The largest cutoff."""
+        return max(measure.k or 0 for measure in self.measures)
+
+    @property
+    def hash(self) -> str:
+        """The SHA-256 of the definition as JSON, in hexadecimal."""
+        return sha256(self.to_json().encode()).hexdigest()
+
+    def only(self, measure: Measure | str) -> Definition:
+        """Give the definition of the values of one of the measures.
+
+        Values of one measure may be compared although others were measured beside it.
+
+        Raises:
+            UsageError: The measure is not one of them.
+        """
+        wanted = engine.read_measure(measure)
+        if wanted not in self.measures:
+            names = ", ".join(map(str, self.measures))
+            raise _bad(f"one of {names}", str(wanted), "values are of the measures defined")
+        return replace(self, measures=(wanted,))
+
+    def to_dict(self) -> Json:
+        """Give all of it as numbers and texts."""
+        attribution = self.attribution
+        unlabelled = attribution.unlabelled
+        return {
+            "rule": RULE,
+            "measures": [measure.name for measure in self.measures],
+            "attribution": {
+                "positive": dict(attribution.weights),
+                "combine": attribution.combine,
+                "repeats": attribution.repeats,
+                "unlabelled": None if math.isnan(unlabelled) else unlabelled,
+            },
+            "window_seconds": self.window,
+            "max_grade": self.max_grade,
+            "policy": self.policy.to_dict(),
+        }
+
+    def to_json(self) -> str:
+        """Write it in the one way in which equal definitions are equal texts."""
+        return json.dumps(self.to_dict(), sort_keys=True, separators=(",", ":"), allow_nan=False)
+
+    @classmethod
+    def from_json(cls, text: str) -> Definition:
+        """Read what `to_json` has written.
+
+        Raises:
+            UsageError: It is no definition, or one of another version of the rule.
+        """
+        try:
+            given = json.loads(text)
+            rule = given["rule"]
+            attribution = given["attribution"]
+            parts = {
+                "measures": given["measures"],
+                "positive": attribution["positive"],
+                "combine": attribution["combine"],
+                "repeats": attribution["repeats"],
+                "unlabelled": attribution["unlabelled"],
+                "window": given["window_seconds"],
+                "max_grade": given["max_grade"],
+                "policy": Policy(**given["policy"]),
+            }
+        except (ValueError, TypeError, KeyError) as error:
+            raise _bad("a definition as JSON", f"{text[:80]!r}", str(error)) from None
+        if rule != RULE:
+            raise UsageError(
+                f"expected version {RULE} of the rule, found {rule!r}",
+                hint="values of another version cannot be computed again by this one",
+                code="other_definition",
+            )
+        return define(**parts)
+
+
+def define(
+    *,
+    measures: Measures = (nDCG @ 1, nDCG @ 5, nDCG @ 10),
+    positive: Positive,
+    window: int,
+    combine: Any = "sum",  # noqa: ANN401 - checked where the record is made
+    repeats: Any = "each",  # noqa: ANN401 - likewise
+    unlabelled: float | None = 0.0,
+    max_grade: float = 100.0,
+    policy: Policy | str | None = None,
+) -> Definition:
+    """Define what values of production are values of.
+
+    Args:
+        measures: Measures with cutoffs, or their names.
+        positive: The positive class, several of them, or a mapping of class to weight, as in
+            `rankscope.attribute`.
+        window: For how many seconds after a ranking its labels count.
+        combine: As in `rankscope.attribute`; it also combines grades that were sent.
+        repeats: As in `rankscope.attribute`.
+        unlabelled: The grade of a document that has no label when its window closes; `None` leaves
+            it unjudged.
+        max_grade: The largest grade, without its sign.
+        policy: What is done where tools differ, or only what is to be different.
+
+    Raises:
+        UsageError: A part is none, or there could be no window of such values.
+
+    Examples:
+        >>> music = define(positive={"click": 1, "buy": 5}, window=86_400)
+        >>> music.hash == define(positive={"buy": 5.0, "click": 1.0}, window=86_400).hash
+        True
+        >>> music.hash == define(positive={"click": 1, "buy": 4}, window=86_400).hash
+        False
+        >>> Definition.from_json(music.to_json()) == music
+        True
+    """
+    # Weights are added in one order, so that one definition gives the same bits however it is said.
+    weights = dict(sorted(read_positive(positive).items()))
+    read, _ = engine.read_measures(measures)
+    return Definition(
+        measures=tuple(read),
+        attribution=Attribution(
+            weights,
+            combine=combine,
+            repeats=repeats,
+            unlabelled=math.nan if unlabelled is None else float(unlabelled),
+        ),
+        window=window,
+        max_grade=float(max_grade),
+        policy=engine.read_policy(policy, POLICY),
+    )
+
+
+def check_comparable(one: Definition, other: Definition) -> None:
+    """Refuse to hold values of different definitions against each other.
+
+    Raises:
+        UsageError: The definitions differ; the message names where.
+    """
+    mine, theirs = one.to_dict(), other.to_dict()
+    if mine == theirs:
+        return
+    name = next(name for name, value in mine.items() if theirs[name] != value)
+    raise UsageError(
+        f"expected values of one definition, found two, whose {name} differ: "
+        f"{mine[name]} and {theirs[name]}",
+        hint="evaluate the rankings again, both by one definition",
+        code="other_definition",
+    )
+
+
+def _check_measure(measure: Measure, max_grade: float) -> None:
+    k, parameters = measure.k, measure.parameters
+    if len(measure.name) > LONGEST_TEXT:
+        raise _bad(
+            f"measures whose names have at most {LONGEST_TEXT:,} characters",
+            f"one of {len(measure.name):,}",
+            "shorten its table: a definition is stored as text and read again",
+        )
+    # What no grade can mend is refused here, such as a table of discounts that is too short.
+    measure.kernel_spec(grades=(0.0,), depth=k)
+    if k is None or k > DEEPEST:
+        raise _bad(
+            f"measures with a cutoff up to {DEEPEST}",
+            measure.name,
+            f"write {measure.row.name}@10: how much of a list is logged is not part of its quality",
+        )
+    if measure.row.mean != "mean":
+        raise _bad("measures whose values are averaged", measure.name, "write nDCG@10")
+    if measure.judged_only:
+        raise _bad(
+            "measures of all documents",
+            measure.name,
+            "leave judged_only out: what has no label yet was shown all the same",
+        )
+    if parameters.get("gain", "linear") not in GAINS or callable(parameters.get("discount")):
+        raise _bad(
+            f"a gain of {' or '.join(GAINS)}, and a discount with a name",
+            measure.name,
+            "a definition is text, and holds for whatever grades will come",
+        )
+    top = parameters.get("max_grade")
+    if isinstance(top, int | float) and top < max_grade:
+        raise _bad(
+            f"max_grade to be {top} at most, as in {measure.name}",
+            max_grade,
+            f"write max_grade={top}",
+        )
+
+
+def _check_policy(policy: Policy) -> None:
+    wanted = {
+        "ties": ("input",),
+        "empty": EMPTY,
+        "unjudged": ("nonrelevant",),
+        "negative": ("nonrelevant", "gain", "minmax"),
+        "missing_gain": (None,),
+        "aggregate": ("mean",),
+    }
+    for name, allowed in wanted.items():
+        found = getattr(policy, name)
+        if found not in allowed:
+            raise _bad(
+                f"{name} to be {' or '.join(map(str, allowed))}",
+                repr(found),
+                "lists count as they were logged, and windows keep sums",
+            )
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _bad(expected: str, found: object, hint: str) -> UsageError:
+    return UsageError(f"expected {expected}, found {found}", hint=hint, code="bad_definition")

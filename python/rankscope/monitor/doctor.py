@@ -1,0 +1,408 @@
+"""Checks a store, its events and its stored values, for `rankscope monitor doctor`."""
+
+from __future__ import annotations
+
+import os
+import random
+import shutil
+import stat
+from functools import partial
+from itertools import groupby
+
+from rankscope.errors import FileError
+from rankscope.monitor.alerts.notify.webhook import find_webhook
+from rankscope.monitor.evaluate.days import find_closed, sum_day
+from rankscope.monitor.evaluate.refresh import read_slicing
+from rankscope.monitor.events.limits import DAY, HOUR, MINUTE
+from rankscope.monitor.events.outcome import OTHER_COUNTERS
+from rankscope.monitor.events.times import format_time
+from rankscope.monitor.store.sqlite.files import beside, find_open_files
+from rankscope.monitor.store.sqlite.high_water import HighWater
+from rankscope.monitor.store.sqlite.startup import read_facts
+from rankscope.records import record
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from pathlib import Path
+    from typing import TypeAlias
+
+    from rankscope.monitor.ask.quality import Quality
+    from rankscope.monitor.definition.configuration import Configuration
+    from rankscope.monitor.evaluate.days import SummedDay
+    from rankscope.monitor.monitor import Monitor
+    from rankscope.monitor.store.store import Store
+    from rankscope.monitor.store.tables.windows import CellRow, HourRow, Progress
+
+    Window: TypeAlias = tuple[int, int]
+
+MOST_REJECTED = 0.01
+MOST_PENDING = 0.05
+MOST_BEHIND = 15 * MINUTE
+LEAST_FREE = 0.05
+MOST_LOG = 128 << 20
+QUIET = 2 * DAY
+STORED = ("accepted", "duplicate", "conflict")
+CLOCK = ("future_time", "too_old", "time_zone", "time_format")
+
+
+@record(frozen=True, slots=True)
+class Finding:
+    """Something that was looked at.
+
+    Args:
+        name: What, such as `events` or `disk`.
+        is_good: Whether nothing has to be done.
+        told: What was seen.
+        hint: What to do; empty where nothing has to be.
+    """
+
+    name: str
+    is_good: bool
+    told: str
+    hint: str = ""
+
+    def to_dict(self) -> dict[str, str | bool]:
+        """Give all of it by name."""
+        return {"name": self.name, "is_good": self.is_good, "told": self.told, "hint": self.hint}
+
+
+def examine(monitor: Monitor, path: Path, *, is_complete: bool = False) -> tuple[Finding, ...]:
+    """Look at all of it, also while another process writes to the store.
+
+    Args:
+        monitor: The project.
+        path: The file of the store.
+        is_complete: Whether to recompute all windows from the events, and not a sample.
+    """
+    findings = [
+        _look_at_pages(monitor),
+        _look_at_mark(monitor, path),
+        _look_at_files(path),
+        _look_at_disk(path),
+    ]
+    findings += _look_at_events(monitor)
+    if not monitor.is_configured:
+        findings.append(
+            Finding(
+                "configuration",
+                False,
+                "nothing is said of how the project is measured",
+                "rankscope monitor configure STORE --positive click=1 --window 24h",
+            )
+        )
+        return tuple(findings)
+    findings.append(_look_at_windows(monitor, is_complete=is_complete))
+    try:
+        quality = monitor.quality()
+    except FileError as error:
+        findings.append(Finding("values", False, error.message, error.hint))
+        return tuple(findings)
+    looks: tuple[Callable[[Quality, int], Finding], ...] = (
+        _look_at_evaluation,
+        _look_at_flow,
+        _look_at_late_labels,
+        _look_at_unshown_labels,
+        _look_at_values,
+    )
+    findings += [look(quality, monitor.now()) for look in looks]
+    return (*findings, _look_at_notifications(monitor))
+
+
+def _look_at_pages(monitor: Monitor) -> Finding:
+    try:
+        monitor.store.verify()
+    except FileError as error:
+        return Finding("store", False, error.message, error.hint)
+    events, commits = monitor.store.lost_events(), monitor.store.lost_commits()
+    if events or commits:
+        told = f"{commits:,} acknowledged transactions, with {events:,} events, are lost, as was "
+        return Finding("store", False, f"{told}accepted when the store was opened")
+    return Finding("store", True, "all of it can be read")
+
+
+def _look_at_mark(monitor: Monitor, path: Path) -> Finding:
+    # The mark is read first: what is written meanwhile is beyond it.
+    try:
+        mark = HighWater(beside(path, ".high-water")).read()
+    except FileError as error:
+        return Finding("high-water mark", False, error.message, error.hint)
+    stored = monitor.store.query(partial(read_facts, path=path))
+    if mark is None:
+        hint = (
+            "" if stored.is_new else "put back its file .high-water: without it, losses go unseen"
+        )
+        return Finding("high-water mark", stored.is_new, "there is none", hint)
+    if mark.store != stored.store:
+        told = "it is the mark of another store"
+        return Finding("high-water mark", False, told, "put back the .high-water of this store")
+    for what, said, found in (
+        ("events", mark.seq, stored.seq),
+        ("transactions", mark.commit, stored.commit),
+    ):
+        if said > found:
+            told = f"{what} up to {said:,} were acknowledged, and up to {found:,} are stored"
+            return Finding("high-water mark", False, told, "restore a backup")
+    return Finding("high-water mark", True, f"all of {mark.seq:,} acknowledged events are stored")
+
+
+def _look_at_files(path: Path) -> Finding:
+    if os.name != "posix":
+        return Finding("files", True, "this system has no modes of files")
+    opened = find_open_files(path)
+    if not opened:
+        return Finding("files", True, "only their owner can read them")
+    named = ", ".join(f"{one.name} ({stat.S_IMODE(one.stat().st_mode):o})" for one in opened)
+    hint = "chmod 600 these files; the process that writes does so when it opens the store"
+    return Finding("files", False, f"others can read or write {named}", hint)
+
+
+def _look_at_windows(monitor: Monitor, *, is_complete: bool) -> Finding:
+    try:
+        done = recompute_windows(
+            monitor.store, monitor.project, monitor.configuration, is_complete=is_complete
+        )
+    except FileError as error:
+        return Finding("windows", False, error.message, error.hint)
+    told = f"{done.hours:,} of {done.total:,} final hours were recomputed from their events"
+    if done.wrong:
+        more = f" and {len(done.wrong) - 3:,} more" if len(done.wrong) > 3 else ""
+        told = f"{told}: {', '.join(done.wrong[:3])}{more} have other values"
+        return Finding("windows", False, told, "restore a backup, and look at the disk and memory")
+    return Finding("windows", True, f"{told}: all values are equal")
+
+
+def _look_at_disk(path: Path) -> Finding:
+    disk = shutil.disk_usage(path.parent)
+    share = disk.free / disk.total
+    log = beside(path, "-wal")
+    size = log.stat().st_size if log.exists() else 0
+    told = f"{disk.free / 1e9:,.1f} GB are free, {100 * share:.0f} % of the disk"
+    if share < LEAST_FREE:
+        return Finding("disk", False, told, "make room, or delete old events: monitor retain")
+    if size > MOST_LOG:
+        told = f"the log has {size / 1e6:,.0f} MB"
+        return Finding("disk", False, told, "end whoever reads the store for long")
+    return Finding("disk", True, told)
+
+
+def _look_at_events(monitor: Monitor) -> Iterator[Finding]:
+    counts = monitor.store.counters(monitor.project)
+    stored = sum(counts.get(name, 0) for name in STORED)
+    rejected = {name: count for name, count in counts.items() if name not in OTHER_COUNTERS}
+    yield _look_at_rejected(rejected, stored)
+    clock = sum(rejected.get(name, 0) for name in CLOCK)
+    told = f"{clock:,} events had times that could not be taken"
+    yield Finding("clocks", not clock, told, "look at the clocks of the senders" if clock else "")
+    conflicts = counts.get("conflict", 0)
+    told = f"{conflicts:,} events had the id of another"
+    yield Finding("ids", not conflicts, told, "give each event its own id" if conflicts else "")
+    unknown = counts.get("unknown_field", 0)
+    told = f"{unknown:,} fields meant nothing here"
+    yield Finding("fields", True, told)
+    pending = monitor.store.count_pending(monitor.project)
+    told = f"{pending:,} labels are of rankings that are not there"
+    is_good = pending <= MOST_PENDING * max(counts.get("accepted", 0), 1)
+    yield Finding("labels", is_good, told, "" if is_good else "are rankings logged, under one id?")
+
+
+def _look_at_rejected(rejected: Mapping[str, int], stored: int) -> Finding:
+    total = sum(rejected.values())
+    worst = sorted(rejected, key=lambda name: (-rejected[name], name))[:3]
+    reasons = ", ".join(f"{name} {rejected[name]:,}" for name in worst)
+    told = f"{total:,} of {total + stored:,} were rejected{': ' if total else ''}{reasons}"
+    is_good = total <= MOST_REJECTED * (total + stored)
+    return Finding("events", is_good, told, "" if is_good else "mend whoever sends them")
+
+
+def _look_at_evaluation(quality: Quality, now: int) -> Finding:
+    if quality.as_of is None:
+        is_good = not quality.behind
+        hint = "" if is_good else "rankscope monitor evaluate STORE, or serve it"
+        return Finding("evaluation", is_good, "nothing was evaluated yet", hint)
+    told = f"as of {format_time(quality.as_of)}, {quality.behind:,} events came since"
+    is_late = quality.behind > 0 and now - quality.as_of > MOST_BEHIND
+    hint = "rankscope monitor evaluate STORE, or serve it" if is_late else ""
+    return Finding("evaluation", not is_late, told, hint)
+
+
+def _look_at_flow(quality: Quality, now: int) -> Finding:
+    if quality.newest is None:
+        return Finding("flow", False, "no ranking of production is evaluated", "log rankings")
+    told = f"the newest ranking of production is of the hour of {format_time(quality.newest)}"
+    is_good = now - quality.newest < QUIET + HOUR
+    return Finding("flow", is_good, told, "" if is_good else "are rankings still logged?")
+
+
+def _look_at_late_labels(quality: Quality, _now: int) -> Finding:
+    total = sum(quality.curve.counts)
+    told = f"{quality.late:,} labels came after the attribution window of their ranking"
+    is_good = quality.late <= MOST_PENDING * max(total, 1)
+    return Finding("late labels", is_good, told, "" if is_good else "make the window longer")
+
+
+def _look_at_unshown_labels(quality: Quality, _now: int) -> Finding:
+    total = sum(quality.curve.counts)
+    told = f"{quality.unshown:,} labels are of documents that their ranking did not show"
+    is_good = quality.unshown <= MOST_PENDING * max(total, 1)
+    return Finding("unshown", is_good, told, "" if is_good else "are documents logged by one id?")
+
+
+def _look_at_values(quality: Quality, _now: int) -> Finding:
+    rankings = quality.shown["rankings"]
+    labelled = quality.shown["labelled"]
+    share = f", {100 * labelled / rankings:.0f} %" if rankings else ""
+    told = f"{labelled:,} of {rankings:,} rankings have labels{share}"
+    is_good = labelled > 0 or rankings == 0
+    return Finding("values", is_good, told, "" if is_good else "log labels: monitor label")
+
+
+def _look_at_notifications(monitor: Monitor) -> Finding:
+    webhook = find_webhook(monitor.store, monitor.project)
+    if webhook is not None and webhook.disabled is None and webhook.secret is None:
+        told = "the secret of the webhook is missing: nothing can be signed and sent to it"
+        return Finding("notifications", False, told, "rankscope monitor webhook set STORE ADDRESS")
+    letters = monitor.notifications()
+    lost = [letter for letter in letters if letter.status == "dead"]
+    if lost:
+        told = f"{len(lost):,} of the last {len(letters):,} were given up: {lost[0].problem}"
+        return Finding("notifications", False, told, "rankscope monitor webhook test STORE")
+    waiting = sum(letter.attempts > 0 and letter.status == "waiting" for letter in letters)
+    return Finding("notifications", True, f"{waiting:,} wait to be sent again")
+
+
+SAMPLE_HOURS = 24
+SAMPLE_RANKINGS = 100_000
+
+
+@record(frozen=True, slots=True)
+class Recomputed:
+    """Windows that were recomputed.
+
+    Args:
+        hours: How many hours.
+        total: How many hours can be recomputed: their events are there, and they are final.
+        wrong: The windows whose stored values are not those of their events, such as
+            `the hour of 2026-11-21T18:00:00.000000Z`.
+    """
+
+    hours: int
+    total: int
+    wrong: tuple[str, ...]
+
+
+def recompute_windows(
+    store: Store,
+    project: str,
+    configuration: Configuration,
+    *,
+    is_complete: bool = False,
+    threads: int | None = None,
+) -> Recomputed:
+    """Recompute windows from their events and compare them with what is stored.
+
+    Hours that are not final are left out, and so are those to which events came since the last
+    evaluation, and those whose events were deleted. With an hour, its day is checked: it has to be
+    the sum of its hours.
+
+    Args:
+        store: Where the events and windows are; another process may write to it.
+        project: The name of the project.
+        configuration: How it is measured.
+        is_complete: Whether to recompute all hours, and not a random sample of 24 with about
+            100,000 rankings.
+        threads: How many threads may work.
+
+    Raises:
+        FileError: The store cannot be read, or a window does not have its checksum.
+    """
+    digest = configuration.digest
+    progress = store.progress(project, digest)
+    if progress is None:
+        return Recomputed(0, 0, ())
+    final = _find_final(store, project, configuration, progress)
+    chosen = final
+    if not is_complete and len(final) > SAMPLE_HOURS:
+        # Another sample each time, so that a check every night covers most hours after a while.
+        chosen = sorted(random.SystemRandom().sample(final, SAMPLE_HOURS))
+    compute = partial(
+        sum_day,
+        store,
+        project=project,
+        configuration=configuration,
+        slicing=read_slicing(progress.slicing),
+        now=progress.as_of,
+        threads=threads,
+    )
+    hours = rankings = 0
+    wrong = set(_find_strays(store, project, digest))
+    for _, same_day in groupby(chosen, lambda start: start - start % DAY):
+        starts = list(same_day)
+        summed = compute(starts)
+        wrong.update(_compare(store, project, digest, summed))
+        hours += len(starts)
+        rankings += sum(summed.rankings)
+        if not is_complete and rankings > SAMPLE_RANKINGS:
+            break
+    if wrong:
+        # What another process has changed meanwhile was compared with something else.
+        still = set(_find_final(store, project, configuration, progress))
+        days = {start - start % DAY for start in still.symmetric_difference(final)}
+        wrong = {(length, at) for length, at in wrong if at - at % DAY not in days}
+    return Recomputed(hours, len(final), tuple(_name(*window) for window in sorted(wrong)))
+
+
+def _find_final(
+    store: Store, project: str, configuration: Configuration, progress: Progress
+) -> list[int]:
+    """Find the hours whose windows follow from the events that are stored."""
+    if not progress.seq:
+        return []
+    starts = set(store.touched(project, 0, HOUR).times.tolist())
+    starts.difference_update(store.touched(project, progress.seq, HOUR).times.tolist())
+    starts.difference_update(hour.start for hour in store.open_hours(project, configuration.digest))
+    # The clock may have been set back since they were summed.
+    closed = find_closed(configuration, progress.as_of)
+    whole_since = store.deleted_before(project)
+    return sorted(
+        start
+        for start in starts
+        if start <= closed and (whole_since is None or start >= whole_since)
+    )
+
+
+def _find_strays(store: Store, project: str, digest: bytes) -> Iterator[Window]:
+    """Find the windows of hours that have no rankings, though no rankings were deleted."""
+    known = store.hours(project, digest, store.deleted_before(project))
+    starts = set(store.touched(project, 0, HOUR).times.tolist())
+    return ((HOUR, hour.start) for hour in known if hour.start not in starts)
+
+
+def _compare(store: Store, project: str, digest: bytes, summed: SummedDay) -> Iterator[Window]:
+    """Find the windows of a day that are not stored as they were computed."""
+    starts = set(summed.starts)
+    day = summed.start
+    stored = [
+        *store.cells(project, digest, day, day + DAY),
+        *store.cells(project, digest, day, day + 1, length=DAY),
+    ]
+    hours = store.hours(project, digest, day, day + DAY)
+    for found, computed in (
+        (_by_window(stored), _by_window(summed.cells)),
+        (_by_window(hours), _by_window(summed.hours)),
+    ):
+        for window in found.keys() | computed.keys():
+            is_compared = window[0] == DAY or window[1] in starts
+            if is_compared and found.get(window) != computed.get(window):
+                yield window
+
+
+def _by_window(rows: Iterable[CellRow | HourRow]) -> dict[Window, set[CellRow | HourRow]]:
+    found: dict[Window, set[CellRow | HourRow]] = {}
+    for row in rows:
+        found.setdefault((getattr(row, "length", HOUR), row.start), set()).add(row)
+    return found
+
+
+def _name(length: int, start: int) -> str:
+    return f"the {'day' if length == DAY else 'hour'} of {format_time(start)}"

@@ -1,0 +1,351 @@
+"""Baselines: what values are held against, each mean with its interval."""
+
+from __future__ import annotations
+
+import math
+from types import MappingProxyType
+
+from rankscope import _core, engine
+from rankscope.data.interval import Interval
+from rankscope.errors import EmptyError
+from rankscope.monitor.definition.definition import check_comparable
+from rankscope.monitor.evaluate.clusters import name_clusters
+from rankscope.monitor.evaluate.contexts import find_contexts
+from rankscope.monitor.evaluate.values import evaluate_chunks
+from rankscope.monitor.events.times import format_time
+from rankscope.records import record
+from rankscope.stats.means import Mean, estimate_mean
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+    from typing import Any, Literal, TypeAlias
+
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from rankscope.monitor.definition.definition import Definition
+    from rankscope.monitor.definition.slices import Slice, Slicing
+    from rankscope.monitor.store.records import Version
+    from rankscope.monitor.store.store import Store
+    from rankscope.monitor.store.tables.chunks import Chunk, Context
+
+    Kind: TypeAlias = Literal["set", "period", "version"]
+
+INTERVAL = Interval(method="t")
+MEAN_FIELDS = ("value", "lower", "upper", "level", "clusters", "rankings")
+
+
+@record(frozen=True, slots=True)
+class Baseline:
+    """What values are held against.
+
+    Args:
+        kind: A `set` that was uploaded, a `period`, or the `version` before.
+        of: Which one, such as `validation` or `m 3`.
+        definition: What the values are values of.
+        means: By measure, the mean over rankings, with an interval over users, or over queries
+            where users are unknown.
+        rankings: How many rankings it has, those without relevant documents among them.
+        slices: By slice, the mean of each measure in it; NaN where there is none.
+    """
+
+    kind: Kind
+    of: str
+    definition: Definition
+    means: Mapping[str, Mean]
+    rankings: int
+    slices: Mapping[Slice, tuple[float, ...]] = MappingProxyType({})
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give all of it but the definition as numbers and texts."""
+        return {
+            "kind": self.kind,
+            "of": self.of,
+            "rankings": self.rankings,
+            "means": {
+                name: [_or_none(getattr(mean, field)) for field in MEAN_FIELDS]
+                for name, mean in self.means.items()
+            },
+            "slices": [
+                [[list(pair) for pair in place], [_or_none(mean) for mean in means]]
+                for place, means in self.slices.items()
+            ],
+        }
+
+    @classmethod
+    def from_dict(cls, stored: Mapping[str, Any], definition: Definition) -> Baseline:
+        """Read what `to_dict` gave of a baseline by a definition."""
+        return cls(
+            stored["kind"],
+            stored["of"],
+            definition,
+            {name: _read_mean(*fields) for name, fields in stored["means"].items()},
+            stored["rankings"],
+            {
+                tuple((name, value) for name, value in place): tuple(map(_or_nan, means))
+                for place, means in stored["slices"]
+            },
+        )
+
+    def find(self, measure: str, definition: Definition) -> Mean:
+        """Give the mean that values of a measure may be held against.
+
+        Raises:
+            UsageError: The values are of another definition, or there is no such measure.
+        """
+        check_comparable(self.definition.only(measure), definition.only(measure))
+        return self.means[measure]
+
+
+def measure_set(
+    store: Store,
+    project: str,
+    definition: Definition,
+    *,
+    environment: Literal["validation", "training"] = "validation",
+    model: str | None = None,
+    version: str | None = None,
+    interval: Interval = INTERVAL,
+    threads: int | None = None,
+) -> Baseline:
+    """Measure a set that was uploaded: all of its labels count, and nothing is pending.
+
+    Args:
+        store: Where the events are.
+        project: Whose they are.
+        definition: What to measure.
+        environment: Which set.
+        model: The model that ranked it; any if left out.
+        version: Its version; any if left out.
+        interval: How intervals are made.
+        threads: How many threads may work.
+
+    Raises:
+        EmptyError: There is no such ranking.
+    """
+    contexts = store.contexts(project)
+    wanted = find_contexts(contexts, environment, model, version)
+    sample = Sample(definition, wanted, None, threads)
+    sample.take(store.read(project))
+    name = _name(environment, model, version)
+    return sample.average("set", name, interval)
+
+
+def measure_period(
+    store: Store,
+    project: str,
+    definition: Definition,
+    *,
+    since: int,
+    until: int,
+    now: int,
+    model: str | None = None,
+    version: str | None = None,
+    interval: Interval = INTERVAL,
+    threads: int | None = None,
+) -> Baseline:
+    """Measure the rankings of a period in production whose attribution windows are closed.
+
+    Args:
+        store: Where the events are.
+        project: Whose they are.
+        definition: What to measure.
+        since: When the period begins, in microseconds since 1970 in UTC.
+        until: When it is over.
+        now: The moment as of which labels count.
+        model: The model that ranked; any if left out.
+        version: Its version; any if left out.
+        interval: How intervals are made.
+        threads: How many threads may work.
+
+    Raises:
+        EmptyError: There is no such ranking.
+    """
+    contexts = store.contexts(project)
+    wanted = find_contexts(contexts, "production", model, version)
+    sample = Sample(definition, wanted, now, threads)
+    sample.take(store.read(project, since, until))
+    name = _name(f"{format_time(since)} to {format_time(until)}", model, version)
+    return sample.average("period", name, interval)
+
+
+def measure_previous(
+    store: Store,
+    project: str,
+    definition: Definition,
+    *,
+    model: str,
+    version: str,
+    now: int,
+    since: int | None = None,
+    interval: Interval = INTERVAL,
+    threads: int | None = None,
+) -> Baseline:
+    """Measure the version of a model before another, as far as its rankings are mature.
+
+    The version before is the one that was first shown last before the other was first shown.
+
+    Args:
+        store: Where the events are.
+        project: Whose they are.
+        definition: What to measure.
+        model: The model.
+        version: The version whose predecessor is wanted.
+        now: The moment as of which labels count.
+        since: From when on rankings count, in microseconds since 1970 in UTC.
+        interval: How intervals are made.
+        threads: How many threads may work.
+
+    Raises:
+        EmptyError: There is no version before, or it has no mature ranking.
+    """
+    contexts = store.contexts(project)
+    found = find_previous(store.versions(project), model=model, version=version)
+    if found is None:
+        raise _empty(f"a version of {model} before {version}")
+    wanted = find_contexts(contexts, "production", model, found)
+    sample = Sample(definition, wanted, now, threads)
+    sample.take(store.read(project, since))
+    return sample.average("version", _name("", model, found), interval)
+
+
+def find_previous(versions: Iterable[Version], *, model: str, version: str) -> str | None:
+    """Find the version that was first shown last before another was; of two at once, by name.
+
+    Args:
+        versions: The versions that were shown, whichever models they are of.
+        model: The model.
+        version: The version whose predecessor is wanted.
+
+    Returns:
+        The version; `None` where there is none before, or the other was not shown.
+    """
+    first = {
+        one.version: one.first
+        for one in versions
+        if (one.environment, one.model) == ("production", model)
+    }
+    if version not in first:
+        return None
+    here = (first[version], version)
+    before = [(time, name) for name, time in first.items() if (time, name) < here]
+    return max(before)[1] if before else None
+
+
+class Sample:
+    """Values of some rankings, and whose they are.
+
+    Args:
+        definition: What to measure.
+        contexts: What the rankings that are wanted have in common, by number.
+        now: As of when; without it, as of a set that was uploaded.
+        threads: How many threads may work.
+    """
+
+    def __init__(
+        self,
+        definition: Definition,
+        contexts: Mapping[int, Context],
+        now: int | None,
+        threads: int | None,
+    ) -> None:
+        self._definition = definition
+        self._contexts = contexts
+        self._now = now
+        self._threads = threads
+        self._values: list[list[NDArray[np.float64]]] = []
+        self._numbers: list[NDArray[np.int64]] = []
+        self._clusters: list[bytes] = []
+
+    def take(self, chunks: Iterable[Chunk]) -> None:
+        """Take the rankings of chunks."""
+        import numpy as np  # noqa: PLC0415 - loads with the first array
+
+        wanted = np.array(sorted(self._contexts), dtype=np.int64)
+        chosen = (chunk for chunk in chunks if np.isin(chunk.contexts, wanted).any())
+        for each in evaluate_chunks(chosen, self._definition, now=self._now, threads=self._threads):
+            chunk = each.chunk
+            kept = np.flatnonzero(np.isin(chunk.contexts, wanted) & each.graded.is_mature)
+            self._values.append([measured.value[kept] for measured in each.values.measures])
+            self._numbers.append(chunk.contexts[kept])
+            self._clusters.extend(name_clusters(chunk, kept.tolist()))
+
+    def average(
+        self, kind: Kind, of: str, interval: Interval, slicing: Slicing | None = None
+    ) -> Baseline:
+        """Average what was taken.
+
+        Raises:
+            EmptyError: There is nothing.
+        """
+        import numpy as np  # noqa: PLC0415 - loads with the first array
+
+        if not self._clusters:
+            raise _empty(f"mature rankings of {of}")
+        # Numbered in the order of their names, so that no order of events matters.
+        numbers = {name: number for number, name in enumerate(sorted(set(self._clusters)))}
+        clusters = np.array([numbers[name] for name in self._clusters], dtype=np.int64)
+        columns = [np.concatenate(column) for column in zip(*self._values, strict=True)]
+        threads = engine.count_threads(self._threads)
+        means = {
+            measure.name: estimate_mean(values, clusters, interval, threads)
+            for measure, values in zip(self._definition.measures, columns, strict=True)
+        }
+        slices = {} if slicing is None else self._average_slices(columns, slicing)
+        return Baseline(kind, of, self._definition, means, len(clusters), slices)
+
+    def _average_slices(
+        self, columns: list[NDArray[np.float64]], slicing: Slicing
+    ) -> dict[Slice, tuple[float, ...]]:
+        """Average the rankings of each slice."""
+        import numpy as np  # noqa: PLC0415 - loads with the first array
+
+        numbers, at = np.unique(np.concatenate(self._numbers), return_inverse=True)
+        found = [self._contexts[number] for number in numbers.tolist()]
+        averaged: dict[Slice, tuple[float, ...]] = {}
+        for attributes in slicing.dimensions()[1:]:
+            named = [slicing.place(found, name) for name in attributes]
+            places = [
+                tuple(zip(attributes, values, strict=True)) for values in zip(*named, strict=True)
+            ]
+            codes = {place: code for code, place in enumerate(dict.fromkeys(places))}
+            groups = np.array([codes[place] for place in places], dtype=np.int64)[at]
+            counts = [np.bincount(groups, ~np.isnan(one), len(codes)).tolist() for one in columns]
+            packed = _core.sum_groups(groups, columns, len(codes))
+            for (place, code), sums in zip(codes.items(), packed, strict=True):
+                totals = _core.round_sums(sums)
+                averaged[place] = tuple(
+                    total / count[code] if count[code] else math.nan
+                    for total, count in zip(totals, counts, strict=True)
+                )
+        return averaged
+
+
+def _read_mean(
+    value: float | None,
+    lower: float | None,
+    upper: float | None,
+    *others: Any,  # noqa: ANN401 - what JSON held
+) -> Mean:
+    return Mean(_or_nan(value), _or_nan(lower), _or_nan(upper), *others)
+
+
+def _or_none(number: float) -> float | None:
+    return None if math.isnan(number) else number
+
+
+def _or_nan(number: float | None) -> float:
+    return math.nan if number is None else number
+
+
+def _name(what: str, model: str | None, version: str | None) -> str:
+    return " ".join(filter(None, (what, model, version)))
+
+
+def _empty(wanted: str) -> EmptyError:
+    return EmptyError(
+        f"expected {wanted}, found none",
+        hint="send the events, or wait until attribution windows are closed",
+        code="no_baseline",
+    )

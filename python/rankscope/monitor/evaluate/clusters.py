@@ -1,0 +1,194 @@
+"""Which rankings depend on each other, and how much that widens an interval."""
+
+from __future__ import annotations
+
+import math
+
+from rankscope import _core
+from rankscope.records import record
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from typing import Any, TypeAlias
+
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from rankscope.monitor.evaluate.values import Evaluated
+    from rankscope.monitor.evaluate.windows import Key
+    from rankscope.monitor.store.tables.chunks import Chunk
+
+    Moments: TypeAlias = tuple[float, float, float, float]
+
+
+def name_clusters(chunk: Chunk, places: Sequence[int]) -> Iterator[bytes]:
+    """Name whose ranking each is: the user, else the query, else nobody's but its own.
+
+    Args:
+        chunk: The rankings.
+        places: Which of them.
+
+    Yields:
+        A name for each; a user may be called as a query is, and is another all the same.
+    """
+    columns = [
+        (kind, offsets.tolist(), text.tobytes())
+        for kind, (offsets, text) in (
+            (b"u", chunk.user_ids),
+            (b"q", chunk.query_keys),
+            (b"r", chunk.ranking_ids),
+        )
+    ]
+    for place in places:
+        for kind, offsets, text in columns:
+            start, end = offsets[place], offsets[place + 1]
+            if start < end:
+                yield kind + text[start:end]
+                break
+
+
+@record(frozen=True, slots=True)
+class Spread:
+    """Sums over the clusters of some rankings, for each measure.
+
+    A cluster is the user, or the query where users are unknown. With S the sum of the values of a
+    cluster and n their number, the sums are those of 1, n², S n and S². They can be added: a
+    cluster that is in two of them counts as two.
+
+    Args:
+        moments: The four sums of each measure.
+
+    Examples:
+        >>> import numpy as np
+        >>> values, users = [0.9, 0.5, 0.7, 0.8], ["a", "b", "b", "c"]
+        >>> of_users = Spread(((3.0, 6.0, 4.1, 2.89),))  # a: 0.9 of 1, b: 1.2 of 2, c: 0.8 of 1
+        >>> ends = of_users.interval(0, mean=2.9 / 4, count=4, level=0.95)
+        >>> from rankscope import Interval
+        >>> from rankscope.stats.means import estimate_mean
+        >>> mean = estimate_mean(np.array(values), np.array(users), Interval(method="t"))
+        >>> np.allclose(ends, (mean.lower, mean.upper), atol=1e-12)
+        True
+    """
+
+    moments: tuple[Moments, ...]
+
+    def merge(self, other: Spread) -> Spread:
+        """Add the clusters of other rankings."""
+        return Spread(
+            tuple(
+                (one[0] + more[0], one[1] + more[1], one[2] + more[2], one[3] + more[3])
+                for one, more in zip(self.moments, other.moments, strict=True)
+            )
+        )
+
+    def interval(
+        self, measure: int, *, mean: float, count: int, level: float
+    ) -> tuple[float, float]:
+        """Give the t interval by the cluster-robust standard error of a mean.
+
+        It is that of `rankscope.stats.means.estimate_mean` where no cluster is in two parts.
+
+        Args:
+            measure: The place of the measure.
+            mean: The mean of all values.
+            count: How many values there are.
+            level: The probability with which the interval covers.
+
+        Returns:
+            Its ends; NaN where there are fewer than two clusters.
+        """
+        clusters, sizes, products, squares = self.moments[measure]
+        if clusters < 2:
+            return math.nan, math.nan
+        # Rounding may take what is 0 below it.
+        total = max(squares - 2 * mean * products + mean * mean * sizes, 0.0)
+        error = math.sqrt(total * clusters / (clusters - 1)) / count
+        half = _core.t_quantile(level, clusters - 1) * error
+        return mean - half, mean + half
+
+
+def add_spreads(spreads: Sequence[Spread]) -> Spread:
+    """Add up the clusters of several cells, at least one, one after the other.
+
+    Args:
+        spreads: What `Spread.merge` would add in the same order, with the same bits.
+    """
+    import numpy as np  # noqa: PLC0415 - loads with the first array
+
+    moments = np.array([one.moments for one in spreads])
+    # Added in order, as no other sum of NumPy promises to be.
+    total = np.add.accumulate(moments, axis=0)[-1]
+    return Spread(tuple(tuple(row) for row in total.tolist()))
+
+
+class SpreadSums:
+    """Adds up the clusters of cells, ranking by ranking; the order of chunks makes no difference.
+
+    Args:
+        measures: How many measures there are.
+    """
+
+    def __init__(self, measures: int) -> None:
+        self._measures = measures
+        self._cells: dict[Key, int] = {}
+        self._clusters: dict[bytes, int] = {}
+        self._codes: list[NDArray[np.int64]] = []
+        self._values: list[list[NDArray[np.float64]]] = []
+
+    def take(self, evaluated: Evaluated, keys: list[Key], groups: NDArray[np.int64]) -> None:
+        """Take the rankings of a chunk.
+
+        Args:
+            evaluated: The rankings with their values.
+            keys: The cells that they are in.
+            groups: For each ranking the place of its cell among those.
+        """
+        import numpy as np  # noqa: PLC0415 - loads with the first array
+
+        cells, clusters = self._cells, self._clusters
+        places = np.array([cells.setdefault(key, len(cells)) for key in keys], dtype=np.int64)
+        named = name_clusters(evaluated.chunk, range(len(groups)))
+        whose = [clusters.setdefault(name, len(clusters)) for name in named]
+        self._codes.append((places[groups] << 32) + np.array(whose, dtype=np.int64))
+        self._values.append([one.value for one in evaluated.values.measures])
+
+    def finish(self) -> dict[Key, Spread]:
+        """Give the sums of each cell."""
+        import numpy as np  # noqa: PLC0415 - loads with the first array
+
+        if not self._cells:
+            return {}
+        members, at = np.unique(np.concatenate(self._codes), return_inverse=True)
+        cell = members >> 32
+        columns = [np.concatenate(column) for column in zip(*self._values, strict=True)]
+        found = [
+            _sum_clusters(values, at, len(members), cell, len(self._cells)) for values in columns
+        ]
+        return {
+            key: Spread(tuple(one[place] for one in found)) for key, place in self._cells.items()
+        }
+
+
+def _sum_clusters(
+    values: NDArray[np.float64],
+    members: NDArray[np.intp],
+    count: int,
+    cell: NDArray[np.int64],
+    cells: int,
+) -> list[Moments]:
+    """Sum what the clusters of each cell add up to."""
+    import numpy as np  # noqa: PLC0415 - loads with the first array
+
+    is_defined = ~np.isnan(values)
+    sizes = np.bincount(members, is_defined.astype(np.float64), count)
+    # Rankings come in the order of time, whatever chunk they are in.
+    sums = np.bincount(members, np.where(is_defined, values, 0.0), count)
+    rows: list[NDArray[Any]] = [
+        (sizes > 0).astype(np.float64),
+        sizes * sizes,
+        sums * sizes,
+        sums * sums,
+    ]
+    packed = _core.sum_groups(cell, rows, cells)
+    return [tuple(_core.round_sums(one)) for one in packed]  # type: ignore[misc]  # four of them

@@ -1,0 +1,45 @@
+"""What rankings have in common, while more of them come."""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from rankscope.monitor.store.store import Store
+    from rankscope.monitor.store.tables.chunks import Context
+
+
+class Contexts(dict[int, "Context"]):
+    """What rankings of a project have in common, by its number.
+
+    Rankings are read in other moments than this: what is new by then is looked up when it is met.
+
+    Args:
+        store: Where they are.
+        project: The name of the project.
+    """
+
+    def __init__(self, store: Store, project: str) -> None:
+        super().__init__(store.contexts(project))
+        self._store = store
+        self._project = project
+
+    def __missing__(self, number: int) -> Context:
+        self.update(self._store.contexts(self._project))
+        if number not in self:
+            raise KeyError(number)
+        return self[number]
+
+
+def find_contexts(
+    contexts: Mapping[int, Context], environment: str, model: str | None, version: str | None
+) -> dict[int, Context]:
+    """Find what is common to rankings of an environment, a model and a version; `None` is any."""
+    return {
+        number: context
+        for number, context in contexts.items()
+        if context.environment == environment
+        and (model is None or context.model == model)
+        and (version is None or context.version == version)
+    }

@@ -1,0 +1,264 @@
+"""Sums the hours of a day, and the day: what a store keeps of them.
+
+Days have nothing to do with each other, so that more than one can be summed at a time.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from functools import partial
+
+from rankscope.monitor.evaluate.clusters import SpreadSums
+from rankscope.monitor.evaluate.contexts import Contexts
+from rankscope.monitor.evaluate.stored_windows import (
+    AGES,
+    Folded,
+    MaturityCurve,
+    StoredCell,
+    add_cells,
+    pack_cell,
+    pack_hour,
+    unpack_cell,
+)
+from rankscope.monitor.evaluate.values import evaluate_chunks
+from rankscope.monitor.evaluate.windows import group_rankings, sum_evaluated
+from rankscope.monitor.events.limits import DAY, HOUR, SECOND
+from rankscope.monitor.store.folding import choose_versions
+from rankscope.records import record
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from rankscope.monitor.definition.configuration import Configuration
+    from rankscope.monitor.definition.slices import Slicing
+    from rankscope.monitor.evaluate.values import Evaluated
+    from rankscope.monitor.evaluate.windows import Foldings, Key
+    from rankscope.monitor.events.event import Environment
+    from rankscope.monitor.store.folding import Pair
+    from rankscope.monitor.store.store import Store
+    from rankscope.monitor.store.tables.chunks import Context
+    from rankscope.monitor.store.tables.windows import CellRow, HourRow
+
+
+@record(frozen=True, slots=True)
+class SummedDay:
+    """A day of which some hours were summed again.
+
+    Args:
+        start: When it begins.
+        starts: When those hours do.
+        rankings: How many rankings each of them has.
+        cells: The cells of those hours, and of the day.
+        hours: What is known of those hours besides.
+    """
+
+    start: int
+    starts: tuple[int, ...]
+    rankings: tuple[int, ...]
+    cells: tuple[CellRow, ...]
+    hours: tuple[HourRow, ...]
+
+
+def find_closed(configuration: Configuration, now: int) -> int:
+    """Give the time at or before which an hour has begun that is closed as of a moment."""
+    return now - configuration.definition.window * SECOND - HOUR
+
+
+def sum_day(
+    store: Store,
+    starts: Sequence[int],
+    *,
+    project: str,
+    configuration: Configuration,
+    slicing: Slicing,
+    now: int,
+    threads: int | None,
+) -> SummedDay:
+    """Sum hours of one day, and the day, whose other hours are as they were stored.
+
+    Args:
+        store: Where the rankings and the other hours are.
+        starts: When the hours begin, ascending.
+        project: The name of the project.
+        configuration: How it is measured.
+        slicing: The slices.
+        now: The moment as of which values are, in microseconds since 1970 in UTC.
+        threads: How many threads may work; the sums do not depend on it.
+    """
+    day = starts[0] - starts[0] % DAY
+    closed = find_closed(configuration, now)
+    contexts = Contexts(store, project)
+    foldings = _fold_hours(store, project, starts, contexts)
+    summed = _Hours(list(starts))
+    for some in _batch(starts, closed):
+        moment = now if some[0] <= closed else min(now, _open_until(some[0], configuration))
+        evaluated = evaluate_chunks(
+            store.read(project, some[0], some[-1] + HOUR),
+            configuration.definition,
+            now=moment,
+            threads=threads,
+        )
+        summed.take(evaluated, contexts, configuration, slicing, foldings)
+    stored = store.cells(project, configuration.digest, day, day + DAY)
+    others = [unpack_cell(row) for row in stored if row.start not in starts]
+    cells = sorted([*summed.cells, *others], key=lambda one: one.key)
+    return SummedDay(
+        day,
+        tuple(starts),
+        tuple(summed.rankings.tolist()),
+        (
+            *(pack_cell(HOUR, one) for one in summed.cells),
+            *(pack_cell(DAY, one) for one in _add_hours(day, cells)),
+        ),
+        tuple(summed.pack(foldings)),
+    )
+
+
+def _fold_hours(store: Store, project: str, starts: Sequence[int], contexts: Contexts) -> Foldings:
+    """Choose the versions of each hour that have cells of their own, where there are too many.
+
+    All rankings of the hours are counted, so that the choice does not depend on how they are read.
+    """
+    makers = {(one.environment, one.model, one.version) for one in contexts.values()}
+    if not _choose({(0, *maker): 1 for maker in makers}):
+        # There are not too many in all hours together.
+        return {}
+    from rankscope.monitor.store.tables.versions import count_by_hour  # noqa: PLC0415 - SQLAlchemy
+
+    counted = partial(count_by_hour, project=project, since=starts[0], until=starts[-1] + HOUR)
+    rankings: Counter[tuple[int, Environment, str, str]] = Counter()
+    for start, number, count in store.query(counted):
+        context = contexts[number]
+        rankings[start, context.environment, context.model, context.version] += count
+    return _choose(rankings)
+
+
+def _choose(rankings: Mapping[tuple[int, Environment, str, str], int]) -> Foldings:
+    """Choose the versions of each window and environment, where there are too many."""
+    found: dict[tuple[int, Environment], dict[Pair, int]] = {}
+    for (start, environment, *pair), count in rankings.items():
+        model, version = pair
+        found.setdefault((start, environment), {})[model, version] = count
+    chosen = {place: choose_versions(counts) for place, counts in found.items()}
+    return {place: folding for place, folding in chosen.items() if folding.folded}
+
+
+def _open_until(start: int, configuration: Configuration) -> int:
+    """Give the last moment at which no ranking of an hour is mature."""
+    return start + configuration.definition.window * SECOND - 1
+
+
+def _batch(starts: Sequence[int], closed: int) -> Iterator[list[int]]:
+    """Put hours together that are closed and follow each other; each that is open stays alone."""
+    batch: list[int] = []
+    for start in starts:
+        if batch and (start > closed or start - batch[-1] > HOUR):
+            yield batch
+            batch = []
+        batch.append(start)
+    if batch:
+        yield batch
+
+
+def _add_hours(day: int, cells: Iterable[StoredCell]) -> Iterator[StoredCell]:
+    """Add up the hours of a day, cell by cell; a day has no more versions than an hour."""
+    hours = list(cells)
+    rankings: Counter[tuple[int, Environment, str, str]] = Counter()
+    for key, cell, _ in hours:
+        if not key.slice:
+            rankings[day, key.environment, key.model, key.version] += cell.tally("rankings")
+    foldings = _choose(rankings)
+    found: dict[Key, list[StoredCell]] = {}
+    for one in hours:
+        key = one.key._replace(start=day)
+        folding = foldings.get((day, key.environment))
+        if folding is not None:
+            model, version = folding.place(key.model, key.version)
+            key = key._replace(model=model, version=version)
+        found.setdefault(key, []).append(one)
+    for key, members in found.items():
+        yield StoredCell(key, *add_cells(members))
+
+
+class _Hours:
+    """Hours of a day that are summed.
+
+    Args:
+        starts: When they begin, ascending.
+    """
+
+    def __init__(self, starts: list[int]) -> None:
+        import numpy as np  # noqa: PLC0415 - loads with the first array
+
+        self._starts = starts
+        self._ages = np.zeros((len(starts), len(AGES) + 1), dtype=np.int64)
+        self._late = np.zeros(len(starts), dtype=np.int64)
+        self._unshown = np.zeros(len(starts), dtype=np.int64)
+        self.rankings = np.zeros(len(starts), dtype=np.int64)
+        self.cells: list[StoredCell] = []
+
+    def take(
+        self,
+        evaluated: Iterable[Evaluated],
+        contexts: Mapping[int, Context],
+        configuration: Configuration,
+        slicing: Slicing,
+        foldings: Foldings,
+    ) -> None:
+        """Sum the rankings of some of the hours."""
+        spreads = SpreadSums(len(configuration.definition.measures))
+
+        def watch() -> Iterator[Evaluated]:
+            for each in evaluated:
+                spreads.take(each, *group_rankings(each, contexts, foldings=foldings))
+                self._count(each)
+                yield each
+
+        windows = sum_evaluated(
+            watch(), contexts, configuration.definition, slicing, foldings=foldings
+        )
+        found = spreads.finish()
+        self.cells += [StoredCell(key, cell, found.get(key)) for key, cell in windows.cells.items()]
+
+    def _count(self, each: Evaluated) -> None:
+        """Count the labels of the hours by age, and those that count for nothing."""
+        import numpy as np  # noqa: PLC0415 - loads with the first array
+
+        graded = each.graded
+        hour = np.searchsorted(np.array(self._starts), each.chunk.times, side="right") - 1
+        size = len(self._starts)
+        self.rankings += np.bincount(hour, minlength=size)
+        self._late += _sum_by(hour, graded.late, size)
+        self._unshown += _sum_by(hour, graded.unshown, size)
+        is_final = graded.is_mature[graded.aged]
+        places = np.searchsorted(np.array(AGES), graded.ages[is_final], side="left")
+        at = hour[graded.aged[is_final]] * (len(AGES) + 1) + places
+        self._ages += np.bincount(at, minlength=self._ages.size).reshape(self._ages.shape)
+
+    def pack(self, foldings: Foldings) -> list[HourRow]:
+        """Give what is known of the hours besides their cells."""
+        columns = zip(
+            self._starts,
+            self._ages.tolist(),
+            self._late.tolist(),
+            self._unshown.tolist(),
+            strict=True,
+        )
+        packed = []
+        for start, ages, late, unshown in columns:
+            folding = foldings.get((start, "production"))
+            folded = None if folding is None else Folded(folding.folded, folding.rest)
+            curve = MaturityCurve(AGES, tuple(ages))
+            packed.append(pack_hour(start, curve, late, unshown, folded))
+        return packed
+
+
+def _sum_by(groups: NDArray[np.int64], counts: NDArray[np.int64], size: int) -> NDArray[np.int64]:
+    import numpy as np  # noqa: PLC0415 - loads with the first array
+
+    # Sums of fewer than 2^53 are whole numbers, exactly.
+    return np.bincount(groups, counts, size).astype(np.int64)

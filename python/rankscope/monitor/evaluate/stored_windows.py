@@ -1,0 +1,265 @@
+"""Windows as the store keeps them, and how soon labels arrive."""
+
+from __future__ import annotations
+
+import json
+import struct
+from functools import lru_cache
+from itertools import accumulate
+from typing import NamedTuple
+
+from rankscope import _core
+from rankscope.errors import UsageError
+from rankscope.monitor.evaluate.clusters import Spread, add_spreads
+from rankscope.monitor.evaluate.windows import COUNTS, Cell, Key
+from rankscope.monitor.events.limits import MINUTE
+from rankscope.monitor.store.deadline import check_deadline
+from rankscope.monitor.store.tables.windows import CellRow, HourRow
+from rankscope.records import record
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+    from typing import Any
+
+    from rankscope.monitor.definition.slices import Slice
+    from rankscope.monitor.evaluate.grades import Graded
+
+MOMENTS = 4
+CHECK_EVERY = 1000
+"""After so many cells it is checked whether the time for a read is up: some 10 ms."""
+
+
+# There are many, as of keys and cells.
+class StoredCell(NamedTuple):
+    """A cell as it is stored.
+
+    Args:
+        key: Whose sums it has.
+        cell: Counts and exact sums.
+        spread: How much clusters differ, or `None` where that was not kept.
+    """
+
+    key: Key
+    cell: Cell
+    spread: Spread | None
+
+
+def pack_cell(length: int, stored: StoredCell) -> CellRow:
+    """Pack a cell of a window of some length."""
+    key, cell, spread = stored.key, stored.cell, stored.spread
+    moments = () if spread is None else [one for each in spread.moments for one in each]
+    return CellRow(
+        length,
+        key.start,
+        name_place(key.slice),
+        key.environment,
+        key.model,
+        key.version,
+        key.is_mature,
+        _pack("q", cell.counts),
+        _pack("q", cell.defined),
+        cell.sums,
+        _pack("d", moments),
+    )
+
+
+def unpack_cell(row: CellRow) -> StoredCell:
+    """Unpack a cell."""
+    place = _read_place(row.slice)
+    # What was stored is what `Key` has.
+    environment: Any = row.environment
+    key = Key(row.start, environment, row.model, row.version, place, row.is_mature)
+    moments = _unpack("d", row.spread)
+    return StoredCell(
+        key,
+        Cell(_unpack("q", row.counts), _unpack("q", row.defined), row.sums),
+        Spread(tuple(zip(*[iter(moments)] * MOMENTS, strict=True))) if moments else None,
+    )
+
+
+def unpack_cells(rows: Iterable[CellRow]) -> Iterator[StoredCell]:
+    """Unpack cells one after the other.
+
+    Raises:
+        DeadlineError: It takes longer than the read that it is part of may.
+    """
+    for number, row in enumerate(rows):
+        if not number % CHECK_EVERY:
+            check_deadline()
+        yield unpack_cell(row)
+
+
+def read_rankings(row: CellRow) -> int:
+    """Return how many rankings a cell has, without unpacking the rest of it.
+
+    Examples:
+        >>> cell = Cell((7, 0, 0, 0, 0, 0, 0, 0, 0, 0), (), b"")
+        >>> key = Key(0, "production", "search", "4", (), is_mature=True)
+        >>> read_rankings(pack_cell(3600, StoredCell(key, cell, None)))
+        7
+    """
+    count: int = struct.unpack_from("<q", row.counts, 8 * COUNTS.index("rankings"))[0]
+    return count
+
+
+class Folded(NamedTuple):
+    """What has no windows of its own in an hour of production, for its versions are too many.
+
+    Args:
+        versions: How many versions.
+        rankings: How many rankings they have.
+    """
+
+    versions: int = 0
+    rankings: int = 0
+
+
+def pack_hour(
+    start: int, curve: MaturityCurve, late: int, unshown: int, folded: Folded | None = None
+) -> HourRow:
+    """Pack what is known of an hour besides its cells."""
+    # Most hours fold nothing, and those that were stored by earlier versions do not say.
+    return HourRow(start, _pack("q", (*curve.counts, *(folded or ()))), late, unshown)
+
+
+def unpack_ages(row: HourRow) -> tuple[int, ...]:
+    """Unpack how many labels came by which age."""
+    return _unpack("q", row.ages)[: len(AGES) + 1]
+
+
+def unpack_folded(row: HourRow) -> Folded:
+    """Unpack what has no windows of its own in an hour."""
+    return Folded(*_unpack("q", row.ages)[len(AGES) + 1 :])
+
+
+@lru_cache(10_000)
+def name_place(place: Slice) -> str:
+    """Write a slice in the one way in which equal slices are equal texts.
+
+    Examples:
+        >>> name_place((("device", "tv"),))
+        '[["device", "tv"]]'
+    """
+    return json.dumps(place)
+
+
+def add_cells(cells: Sequence[StoredCell]) -> tuple[Cell, Spread | None]:
+    """Add up cells, at least one, and how much their clusters differ where all of them say so."""
+    if len(cells) == 1:
+        return cells[0].cell, cells[0].spread
+    total = Cell(
+        _add(one.cell.counts for one in cells),
+        _add(one.cell.defined for one in cells),
+        _core.add_sums([one.cell.sums for one in cells]),
+    )
+    spreads = [one.spread for one in cells]
+    return total, add_spreads([one for one in spreads if one]) if all(spreads) else None
+
+
+def _add(rows: Iterable[tuple[int, ...]]) -> tuple[int, ...]:
+    return tuple(map(sum, zip(*rows, strict=True)))
+
+
+@lru_cache(10_000)
+def _read_place(text: str) -> Slice:
+    return tuple((name, value) for name, value in json.loads(text))
+
+
+def _pack(kind: str, numbers: Sequence[float]) -> bytes:
+    return struct.pack(f"<{len(numbers)}{kind}", *numbers)
+
+
+def _unpack(kind: str, packed: bytes) -> tuple[Any, ...]:
+    return struct.unpack(f"<{len(packed) // 8}{kind}", packed)
+
+
+AGES = tuple(
+    minutes * MINUTE
+    for minutes in (
+        1,
+        5,
+        15,
+        30,
+        60,
+        120,
+        240,
+        480,
+        720,
+        1440,
+        2880,
+        4320,
+        7200,
+        10080,
+        20160,
+        43200,
+    )
+)
+"""The ages by which labels are counted."""
+
+
+@record(frozen=True, slots=True)
+class MaturityCurve:
+    """How many of the labels of mature rankings were there by which age.
+
+    Ages are by the times of the events: how long an event took to arrive is not in them.
+
+    Args:
+        ages: Ages in microseconds, ascending.
+        counts: How many labels came up to each age and after the one before it; the last number is
+            that of those that came after all of them.
+    """
+
+    ages: tuple[int, ...]
+    counts: tuple[int, ...]
+
+    @property
+    def shares(self) -> tuple[float, ...]:
+        """The share of all labels that were there by each age; empty where there are no labels.
+
+        Examples:
+            >>> MaturityCurve((60, 3600), (6, 3, 1)).shares
+            (0.6, 0.9)
+        """
+        total = sum(self.counts)
+        so_far = list(accumulate(self.counts))[:-1]
+        return tuple(count / total for count in so_far) if total else ()
+
+    def merge(self, other: MaturityCurve) -> MaturityCurve:
+        """Count the labels of both.
+
+        Raises:
+            UsageError: They are by other ages.
+        """
+        if self.ages != other.ages:
+            raise UsageError(
+                f"expected curves by the same ages, found {self.ages} and {other.ages}",
+                hint="count the labels of both by one list of ages",
+                code="other_definition",
+            )
+        return MaturityCurve(
+            self.ages, tuple(map(sum, zip(self.counts, other.counts, strict=True)))
+        )
+
+
+def count_ages(graded: Graded, ages: tuple[int, ...]) -> MaturityCurve:
+    """Count the labels of the mature rankings of a chunk by their age.
+
+    Args:
+        graded: What is known of the chunk.
+        ages: Ages in microseconds, ascending.
+
+    Raises:
+        UsageError: Ages are not ascending.
+    """
+    import numpy as np  # noqa: PLC0415 - loads with the first array
+
+    if not ages or list(ages) != sorted(set(ages)):
+        raise UsageError(
+            f"expected ages that ascend, found {ages}",
+            hint="(60_000_000, 3_600_000_000) for a minute and an hour",
+            code="bad_period",
+        )
+    final = graded.ages[graded.is_mature[graded.aged]]
+    places = np.searchsorted(np.array(ages), final, side="left")
+    return MaturityCurve(ages, tuple(np.bincount(places, minlength=len(ages) + 1).tolist()))

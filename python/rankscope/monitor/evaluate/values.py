@@ -1,0 +1,308 @@
+"""Values of rankings, computed by one call of the engine for each chunk."""
+
+from __future__ import annotations
+
+from rankscope.adapters.arrays import Groups
+from rankscope.api.rankings import rank_groups
+from rankscope.errors import MeasureError
+from rankscope.explain.diff.losses import Parts, take_settings
+from rankscope.measures import IDCG, nDCG
+from rankscope.monitor.evaluate.grades import grade_chunk
+from rankscope.monitor.store.tables.documents import offsets_of
+from rankscope.records import record, replace
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from rankscope.measures import Measure
+    from rankscope.monitor.definition.definition import Definition
+    from rankscope.monitor.evaluate.grades import Graded
+    from rankscope.monitor.store.tables.chunks import Chunk
+    from rankscope.monitor.store.tables.documents import ItemColumns
+
+FILL = {"zero": 0.0, "one": 1.0}
+"""What a ranking without relevant documents is worth under a policy that counts it."""
+
+PARTS = ("truncation", "ordering", "undefined", "ideal")
+"""What there is of nDCG beside its value."""
+
+
+@record(frozen=True, slots=True, kw_only=True)
+class MeasureValues:
+    """The values of a measure, one a ranking; NaN where the mean leaves it out.
+
+    What a ranking could have shown and did not is not in its log: the ideal is the best order of
+    what was shown, and retrieval loss is not observable. Value, truncation, ordering and undefined
+    add up to 1.
+
+    Args:
+        measure: The measure.
+        value: Its values.
+        truncation: What is lost below the cutoff, for nDCG; otherwise `None`, as are the others.
+        ordering: What is lost by the order above it.
+        undefined: What is lost where there is no relevant document.
+        ideal: IDCG.
+    """
+
+    measure: Measure
+    value: NDArray[np.float64]
+    truncation: NDArray[np.float64] | None = None
+    ordering: NDArray[np.float64] | None = None
+    undefined: NDArray[np.float64] | None = None
+    ideal: NDArray[np.float64] | None = None
+
+    def columns(self) -> Iterator[tuple[str, NDArray[np.float64]]]:
+        """Give the columns that there are, by names such as `nDCG@10` and `nDCG@10 ordering`."""
+        yield self.measure.name, self.value
+        for part in PARTS:
+            column = getattr(self, part)
+            if column is not None:
+                yield f"{self.measure.name} {part}", column
+
+
+@record(frozen=True, slots=True, kw_only=True)
+class Values:
+    """The values of a chunk, and what they were made of, one a ranking.
+
+    Args:
+        measures: The values of each measure.
+        documents: How many documents were shown.
+        relevant: How many of them have a grade above 0.
+        unjudged: How many of them have no grade.
+        is_empty: Whether there is no relevant document.
+        is_missing: Whether no document was shown at all.
+        is_tied: Whether two documents next to each other have one score.
+        has_gaps: Whether the ranks that were logged are not 1, 2, 3, …
+        is_refused: Whether a grade is larger than the definition allows; there are no values then.
+    """
+
+    measures: tuple[MeasureValues, ...]
+    documents: NDArray[np.int64]
+    relevant: NDArray[np.int64]
+    unjudged: NDArray[np.int64]
+    is_empty: NDArray[np.bool_]
+    is_missing: NDArray[np.bool_]
+    is_tied: NDArray[np.bool_]
+    has_gaps: NDArray[np.bool_]
+    is_refused: NDArray[np.bool_]
+
+    def columns(self) -> dict[str, NDArray[np.float64]]:
+        """Give the columns of all measures by name."""
+        return dict(column for measured in self.measures for column in measured.columns())
+
+
+def name_columns(definition: Definition) -> tuple[str, ...]:
+    """Name the columns that values of a definition have, in their order."""
+    return tuple(
+        name
+        for measure in definition.measures
+        for name in (
+            measure.name,
+            *(f"{measure.name} {part}" for part in PARTS if _parts(measure, definition)),
+        )
+    )
+
+
+def evaluate_chunk(
+    chunk: Chunk, graded: Graded, definition: Definition, threads: int | None = None
+) -> Values:
+    """Evaluate the rankings of a chunk by the grades that are known of them.
+
+    The rank of a document is the one that was logged: where ranks were not logged, such as those of
+    advertisements or of the page before, there are places without gain.
+
+    Args:
+        chunk: The rankings.
+        graded: What is known of their documents.
+        definition: What to measure.
+        threads: How many threads may work; all cores if left out.
+    """
+    import numpy as np  # noqa: PLC0415 - loads with the first array
+
+    items, relevance = chunk.items, graded.relevance
+    sizes = np.diff(items.offsets)
+    rankings = np.repeat(np.arange(len(sizes)), sizes)
+    is_refused = np.zeros(len(sizes), dtype=np.bool_)
+    is_refused[rankings[np.abs(relevance) > definition.max_grade]] = True
+    if is_refused.any():
+        relevance = np.where(is_refused[rankings], np.nan, relevance)
+    relevant = np.bincount(rankings[relevance > 0], minlength=len(sizes))
+    placed = place_items(items, relevance, definition.depth)
+    asked = {measure: _parts(measure, definition) for measure in definition.measures}
+    evaluation = rank_groups(placed.groups, "input").evaluate(
+        [one for measure, parts in asked.items() for one in (measure, *parts)],
+        policy=replace(definition.policy, empty="skip"),
+        threads=threads,
+    )
+
+    def look_up(measure: Measure) -> NDArray[np.float64]:
+        values = evaluation.per_query(measure)
+        return np.where(is_refused, np.nan, values) if is_refused.any() else values
+
+    fill = FILL.get(definition.policy.empty)
+    return Values(
+        measures=tuple(
+            _fill(measure, tuple(map(look_up, (measure, *parts))), fill, is_refused)
+            for measure, parts in asked.items()
+        ),
+        documents=sizes,
+        relevant=relevant,
+        unjudged=graded.pending,
+        is_empty=(relevant == 0) & ~is_refused,
+        is_missing=sizes == 0,
+        is_tied=_find_ties(items, rankings),
+        has_gaps=placed.has_gaps,
+        is_refused=is_refused,
+    )
+
+
+def _parts(measure: Measure, definition: Definition) -> tuple[Measure, ...]:
+    """List what is measured beside nDCG: its losses that can be seen, and its ideal.
+
+    Between the worst order and the best, a value is no share of the ideal, and has no such losses.
+    """
+    if measure.row != nDCG.row or definition.policy.negative == "minmax":
+        return ()
+    try:
+        _, truncation, ordering = Parts.of(measure).losses
+    except MeasureError:
+        return ()
+    return truncation, ordering, take_settings(IDCG.row, measure)
+
+
+def _fill(
+    measure: Measure,
+    found: tuple[NDArray[np.float64], ...],
+    fill: float | None,
+    is_refused: NDArray[np.bool_],
+) -> MeasureValues:
+    """Say what rankings are worth for which a measure is undefined."""
+    import numpy as np  # noqa: PLC0415 - loads with the first array
+
+    value, *parts = found
+    is_undefined = np.isnan(value) & ~is_refused
+    filled = value if fill is None else np.where(is_undefined, fill, value)
+    if not parts:
+        return MeasureValues(measure=measure, value=filled)
+    truncation, ordering, ideal = parts
+    lost = np.where(is_refused, np.nan, 0.0)
+    if fill is None:
+        undefined = np.where(is_undefined, np.nan, lost)
+    else:
+        truncation, ordering = (np.where(is_undefined, 0.0, one) for one in (truncation, ordering))
+        undefined = np.where(is_undefined, 1.0 - fill, lost)
+    return MeasureValues(
+        measure=measure,
+        value=filled,
+        truncation=truncation,
+        ordering=ordering,
+        undefined=undefined,
+        ideal=ideal,
+    )
+
+
+def _find_ties(items: ItemColumns, rankings: NDArray[np.int64]) -> NDArray[np.bool_]:
+    import numpy as np  # noqa: PLC0415 - loads with the first array
+
+    is_tied = np.zeros(len(items.offsets) - 1, dtype=np.bool_)
+    # NaN, which is no score, equals nothing.
+    same = (items.scores[1:] == items.scores[:-1]) & (rankings[1:] == rankings[:-1])
+    is_tied[rankings[1:][same]] = True
+    return is_tied
+
+
+@record(frozen=True, slots=True)
+class Placed:
+    """Rankings with a place for each rank, be there a document or not.
+
+    Args:
+        groups: The places, those without a document unjudged.
+        places: The place of each document, from 1: its rank as logged, down to a depth.
+        has_gaps: Whether the ranks of each ranking are not 1, 2, 3, …
+    """
+
+    groups: Groups
+    places: NDArray[np.int64]
+    has_gaps: NDArray[np.bool_]
+
+
+def place_items(items: ItemColumns, relevance: NDArray[np.float64], depth: int) -> Placed:
+    """Put each document at its rank, down to a depth; those below it follow in their order.
+
+    Args:
+        items: The documents.
+        relevance: Their grades, NaN where there is none.
+        depth: The largest cutoff.
+    """
+    import numpy as np  # noqa: PLC0415 - loads with the first array
+
+    sizes = np.diff(items.offsets)
+    rankings = np.repeat(np.arange(len(sizes)), sizes)
+    places = np.arange(1, len(rankings) + 1) - items.offsets[rankings]
+    of_documents = places
+    has_gaps = np.zeros(len(sizes), dtype=np.bool_)
+    has_gaps[rankings[items.ranks != places]] = True
+    offsets = items.offsets
+    if has_gaps.any():
+        is_above = items.ranks <= depth
+        above = np.bincount(rankings[is_above], minlength=len(sizes))
+        of_documents = np.where(is_above, items.ranks, depth + places - above[rankings])
+        last = np.zeros(len(sizes), dtype=np.int64)
+        np.maximum.at(last, rankings, of_documents)
+        offsets = offsets_of(last)
+        placed = np.full(int(offsets[-1]), np.nan)
+        placed[offsets[rankings] + of_documents - 1] = relevance
+        relevance = placed
+        rankings = np.repeat(np.arange(len(last)), last)
+        places = np.arange(1, len(rankings) + 1) - offsets[rankings]
+    groups = Groups(
+        offsets=offsets,
+        relevance=relevance,
+        scores=-places.astype(np.float64),
+        names=("relevance", "ranks"),
+        find=lambda row, _: (row,),
+    )
+    return Placed(groups, of_documents, has_gaps)
+
+
+@record(frozen=True, slots=True)
+class Evaluated:
+    """Rankings, what is known of their documents, and their values.
+
+    Args:
+        chunk: The rankings and their labels.
+        graded: The grades of their documents.
+        values: One of each measure a ranking.
+    """
+
+    chunk: Chunk
+    graded: Graded
+    values: Values
+
+
+def evaluate_chunks(
+    chunks: Iterable[Chunk],
+    definition: Definition,
+    *,
+    now: int | None,
+    threads: int | None = None,
+) -> Iterator[Evaluated]:
+    """Evaluate rankings by what is known of them as of a moment.
+
+    Args:
+        chunks: The rankings and their labels.
+        definition: What to measure.
+        now: The moment, in microseconds since 1970 in UTC; without one, all labels count and
+            nothing is pending.
+        threads: How many threads may work; the values do not depend on it.
+
+    Yields:
+        Each chunk, evaluated.
+    """
+    for chunk in chunks:
+        graded = grade_chunk(chunk, definition, now)
+        yield Evaluated(chunk, graded, evaluate_chunk(chunk, graded, definition, threads))

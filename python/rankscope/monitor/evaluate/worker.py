@@ -1,0 +1,282 @@
+"""Work on a store in a process of its own, and the messages between the two processes.
+
+Whoever logs to a service waits for its process, and a thread of it that evaluates would let them
+wait longer: one thread of Python runs at a time, whichever the system would rather have run. The
+process of a worker reads the store itself, and asks the one that has started it to write.
+"""
+
+from __future__ import annotations
+
+import os
+import pickle
+import subprocess
+import sys
+import threading
+from collections import deque
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from queue import SimpleQueue
+
+from rankscope.errors import FileError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+    from concurrent.futures import Future
+    from types import TracebackType
+    from typing import Any, Self, TypeVar
+
+    from rankscope.monitor.store.store import Store
+
+    T = TypeVar("T")
+    from typing import IO
+
+COMMAND = (
+    "import sys; sys.path[:] = {path!r}; "
+    "from rankscope.monitor.evaluate import worker_process; worker_process.main()"
+)
+
+
+class Worker:
+    """A process that works on a store; it is started when there is something to do.
+
+    It does one thing at a time, whoever asks, and ends with this process, however that ends.
+
+    Args:
+        store: The store, which this process writes.
+        is_modest: Whether all other processes go first, where the system knows of such a thing.
+
+    Examples:
+        >>> from tempfile import TemporaryDirectory
+        >>> from operator import methodcaller
+        >>> from rankscope.monitor.store import open_store
+        >>> with TemporaryDirectory() as folder:
+        ...     store = open_store(f"sqlite:///{folder}/events.db")
+        ...     with Worker(store) as worker:
+        ...         worker.run(methodcaller("projects"))
+        ...     store.close()
+        []
+    """
+
+    def __init__(self, store: Store, *, is_modest: bool = False) -> None:
+        self._store = store
+        self._is_modest = is_modest
+        self._process: subprocess.Popen[bytes] | None = None
+        self._is_closed = False
+        self._one_at_a_time = threading.Lock()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        _kind: type[BaseException] | None,
+        _error: BaseException | None,
+        _trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def run(self, work: Callable[[Store], T]) -> T:
+        """Let the process do a piece of work, and wait for it.
+
+        Args:
+            work: A function of a module, with what it is given besides the store; both it and what
+                it returns can be pickled.
+
+        Raises:
+            FileError: The process has ended before the work was done.
+            Exception: Whatever the work raises.
+        """
+        with self._one_at_a_time:
+            process = self._start()
+            try:
+                what, said = self._converse(work)
+            except (EOFError, OSError) as error:
+                self._end()
+                raise FileError(
+                    f"expected process {process.pid} to do its work, found that it has ended",
+                    hint="it may have been killed for want of memory; the next time is another one",
+                    code="worker_ended",
+                ) from error
+            except BaseException:
+                # What was half said cannot be gone on with.
+                self._end()
+                raise
+        if what == "failed":
+            raise said
+        return said  # type: ignore[no-any-return]  # what the work returned
+
+    def close(self, seconds: float | None = None) -> None:
+        """End the process, and what it is doing; it holds nothing that could be lost.
+
+        Args:
+            seconds: How long to wait for the thread that has work done; as long as it takes by
+                default. The process has ended either way.
+        """
+        self._is_closed = True
+        process = self._process
+        if process is not None:
+            process.kill()
+        if self._one_at_a_time.acquire(timeout=-1 if seconds is None else seconds):
+            try:
+                self._end()
+            finally:
+                self._one_at_a_time.release()
+
+    def _start(self) -> subprocess.Popen[bytes]:
+        if self._process is None and not self._is_closed:
+            # Nothing but what this process itself is made of.
+            self._process = subprocess.Popen(  # noqa: S603
+                [sys.executable, "-P", "-c", COMMAND.format(path=sys.path)],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                # Who interrupts this process at a terminal means it alone: it ends the other.
+                process_group=0 if os.name == "posix" else None,
+            )
+            # If it has ended already, that is told of when it is to work.
+            with suppress(OSError):
+                self._messages.send(self._store.url, self._is_modest)
+        # Looked at once more: who closes this may have found no process to end.
+        if self._process is None or self._is_closed:
+            self._end()
+            raise FileError("expected a worker, found it closed", code="store_closed")
+        return self._process
+
+    @property
+    def _messages(self) -> Messages:
+        process = self._process
+        if process is None or process.stdin is None or process.stdout is None:
+            raise EOFError
+        return Messages(process.stdout, process.stdin)
+
+    def _converse(self, work: Callable[[Store], object]) -> tuple[str, Any]:
+        """Let the process do a piece of work, write what it asks for, and give how that ended."""
+        messages = self._messages
+        messages.send(work)
+        while (answer := messages.receive())[0] == "write":
+            messages.send(*self._write(*answer[1:]))
+        what, said = answer
+        return what, said
+
+    def _write(self, work: Callable[..., Any], size: int) -> tuple[str, object]:
+        """Do what the process asks to be written."""
+        try:
+            return "done", self._store.transact(work, size).result()
+        except Exception as error:  # noqa: BLE001 - whatever it is, it is for who asked
+            return "failed", error
+
+    def _end(self) -> None:
+        process, self._process = self._process, None
+        if process is not None:
+            process.kill()
+            for pipe in (process.stdin, process.stdout):
+                # What was not read by a process that has ended is not read any more.
+                with suppress(OSError):
+                    if pipe is not None:
+                        pipe.close()
+            process.wait()
+
+
+class Workers:
+    """Some workers, of which whichever is idle does the next piece of work.
+
+    Args:
+        store: The store, which this process writes.
+        most: How many there are. Each is started when it first has something to do.
+    """
+
+    def __init__(self, store: Store, most: int) -> None:
+        self._workers = [Worker(store) for _ in range(most)]
+        self._idle: SimpleQueue[Worker] = SimpleQueue()
+        for worker in self._workers:
+            self._idle.put(worker)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_raised: object) -> None:
+        self.close()
+
+    def run(self, work: Callable[[Store], T]) -> T:
+        """Let a worker do a piece of work, as `Worker.run` does, once one is idle.
+
+        Raises:
+            FileError: The process has ended before the work was done.
+            Exception: Whatever the work raises.
+        """
+        worker = self._idle.get()
+        try:
+            return worker.run(work)
+        finally:
+            self._idle.put(worker)
+
+    def close(self, seconds: float | None = None) -> None:
+        """End all processes, and what they are doing.
+
+        Args:
+            seconds: How long to wait for each; see `Worker.close`.
+        """
+        for worker in self._workers:
+            worker.close(seconds)
+
+
+def run_in_order(store: Store, works: Iterable[Callable[[Store], T]], most: int) -> Iterator[T]:
+    """Do pieces of work by processes of their own, and give what they return in their order.
+
+    Args:
+        store: The store, which this process writes.
+        works: What is to be done; each as for `Worker.run`.
+        most: How many processes there are. Twice as many pieces may be done ahead of their
+            turn.
+
+    Raises:
+        FileError: A process has ended before its work was done.
+        Exception: Whatever a piece of work raises.
+    """
+    with (
+        ThreadPoolExecutor(most, "rankscope-worker") as threads,
+        # Closed first, however this ends: threads wait for them.
+        Workers(store, most) as workers,
+    ):
+        coming: deque[Future[T]] = deque()
+        for work in works:
+            coming.append(threads.submit(workers.run, work))
+            if len(coming) > 2 * most:
+                yield coming.popleft().result()
+        while coming:
+            yield coming.popleft().result()
+
+
+class Messages:
+    """Sends and receives objects, which must be of one process and its own child.
+
+    Args:
+        incoming: Where they come from.
+        outgoing: Where they go.
+    """
+
+    def __init__(self, incoming: IO[bytes], outgoing: IO[bytes]) -> None:
+        self._incoming = incoming
+        self._outgoing = outgoing
+
+    def send(self, *message: object) -> None:
+        """Send objects together.
+
+        Raises:
+            OSError: The other process has ended.
+        """
+        # All of it at once: what cannot be pickled sends nothing.
+        self._outgoing.write(pickle.dumps(message, pickle.HIGHEST_PROTOCOL))
+        self._outgoing.flush()
+
+    def receive(self) -> tuple[Any, ...]:
+        """Receive what was sent together.
+
+        Raises:
+            EOFError: The other process has ended.
+        """
+        try:
+            received: tuple[Any, ...] = pickle.load(self._incoming)  # noqa: S301 - of our own
+        except pickle.UnpicklingError as error:
+            raise EOFError from error
+        return received

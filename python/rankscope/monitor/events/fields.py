@@ -1,0 +1,247 @@
+"""Single fields of events: identifiers, texts, numbers, labels and attributes."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+
+from rankscope.monitor.events.rejection import RefusedError, show
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from rankscope.monitor.events.limits import Limits
+
+INTEGERS = range(-(2**63), 2**63)
+
+
+def read_text(value: object, where: str, most: int) -> str:
+    """Read text of a field that may be empty; an integer is its decimal text.
+
+    Raises:
+        RefusedError: It is something else, too long, or no text that can be stored.
+    """
+    if type(value) is int:
+        value = write_integer(value, where)
+    if not isinstance(value, str):
+        raise RefusedError(
+            where, "text", show(value), code="id_type", hint="turn it into text first"
+        )
+    check_text(value, where, most)
+    return value
+
+
+def write_integer(value: int, where: str) -> str:
+    """Give an integer as its decimal text.
+
+    Raises:
+        RefusedError: It is beyond 64 bits.
+    """
+    if value not in INTEGERS:
+        raise RefusedError(
+            where,
+            "integers of 64 bits",
+            show(value),
+            code="integer_range",
+            hint="write large ids as text",
+        )
+    return str(value)
+
+
+def read_id(value: object, where: str, most: int) -> str:
+    """Read an identifier.
+
+    Raises:
+        RefusedError: It is empty, or no text.
+    """
+    text = read_text(value, where, most)
+    if not text:
+        raise RefusedError(where, "an id", "empty text", code="missing_id", hint="name it")
+    return text
+
+
+def read_name(value: object, where: str, most: int) -> str:
+    """Read what people call something: an identifier of one line.
+
+    Raises:
+        RefusedError: It is empty, no text, or has characters that no line has.
+    """
+    text = read_id(value, where, most)
+    if not text.isprintable():
+        raise RefusedError(
+            where,
+            "a line of text",
+            show(text),
+            code="bad_name",
+            hint="remove line breaks and control characters",
+        )
+    return text
+
+
+def check_text(text: str, where: str, most: int) -> None:
+    """Refuse text that is too long or cannot be stored.
+
+    Raises:
+        RefusedError: It is.
+    """
+    try:
+        size = len(text) if text.isascii() else len(text.encode())
+    except UnicodeEncodeError:
+        raise RefusedError(
+            where, "text", show(text), code="surrogate", hint="write it as UTF-8"
+        ) from None
+    if size > most:
+        raise RefusedError(
+            where,
+            f"at most {most} bytes",
+            f"{size} bytes: {show(text[:40])}",
+            code="id_length",
+            hint="shorten it",
+        )
+    if "\0" in text:
+        raise RefusedError(where, "text without NUL", show(text), code="nul_byte", hint="remove it")
+
+
+def can_be_stored(text: object, most: int) -> bool:
+    r"""Whether something is text that can be stored, and is not too long.
+
+    Examples:
+        >>> [can_be_stored(text, 3) for text in ("tv", "\ud800", "\0", "phone", None)]
+        [True, False, False, False, False]
+    """
+    if not isinstance(text, str):
+        return False
+    try:
+        check_text(text, "", most)
+    except RefusedError:
+        return False
+    return True
+
+
+def read_number(value: object, where: str, code: str) -> float:
+    """Read a finite number.
+
+    Args:
+        value: The number.
+        where: The field.
+        code: The code if it is none.
+
+    Raises:
+        RefusedError: It is none, or has more digits than double precision.
+    """
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise RefusedError(where, "a number", show(value), code=code)
+    try:
+        number = float(value)
+    except OverflowError:
+        number = math.inf
+    if not math.isfinite(number):
+        raise RefusedError(where, "a finite number", show(value), code=code)
+    if number != value:
+        raise RefusedError(
+            where,
+            "a number that double precision holds",
+            show(value),
+            code="inexact_number",
+            hint="round it first",
+        )
+    return number
+
+
+def read_labels(value: object, where: str, limits: Limits) -> tuple[str, ...]:
+    """Read one label, or several.
+
+    Raises:
+        RefusedError: They are no texts, or too many.
+    """
+    labels = [value] if isinstance(value, str) else value
+    if not isinstance(labels, list | tuple) or not all(type(label) is str for label in labels):
+        raise RefusedError(
+            where,
+            "a label, or a list of them",
+            show(value),
+            code="label_type",
+            hint="labels are texts; a grade is the field value",
+        )
+    if len(labels) > limits.labels:
+        raise RefusedError(
+            where, f"at most {limits.labels} labels", str(len(labels)), code="label_count"
+        )
+    for label in labels:
+        read_id(label, where, limits.name_bytes)
+    return tuple(labels)
+
+
+def read_attributes(
+    values: Iterable[tuple[str, object]], limits: Limits
+) -> tuple[tuple[str, str], ...]:
+    """Read attributes: by field, objects of names and values; null is an attribute not given.
+
+    Raises:
+        RefusedError: They are no such objects, too many or too long, or say two things of one name.
+
+    Examples:
+        >>> from rankscope.monitor.events.limits import Limits
+        >>> read_attributes([("tags", {"tv": True, "country": "de", "age": None})], Limits())
+        (('country', 'de'), ('tv', 'true'))
+    """
+    attributes: dict[str, str] = {}
+    for where, given in values:
+        if not isinstance(given, Mapping):
+            raise RefusedError(
+                where, "an object of names and values", show(given), code="attribute_type"
+            )
+        for name, value in given.items():
+            place = f"{where}.{show(name)[1:-1][:40]}"
+            key = read_id(name, place, limits.name_bytes)
+            if value is None:
+                continue
+            text = _read_attribute(value, place, limits)
+            if attributes.setdefault(key, text) != text:
+                raise RefusedError(
+                    place, show(attributes[key]), show(text), code="attribute_conflict"
+                )
+    if len(attributes) > limits.attributes:
+        raise RefusedError(
+            "attributes",
+            f"at most {limits.attributes} attributes",
+            str(len(attributes)),
+            code="attribute_count",
+        )
+    return tuple(sorted(attributes.items()))
+
+
+def _read_attribute(value: object, where: str, limits: Limits) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, float) and math.isfinite(value):
+        return repr(value)
+    if not isinstance(value, str | int):
+        raise RefusedError(
+            where, "a text, a number or a truth value", show(value), code="attribute_type"
+        )
+    text = write_integer(value, where) if isinstance(value, int) else value
+    check_text(text, where, limits.value_bytes)
+    return text
+
+
+def check_depth(value: object, where: str, most: int) -> None:
+    """Refuse lists and objects that lie too deep in each other.
+
+    Raises:
+        RefusedError: They do.
+    """
+    layer = [value]
+    for _ in range(most):
+        layer = [
+            inner
+            for outer in layer
+            if isinstance(outer, Mapping | list | tuple)
+            for inner in (outer.values() if isinstance(outer, Mapping) else outer)
+        ]
+        if not layer:
+            return
+    raise RefusedError(
+        where, f"at most {most} lists and objects in each other", "more", code="depth"
+    )

@@ -1,0 +1,418 @@
+"""Reads objects of JSON as events: each of them becomes records, or a rejection that says why."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from hashlib import blake2b
+from operator import itemgetter
+
+from rankscope.monitor.events.event import ENVIRONMENTS, LABEL_KINDS, Label, Ranking
+from rankscope.monitor.events.fields import (
+    check_depth,
+    read_attributes,
+    read_id,
+    read_labels,
+    read_number,
+    read_text,
+)
+from rankscope.monitor.events.limits import Limits
+from rankscope.monitor.events.names import (
+    COLUMN_NAMES,
+    ITEM_NAMES,
+    LABEL_NAMES,
+    RANKING_NAMES,
+    ROW_NAMES,
+    Aliases,
+)
+from rankscope.monitor.events.rejection import Batch, Reading, RefusedError, show
+from rankscope.monitor.events.table_reader import group_rows, list_rows, read_items, see_ranking
+from rankscope.monitor.events.times import format_time, read_time
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+    from typing import Any
+
+    from rankscope.monitor.events.event import Event, LabelKind
+    from rankscope.monitor.events.names import Fields
+
+
+class EventReader:
+    """Reads objects of JSON as events.
+
+    An event without `event_id` has one made from what it says, so that it is known again when it
+    is sent again: a ranking that of its `ranking_id`, a label one of all its fields.
+
+    Args:
+        names: By role, the name of a field that has another name than ours, such as
+            `{"ranking_id": "search"}`; the usual ones are found (`rankscope.monitor.events.names`).
+        limits: How much an event may hold.
+
+    Examples:
+        >>> reader = EventReader()
+        >>> shown = {
+        ...     "search_group_id": "g1",
+        ...     "timestamp": "2026-11-21T18:00:00Z",
+        ...     "items": [
+        ...         {"item_id": "b", "rank": 2},
+        ...         {"item_id": "a", "rank": 1},
+        ...     ],
+        ... }
+        >>> now = 1_795_284_000_000_000
+        >>> reading = reader.read_rankings([shown, {"search_group_id": "g2"}], now=now)
+        >>> reading.events[0].items.doc_ids
+        ('a', 'b')
+        >>> print(reading.rejections[0])
+        1.time: expected a time, found none [missing_field]
+    """
+
+    def __init__(
+        self, names: Mapping[str, str] | None = None, limits: Limits | None = None
+    ) -> None:
+        self._limits = limits or Limits()
+        self._rankings = Aliases(RANKING_NAMES, names)
+        self._columns = Aliases(COLUMN_NAMES, names)
+        self._items = Aliases(ITEM_NAMES, names)
+        self._labels = Aliases(LABEL_NAMES, names)
+        self._rows = Aliases(ROW_NAMES, names)
+        self._roles = Aliases({role: (role,) for role in COLUMN_NAMES})
+
+    @property
+    def limits(self) -> Limits:
+        """How much an event may hold."""
+        return self._limits
+
+    def find_roles(
+        self, names: Sequence[str], kind: str, attributes: Sequence[str] = ()
+    ) -> Mapping[str, str]:
+        """Find the columns of a table with a document or a label a row, by role.
+
+        Args:
+            names: Its columns.
+            kind: `rankings` or `labels`.
+            attributes: Those of what belongs to the ranking.
+
+        Raises:
+            RefusedError: Two of them hold the same.
+        """
+        aliases = self._labels if kind == "labels" else self._rows
+        return aliases.find([name for name in names if name not in attributes]).roles
+
+    def read_rankings(self, objects: Iterable[object], *, now: int) -> Reading:
+        """Read rankings.
+
+        Args:
+            objects: One ranking each: its documents are a list of objects or of ids in `items`, or
+                fields that are lists, one for the ids, one for the ranks, and so on.
+            now: The time, in microseconds since 1970 in UTC.
+        """
+        batch = Batch()
+        for given in objects:
+            batch.add(given, lambda given: self._read_ranking(given, now, batch))
+        return batch.finish()
+
+    def read_labels(self, objects: Iterable[object], *, now: int) -> Reading:
+        """Read labels.
+
+        Args:
+            objects: What came to be known of one document of one ranking, each.
+            now: The time, in microseconds since 1970 in UTC.
+        """
+        batch = Batch()
+        for given in objects:
+            batch.add(given, lambda given: (self._read_label(given, now, batch),))
+        return batch.finish()
+
+    def read_ranking_rows(
+        self, table: object, *, now: int, attributes: Sequence[str] = ()
+    ) -> Reading:
+        """Read rankings from a table with one document a row.
+
+        Args:
+            table: A data frame of pandas or Polars, an Arrow table, or a mapping of names to
+                columns. Rows of a ranking need not be together; without a column of ranks, they are
+                ranked by score.
+            now: The time, in microseconds since 1970 in UTC.
+            attributes: The columns of what belongs to the ranking, such as its country.
+
+        Returns:
+            An answer for each ranking, in the order of their first rows.
+
+        Raises:
+            FormatError: It is no table, or lacks a column.
+        """
+        batch = Batch()
+        for group in group_rows(table, self._rows, attributes):
+            batch.add(
+                group,
+                lambda given: self._read_ranking(see_ranking(given), now, batch, self._roles),
+            )
+        return batch.finish()
+
+    def read_label_rows(self, table: object, *, now: int) -> Reading:
+        """Read labels from a table with one label a row.
+
+        Args:
+            table: As in `read_ranking_rows`.
+            now: The time, in microseconds since 1970 in UTC.
+
+        Raises:
+            FormatError: It is no table.
+        """
+        return self.read_labels(list_rows(table), now=now)
+
+    def _read_ranking(
+        self, given: Mapping[str, Any], now: int, batch: Batch, aliases: Aliases | None = None
+    ) -> tuple[Event, ...]:
+        limits = self._limits
+        has_items = aliases is None and any(name in given for name in RANKING_NAMES["items"])
+        fields = (aliases or (self._rankings if has_items else self._columns)).find(given)
+        self._note_unknown(given, fields, batch)
+        roles = fields.roles
+        ranking_id = self._read_id(given, fields, "ranking_id")
+        time = self._read_time(given, fields, now, batch)
+        if has_items:
+            columns = self._split_items(given[roles["items"]], batch)
+        else:
+            columns = _find_columns(given, fields)
+        items, notes = read_items(
+            columns["doc_id"],
+            columns.get("rank"),
+            columns.get("score"),
+            columns.get("relevance"),
+            limits,
+        )
+        batch.note(notes)
+        event_id = (
+            self._read_id(given, fields, "event_id") if _has(given, roles, "event_id") else None
+        )
+        if event_id is None:
+            batch.note(["made_event_ids"])
+            event_id = ranking_id
+        environment = self._read_text(given, fields, "environment").lower() or ENVIRONMENTS[0]
+        if environment not in ENVIRONMENTS:
+            raise RefusedError(
+                roles["environment"],
+                " or ".join(ENVIRONMENTS),
+                show(environment),
+                code="environment",
+            )
+        ranking = Ranking(
+            event_id,
+            ranking_id,
+            time,
+            items,
+            self._read_text(given, fields, "query_key", limits.value_bytes),
+            self._read_text(given, fields, "user_id"),
+            self._read_text(given, fields, "model"),
+            self._read_text(given, fields, "version"),
+            environment,  # type: ignore[arg-type]  # as was just seen
+            read_attributes(
+                [
+                    (roles[role], given[roles[role]])
+                    for role in ("attributes", "features", "tags")
+                    if _has(given, roles, role)
+                ],
+                limits,
+            ),
+        )
+        return ranking, *self._read_own_labels(ranking, columns)
+
+    def _split_items(self, items: object, batch: Batch) -> dict[str, Sequence[object]]:
+        """Turn a list of objects, or of ids, into columns."""
+        if not isinstance(items, list | tuple):
+            raise RefusedError("items", "a list of documents", show(items), code="json_type")
+        kinds = set(map(type, items))
+        if not any(issubclass(kind, Mapping) for kind in kinds):
+            return {"doc_id": items}
+        for at, item in enumerate(items if kinds != {dict} else ()):
+            if not isinstance(item, Mapping):
+                raise RefusedError(f"items[{at}]", "an object", show(item), code="json_type")
+        # Most lists have the same fields in the same order; that is seen soonest by their tuples.
+        is_even = len(set(map(tuple, items))) == 1
+        fields = self._items.find(
+            items[0] if is_even else dict.fromkeys(name for item in items for name in item)
+        )
+        for name in fields.unknown:
+            batch.unknown(name)
+            for at, item in enumerate(items):
+                if isinstance(item.get(name), Mapping | list | tuple):
+                    # The event, the list of documents and the document lie around it.
+                    check_depth(
+                        item[name], f"items[{at}].{show(name)[1:-1]}", self._limits.depth - 3
+                    )
+        if "doc_id" not in fields.roles:
+            raise _missing("items[0].doc_id", "an id")
+        return {
+            role: list(map(itemgetter(name), items))
+            if is_even
+            else [item.get(name) for item in items]
+            for role, name in fields.roles.items()
+        }
+
+    def _read_own_labels(
+        self, ranking: Ranking, columns: Mapping[str, Sequence[object]]
+    ) -> list[Label]:
+        """Read the labels with which documents of a ranking were logged."""
+        found = []
+        for at, (doc_id, given) in enumerate(
+            zip(columns["doc_id"], columns.get("labels", ()), strict=False)
+        ):
+            labels = (
+                () if given is None else read_labels(given, f"items[{at}].labels", self._limits)
+            )
+            if labels:
+                event_id = _make_id("logged", ranking.event_id, str(doc_id))
+                found.append(Label(event_id, ranking.ranking_id, str(doc_id), ranking.time, labels))
+        return found
+
+    def _read_label(self, given: Mapping[str, Any], now: int, batch: Batch) -> Label:
+        given = _lift_ubi(given)
+        fields = self._labels.find(given)
+        self._note_unknown(given, fields, batch)
+        roles = fields.roles
+        ranking_id = self._read_id(given, fields, "ranking_id")
+        doc_id = self._read_id(given, fields, "doc_id")
+        time = self._read_time(given, fields, now, batch)
+        kind = _read_kind(given, roles)
+        labels: tuple[str, ...] | None = None
+        value: float | None = None
+        if _has(given, roles, "labels"):
+            where = roles["labels"]
+            labels = read_labels(given[where], where, self._limits)
+        if _has(given, roles, "value"):
+            where = roles["value"]
+            value = read_number(given[where], where, "rel_not_number")
+        _check_said(kind, has_labels=labels is not None, has_value=value is not None)
+        labels = labels or ()
+        if _has(given, roles, "event_id"):
+            event_id = self._read_id(given, fields, "event_id")
+        else:
+            batch.note(["made_event_ids"])
+            event_id = _make_id(
+                "label", ranking_id, doc_id, str(time), kind, *labels, "=", repr(value)
+            )
+        return Label(event_id, ranking_id, doc_id, time, labels, value, kind)
+
+    def _note_unknown(self, given: Mapping[str, Any], fields: Fields, batch: Batch) -> None:
+        for name in fields.unknown:
+            batch.unknown(name)
+            if isinstance(given[name], Mapping | list | tuple):
+                check_depth(given[name], show(name)[1:-1], self._limits.depth - 1)
+
+    def _read_id(self, given: Mapping[str, Any], fields: Fields, role: str) -> str:
+        if not _has(given, fields.roles, role):
+            raise _missing(fields.roles.get(role, role), "an id")
+        where = fields.roles[role]
+        return read_id(given[where], where, self._limits.id_bytes)
+
+    def _read_text(
+        self, given: Mapping[str, Any], fields: Fields, role: str, most: int | None = None
+    ) -> str:
+        if not _has(given, fields.roles, role):
+            return ""
+        where = fields.roles[role]
+        return read_text(given[where], where, self._limits.id_bytes if most is None else most)
+
+    def _read_time(self, given: Mapping[str, Any], fields: Fields, now: int, batch: Batch) -> int:
+        if not _has(given, fields.roles, "time"):
+            raise _missing(fields.roles.get("time", "time"), "a time")
+        where = fields.roles["time"]
+        time, is_leap = read_time(given[where], where)
+        if is_leap:
+            batch.note(["leap_second"])
+        check_time(time, where, now, self._limits)
+        return time
+
+
+def check_time(time: int, where: str, now: int, limits: Limits) -> None:
+    """Refuse a time that is too far from now.
+
+    Raises:
+        RefusedError: It is ahead, or too old.
+    """
+    if time > now + limits.ahead:
+        raise RefusedError(
+            where,
+            f"a time up to {format_time(now + limits.ahead)}",
+            format_time(time),
+            code="future_time",
+            hint="look at the clock of the sender",
+        )
+    if time < now - limits.age:
+        raise RefusedError(
+            where,
+            f"a time from {format_time(now - limits.age)} on",
+            format_time(time),
+            code="too_old",
+            hint="numbers are milliseconds since 1970, not seconds",
+        )
+
+
+def _find_columns(given: Mapping[str, Any], fields: Fields) -> dict[str, Sequence[object]]:
+    """Find the documents of a ranking whose fields are lists."""
+    roles = {role: fields.roles[role] for role in ITEM_NAMES if _has(given, fields.roles, role)}
+    if "doc_id" not in roles:
+        raise _missing("items", "a list of documents")
+    for name in roles.values():
+        if not isinstance(given[name], list | tuple):
+            raise RefusedError(
+                name, "a list, a value a document", show(given[name]), code="json_type"
+            )
+    count = len(given[roles["doc_id"]])
+    for name in roles.values():
+        if len(given[name]) != count:
+            raise RefusedError(
+                name,
+                f"{count} values, one a document",
+                str(len(given[name])),
+                code="length_mismatch",
+            )
+    return {role: given[name] for role, name in roles.items()}
+
+
+def _has(given: Mapping[str, Any], roles: Mapping[str, str], role: str) -> bool:
+    """Whether an object has a value in a role; null is none."""
+    return role in roles and given[roles[role]] is not None
+
+
+def _read_kind(given: Mapping[str, Any], roles: Mapping[str, str]) -> LabelKind:
+    kind: LabelKind = given[roles["kind"]] if _has(given, roles, "kind") else "label"
+    if kind not in LABEL_KINDS:
+        raise RefusedError(roles["kind"], " or ".join(LABEL_KINDS), show(kind), code="label_kind")
+    return kind
+
+
+def _check_said(kind: str, *, has_labels: bool, has_value: bool) -> None:
+    """Refuse a label that says nothing or too much; an empty list of labels says something."""
+    if kind == "retraction":
+        if has_labels or has_value:
+            raise RefusedError(
+                "kind",
+                "a retraction without labels and value",
+                "some",
+                code="label_kind",
+                hint="a correction takes the place of what was said before",
+            )
+    elif has_labels == has_value:
+        found = "both" if has_value else "none"
+        raise RefusedError("", "labels, or a value", found, code="missing_field")
+
+
+def _missing(where: str, expected: str) -> RefusedError:
+    return RefusedError(where, expected, "none", code="missing_field")
+
+
+def _lift_ubi(given: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Take the document out of an event of User Behavior Insights, which has it inside."""
+    inside = given.get("event_attributes")
+    shown = inside.get("object") if isinstance(inside, Mapping) else None
+    if not isinstance(shown, Mapping) or "object_id" not in shown:
+        return given
+    rest = {name: value for name, value in given.items() if name != "event_attributes"}
+    return {**rest, "object_id": shown["object_id"]}
+
+
+def _make_id(*parts: str) -> str:
+    """Make an id of texts, the same for the same texts; none of them has NUL."""
+    return blake2b("\0".join(parts).encode(), digest_size=16).hexdigest()

@@ -1,0 +1,157 @@
+"""Why an object was rejected, and what a batch of objects was read as."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+
+from rankscope.errors import FormatError
+from rankscope.records import record
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+    from typing import Any, TypeAlias
+
+    from rankscope.monitor.events.event import Event
+
+    Read: TypeAlias = Callable[[Mapping[str, Any]], tuple[Event, ...]]
+
+SHOWN = 120
+MOST_BITS = 256
+
+
+@record(frozen=True, slots=True)
+class Rejection:
+    """Why one event of a batch was not taken.
+
+    Args:
+        index: Its place in the batch, from 0.
+        code: A stable name for programs, such as `duplicate_doc`.
+        where: The field, such as `items[3].rank`; empty for the whole event.
+        expected: What was expected there.
+        found: What was found, escaped and cut.
+        hint: How to mend it, or empty.
+    """
+
+    index: int
+    code: str
+    where: str
+    expected: str
+    found: str
+    hint: str = ""
+
+    def __str__(self) -> str:
+        place = f"{self.index}.{self.where}" if self.where else str(self.index)
+        return f"{place}: expected {self.expected}, found {self.found} [{self.code}]"
+
+
+class RefusedError(FormatError):
+    """An event that cannot be taken; readers turn it into a `Rejection`.
+
+    Attributes:
+        where: The field.
+        expected: What was expected there.
+        found: What was found, escaped and cut.
+    """
+
+    def __init__(self, where: str, expected: str, found: str, *, code: str, hint: str = "") -> None:
+        place = f"{where}: " if where else ""
+        super().__init__(f"{place}expected {expected}, found {found}", hint=hint, code=code)
+        self.where = where
+        self.expected = expected
+        self.found = found
+
+    def at(self, index: int) -> Rejection:
+        """Give it as the answer to the event at a place of a batch."""
+        return Rejection(index, self.code, self.where, self.expected, self.found, self.hint)
+
+
+def show(value: object) -> str:
+    """Give a value as messages show it: in ASCII, without control characters, and not long."""
+    if isinstance(value, dict):
+        return f"an object of {len(value)} fields"
+    if isinstance(value, list | tuple):
+        return f"a list of {len(value)}"
+    if isinstance(value, int) and value.bit_length() > MOST_BITS:
+        return f"an integer of {value.bit_length()} bits"
+    shown = ascii(value if not isinstance(value, str) else value[: SHOWN + 1])
+    return shown if len(shown) <= SHOWN else f"{shown[:SHOWN]}..."
+
+
+MOST_UNKNOWN = 100
+OTHER = "<other>"
+
+
+@record(frozen=True, slots=True)
+class Reading:
+    """What a batch of objects was read as.
+
+    Args:
+        answers: For each object its events, or why it was not taken. A ranking whose documents
+            came with labels is followed by those.
+        notes: By code, in how many objects something is suspicious but legal.
+        unknown: By name, in how many objects there is a field that means nothing here; names
+            beyond the first hundred are `<other>`.
+    """
+
+    answers: tuple[tuple[Event, ...] | Rejection, ...]
+    notes: dict[str, int]
+    unknown: dict[str, int]
+
+    @property
+    def events(self) -> list[Event]:
+        """All that was taken, in order."""
+        taken = (answer for answer in self.answers if not isinstance(answer, Rejection))
+        return [event for events in taken for event in events]
+
+    @property
+    def rejections(self) -> list[Rejection]:
+        """All that was not taken, in order."""
+        return [answer for answer in self.answers if isinstance(answer, Rejection)]
+
+
+class Batch:
+    """What has been read of a batch so far; notes of an object count only if it is taken."""
+
+    def __init__(self) -> None:
+        self._answers: list[tuple[Event, ...] | Rejection] = []
+        self._notes: Counter[str] = Counter()
+        self._unknown: Counter[str] = Counter()
+        self._pending: set[tuple[bool, str]] = set()
+
+    def add(self, given: object, read: Read) -> None:
+        """Read one more object; a `RefusedError` in its place is why there is none."""
+        self._pending.clear()
+        try:
+            self._answers.append(read(_see_object(given)))
+        except RefusedError as error:
+            self._answers.append(error.at(len(self._answers)))
+            return
+        for is_unknown, name in self._pending:
+            if not is_unknown:
+                self._notes[name] += 1
+            elif name in self._unknown or len(self._unknown) < MOST_UNKNOWN:
+                self._unknown[name] += 1
+            else:
+                self._unknown[OTHER] += 1
+
+    def note(self, codes: Iterable[str]) -> None:
+        """Note what is suspicious about the object that is being read."""
+        self._pending.update((False, code) for code in codes)
+
+    def unknown(self, name: str) -> None:
+        """Note a field of that object that means nothing here."""
+        self._pending.add((True, name))
+
+    def finish(self) -> Reading:
+        """Give what was read."""
+        return Reading(tuple(self._answers), dict(self._notes), dict(self._unknown))
+
+
+def _see_object(given: object) -> Mapping[str, Any]:
+    if isinstance(given, RefusedError):  # whoever parsed it has refused it already
+        raise given
+    if isinstance(given, Mapping) and all(type(name) is str for name in given):
+        return given
+    raise RefusedError("", "an object", show(given), code="json_type")

@@ -1,0 +1,283 @@
+"""Reads rankings from rows of tables, one row a document, into events."""
+
+from __future__ import annotations
+
+import math
+from operator import ge
+
+from rankscope.adapters.arrow import load_arrow
+from rankscope.adapters.open_column import is_null, open_column
+from rankscope.adapters.tables import open_table
+from rankscope.errors import FormatError
+from rankscope.monitor.events.event import Items, unless_all_none
+from rankscope.monitor.events.fields import read_id, read_number
+from rankscope.monitor.events.names import ITEM_NAMES, RANKING_NAMES
+from rankscope.monitor.events.rejection import RefusedError, show
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+    from typing import Any
+
+    from rankscope.monitor.events.limits import Limits
+    from rankscope.monitor.events.names import Aliases
+
+MANY = tuple(role for role in ITEM_NAMES if role != "labels")
+"""What differs from row to row of a ranking."""
+
+
+def list_rows(table: object) -> list[dict[str, Any]]:
+    """Give the rows of a table, each as an object of what is neither null nor NaN.
+
+    Args:
+        table: A data frame of pandas or Polars, an Arrow table, or a mapping of names to columns.
+
+    Raises:
+        FormatError: It is no table.
+    """
+    source = open_table(table)
+    columns = [list_values(source.columns[name], name) for name in source.names]
+    return [
+        {
+            name: value
+            for name, value in zip(source.names, row, strict=True)
+            if value is not None and not _is_nan(value)
+        }
+        for row in zip(*columns, strict=True)
+    ]
+
+
+def group_rows(
+    table: object, aliases: Aliases, attributes: Sequence[str] = ()
+) -> Iterator[dict[str, Any]]:
+    """Give the rankings of a table whose rows are documents, wherever its rows are.
+
+    Args:
+        table: As in `list_rows`.
+        aliases: Finds its columns.
+        attributes: The columns of what belongs to the ranking, such as its country.
+
+    Yields:
+        By role, the values of the rows of a ranking, and by `attributes` those of its attributes.
+
+    Raises:
+        FormatError: It is no table, or lacks a column.
+    """
+    source = open_table(table)
+    roles = aliases.find([name for name in source.names if name not in attributes]).roles
+    for needed in (("ranking_id",), ("doc_id",), ("time",), ("rank", "score")):
+        if not any(role in roles for role in needed):
+            usual = (RANKING_NAMES | ITEM_NAMES)[needed[0]]
+            raise FormatError(
+                f"expected a column of {' or '.join(needed)} ({', '.join(usual)}), "
+                f"found {', '.join(source.names) or 'no columns'}",
+                hint=f"name it: names={{{needed[0]!r}: …}}",
+                code="columns",
+            )
+    columns = {role: list_values(source.columns[name], name) for role, name in roles.items()}
+    if "relevance" in columns:
+        columns["relevance"] = [None if _is_nan(one) else one for one in columns["relevance"]]
+    facts = {name: list_values(source.find(name, "attributes"), name) for name in attributes}
+    places: dict[object, list[int]] = {}
+    for at, ranking_id in enumerate(columns["ranking_id"]):
+        places.setdefault(ranking_id, []).append(at)
+    for rows in places.values():
+        group = {role: [column[at] for at in rows] for role, column in columns.items()}
+        group["attributes"] = {  # type: ignore[assignment]  # by name
+            name: [column[at] for at in rows] for name, column in facts.items()
+        }
+        yield group
+
+
+def see_ranking(group: Mapping[str, Any]) -> dict[str, Any]:
+    """See what the rows of a ranking say as one object; by score, where there are no ranks.
+
+    Equal scores go by document, descending by bytes, as trec_eval has them: no order of the rows
+    tells which came first.
+
+    Raises:
+        RefusedError: Rows differ in what belongs to the ranking.
+    """
+    said: dict[str, Any] = {
+        role: values if role in MANY else _agree(values, role)
+        for role, values in group.items()
+        if role != "attributes"
+    }
+    said["attributes"] = {
+        name: _agree(values, name) for name, values in group["attributes"].items()
+    }
+    if "rank" not in said:
+        order = _order_by_score(said["doc_id"], said["score"])
+        said |= {role: [said[role][at] for at in order] for role in MANY if role in said}
+    return said
+
+
+def _order_by_score(doc_ids: Sequence[object], scores: Sequence[object]) -> list[int]:
+    for at, score in enumerate(scores):
+        if not isinstance(score, int | float) or _is_nan(score):
+            raise RefusedError(f"items[{at}].score", "a number", show(score), code="missing_score")
+    ids = [str(doc_id).encode(errors="surrogatepass") for doc_id in doc_ids]
+    keys = list(zip(scores, ids, strict=True))
+    return sorted(range(len(keys)), key=lambda at: keys[at], reverse=True)
+
+
+def _agree(values: Sequence[object], name: str) -> object:
+    """Give the one value that all rows of a ranking have."""
+    first = values[0]
+    for value in values:
+        if value != first:
+            raise RefusedError(
+                name,
+                f"one value in all rows of a ranking, as {show(first)}",
+                show(value),
+                code="attribute_conflict",
+            )
+    return first
+
+
+def list_values(column: object, name: str) -> list[Any]:
+    """Give the values of a column as Python has them, null as `None`."""
+    import numpy as np  # noqa: PLC0415 - loads with the first array
+
+    values = open_column(column, name, lambda found: no_column(name, found))
+    if isinstance(values, list):
+        return [None if is_null(value) else value for value in values]
+    if isinstance(values, np.ndarray):
+        # Nanoseconds would become integers, which are read as milliseconds.
+        listed = values.astype("datetime64[us]") if values.dtype.kind == "M" else values
+        return list(listed.tolist())
+    arrow = load_arrow()
+    if arrow.types.is_timestamp(values.type):
+        values = values.cast(arrow.timestamp("us", values.type.tz), safe=False)
+    return list(values.to_pylist())
+
+
+def _is_nan(value: object) -> bool:
+    return isinstance(value, float) and math.isnan(value)
+
+
+def no_column(name: str, found: str) -> FormatError:
+    """Say that something is no column."""
+    return FormatError(
+        f"expected a column of values in {name}, found {found}",
+        hint="convert the column first",
+        code="input_type",
+    )
+
+
+def read_items(
+    doc_ids: Sequence[object],
+    ranks: Sequence[object] | None,
+    scores: Sequence[object] | None,
+    relevance: Sequence[object] | None,
+    limits: Limits,
+) -> tuple[Items, list[str]]:
+    """Read the documents of a ranking.
+
+    Args:
+        doc_ids: The documents.
+        ranks: Their ranks, from 1 or from 0; `None` where they are in rank order.
+        scores: Their scores, if there are any; null is none.
+        relevance: Their grades, likewise.
+        limits: How many there may be.
+
+    Returns:
+        The documents in rank order, and what is to be noted: `zero_based_ranks`, `rank_gaps`,
+        `rank_score_disagree`, `int_ids`, `empty_ranking`.
+
+    Raises:
+        RefusedError: They cannot be meant.
+    """
+    count = len(doc_ids)
+    if count > limits.items:
+        raise RefusedError(
+            "items", f"at most {limits.items} documents", str(count), code="max_group"
+        )
+    notes = [] if count else ["empty_ranking"]
+    ids = _read_ids(doc_ids, limits, notes)
+    places = None if ranks is None else _read_ranks(ranks, limits, notes)
+    columns = (
+        _read_numbers(scores, "score", "score_not_number"),
+        _read_numbers(relevance, "relevance", "rel_not_number"),
+    )
+    if places is None:
+        return Items(ids, tuple(range(1, count + 1)), *columns), notes
+    if any(map(ge, places, places[1:])):
+        order = sorted(range(count), key=places.__getitem__)
+        places = tuple(places[at] for at in order)
+        ids = tuple(ids[at] for at in order)
+        columns = tuple(tuple(column[at] for at in order) if column else () for column in columns)  # type: ignore[assignment]
+    if places and places[-1] != count:
+        notes.append("rank_gaps")
+    known = [score for score in columns[0] if score is not None]
+    if known != sorted(known, reverse=True):
+        notes.append("rank_score_disagree")
+    return Items(ids, places, *columns), notes
+
+
+def _read_ids(doc_ids: Sequence[object], limits: Limits, notes: list[str]) -> tuple[str, ...]:
+    # Whole columns are looked at first, for most of them are good.
+    is_text = set(map(type, doc_ids)) <= {str}
+    joined = "".join(doc_ids) if is_text else "\0"  # type: ignore[arg-type]  # as was just seen
+    is_plain = joined.isascii() and "\0" not in joined
+    sizes = list(map(len, doc_ids)) if is_plain else []  # type: ignore[arg-type]  # likewise
+    if is_plain and min(sizes, default=1) > 0 and max(sizes, default=1) <= limits.id_bytes:
+        ids: tuple[str, ...] = tuple(doc_ids)  # type: ignore[arg-type]  # likewise
+    else:
+        ids = tuple(
+            read_id(one, f"items[{at}].doc_id", limits.id_bytes) for at, one in enumerate(doc_ids)
+        )
+        if not is_text:
+            notes.append("int_ids")
+    if len(set(ids)) < len(ids):
+        seen: dict[str, int] = {}
+        for at, one in enumerate(ids):
+            if one in seen:
+                raise RefusedError(
+                    f"items[{at}].doc_id",
+                    "each document once",
+                    f"{show(one)} again, as at items[{seen[one]}]",
+                    code="duplicate_doc",
+                )
+            seen[one] = at
+    return ids
+
+
+def _read_ranks(ranks: Sequence[object], limits: Limits, notes: list[str]) -> tuple[int, ...]:
+    if set(map(type, ranks)) == {int} and list(ranks) == list(range(1, len(ranks) + 1)):
+        return tuple(ranks)  # type: ignore[arg-type]  # as was just seen
+    for at, rank in enumerate(ranks):
+        is_whole = type(rank) is int or (isinstance(rank, float) and rank.is_integer())
+        if not is_whole or not 0 <= rank <= limits.rank:  # type: ignore[operator]  # it is a number
+            raise RefusedError(
+                f"items[{at}].rank",
+                f"a whole number from 1 to {limits.rank}",
+                show(rank),
+                code="bad_rank",
+            )
+    places = tuple(map(int, ranks))  # type: ignore[arg-type]  # as was just seen
+    if len(set(places)) < len(places):
+        at = next(at for at, rank in enumerate(places) if rank in places[:at])
+        raise RefusedError(
+            f"items[{at}].rank",
+            "each rank once",
+            f"{places[at]} again, as at items[{places.index(places[at])}]",
+            code="duplicate_rank",
+        )
+    if 0 in places:
+        notes.append("zero_based_ranks")
+        return tuple(rank + 1 for rank in places)
+    return places
+
+
+def _read_numbers(
+    values: Sequence[object] | None, name: str, code: str
+) -> tuple[float | None, ...]:
+    if values is None:
+        return ()
+    if set(map(type, values)) <= {float} and all(map(math.isfinite, values)):  # type: ignore[arg-type]
+        return tuple(values)  # type: ignore[arg-type]  # as was just seen
+    return unless_all_none(
+        None if value is None else read_number(value, f"items[{at}].{name}", code)
+        for at, value in enumerate(values)
+    )

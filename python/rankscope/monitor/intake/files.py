@@ -1,0 +1,255 @@
+"""Files of events, read a little at a time, each object with its place.
+
+JSON holds an object an event. A table holds a document or a label a row; or a ranking a row, where
+its documents are lists.
+"""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from contextlib import contextmanager
+
+from rankscope.adapters.files.formats import refuse_binary
+from rankscope.adapters.files.opening import OpenFile, TextSource, close, open_binary
+from rankscope.adapters.files.table import open_reader
+from rankscope.errors import EmptyError, FormatError, LimitError, UsageError
+from rankscope.file import EVENT_FORMATS, FORMATS, tell_format
+from rankscope.monitor.events.json import EventJSON
+from rankscope.monitor.events.rejection import RefusedError
+from rankscope.records import record
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+    from typing import Any, BinaryIO
+
+    from rankscope.adapters.files.blocks import Lines
+    from rankscope.adapters.files.opening import Progress
+    from rankscope.file import EventFormat
+
+PIECE = 1 << 20
+LONGEST_LINE = 8 << 20
+LONGEST_JSON = 64 << 20
+AT_ONCE = 1000
+BOM = b"\xef\xbb\xbf"
+BLANKS = b" \t\r"
+
+
+@record(frozen=True, slots=True)
+class Objects:
+    """Some objects of a file.
+
+    Args:
+        objects: The objects; in the place of what is none, a `RefusedError` that says why.
+        places: Their lines or rows, from 1.
+    """
+
+    objects: list[object]
+    places: list[int]
+
+
+@record(frozen=True, slots=True)
+class EventFile:
+    """A file of events.
+
+    Args:
+        given: A path; `-` is standard input.
+        format: Its format, where its name does not tell it.
+        encoding: How its text is encoded, `utf-8` or `latin-1`.
+        progress: Called with the bytes read so far.
+    """
+
+    given: str
+    format: EventFormat | None = None
+    encoding: str = "utf-8"
+    progress: Progress = None
+
+    @property
+    def name(self) -> str:
+        """What messages call it."""
+        return "<stdin>" if self.given == "-" else self.given
+
+    @property
+    def size(self) -> int:
+        """How many bytes it has, 0 where that is not known."""
+        return 0 if self.is_stream else os.path.getsize(self.given)  # noqa: PTH202 - pathlib loads slowly
+
+    @property
+    def is_stream(self) -> bool:
+        """Whether it can be read only once."""
+        return self.given == "-" or not os.path.isfile(self.given)  # noqa: PTH113 - pathlib loads slowly
+
+    def tell_format(self) -> str:
+        """Give the format.
+
+        Raises:
+            UsageError: Its name does not tell it.
+        """
+        if self.format is not None:
+            if self.format not in EVENT_FORMATS:
+                raise _bad_format(self.format)
+            return self.format
+        form = tell_format(self.given, EVENT_FORMATS)
+        if form is not None:
+            return form
+        raise _bad_format(self.name)
+
+    def read_objects(self) -> Iterator[Objects]:
+        """Read a file of JSON.
+
+        Yields:
+            Its objects, some at a time.
+
+        Raises:
+            InputError: It is no text, or too large to be read at once.
+            FileError: It cannot be read.
+        """
+        with self._open() as file:
+            source = TextSource(file, self.name, encoding=self.encoding, progress=self.progress)
+            if self.tell_format() == "json":
+                yield self._read_whole(source)
+            else:
+                yield from _gather(_split_lines(source))
+
+    def read_tables(self, only: Sequence[str] | None = None) -> Iterator[tuple[Any, Lines]]:
+        """Read a file of columns; texts of CSV that stand for numbers stay texts.
+
+        Args:
+            only: The columns that are wanted; all of them if left out.
+
+        Yields:
+            Record batches of Arrow, and the lines of their rows.
+
+        Raises:
+            InputError: It is no such file.
+            FileError: It cannot be read.
+        """
+        wanted: Any = _Columns(only)
+        form = self.tell_format()
+        with self._open() as file:
+            opened = OpenFile(
+                file=file,
+                given=self.given,
+                name=self.name,
+                form=form,
+                wanted=wanted,
+                encoding=self.encoding,
+                progress=self.progress,
+            )
+            yield from open_reader(opened)
+
+    @contextmanager
+    def _open(self) -> Iterator[BinaryIO]:
+        if FORMATS[self.tell_format()].is_text and self.given != "-":
+            refuse_binary(self.given)
+        file = open_binary(self.given, self.name)
+        try:
+            yield file
+        finally:
+            close(file)
+
+    def _read_whole(self, source: TextSource) -> Objects:
+        text = bytearray()
+        while piece := source.read(PIECE):
+            text += piece
+            if len(text) > LONGEST_JSON:
+                raise LimitError(
+                    f"expected at most {LONGEST_JSON} bytes of one JSON text, found more",
+                    hint="write one object a line: jq -c '.[]'",
+                    code="line_length",
+                    file=self.name,
+                )
+        plain = bytes(text).removeprefix(BOM)
+        if not plain.strip():
+            raise EmptyError(
+                "expected JSON, found nothing",
+                hint="is the file empty?",
+                code="empty_input",
+                file=self.name,
+            )
+        reader = EventJSON()
+        try:
+            value = reader.load(plain)
+        except RefusedError as error:
+            raise FormatError(
+                error.message,
+                hint="one object a line is read as --format jsonl",
+                code=error.code,
+                file=self.name,
+            ) from None
+        objects = value if isinstance(value, list) else [value]
+        return Objects([reader.settle(one) for one in objects], list(range(1, len(objects) + 1)))
+
+
+@record(frozen=True, slots=True)
+class _Columns:
+    """Takes the columns of a file as they are called; stands in the place of `Wanted`."""
+
+    only: Sequence[str] | None
+
+    def choose(
+        self, names: Sequence[str], _inside: Mapping[str, Sequence[str]], file: str
+    ) -> dict[str, str]:
+        """Choose columns; their keys are no roles, so that nothing is made of what they hold."""
+        if len(set(names)) < len(names):
+            twice = next(name for name, count in Counter(names).items() if count > 1)
+            raise FormatError(
+                f"expected columns with a name each, found {twice!r} twice",
+                hint="rename one of them",
+                code="columns",
+                file=file,
+                line=1,
+            )
+        return {f"column {name}": name for name in names if self.only is None or name in self.only}
+
+
+def _split_lines(source: TextSource) -> Iterator[tuple[int, bytes | RefusedError]]:
+    """Give the lines of a text that are not blank; of one that is too long, only that it is."""
+    line, rest, is_skipping = 1, b"", False
+    while True:
+        piece = source.read(PIECE)
+        *whole, rest = (rest + piece).split(b"\n")
+        for text in whole if piece else [*whole, rest]:
+            if is_skipping or len(text) > LONGEST_LINE:
+                yield line, _too_long()
+            elif text.strip(BLANKS):
+                yield line, text.removeprefix(BOM) if line == 1 else text
+            line, is_skipping = line + 1, False
+        if not piece:
+            return
+        if is_skipping or len(rest) > LONGEST_LINE:
+            rest, is_skipping = b"", True
+
+
+def _gather(lines: Iterator[tuple[int, bytes | RefusedError]]) -> Iterator[Objects]:
+    reader = EventJSON()
+    some = Objects([], [])
+    size = 0
+    for line, text in lines:
+        some.places.append(line)
+        if isinstance(text, RefusedError):
+            some.objects.append(text)
+        else:
+            size += len(text)
+            try:
+                some.objects.append(reader.settle(reader.load(text)))
+            except RefusedError as error:
+                some.objects.append(error)
+        if len(some.objects) == AT_ONCE or size > LONGEST_LINE:
+            yield some
+            some, size = Objects([], []), 0
+    if some.objects:
+        yield some
+
+
+def _too_long() -> RefusedError:
+    return RefusedError("", f"at most {LONGEST_LINE} bytes a line", "more", code="line_length")
+
+
+def _bad_format(found: str) -> UsageError:
+    return UsageError(
+        f"expected a file of {', '.join(EVENT_FORMATS)}, found {found!r}",
+        hint="say which it is: --format jsonl",
+        code="bad_format",
+    )

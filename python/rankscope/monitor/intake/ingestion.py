@@ -1,0 +1,379 @@
+"""Takes events from files, frames and objects into a store, some at a time, and counts them all."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from itertools import chain, islice
+
+from rankscope.adapters.tables import is_table
+from rankscope.errors import InputError, UsageError
+from rankscope.monitor.events.names import RANKING_NAMES
+from rankscope.monitor.events.outcome import STATUSES, count_rejections, tell_statuses
+from rankscope.monitor.events.reader import EventReader
+from rankscope.monitor.events.rejection import Reading, Rejection
+from rankscope.monitor.intake.files import AT_ONCE, EventFile
+from rankscope.records import record
+from rankscope.results.text import show
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+    from typing import Any, Literal, Protocol, TypeAlias
+
+    from rankscope.monitor.intake.tables import Rows
+    from rankscope.monitor.store.store import Store
+
+    Kind: TypeAlias = Literal["rankings", "labels"]
+
+    class Sink(Protocol):
+        """Where events go."""
+
+        def take(self, reading: Reading) -> Sequence[str | Rejection]:
+            """Take the events of a batch, and tell what became of each object, in order."""
+
+
+MOST_SHOWN = 20
+SAID = {"conflict": "event_conflict"}
+CONFLICT = (
+    "expected what was sent under this id before, found something else; that stays",
+    "give a new event a new id; the rows of a ranking are sent together",
+)
+
+
+@record(frozen=True, slots=True)
+class Refused:
+    """An object that was not stored, and why.
+
+    Args:
+        file: Where it is; empty for objects and frames.
+        place: Its line, row or number, from 1.
+        code: A stable name for programs, such as `duplicate_doc`.
+        message: What was expected and found, escaped and cut.
+        hint: How to mend it, or empty.
+    """
+
+    file: str
+    place: int
+    code: str
+    message: str
+    hint: str = ""
+
+    def to_dict(self) -> dict[str, str | int]:
+        """Give all of it by name."""
+        return {
+            "file": self.file,
+            "place": self.place,
+            "code": self.code,
+            "message": self.message,
+            "hint": self.hint,
+        }
+
+    def __str__(self) -> str:
+        place = f"{show(self.file)}:{self.place}" if self.file else str(self.place)
+        return f"{place}: {show(self.message)} [{self.code}]"
+
+
+@record(frozen=True, slots=True, kw_only=True)
+class Ingested:
+    """What became of objects that were to be stored.
+
+    Args:
+        accepted: Objects that were stored.
+        duplicate: Objects that were stored before.
+        conflict: Objects that were not stored, for their ids had other content before.
+        rejected: Objects that were not stored, for something is wrong with them.
+        reasons: By code, how many were not stored.
+        notes: By code, how many are suspicious but legal.
+        unknown: By name, how many have a field that means nothing here.
+        refused: The first of those that were not stored.
+    """
+
+    accepted: int
+    duplicate: int
+    conflict: int
+    rejected: int
+    reasons: Mapping[str, int]
+    notes: Mapping[str, int]
+    unknown: Mapping[str, int]
+    refused: tuple[Refused, ...]
+
+    @property
+    def objects(self) -> int:
+        """How many there were."""
+        return self.accepted + self.duplicate + self.conflict + self.rejected
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give all of it by name."""
+        return {
+            **{status: getattr(self, status) for status in STATUSES},
+            "reasons": dict(self.reasons),
+            "notes": dict(self.notes),
+            "unknown_fields": dict(self.unknown),
+            "refused": [one.to_dict() for one in self.refused],
+        }
+
+    def __str__(self) -> str:
+        lines = [f"{status}\t{getattr(self, status)}" for status in STATUSES]
+        for word, counts in (
+            ("reason", self.reasons),
+            ("note", self.notes),
+            ("unknown field", self.unknown),
+        ):
+            lines += [f"{word} {show(name)}\t{count}" for name, count in sorted(counts.items())]
+        return "\n".join(lines)
+
+
+class StoreSink:
+    """Puts events into a store that is open.
+
+    Args:
+        store: The store.
+        project: Whose they are.
+    """
+
+    def __init__(self, store: Store, project: str) -> None:
+        self._store = store
+        self._project = project
+
+    def take(self, reading: Reading) -> Sequence[str | Rejection]:
+        """Store the events of a batch."""
+        rejected = count_rejections(reading)
+        if not reading.events and not rejected:
+            return tell_statuses(reading, ())
+        return tell_statuses(reading, self._store.append(self._project, reading.events, rejected))
+
+
+class Ingestion:
+    """Takes objects of one kind, from wherever they are.
+
+    Args:
+        sink: Where events go.
+        kind: Whether they are rankings or labels.
+        now: Gives the time, in microseconds since 1970 in UTC.
+        names: As in `EventReader`.
+        attributes: The fields or columns of what belongs to a ranking, such as its country, where
+            they are not in a field of attributes.
+        is_strict: Whether each of `attributes` must be a column of a table with a row a document.
+
+    Examples:
+        >>> from tempfile import TemporaryDirectory
+        >>> from rankscope.monitor.store.sqlite.store import SQLiteStore
+        >>> click = {"ranking_id": "r", "doc_id": "a", "time": 0, "labels": "click"}
+        >>> with TemporaryDirectory() as folder, SQLiteStore(f"{folder}/events.db") as store:
+        ...     ingestion = Ingestion(StoreSink(store, "music"), "labels", now=lambda: 0)
+        ...     ingestion.take_objects([click, click, {"doc_id": "a"}])
+        >>> done = ingestion.ingested
+        >>> done.accepted, done.duplicate, done.reasons, done.notes
+        (1, 1, {'missing_field': 1}, {'made_event_ids': 2})
+        >>> print(done.refused[0])
+        3: ranking_id: expected an id, found none [missing_field]
+    """
+
+    def __init__(
+        self,
+        sink: Sink,
+        kind: Kind,
+        *,
+        now: Callable[[], int],
+        names: Mapping[str, str] | None = None,
+        attributes: Sequence[str] = (),
+        is_strict: bool = True,
+    ) -> None:
+        self._sink = sink
+        self._kind = kind
+        self._now = now
+        self._reader = EventReader(names)
+        self._attributes = tuple(attributes)
+        self._is_strict = is_strict
+        self._statuses: Counter[str] = Counter()
+        self._reasons: Counter[str] = Counter()
+        self._notes: Counter[str] = Counter()
+        self._unknown: Counter[str] = Counter()
+        self._refused: list[Refused] = []
+        self._objects = 0
+
+    @property
+    def ingested(self) -> Ingested:
+        """What became of the objects so far."""
+        statuses = self._statuses
+        return Ingested(
+            accepted=statuses["accepted"],
+            duplicate=statuses["duplicate"],
+            conflict=statuses["conflict"],
+            rejected=statuses["rejected"],
+            reasons=dict(self._reasons),
+            notes=dict(self._notes),
+            unknown=dict(self._unknown),
+            refused=tuple(self._refused),
+        )
+
+    def take(self, given: object) -> None:
+        """Take objects, a frame, or the file of a path.
+
+        Raises:
+            UsageError: It is none of them.
+            InputError: A file or a frame cannot be read to its end; what came before was taken.
+            FileError: A file cannot be read.
+        """
+        if isinstance(given, str | os.PathLike):
+            self.take_file(EventFile(os.fspath(given)))
+        elif isinstance(given, Mapping) or is_table(given):
+            self.take_table(given)
+        elif isinstance(given, Iterable):
+            self.take_objects(given)
+        else:
+            raise UsageError(
+                f"expected {self._kind} as objects, a frame or a path, "
+                f"found {type(given).__name__}",
+                hint=f"monitor.log_{self._kind}([{{...}}])",
+                code="input_type",
+            )
+
+    def take_objects(self, objects: Iterable[object]) -> None:
+        """Take objects as the service takes them."""
+        rest = iter(objects)
+        while some := list(islice(rest, AT_ONCE)):
+            first = self._objects + 1
+            self._objects += len(some)
+            self._take(self._read_objects(some), "", range(first, first + len(some)))
+
+    def take_file(self, file: EventFile) -> None:
+        """Take the events of a file.
+
+        Raises:
+            InputError: It cannot be read to its end; what came before was taken.
+            FileError: Likewise.
+        """
+        try:
+            if file.tell_format() in {"jsonl", "json"}:
+                for some in file.read_objects():
+                    self._take(self._read_objects(some.objects), file.name, some.places)
+                return
+            from rankscope.monitor.intake import tables as event_rows  # noqa: PLC0415 - loads NumPy
+
+            parts = event_rows.cut_rows(file.read_tables())
+            together = None if file.is_stream else lambda name: self._are_together(file, name)
+            is_text = file.tell_format() in {"csv", "tsv"}
+            self._take_rows(parts, file.name, are_together=together, is_text=is_text)
+        except InputError as error:
+            error.file = error.file or file.name
+            raise
+
+    def take_table(self, table: object) -> None:
+        """Take the events of a frame.
+
+        Args:
+            table: A data frame of pandas or Polars, an Arrow table, or a mapping of names to
+                columns; a document or a label a row, or a ranking a row whose documents are lists.
+
+        Raises:
+            FormatError: It is no table, or lacks a column.
+        """
+        from rankscope.monitor.intake.tables import cut_frame  # noqa: PLC0415 - loads NumPy
+
+        parts = cut_frame(table)
+        if parts is not None:
+            self._take_rows(parts, "", are_together=None, is_text=False)
+            return
+        reading = (
+            self._reader.read_label_rows(table, now=self._now())
+            if self._kind == "labels"
+            else self._reader.read_ranking_rows(table, now=self._now(), attributes=self._attributes)
+        )
+        self._take(reading, "", range(1, len(reading.answers) + 1))
+
+    def _take_rows(
+        self,
+        parts: Iterator[Rows],
+        file: str,
+        *,
+        are_together: Callable[[str], bool] | None,
+        is_text: bool,
+    ) -> None:
+        """Take rows; those of a ranking are brought together first, if they are not."""
+        from rankscope.monitor.intake import tables as event_rows  # noqa: PLC0415 - loads NumPy
+
+        first = next(parts, None)
+        if first is None:
+            return
+        parts = chain([first], parts)
+        if self._kind == "rankings" and event_rows.holds_rankings(first):
+            for rows in parts:
+                objects = event_rows.list_objects(rows)
+                self._take(self._read_objects(objects), file, rows.places.tolist())
+            return
+        roles = self._reader.find_roles(list(first.columns), self._kind, self._attributes)
+        if self._kind == "labels":
+            for rows in parts:
+                cells = event_rows.read_cells(rows, roles) if is_text else rows
+                reading = self._reader.read_label_rows(cells.columns, now=self._now())
+                self._take(reading, file, rows.places.tolist())
+            return
+        name = roles.get("ranking_id")
+        if name is not None:
+            is_sorted = are_together is not None and are_together(name)
+            whole = parts if is_sorted else event_rows.sort_rows(parts, name, file)
+            parts = event_rows.join_runs(whole, name, self._reader.limits.items)
+        for rows in parts:
+            cells = event_rows.read_cells(rows, roles) if is_text else rows
+            self._take_ranking_rows(cells, rows, name, roles, file)
+
+    def _take_ranking_rows(
+        self, cells: Rows, rows: Rows, name: str | None, roles: Mapping[str, str], file: str
+    ) -> None:
+        from rankscope.monitor.intake.tables import first_places  # noqa: PLC0415 - loads NumPy
+
+        attributes = [one for one in self._attributes if self._is_strict or one in rows.columns]
+        reading = self._reader.read_ranking_rows(
+            cells.columns, now=self._now(), attributes=attributes
+        )
+        taken = sum(not isinstance(answer, Rejection) for answer in reading.answers)
+        unknown = dict.fromkeys(set(rows.columns).difference(roles.values(), attributes), taken)
+        places = first_places(rows.columns[name].to_pylist(), rows.places.tolist()) if name else []
+        self._take(Reading(reading.answers, reading.notes, reading.unknown | unknown), file, places)
+
+    def _are_together(self, file: EventFile, name: str) -> bool:
+        from rankscope.adapters.open_column import decode  # noqa: PLC0415 - tables need it
+        from rankscope.monitor.intake.tables import are_together  # noqa: PLC0415 - loads NumPy
+
+        return are_together(decode(batch.column(name)) for batch, _ in file.read_tables([name]))
+
+    def _read_objects(self, objects: Sequence[object]) -> Reading:
+        if self._kind == "labels":
+            return self._reader.read_labels(objects, now=self._now())
+        moved = [self._move_attributes(one) for one in objects] if self._attributes else objects
+        return self._reader.read_rankings(moved, now=self._now())
+
+    def _move_attributes(self, given: object) -> object:
+        """Move the fields that are attributes to where attributes are."""
+        if not isinstance(given, Mapping):
+            return given
+        moved = {name: given[name] for name in self._attributes if name in given}
+        place = next((name for name in RANKING_NAMES["attributes"] if name in given), "attributes")
+        there = given.get(place) or {}
+        if not moved or not isinstance(there, Mapping):
+            return given
+        rest = {name: value for name, value in given.items() if name not in moved}
+        return rest | {place: {**there, **moved}}
+
+    def _take(self, reading: Reading, file: str, places: Sequence[int]) -> None:
+        statuses = self._sink.take(reading)
+        self._notes.update(reading.notes)
+        self._unknown.update(reading.unknown)
+        for answer, status, place in zip(reading.answers, statuses, places, strict=True):
+            reason = answer if isinstance(answer, Rejection) else status
+            word = "rejected" if isinstance(reason, Rejection) else reason
+            self._statuses[word] += 1
+            if isinstance(reason, Rejection):
+                where = f"{reason.where}: " if reason.where else ""
+                message = f"{where}expected {reason.expected}, found {reason.found}"
+                self._refuse(Refused(file, place, reason.code, message, reason.hint))
+            elif word == "conflict":
+                self._refuse(Refused(file, place, SAID[word], *CONFLICT))
+
+    def _refuse(self, refused: Refused) -> None:
+        self._reasons[refused.code] += 1
+        if len(self._refused) < MOST_SHOWN:
+            self._refused.append(refused)

@@ -1,0 +1,266 @@
+"""Reads events from tables and data frames, batch by batch."""
+
+from __future__ import annotations
+
+from array import array
+from datetime import datetime
+
+from rankscope.adapters.arrow import load_arrow
+from rankscope.adapters.files.blocks import Lines
+from rankscope.adapters.files.cells import NUMBER_ROLES, name_mistake
+from rankscope.adapters.files.lists import is_list
+from rankscope.adapters.open_column import decode, is_null, open_column
+from rankscope.adapters.tables import open_table
+from rankscope.errors import LimitError
+from rankscope.monitor.events.names import ITEM_NAMES, RANKING_NAMES
+from rankscope.monitor.events.table_reader import no_column
+from rankscope.records import record
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from typing import Any
+
+    import numpy as np
+    from numpy.typing import NDArray
+
+
+ROWS_AT_ONCE = 1 << 14
+MOST_SORTED = 512 << 20
+PLACE = "\0place"  # no column that was read has this name
+NUMBERS = (*NUMBER_ROLES, "time", "value")
+
+
+@record(frozen=True, slots=True)
+class Rows:
+    """Some rows of a table.
+
+    Args:
+        columns: Arrays of Arrow, by name.
+        places: The line or row of each, from 1.
+    """
+
+    columns: dict[str, Any]
+    places: NDArray[np.int64]
+
+
+def cut_rows(batches: Iterable[tuple[Any, Lines]]) -> Iterator[Rows]:
+    """Give the rows of batches, some at a time, without dictionaries and with their places."""
+    import numpy as np  # noqa: PLC0415 - loads with the first array
+
+    for batch, lines in batches:
+        whole = {
+            name: _without_nanoseconds(decode(column))
+            for name, column in zip(batch.schema.names, batch.columns, strict=True)
+        }
+        starts = np.arange(batch.num_rows) if lines.starts is None else lines.starts
+        for start in range(0, batch.num_rows, ROWS_AT_ONCE):
+            yield Rows(
+                {name: column.slice(start, ROWS_AT_ONCE) for name, column in whole.items()},
+                lines.first + np.asarray(starts[start : start + ROWS_AT_ONCE], dtype=np.int64),
+            )
+
+
+def holds_rankings(rows: Rows) -> bool:
+    """Whether a row is a whole ranking, for its documents are lists."""
+    names = {*RANKING_NAMES["items"], *ITEM_NAMES["doc_id"]}
+    return any(name in names and is_list(column.type) for name, column in rows.columns.items())
+
+
+def list_objects(rows: Rows) -> list[dict[str, Any]]:
+    """Give each row as an object of what is not null; maps are objects too."""
+    types = load_arrow().types
+    columns = {}
+    for name, column in rows.columns.items():
+        values = column.to_pylist()
+        is_map = types.is_map(column.type)
+        columns[name] = [None if one is None else dict(one) for one in values] if is_map else values
+    return [
+        {name: value for name, value in zip(columns, row, strict=True) if value is not None}
+        for row in zip(*columns.values(), strict=True)
+    ]
+
+
+def read_cells(rows: Rows, roles: Mapping[str, str]) -> Rows:
+    """Read texts of CSV as numbers, where a role is one; what is none stays a text.
+
+    Args:
+        rows: The rows.
+        roles: By role, the name of a column.
+    """
+    columns = dict(rows.columns)
+    for role, name in roles.items():
+        if role in NUMBERS:
+            columns[name] = [_read_cell(text, role) for text in columns[name].to_pylist()]
+    return Rows(columns, rows.places)
+
+
+def _read_cell(text: str | None, role: str) -> str | float | None:
+    if text is None:
+        return None
+    if text.isascii() and text.isdigit() and len(text) < 16:  # most ranks, and all milliseconds
+        return int(text)
+    # A time is text more often than a number, and says what is wrong with it itself.
+    return text if name_mistake(text, role) is not None else float(text)
+
+
+def are_together(runs: Iterable[Any]) -> bool:
+    """Whether equal ids are all together.
+
+    Args:
+        runs: The ids, some at a time, as arrays of Arrow.
+    """
+    import numpy as np  # noqa: PLC0415 - loads with the first array
+
+    seen = array("q")
+    last: object = None
+    for ids in runs:
+        if not len(ids):
+            continue
+        starts = np.flatnonzero(_differs_from_last(ids)) + 1
+        begun = [ids[0].as_py(), *ids.take(load_arrow().array(starts)).to_pylist()]
+        seen.extend(map(hash, begun[1:] if seen and begun[0] == last else begun))
+        last = ids[-1].as_py()
+    return len(np.unique(np.frombuffer(seen, dtype=np.int64))) == len(seen) if seen else True
+
+
+def join_runs(parts: Iterable[Rows], name: str, most: int) -> Iterator[Rows]:
+    """Cut rows so that rows with one id which follow each other are together.
+
+    Args:
+        parts: The rows.
+        name: The column of ids.
+        most: How many rows with one id are of use; of more, one more is kept.
+    """
+    import numpy as np  # noqa: PLC0415 - loads with the first array
+
+    waiting: Rows | None = None
+    for part in parts:
+        rows = part if waiting is None else _join(waiting, part)
+        differs = np.flatnonzero(_differs_from_last(rows.columns[name]))
+        cut = int(differs[-1]) + 1 if len(differs) else 0
+        if cut:
+            yield _slice(rows, 0, cut)
+        waiting = _slice(rows, cut, cut + most + 1)
+    if waiting is not None and len(waiting.places):
+        yield waiting
+
+
+def sort_rows(parts: Iterable[Rows], name: str, file: str) -> Iterator[Rows]:
+    """Sort rows by an id, those with one id as they came.
+
+    Args:
+        parts: The rows; all are held at once.
+        name: The column of ids.
+        file: What messages call the file.
+
+    Raises:
+        LimitError: They are too many.
+    """
+    arrow = load_arrow()
+    tables, size = [], 0
+    for rows in parts:
+        table = arrow.table(rows.columns | {PLACE: arrow.array(rows.places)})
+        size += table.nbytes
+        if size > MOST_SORTED:
+            raise LimitError(
+                f"expected the rows of each ranking together, or at most {MOST_SORTED} bytes of "
+                "rows to sort, found more",
+                hint=f"sort the file by {name}",
+                code="query_returns",
+                file=file,
+            )
+        tables.append(table)
+    # The place makes the order one, whatever the sort does with equal ids.
+    whole = arrow.concat_tables(tables).sort_by([(name, "ascending"), (PLACE, "ascending")])
+    for batch in whole.to_batches(max_chunksize=ROWS_AT_ONCE):
+        columns = dict(zip(batch.schema.names, batch.columns, strict=True))
+        places = columns.pop(PLACE).to_numpy()
+        yield Rows(columns, places)
+
+
+def first_places(ids: Sequence[object], places: Sequence[int]) -> list[int]:
+    """Give the place of the first row of each id, in the order of those."""
+    first: dict[object, int] = {}
+    for one, place in zip(ids, places, strict=True):
+        first.setdefault(one, place)
+    return list(first.values())
+
+
+def _differs_from_last(ids: Any) -> NDArray[np.bool_]:  # noqa: ANN401 - an array of Arrow
+    """Whether an id is followed by another one; nothing is said of the last."""
+    compute = load_arrow("pyarrow.compute")
+    before, after = ids.slice(0, len(ids) - 1), ids.slice(1)
+    differs = compute.fill_null(compute.not_equal(before, after), False)
+    differs = compute.or_(differs, compute.xor(before.is_null(), after.is_null()))
+    made: NDArray[np.bool_] = differs.to_numpy(zero_copy_only=False)
+    return made
+
+
+def _join(one: Rows, other: Rows) -> Rows:
+    import numpy as np  # noqa: PLC0415 - loads with the first array
+
+    arrow = load_arrow()
+    columns = {
+        name: arrow.concat_arrays([column, other.columns[name]])
+        for name, column in one.columns.items()
+    }
+    return Rows(columns, np.concatenate([one.places, other.places]))
+
+
+def _slice(rows: Rows, start: int, end: int) -> Rows:
+    columns = {name: column.slice(start, end - start) for name, column in rows.columns.items()}
+    return Rows(columns, rows.places[start:end])
+
+
+def _without_nanoseconds(column: Any) -> Any:  # noqa: ANN401 - an array of Arrow
+    arrow = load_arrow()
+    if arrow.types.is_timestamp(column.type):
+        return column.cast(arrow.timestamp("us", column.type.tz), safe=False)
+    return column
+
+
+def cut_frame(table: object) -> Iterator[Rows] | None:
+    """Give the rows of a frame; none where a column holds values of several types.
+
+    Args:
+        table: A data frame of pandas or Polars, an Arrow table, or a mapping of names to columns.
+
+    Raises:
+        FormatError: It is no table.
+    """
+    arrow = load_arrow()
+    source = open_table(table)
+    columns = {name: _to_arrow(source.columns[name], name) for name in source.names}
+    if any(column is None for column in columns.values()):
+        return None
+    if len({len(column) for column in columns.values()}) > 1:
+        return None  # whoever reads it as a whole says which
+    return _cut(arrow.table(columns))
+
+
+def _cut(table: Any) -> Iterator[Rows]:  # noqa: ANN401 - PyArrow has no types
+    rows = 0
+    for batch in table.to_batches():
+        yield from cut_rows([(batch, Lines(rows + 1))])
+        rows += batch.num_rows
+
+
+def _to_arrow(column: object, name: str) -> Any:  # noqa: ANN401 - as above
+    arrow = load_arrow()
+    values = open_column(column, name, lambda found: no_column(name, found))
+    if isinstance(values, list):
+        values = [None if is_null(value) else value for value in values]
+        if not _are_alike(values):
+            return None
+    try:
+        return arrow.array(values) if not isinstance(values, arrow.Array) else values
+    except (TypeError, ValueError, OverflowError):  # Arrow's errors are of these
+        return None
+
+
+def _are_alike(values: list[Any]) -> bool:
+    """Whether values are of one type, and times with a zone all or none."""
+    given = [value for value in values if value is not None]
+    is_zoned = {value.tzinfo is None for value in given if isinstance(value, datetime)}
+    return len(set(map(type, given))) <= 1 and len(is_zoned) <= 1

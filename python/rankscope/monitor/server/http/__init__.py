@@ -1,0 +1,3 @@
+"""HTTP: middleware, the dispatcher, request bodies and queries, problems, and OpenAPI."""
+
+from __future__ import annotations

@@ -1,0 +1,227 @@
+"""Describes the service as OpenAPI 3.1, from the table of its routes."""
+
+from __future__ import annotations
+
+import re
+
+from rankscope._core import __version__
+from rankscope.monitor.server.api.schemas import ANYTHING, IN_PATHS, PROBLEM, TEXT
+from rankscope.monitor.server.http.endpoint import JSON
+from rankscope.monitor.server.http.query import FORM
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+    from typing import Any
+
+    from rankscope.monitor.server.http.endpoint import Endpoint, Schema
+    from rankscope.monitor.server.http.query import Parameter
+
+NAMED = re.compile(r"{(\w+)(?::id)?}")
+REFUSALS = {
+    "400": "The request can't be read, or its address contains a key.",
+    "401": "The key is missing or not valid.",
+    "403": "The key doesn't have the required scope, or the request comes from another site.",
+    "404": "Not found in the project of the key.",
+    "408": "The body took too long to arrive.",
+    "409": "The project isn't configured.",
+    "413": "The body is too large.",
+    "414": "The address is too long.",
+    "415": "The body has a type or an encoding that isn't supported.",
+    "421": "The service isn't reached under this host name.",
+    "422": "A value is not valid; `error.message` says which one.",
+    "429": "Too many requests. Retry after the seconds in `retry-after`.",
+    "500": "Internal error.",
+    "503": "The service is busy or stopping. Retry after the seconds in `retry-after`.",
+    "507": "The disk is full. Retry after the seconds in `retry-after`.",
+}
+"""Why a request is refused, by status."""
+
+BEFORE_ROUTING = frozenset({"400", "414", "421", "500", "503"})
+"""Statuses that the guard also answers before it knows the route: as JSON, for pages too."""
+
+SECURITY = {
+    "key": {
+        "type": "http",
+        "scheme": "bearer",
+        "description": "A key of the service, rk_…; it opens one project, for its scopes.",
+    },
+    "session": {
+        "type": "apiKey",
+        "in": "cookie",
+        "name": "__Host-rankscope-session",
+        "description": "The session of a browser that signed in; without __Host- on plain HTTP.",
+    },
+}
+
+PROBLEM_REF = {"$ref": "#/components/schemas/Problem"}
+REDIRECTS = frozenset({303})
+REDIRECT = {
+    "description": "Go on at the address in `location`; to the sign-in page without a session.",
+    "headers": {"location": {"required": True, "schema": TEXT}},
+}
+ASK_AGAIN = frozenset({"429", "503", "507"})
+CSRF = {
+    "type": "string",
+    "pattern": "^[0-9a-f]{64}$",
+    "description": "The token in the form of a page of the same session.",
+}
+
+
+def describe(endpoints: Iterable[Endpoint]) -> dict[str, Any]:
+    """Describe routes as OpenAPI 3.1.
+
+    Args:
+        endpoints: The routes. Static files are not described.
+    """
+    paths: dict[str, dict[str, Any]] = {}
+    for endpoint in endpoints:
+        if endpoint.kind != "file":
+            path = NAMED.sub(r"{\1}", endpoint.path)
+            paths.setdefault(path, {})[endpoint.method.lower()] = _describe(endpoint)
+    return {
+        "openapi": "3.1.0",
+        "info": {
+            "title": "rankscope",
+            "version": __version__,
+            "description": "Ranking quality in production. A key opens one project, and every "
+            "answer belongs to that project. Times are in UTC.",
+        },
+        "paths": paths,
+        "components": {
+            "securitySchemes": SECURITY,
+            "schemas": {"Problem": PROBLEM},
+            "responses": {
+                **{f"Refused{status}": _refuse(status) for status in REFUSALS},
+                **{f"RefusedPage{status}": _refuse(status, is_page=True) for status in REFUSALS},
+            },
+        },
+    }
+
+
+def _describe(endpoint: Endpoint) -> dict[str, Any]:
+    said: dict[str, Any] = {
+        "summary": endpoint.summary,
+        "operationId": _name(endpoint),
+        "parameters": [
+            *(
+                {"name": name, "in": "path", "required": True, "schema": IN_PATHS[name]}
+                for name in NAMED.findall(endpoint.path)
+            ),
+            *(_describe_parameter(one) for one in endpoint.parameters),
+        ],
+        "responses": _list_refusals(endpoint) | _list_answers(endpoint),
+        "security": _secure(endpoint),
+    }
+    if endpoint.kind == "form":
+        said["requestBody"] = _take({FORM: _describe_form(endpoint)})
+    elif endpoint.body is not None:
+        # Of lines, nothing can be said in JSON Schema.
+        kinds = {kind: endpoint.body if kind == JSON else TEXT for kind in endpoint.accepts}
+        said["requestBody"] = _take(kinds)
+    return said
+
+
+def _take(kinds: Mapping[str, Schema]) -> dict[str, Any]:
+    content = {kind: {"schema": schema} for kind, schema in kinds.items()}
+    return {"required": True, "content": content}
+
+
+def _describe_form(endpoint: Endpoint) -> Schema:
+    """Describe the fields of a form: its own, and the token that proves which page sent it."""
+    fields = endpoint.body or {}
+    if endpoint.scope is None:
+        return fields
+    properties = {**fields.get("properties", {}), "csrf": CSRF}
+    required = [*fields.get("required", ()), "csrf"]
+    return {**fields, "type": "object", "properties": properties, "required": required}
+
+
+def _name(endpoint: Endpoint) -> str:
+    words = re.findall(r"\w+", endpoint.path.replace(":id", "")) or ["overview"]
+    return "_".join([endpoint.method.lower(), *words])
+
+
+def _describe_parameter(parameter: Parameter) -> dict[str, Any]:
+    schema = dict(parameter.schema)
+    return {
+        "name": parameter.name,
+        "in": "query",
+        "required": parameter.is_needed,
+        "description": parameter.summary,
+        "schema": {"type": "array", "items": schema} if parameter.is_many else schema,
+    }
+
+
+def _list_answers(endpoint: Endpoint) -> dict[str, Any]:
+    """Describe what is answered if all is well, and what only this route answers."""
+    answers: dict[str, Any] = {str(endpoint.status): _answer(endpoint)}
+    for status, schema in endpoint.also.items():
+        if status in REDIRECTS:
+            answers[str(status)] = REDIRECT
+        elif schema is None:
+            answers[str(status)] = {"description": "The copy that you have is still current."}
+        else:
+            either = {"oneOf": [schema, PROBLEM_REF]}
+            answers[str(status)] = {
+                "description": endpoint.summary,
+                "content": {JSON: {"schema": either}},
+            }
+    if endpoint.kind in {"page", "form"} and endpoint.scope is not None:
+        answers["303"] = REDIRECT
+    return answers
+
+
+def _answer(endpoint: Endpoint) -> dict[str, Any]:
+    if endpoint.status == 204:
+        return {"description": "Done."}
+    if endpoint.status in REDIRECTS:
+        return REDIRECT
+    kind = endpoint.gives or ("text/html" if endpoint.kind == "page" else JSON)
+    schema = endpoint.result or (ANYTHING if kind == JSON else TEXT)
+    return {"description": endpoint.summary, "content": {kind: {"schema": schema}}}
+
+
+def _list_refusals(endpoint: Endpoint) -> dict[str, Any]:
+    takes_body = endpoint.body is not None or endpoint.kind == "form"
+    found = {"400", "414", "421", "429", "500", "503"} | {
+        str(status) for status in endpoint.refuses
+    }
+    if endpoint.scope is not None:
+        found |= {"401", "403"}
+    if endpoint.scope in {"read", "admin"}:
+        found |= {"409"}
+    if "{" in endpoint.path:
+        found |= {"404", "422"}
+    if endpoint.parameters or takes_body:
+        found |= {"422"}
+    if takes_body:
+        found |= {"408", "413", "415"}
+    if endpoint.kind == "form":
+        found |= {"403"}
+    if endpoint.method != "GET":
+        found |= {"507"}
+    kind = "RefusedPage" if endpoint.kind in {"page", "form"} else "Refused"
+    return {status: {"$ref": f"#/components/responses/{kind}{status}"} for status in sorted(found)}
+
+
+def _secure(endpoint: Endpoint) -> list[dict[str, list[str]]]:
+    if endpoint.scope is None:
+        return []
+    by_session: list[dict[str, list[str]]] = [{"session": []}]
+    if endpoint.kind == "form":
+        return by_session
+    by_key: list[dict[str, list[str]]] = [{"key": []}]
+    return by_key if endpoint.kind == "api" else by_key + by_session
+
+
+def _refuse(status: str, *, is_page: bool = False) -> dict[str, Any]:
+    content: dict[str, Any] = {}
+    if is_page:
+        content["text/html"] = {"schema": TEXT}
+    if not is_page or status in BEFORE_ROUTING:
+        content[JSON] = {"schema": PROBLEM_REF}
+    said: dict[str, Any] = {"description": REFUSALS[status], "content": content}
+    if status in ASK_AGAIN:
+        said["headers"] = {"retry-after": {"schema": {"type": "string", "pattern": "^[0-9]+$"}}}
+    return said

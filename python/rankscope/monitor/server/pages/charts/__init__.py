@@ -1,0 +1,3 @@
+"""Charts of the dashboard, drawn as SVG."""
+
+from __future__ import annotations

@@ -1,0 +1,305 @@
+"""Lines over time: where their marks lie, in percent of the plane, so that it fits every page."""
+
+from __future__ import annotations
+
+import math
+from itertools import groupby, pairwise
+
+from rankscope.monitor.server.pages.charts.time_axis import TimeAxis
+from rankscope.records import record
+from rankscope.web.charts import choose_axis
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from rankscope.web.charts import Axis
+
+
+@record(frozen=True, slots=True)
+class Point:
+    """What is drawn of one window.
+
+    Args:
+        start: When the window begins, in microseconds since 1970 in UTC.
+        value: The value; NaN where there is none.
+        lower: The lower end of its interval; NaN where it has none.
+        upper: The upper end.
+        is_final: Whether no label can change it any more.
+    """
+
+    start: int
+    value: float
+    lower: float = math.nan
+    upper: float = math.nan
+    is_final: bool = True
+
+
+@record(frozen=True, slots=True)
+class Line:
+    """Points in order of time.
+
+    Args:
+        name: What they are of; nothing where there is one line only.
+        points: The points.
+    """
+
+    name: str
+    points: tuple[Point, ...]
+
+
+@record(frozen=True, slots=True)
+class Level:
+    """A level across the chart, such as a baseline.
+
+    Args:
+        name: What it is.
+        value: Where it lies.
+        lower: The lower end of its interval; NaN where it has none.
+        upper: The upper end.
+    """
+
+    name: str
+    value: float
+    lower: float = math.nan
+    upper: float = math.nan
+
+
+@record(frozen=True, slots=True)
+class Event:
+    """Something that happened at a moment, such as a new version.
+
+    Args:
+        time: When, in microseconds since 1970 in UTC.
+        name: What it is.
+    """
+
+    time: int
+    name: str
+
+
+@record(frozen=True, slots=True)
+class Dot:
+    """A point that is marked.
+
+    Args:
+        x: Where it lies from the left, from 0 to 100.
+        y: And from above.
+    """
+
+    x: float
+    y: float
+
+
+@record(frozen=True, slots=True)
+class DrawnLine:
+    """A line as paths, in a plane of 100 by 100.
+
+    Args:
+        name: What it is of.
+        number: Which of the lines it is, from 1 on: colours and the shapes of dots go by it.
+        final: The path through what is final.
+        provisional: The path through what is not.
+        band: The outline of the intervals.
+        alone: Points without a neighbour, which make no line.
+        last: The newest point.
+    """
+
+    name: str
+    number: int
+    final: str
+    provisional: str
+    band: str
+    alone: tuple[Dot, ...]
+    last: Dot | None
+
+
+@record(frozen=True, slots=True)
+class DrawnLevel:
+    """A level across the chart.
+
+    Args:
+        name: What it is.
+        y: Where it lies from above, from 0 to 100.
+        top: Where its interval begins.
+        height: How high that is.
+    """
+
+    name: str
+    y: float
+    top: float
+    height: float
+
+
+@record(frozen=True, slots=True)
+class LineChart:
+    """A chart of lines.
+
+    Args:
+        time: The axis of time.
+        axis: The axis of values.
+        lines: The lines.
+        level: What they are held against, if anything.
+        events: What happened, as a place from 0 to 100 and a name.
+        provisional: From where on windows are not final, from 0 to 100; `None` if all are.
+        is_share: Whether values are shares, which are written in percent.
+    """
+
+    time: TimeAxis
+    axis: Axis
+    lines: tuple[DrawnLine, ...]
+    level: DrawnLevel | None
+    events: tuple[tuple[float, str], ...]
+    provisional: float | None
+    is_share: bool = False
+
+    @property
+    def rows(self) -> tuple[tuple[float, str], ...]:
+        """The ticks of the axis of values: how far from above, and what is written there."""
+        return tuple((_flip(self.axis, tick), self._write(tick)) for tick in self.axis.ticks)
+
+    def _write(self, tick: float) -> str:
+        if self.is_share:
+            return f"{100 * tick:.{max(0, self.axis.places - 2)}f} %"
+        return f"{tick:,.{self.axis.places}f}"
+
+
+def draw_lines(
+    lines: Sequence[Line],
+    *,
+    since: int,
+    until: int,
+    length: int,
+    level: Level | None = None,
+    events: Iterable[Event] = (),
+    within: tuple[float, float] = (-math.inf, math.inf),
+    with_values: tuple[float, ...] = (),
+    is_share: bool = False,
+) -> LineChart:
+    """Draw lines.
+
+    Args:
+        lines: The lines.
+        since: Where the axis of time begins, in microseconds since 1970 in UTC.
+        until: Where it ends.
+        length: How long windows are, in microseconds: points lie in their middle, and those that
+            are farther apart are not joined.
+        level: What they are held against, if anything.
+        events: What happened.
+        within: The least and the largest value there can be; the axis does not go beyond.
+        with_values: Values that the axis always shows.
+        is_share: Whether values are shares, which are written in percent.
+
+    Examples:
+        >>> line = Line("", (Point(0, 0.5), Point(10, 0.75), Point(30, 0.5)))
+        >>> chart = draw_lines([line], since=0, until=40, length=10)
+        >>> chart.lines[0].final, len(chart.lines[0].alone)
+        ('M12.5 93.1L37.5 6.9', 1)
+    """
+    time = TimeAxis(since, until)
+    least, most = within
+    shown = (min(max(end, least), most) for end in _list_ends(lines, level))
+    axis = choose_axis([*shown, *with_values], within)
+    drawn = tuple(
+        _draw(line, number, time, axis, length) for number, line in enumerate(lines, start=1)
+    )
+    not_final = [point.start for line in lines for point in line.points if not point.is_final]
+    return LineChart(
+        time,
+        axis,
+        drawn,
+        None if level is None else _draw_level(level, axis),
+        tuple((time.place(each.time), each.name) for each in events if since <= each.time < until),
+        time.place(min(not_final)) if not_final else None,
+        is_share,
+    )
+
+
+def _list_ends(lines: Sequence[Line], level: Level | None) -> list[float]:
+    """List what the axis of values shows: values, the level, and intervals as far as there is room.
+
+    The interval of a window of few rankings may be much wider than all that happens.
+    """
+    points = [point for line in lines for point in line.points if not math.isnan(point.value)]
+    shown = [point.value for point in points]
+    if level is not None:
+        shown += [level.value, level.lower, level.upper]
+    shown = [value for value in shown if not math.isnan(value)]
+    if not shown:
+        return [0.0, 1.0]
+    low, high = min(shown), max(shown)
+    room = (high - low) / 2
+    for point in points:
+        if not math.isnan(point.lower):
+            shown += [max(point.lower, low - room), min(point.upper, high + room)]
+    return shown
+
+
+def _draw(line: Line, number: int, time: TimeAxis, axis: Axis, length: int) -> DrawnLine:
+    places = [
+        (time.place(point.start + length // 2), point)
+        for point in line.points
+        if not math.isnan(point.value)
+    ]
+    final: list[str] = []
+    provisional: list[str] = []
+    bands: list[str] = []
+    alone: list[Dot] = []
+    for run in _split(places, length):
+        if len(run) == 1:
+            alone.append(Dot(run[0][0], _flip(axis, run[0][1].value)))
+        bands.append(_outline(run, axis))
+        # What leads to a window that is not final is not final.
+        kinds = [each.is_final and other.is_final for (_, each), (_, other) in pairwise(run)]
+        for is_final, steps in groupby(range(len(kinds)), key=kinds.__getitem__):
+            first, end = _ends(steps)
+            path = _join((x, _flip(axis, point.value)) for x, point in run[first : end + 2])
+            (final if is_final else provisional).append(path)
+    last = Dot(places[-1][0], _flip(axis, places[-1][1].value)) if places else None
+    return DrawnLine(
+        line.name, number, "".join(final), "".join(provisional), "".join(bands), tuple(alone), last
+    )
+
+
+def _ends(steps: Iterable[int]) -> tuple[int, int]:
+    listed = list(steps)
+    return listed[0], listed[-1]
+
+
+def _split(places: list[tuple[float, Point]], length: int) -> Iterator[list[tuple[float, Point]]]:
+    """Split points where there is a gap between windows."""
+    run: list[tuple[float, Point]] = []
+    for each in places:
+        if run and each[1].start - run[-1][1].start > length:
+            yield run
+            run = []
+        run.append(each)
+    if run:
+        yield run
+
+
+def _outline(run: list[tuple[float, Point]], axis: Axis) -> str:
+    """Go along the upper ends of intervals, and back along the lower ones."""
+    known = [(x, point) for x, point in run if not math.isnan(point.lower)]
+    if len(known) < 2:
+        return ""
+    upper = [(x, _flip(axis, point.upper)) for x, point in known]
+    lower = [(x, _flip(axis, point.lower)) for x, point in reversed(known)]
+    return _join([*upper, *lower]) + "Z"
+
+
+def _draw_level(level: Level, axis: Axis) -> DrawnLevel:
+    y = _flip(axis, level.value)
+    if math.isnan(level.lower):
+        return DrawnLevel(level.name, y, y, 0.0)
+    top, bottom = _flip(axis, level.upper), _flip(axis, level.lower)
+    return DrawnLevel(level.name, y, top, round(bottom - top, 3))
+
+
+def _join(places: Iterable[tuple[float, float]]) -> str:
+    return "M" + "L".join(f"{x:g} {y:g}" for x, y in places)
+
+
+def _flip(axis: Axis, value: float) -> float:
+    """Give how far a value lies from above."""
+    return round(100 - axis.place(value), 2)

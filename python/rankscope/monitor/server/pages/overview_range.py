@@ -1,0 +1,166 @@
+"""What the overview shows of all there is: a range of time, windows, a version."""
+
+from __future__ import annotations
+
+from rankscope.errors import UsageError
+from rankscope.monitor.events.limits import DAY, HOUR
+from rankscope.records import record
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from rankscope.monitor.ask.series import Every
+    from rankscope.monitor.store.records import Version
+
+RANGES: Mapping[str, int | None] = {
+    "1d": 1,
+    "7d": 7,
+    "30d": 30,
+    "90d": 90,
+    "1y": 366,
+    "all": None,
+}
+"""How many days a range has."""
+LENGTHS = {"hour": HOUR, "day": DAY}
+MOST_HOURS = 90
+"""Hours are drawn over so many days at most."""
+MOST_LINES = 6
+FULL = 100
+"""An hour of fewer rankings says little on its own."""
+
+
+@record(frozen=True, slots=True)
+class Choice:
+    """What is asked for.
+
+    Args:
+        range: One of `RANGES`; chosen by what there is if left out.
+        every: How long windows are; if left out, hours up to a week where they have rankings
+            enough.
+        model: Only this model.
+        version: Only this version of it.
+        measure: The measure whose slices are listed.
+    """
+
+    range: str | None = None
+    every: Every | None = None
+    model: str | None = None
+    version: str | None = None
+    measure: str | None = None
+
+
+@record(frozen=True, slots=True)
+class Extent:
+    """What is shown.
+
+    Args:
+        range: One of `RANGES`.
+        every: How long windows are.
+        since: When it begins, in microseconds since 1970 in UTC.
+        until: When it ends.
+        model: Only this model; all if `None`.
+        version: Only this version of it.
+        versions: The versions that were shown then.
+    """
+
+    range: str
+    every: Every
+    since: int
+    until: int
+    model: str | None
+    version: str | None
+    versions: tuple[Version, ...]
+
+    @property
+    def length(self) -> int:
+        """How long windows are, in microseconds."""
+        return LENGTHS[self.every]
+
+    @property
+    def whole(self) -> tuple[Every, int]:
+        """The longest windows that it can be made of, and when the first of them begins.
+
+        Days are 24 times as fast to add up as hours, so that more than two days begin with a whole
+        one.
+        """
+        if self.until - self.since <= 2 * DAY:
+            return "hour", self.since
+        return "day", self.since - self.since % DAY
+
+    @property
+    def has_hours(self) -> bool:
+        """Whether hours may be asked for."""
+        return self.until - self.since <= (MOST_HOURS + 1) * DAY
+
+    @property
+    def lines(self) -> tuple[Version, ...]:
+        """The versions that have lines of their own: those shown at a time, if there are several.
+
+        Of too many, those with most rankings.
+        """
+        listed = [one for one in self.versions if not one.folded]
+        ordered = sorted(listed, key=lambda one: one.first)
+        is_mixed = any(
+            other.first + self.length < one.last
+            for at, one in enumerate(ordered)
+            for other in ordered[at + 1 :]
+        )
+        if not is_mixed:
+            return ()
+        kept = sorted(ordered, key=lambda one: -one.rankings)[:MOST_LINES]
+        return tuple(one for one in ordered if one in kept)
+
+
+def choose_extent(choice: Choice, versions: Sequence[Version], now: int) -> Extent:
+    """Choose what is shown: as a rule a week by hours, or a month by days where hours have little.
+
+    All is shown where the last ranking is older.
+
+    Raises:
+        UsageError: There is no such range, nor such windows, or too many of them.
+
+    Examples:
+        >>> extent = choose_extent(Choice("1d"), (), 10 * DAY + 1)
+        >>> extent.every, extent.since // HOUR, extent.until // HOUR
+        ('hour', 217, 241)
+    """
+    first = min((one.first for one in versions), default=now)
+    last = max((one.last for one in versions), default=now)
+    rankings = sum(one.rankings for one in versions)
+    has_full_hours = rankings * HOUR >= FULL * (last - first)
+    name = choice.range
+    if name is None:
+        name = "7d" if has_full_hours else "30d"
+        if now - last >= (RANGES[name] or 0) * DAY:
+            name = "all"
+    if name not in RANGES:
+        raise _bad(f"a range among {', '.join(RANGES)}", name)
+    days = RANGES[name]
+    span = max(now - first, DAY) if days is None else days * DAY
+    is_short = span <= 7 * DAY and (has_full_hours or span <= DAY)
+    every = choice.every or ("hour" if is_short else "day")
+    if every not in LENGTHS:
+        raise _bad("windows of an hour or a day", every)
+    if every == "hour" and span > MOST_HOURS * DAY:
+        raise _bad("days", f"hours, which are shown over {MOST_HOURS} days at most")
+    length = LENGTHS[every]
+    until = -(-now // length) * length
+    since = (until - span) // length * length
+    shown = tuple(
+        one
+        for one in versions
+        if one.last > since
+        and one.first < until
+        and choice.model in {None, one.model}
+        and choice.version in {None, one.version}
+    )
+    return Extent(name, every, since, until, choice.model, choice.version, shown)
+
+
+def _bad(expected: str, found: str) -> UsageError:
+    return UsageError(
+        f"expected {expected}, found {found}",
+        hint="choose by the links above the charts",
+        code="bad_period",
+    )

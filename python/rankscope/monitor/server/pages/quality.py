@@ -1,0 +1,241 @@
+"""The data quality page."""
+
+from __future__ import annotations
+
+import shutil
+
+from rankscope.monitor.doctor import CLOCK
+from rankscope.monitor.events.limits import DAY, HOUR
+from rankscope.monitor.events.outcome import OTHER_COUNTERS
+from rankscope.monitor.events.times import format_time
+from rankscope.monitor.server.http.query import Parameter
+from rankscope.monitor.server.pages.charts.lines import Line, Point, draw_lines
+from rankscope.monitor.server.pages.overview import SAID
+from rankscope.monitor.server.pages.overview_range import LENGTHS, RANGES, Choice, choose_extent
+from rankscope.monitor.server.pages.page import Page, read_configuration
+from rankscope.monitor.server.pages.render import make_plain
+from rankscope.records import record
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from pathlib import Path
+    from typing import Any
+
+    from rankscope.monitor.ask.quality import Quality
+    from rankscope.monitor.ask.series import Series
+    from rankscope.monitor.definition.configuration import Configuration
+    from rankscope.monitor.monitor import Monitor
+    from rankscope.monitor.server.http.endpoint import Asked
+    from rankscope.monitor.server.pages.charts.lines import LineChart
+    from rankscope.monitor.server.pages.overview_range import Extent
+
+TAKEN = {
+    "accepted": "accepted",
+    "duplicate": "sent again, and counted once",
+    "conflict": "with the id of another event: the first stays",
+}
+BESIDES = {
+    "unknown_field": "fields that are not known, and were left out",
+    "deleted_rankings": "rankings deleted as they were old",
+    "deleted_labels": "labels deleted as they were old",
+}
+SHARES = (
+    ("labelled", "rankings", "Rankings with labels"),
+    ("empty", "rankings", "Rankings without relevant documents"),
+    ("missing", "rankings", "Rankings that showed nothing"),
+    ("tied", "rankings", "Rankings with tied scores"),
+    ("gaps", "rankings", "Rankings logged at other ranks than 1, 2, 3, …"),
+    ("unjudged", "documents", "Documents without a grade yet"),
+)
+"""What is counted, of how many, and what that is called."""
+
+
+@record(frozen=True, slots=True)
+class Share:
+    """A share of the rankings, or of the documents.
+
+    Args:
+        name: What it is called.
+        count: How many there are.
+        of: Of how many.
+        chart: The share over time.
+    """
+
+    name: str
+    count: int
+    of: int
+    chart: LineChart
+
+
+@record(frozen=True, slots=True)
+class Room:
+    """How much room the store takes, and how much there is.
+
+    Args:
+        store: Its bytes.
+        log: The bytes of its log.
+        free: The share of the disk that is free.
+    """
+
+    store: int
+    log: int
+    free: float
+
+
+@record(frozen=True, slots=True, kw_only=True)
+class QualityView:
+    """The data of a project.
+
+    Args:
+        configuration: How the project is measured; `None` where it is not.
+        now: As of when, in microseconds since 1970 in UTC.
+        extent: The range of time that shares are of.
+        quality: What is known of the data; `None` where the project is not configured.
+        room: How much room the store takes; `None` where it is in no file.
+        series: The counts over time.
+        shares: Shares of rankings and documents.
+    """
+
+    configuration: Configuration | None
+    now: int
+    extent: Extent
+    quality: Quality | None
+    room: Room | None
+    series: Series | None
+    shares: tuple[Share, ...]
+
+    @property
+    def taken(self) -> list[tuple[str, int]]:
+        """What became of the events that could be read."""
+        events = {} if self.quality is None else self.quality.events
+        return [(words, events.get(name, 0)) for name, words in TAKEN.items()]
+
+    @property
+    def rejected(self) -> list[tuple[str, int]]:
+        """How many events were rejected, by the code of the reason, most first."""
+        events = {} if self.quality is None else self.quality.events
+        found = {name: count for name, count in events.items() if name not in OTHER_COUNTERS}
+        return sorted(found.items(), key=lambda pair: (-pair[1], pair[0]))
+
+    @property
+    def besides(self) -> list[tuple[str, int]]:
+        """What else was counted, where there was any."""
+        if self.quality is None:
+            return []
+        quality = self.quality
+        found = [(words, quality.events.get(name, 0)) for name, words in BESIDES.items()]
+        skewed = sum(quality.events.get(name, 0) for name in CLOCK)
+        found += [
+            ("times that could not be taken: look at the clocks of the senders", skewed),
+            ("labels that wait for a ranking that is not there", quality.pending_labels),
+            ("labels after the attribution window of their ranking", quality.late),
+            ("labels of documents that were not shown", quality.unshown),
+            (
+                "versions without windows of their own, in the hour with most of them",
+                quality.folded_versions,
+            ),
+            ("rankings of versions without windows of their own", quality.folded_rankings),
+        ]
+        found += [
+            (f"values of {name} without a slice of their own", count)
+            for name, count in quality.folded.items()
+        ]
+        return found
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give what JSON can hold."""
+        return {
+            "now": format_time(self.now),
+            "since": format_time(self.extent.since),
+            "until": format_time(self.extent.until),
+            "every": self.extent.every,
+            "quality": None if self.quality is None else self.quality.to_dict(),
+            "room": make_plain(self.room),
+            "series": None if self.series is None else self.series.to_dict(),
+        }
+
+
+def view_quality(monitor: Monitor, choice: Choice) -> QualityView:
+    """Look at the data of a project.
+
+    Args:
+        monitor: The monitor of the project.
+        choice: Which range of time.
+
+    Raises:
+        UsageError: There is no such range, or there are too many windows in it.
+    """
+    now = monitor.now()
+    configuration = read_configuration(monitor)
+    versions = () if configuration is None else monitor.versions()
+    extent = choose_extent(choice, versions, now)
+    quality = series = None
+    shares: tuple[Share, ...] = ()
+    if configuration is not None:
+        since, until = extent.since, extent.until
+        quality = monitor.quality(since, until)
+        series = monitor.series(monitor.measures[0], every=extent.every, since=since, until=until)
+        if len(series):
+            shares = tuple(
+                Share(
+                    words,
+                    quality.shown.get(name, 0),
+                    quality.shown.get(of, 0),
+                    _draw(series, extent, name, of),
+                )
+                for name, of, words in SHARES
+            )
+    return QualityView(
+        configuration=configuration,
+        now=now,
+        extent=extent,
+        quality=quality,
+        room=_measure_room(monitor),
+        series=series,
+        shares=shares,
+    )
+
+
+def _measure_room(monitor: Monitor) -> Room | None:
+    path: Path | None = getattr(monitor.store, "path", None)
+    if path is None:
+        return None
+    disk = shutil.disk_usage(path.parent)
+    log = path.with_name(f"{path.name}-wal")
+    size = log.stat().st_size if log.exists() else 0
+    return Room(path.stat().st_size, size, disk.free / disk.total)
+
+
+def _draw(series: Series, extent: Extent, name: str, of: str) -> LineChart:
+    counts = zip(series.starts, getattr(series, name), getattr(series, of), strict=True)
+    points = tuple(Point(start, count / total) for start, count, total in counts if total)
+    return draw_lines(
+        [Line("", points)],
+        since=extent.since,
+        until=extent.until,
+        length=DAY if extent.every == "day" else HOUR,
+        within=(0.0, 1.0),
+        with_values=(0.0,),
+        is_share=True,
+    )
+
+
+def _view(monitor: Monitor, asked: Asked) -> QualityView:
+    return view_quality(monitor, Choice(**asked.query))
+
+
+QUALITY = Page(
+    path="/quality",
+    twin="/quality.json",
+    here="Data quality",
+    template="quality.html.j2",
+    summary="What was taken, discarded, late, or is open.",
+    view=_view,
+    parameters=(
+        Parameter("range", "How far back.", schema={"type": "string", "enum": list(RANGES)}),
+        Parameter(
+            "every", "How long windows are.", schema={"type": "string", "enum": list(LENGTHS)}
+        ),
+    ),
+    extras=lambda _view: {"ranges": SAID},
+)

@@ -1,0 +1,126 @@
+"""The page of one ranking."""
+
+from __future__ import annotations
+
+import math
+
+from rankscope.explain.derivation import DIGITS
+from rankscope.explain.write import html
+from rankscope.explain.write.blocks import Heading
+from rankscope.monitor.ask.logged_explanation import SOURCES
+from rankscope.monitor.evaluate.grades import REASONS
+from rankscope.monitor.server.http.query import Parameter
+from rankscope.monitor.server.pages.page import Page
+from rankscope.records import record
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Any
+
+    from rankscope.monitor.ask.logged_explanation import LoggedDocument, LoggedExplanation
+    from rankscope.monitor.monitor import Monitor
+    from rankscope.monitor.server.http.endpoint import Asked
+
+
+@record(frozen=True, slots=True)
+class Bar:
+    """Where 1 goes: the value and the losses of a ranking.
+
+    Args:
+        value: The value.
+        losses: The losses that can be observed.
+    """
+
+    value: float
+    losses: Mapping[str, float]
+
+
+@record(frozen=True, slots=True, kw_only=True)
+class RankingView:
+    """The explanation of a ranking.
+
+    Args:
+        explained: The explanation; `None` where no ranking was asked for.
+        measures: The measures that can be explained.
+    """
+
+    explained: LoggedExplanation | None
+    measures: tuple[str, ...]
+
+    @property
+    def bar(self) -> Bar | None:
+        """Where 1 goes, where losses are known."""
+        explained = self.explained
+        if explained is None or explained.losses is None or math.isnan(explained.value):
+            return None
+        losses = {name: loss for name, loss in explained.losses.items() if loss is not None}
+        return Bar(explained.value, losses)
+
+    @property
+    def ideal(self) -> list[LoggedDocument]:
+        """The documents that the ideal order has, in that order."""
+        if self.explained is None:
+            return []
+        placed = [each for each in self.explained.documents if each.ideal_rank is not None]
+        return sorted(placed, key=lambda each: each.ideal_rank or 0)
+
+    @property
+    def most(self) -> float:
+        """The largest contribution, which the longest bar stands for."""
+        documents = () if self.explained is None else self.explained.documents
+        return max((each.contribution or 0.0 for each in documents), default=0.0)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give what JSON can hold."""
+        return {
+            "measures": list(self.measures),
+            "ranking": None if self.explained is None else self.explained.to_dict(),
+        }
+
+
+WORDS = {"sources": SOURCES, "reasons": REASONS}
+"""What the explanation says in short, in words."""
+
+
+def view_ranking(monitor: Monitor, ranking_id: str | None, measure: str | None) -> RankingView:
+    """Explain a ranking.
+
+    Args:
+        monitor: The monitor of the project.
+        ranking_id: The ranking; nothing is explained without one.
+        measure: One of the measures; that which is traced if left out.
+
+    Raises:
+        UsageError: There is no such ranking, no such measure, or nothing is measured.
+    """
+    measures = monitor.measures
+    explained = None if ranking_id is None else monitor.explain(ranking_id, measure)
+    return RankingView(explained=explained, measures=measures)
+
+
+def _view(monitor: Monitor, asked: Asked) -> RankingView:
+    return view_ranking(monitor, asked.query.get("id"), asked.query.get("measure"))
+
+
+def _extras(view: RankingView) -> dict[str, object]:
+    from markupsafe import Markup  # noqa: PLC0415 - Jinja brings it
+
+    derivation = None if view.explained is None else view.explained.derivation
+    if derivation is None:
+        return {"derived": "", **WORDS}
+    blocks = [each for each in derivation.lay_out(DIGITS) if not isinstance(each, Heading)]
+    return {"derived": Markup(html.write(blocks)), **WORDS}  # noqa: S704 - it escapes what it writes
+
+
+RANKING = Page(
+    path="/rankings",
+    twin="/rankings.json",
+    here="Trace",
+    template="ranking.html.j2",
+    summary="Why one ranking has its value, rank by rank.",
+    view=_view,
+    parameters=(Parameter("id", "The ranking."), Parameter("measure", "The measure.")),
+    extras=_extras,
+    refuses=(404,),
+)

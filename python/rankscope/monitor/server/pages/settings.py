@@ -1,0 +1,293 @@
+"""The settings page: the configuration of a project, and the form that changes it."""
+
+from __future__ import annotations
+
+from starlette.responses import HTMLResponse, RedirectResponse
+
+from rankscope.errors import MeasureError, UsageError
+from rankscope.measures.splitting import split_measures
+from rankscope.monitor.definition.configuration import BASELINES, Configuration, describe_baseline
+from rankscope.monitor.definition.definition import define
+from rankscope.monitor.definition.words import read_weight, split_words, write_weight, write_word
+from rankscope.monitor.events.limits import DAY, SECOND
+from rankscope.monitor.events.times import format_time, read_duration, write_duration
+from rankscope.monitor.server.api.schemas import form_of
+from rankscope.monitor.server.http.endpoint import Endpoint
+from rankscope.monitor.server.pages.page import Page, read_configuration
+from rankscope.records import record, replace
+from rankscope.results.text import show
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from typing import Any
+
+    from starlette.responses import Response
+
+    from rankscope.monitor.monitor import Monitor
+    from rankscope.monitor.server.http.endpoint import Asked
+    from rankscope.monitor.server.pool import Desk
+
+
+@record(frozen=True, slots=True, kw_only=True)
+class SettingsView:
+    """How a project is measured.
+
+    Args:
+        configuration: How; `None` where it is not.
+        now: As of when, in microseconds since 1970 in UTC.
+        deleted_before: Before which time events were deleted, so that no values can be made of
+            them any more; `None` if none ever were.
+        form: The form.
+    """
+
+    configuration: Configuration | None
+    now: int
+    deleted_before: int | None
+    form: SettingsForm
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give what JSON can hold."""
+        configuration, deleted = self.configuration, self.deleted_before
+        return {
+            "now": format_time(self.now),
+            "configuration": configuration and configuration.to_dict(),
+            "definition": configuration and configuration.definition.hash,
+            "digest": configuration and configuration.digest.hex(),
+            "deleted_before": None if deleted is None else format_time(deleted),
+        }
+
+
+def view_settings(monitor: Monitor, form: SettingsForm | None = None) -> SettingsView:
+    """Look at how a project is measured.
+
+    Args:
+        monitor: The monitor of the project.
+        form: What the form says, if not what is configured.
+    """
+    configuration = read_configuration(monitor)
+    if form is None:
+        form = new_form() if configuration is None else fill_form(configuration)
+    return SettingsView(
+        configuration=configuration,
+        now=monitor.now(),
+        deleted_before=monitor.store.deleted_before(monitor.project),
+        form=form,
+    )
+
+
+def _view(monitor: Monitor, _asked: Asked) -> SettingsView:
+    return view_settings(monitor)
+
+
+def _extras(view: SettingsView) -> dict[str, object]:
+    configuration, choices = view.configuration, dict(BASELINES)
+    if configuration is not None and configuration.baseline not in choices.values():
+        choices[KEPT] = configuration.baseline
+    return {
+        "baselines": [(name, describe_baseline(each)) for name, each in choices.items()],
+        "describe_baseline": describe_baseline,
+        "write_duration": write_duration,
+        "write_weight": write_weight,
+        "second": SECOND,
+    }
+
+
+SETTINGS = Page(
+    path="/settings",
+    twin="/settings.json",
+    here="Settings",
+    template="settings.html.j2",
+    summary="How the project is measured, and the form to change it by.",
+    view=_view,
+    extras=_extras,
+)
+
+
+KEPT = "kept"
+"""What stands for a baseline that has a period, a model or a version, which no field holds."""
+
+START = Configuration(definition=define(positive="click", window=DAY // SECOND))
+"""What the form of a new project begins with, but for the labels: only its people know those."""
+
+
+@record(frozen=True, slots=True, kw_only=True)
+class SettingsForm:
+    """The fields of the form.
+
+    Args:
+        texts: What stands in the fields, by name.
+        wrong: By field, what is wrong with it.
+    """
+
+    texts: Mapping[str, str]
+    wrong: Mapping[str, str]
+
+    def __getitem__(self, name: str) -> str:
+        """Give the text of a field."""
+        return self.texts[name]
+
+
+def fill_form(configuration: Configuration) -> SettingsForm:
+    """Fill the form with what is configured.
+
+    Examples:
+        >>> music = define(positive={"click": 1, "add to basket": 2.5}, window=86_400)
+        >>> form = fill_form(Configuration(definition=music, attributes=("device",)))
+        >>> print(form["positive"], form["window"], form["slices"], form["baseline"], sep=" | ")
+        "add to basket"=2.5 click=1 | 24h | device | validation
+    """
+    definition, chosen = configuration.definition, configuration.baseline
+    attribution = definition.attribution
+    weights = attribution.weights.items()
+    texts = {
+        "positive": " ".join(f"{write_word(name)}={write_weight(each)}" for name, each in weights),
+        "window": write_duration(definition.window * SECOND),
+        "measures": " ".join(measure.name for measure in definition.measures),
+        "combine": attribution.combine,
+        "repeats": attribution.repeats,
+        "slices": " ".join(map(write_word, configuration.attributes)),
+        "baseline": next((name for name, one in BASELINES.items() if one == chosen), KEPT),
+        "grace": write_duration(configuration.grace),
+    }
+    return SettingsForm(texts=texts, wrong={})
+
+
+def new_form() -> SettingsForm:
+    """Give the form of a project that is not configured yet."""
+    form = fill_form(START)
+    return replace(form, texts={**form.texts, "positive": ""})
+
+
+def read_form(
+    fields: Mapping[str, tuple[str, ...]], present: Configuration | None
+) -> tuple[Configuration | None, SettingsForm]:
+    """Make a configuration of what stands in the fields; none, and why, where they make none.
+
+    Args:
+        fields: The fields, by name, each as often as it was given.
+        present: What is configured: whatever the form does not say is kept.
+    """
+    texts = {name: fields.get(name, ("",))[0].strip() for name in CHANGES}
+    # Not every value of a configuration can be written by hand; what was left alone stays.
+    before = {} if present is None else fill_form(present).texts
+    made = START if present is None else present
+    wrong = {}
+    for name, change in CHANGES.items():
+        if texts[name] == before.get(name):
+            continue
+        try:
+            made = change(made, texts[name])
+        except UsageError as error:
+            # What is meant by a name that is nearly one is said; other hints are for programs.
+            hint = f": {error.hint}" if isinstance(error, MeasureError) else ""
+            wrong[name] = show(error.message + hint)
+    return None if wrong else made, SettingsForm(texts=texts, wrong=wrong)
+
+
+def _redefine(configuration: Configuration, **changed: Any) -> Configuration:  # noqa: ANN401 - as `define` takes them
+    definition = configuration.definition
+    attribution = definition.attribution
+    said: dict[str, Any] = {
+        "measures": definition.measures,
+        "positive": attribution.weights,
+        "window": definition.window,
+        "combine": attribution.combine,
+        "repeats": attribution.repeats,
+        "unlabelled": attribution.unlabelled,
+        "max_grade": definition.max_grade,
+        "policy": definition.policy,
+    }
+    return replace(configuration, definition=define(**said | changed))
+
+
+def _change_positive(configuration: Configuration, text: str) -> Configuration:
+    weights: dict[str, float] = {}
+    for label, weight in map(read_weight, split_words(text)):
+        if label in weights:
+            raise _bad("each label once", f"{label!r} again")
+        weights[label] = weight
+    if not weights:
+        raise _bad("labels and what they are worth, such as click=1 buy=5", "none")
+    return _redefine(configuration, positive=weights)
+
+
+def _change_window(configuration: Configuration, text: str) -> Configuration:
+    return _redefine(configuration, window=read_duration(text) // SECOND)
+
+
+def _change_measures(configuration: Configuration, text: str) -> Configuration:
+    return _redefine(configuration, measures=split_measures([text]))
+
+
+def _change_combine(configuration: Configuration, text: str) -> Configuration:
+    return _redefine(configuration, combine=text)
+
+
+def _change_repeats(configuration: Configuration, text: str) -> Configuration:
+    return _redefine(configuration, repeats=text)
+
+
+def _change_slices(configuration: Configuration, text: str) -> Configuration:
+    return replace(configuration, attributes=tuple(split_words(text)))
+
+
+def _change_baseline(configuration: Configuration, text: str) -> Configuration:
+    if text not in BASELINES:
+        raise _bad(f"one of {', '.join(BASELINES)}", repr(text))
+    return replace(configuration, baseline=BASELINES[text])
+
+
+def _change_grace(configuration: Configuration, text: str) -> Configuration:
+    return replace(configuration, grace=read_duration(text))
+
+
+CHANGES: Mapping[str, Callable[[Configuration, str], Configuration]] = {
+    "positive": _change_positive,
+    "window": _change_window,
+    "measures": _change_measures,
+    "combine": _change_combine,
+    "repeats": _change_repeats,
+    "slices": _change_slices,
+    "baseline": _change_baseline,
+    "grace": _change_grace,
+}
+"""By field, what its text makes of a configuration; what is wrong is so said beside its field."""
+
+
+def _bad(expected: str, found: str) -> UsageError:
+    return UsageError(f"expected {expected}, found {found}", code="bad_configuration")
+
+
+class SavingSettings:
+    """Takes the form of the settings.
+
+    Args:
+        desk: Asks the monitors of projects.
+        fill: Makes the HTML of a page.
+    """
+
+    def __init__(self, desk: Desk, fill: Callable[[Page, Asked, SettingsView], str]) -> None:
+        self._desk = desk
+        self._fill = fill
+        self.endpoint = Endpoint(
+            "POST",
+            SETTINGS.path,
+            "admin",
+            self.save,
+            "form",
+            "Change how the project is measured.",
+            body=form_of(*CHANGES),
+            status=303,
+        )
+
+    async def save(self, asked: Asked) -> Response:
+        """Say how the project is measured, or show the form again with what is wrong."""
+        return await self._desk.ask(asked.visitor, lambda monitor: self._save(monitor, asked))
+
+    def _save(self, monitor: Monitor, asked: Asked) -> Response:
+        configuration, form = read_form(asked.form, read_configuration(monitor))
+        if configuration is None:
+            return HTMLResponse(self._fill(SETTINGS, asked, view_settings(monitor, form)), 422)
+        monitor.configure(configuration, actor=asked.visitor.actor)
+        return RedirectResponse(SETTINGS.path, 303)

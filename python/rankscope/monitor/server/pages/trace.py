@@ -1,0 +1,324 @@
+"""The trace page: why a value changed."""
+
+from __future__ import annotations
+
+from rankscope.errors import InputError, UsageError
+from rankscope.monitor.ask.trace import Span
+from rankscope.monitor.events.limits import DAY, HOUR
+from rankscope.monitor.events.rejection import RefusedError
+from rankscope.monitor.server.http.query import Parameter
+from rankscope.monitor.server.pages.charts.others import draw_waterfall
+from rankscope.monitor.server.pages.page import Page, read_configuration
+from rankscope.monitor.server.pages.render import read_moment, write_field
+from rankscope.records import record
+from rankscope.results.text import show
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from typing import Any
+
+    from rankscope.monitor.definition.configuration import Configuration
+    from rankscope.monitor.monitor import Monitor
+    from rankscope.monitor.server.http.endpoint import Asked
+    from rankscope.monitor.server.pages.charts.others import Waterfall
+    from rankscope.monitor.store.records import Version
+    from rankscope.results.table import Table
+    from rankscope.results.trace import Cause, FoundSlice, Trace
+
+SIDES = ("before", "after")
+PARTS = ("since", "until", "model", "version", "environment")
+FIELDS = tuple(f"{side}_{part}" for side in SIDES for part in PARTS)
+MOST_SLICES = 50
+
+VERDICTS = {
+    "unchanged": "The ideal did not change: labels are not the cause.",
+    "ideal": "The ideal changed, and what the lists gain did not follow: look at the labels first.",
+    "both": "The ideal changed, and so did what the lists gain: look at the labels, too.",
+    "unclear": "Neither the value nor the ideal changed clearly.",
+}
+
+
+@record(frozen=True, slots=True, kw_only=True)
+class Line:
+    """A row of the sum of causes.
+
+    Args:
+        name: The cause.
+        amount: What it adds.
+        share: Which share of the change that is; `None` where nothing changed.
+        kind: By which loss, or by which share of the queries.
+        cause: The cause; `None` for what no cause explains.
+        found: What confirms it.
+    """
+
+    name: str
+    amount: float
+    share: float | None
+    kind: str
+    cause: Cause | None = None
+    found: FoundSlice | None = None
+
+
+@record(frozen=True, slots=True, kw_only=True)
+class TraceView:
+    """A trace, and what was asked for.
+
+    Args:
+        configuration: How the project is measured; `None` where it is not.
+        measures: The measures that can be asked for.
+        versions: The versions that can be asked for.
+        measure: The measure.
+        fields: What the form says.
+        wrong: By field, what is wrong with it; by an empty name, what is wrong with all of it.
+        trace: The trace, if it was asked for and could be made.
+    """
+
+    configuration: Configuration | None
+    measures: tuple[str, ...]
+    versions: tuple[Version, ...]
+    measure: str
+    fields: Mapping[str, str]
+    wrong: Mapping[str, str]
+    trace: Trace | None
+
+    @property
+    def headline(self) -> str:
+        """The change in one sentence, as the trace says it itself."""
+        return "" if self.trace is None else str(self.trace).partition("\n")[0]
+
+    @property
+    def verdict(self) -> str:
+        """Whether the ideal changed, in a sentence."""
+        return "" if self.trace is None else VERDICTS[self.trace.ideal.verdict]
+
+    @property
+    def parts(self) -> dict[str, float | None]:
+        """The parts of the change by what happened to slices; they add up to it."""
+        if self.trace is None:
+            return {}
+        whole = self.trace.decomposition
+        return {name: getattr(whole, name) for name in ("mix", "within", "entered", "left")}
+
+    @property
+    def losses(self) -> dict[str, float | None]:
+        """The parts of the change by kind of loss, besides the mix; they add up to it."""
+        if self.trace is None:
+            return {}
+        whole = self.trace.decomposition
+        known = {name: loss for name, loss in whole.losses.items() if name != "undefined" or loss}
+        return {"mix": whole.mix} | known
+
+    @property
+    def causes(self) -> tuple[Line, ...]:
+        """The causes, and what none of them explains; they add up to the change."""
+        if self.trace is None:
+            return ()
+        found = {each.slice: each for each in self.trace.found}
+        change = self.trace.change
+        lines = [
+            Line(
+                name=cause.name,
+                amount=cause.contribution,
+                share=cause.contribution / change if change else None,
+                kind=cause.main_loss(1.0 if cause.contribution > 0 else -1.0)
+                if cause.by == "within"
+                else "share of the queries",
+                cause=cause,
+                found=found.get(cause.change.slice),
+            )
+            for cause in self.trace.causes
+        ]
+        rest = change - sum(line.amount for line in lines)
+        share = rest / change if change else None
+        return (*lines, Line(name="elsewhere", amount=rest, share=share, kind=""))
+
+    @property
+    def fallen(self) -> list[dict[str, Any]]:
+        """The queries that changed most, a row each."""
+        return [] if self.trace is None else _list_rows(self.trace.fallen)
+
+    @property
+    def slices(self) -> list[dict[str, Any]]:
+        """The slices that add most within them, a row each."""
+        return [] if self.trace is None else _list_rows(self.trace.slices)[:MOST_SLICES]
+
+    @staticmethod
+    def rows(table: Table) -> list[dict[str, Any]]:
+        """Give the first rows of a table."""
+        return _list_rows(table)[:MOST_SLICES]
+
+    @staticmethod
+    def amounts(lines: Sequence[Line]) -> dict[str, float | None]:
+        """Give what rows add, by their place."""
+        return {str(at): line.amount for at, line in enumerate(lines)}
+
+    def draw(self, parts: Mapping[str, float | None]) -> Waterfall:
+        """Draw parts that add up to the change."""
+        if self.trace is None:
+            return draw_waterfall(0.0, 0.0, {})
+        before, after = self.trace.decomposition.means
+        return draw_waterfall(before, after, parts)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give what JSON can hold."""
+        return {
+            "measure": self.measure,
+            "fields": dict(self.fields),
+            "wrong": dict(self.wrong),
+            "trace": None if self.trace is None else self.trace.to_dict(),
+        }
+
+
+def view_trace(monitor: Monitor, asked: Mapping[str, str]) -> TraceView:
+    """Trace what was asked for; where only a measure was, what is suggested.
+
+    Args:
+        monitor: The monitor of the project.
+        asked: The fields of the form that were given.
+    """
+    configuration = read_configuration(monitor)
+    if configuration is None:
+        return TraceView(
+            configuration=None,
+            measures=(),
+            versions=(),
+            measure="",
+            fields={},
+            wrong={},
+            trace=None,
+        )
+    measures = tuple(name for name in monitor.measures if name.startswith("nDCG"))
+    measure = asked.get("measure") or (measures[-1] if measures else "")
+    given = {name: asked[name] for name in FIELDS if asked.get(name)}
+    wrong: dict[str, str] = {}
+    if measure not in measures:
+        wrong["measure"] = f"expected {' or '.join(measures) or 'nDCG among the measures'}"
+    versions = tuple(one for one in monitor.versions() if not one.folded)
+    spans = _read_spans(given, wrong, versions) if given else monitor.suggest_spans()
+    fields = _write_spans(*spans) if spans else given
+    trace = None
+    if asked and spans is None and not wrong:
+        wrong[""] = (
+            "There are no rankings of two hours that are final: nothing can be compared yet."
+        )
+    if asked and spans is not None and not wrong:
+        try:
+            trace = monitor.trace(*spans, measure)
+        except (UsageError, InputError) as error:
+            wrong[""] = show(error.message)
+    return TraceView(
+        configuration=configuration,
+        measures=measures,
+        versions=versions,
+        measure=measure,
+        fields={name: fields.get(name, "") for name in FIELDS},
+        wrong=wrong,
+        trace=trace,
+    )
+
+
+def _list_rows(table: Table) -> list[dict[str, Any]]:
+    return [dict(zip(table.names, row, strict=True)) for row in table.rows()]
+
+
+def _read_spans(
+    given: Mapping[str, str], wrong: dict[str, str], versions: Sequence[Version]
+) -> tuple[Span, Span] | None:
+    spans = []
+    for side in SIDES:
+        said: dict[str, Any] = {
+            part: given[f"{side}_{part}"]
+            for part in ("model", "version", "environment")
+            if f"{side}_{part}" in given
+        }
+        for part in ("since", "until"):
+            name = f"{side}_{part}"
+            try:
+                said[part] = read_moment(given.get(name, ""))
+            except RefusedError:
+                wrong[name] = "expected a time, such as 2026-11-21T18:00, in UTC"
+        try:
+            spans.append(Span(**said))
+        except UsageError as error:
+            wrong[f"{side}_until"] = show(error.message)
+    if wrong:
+        return None
+    before, after = spans
+    is_left_open = not any(name.startswith("before_") for name in given)
+    return (suggest_before(after, versions) if is_left_open else before), after
+
+
+def suggest_before(after: Span, versions: Sequence[Version]) -> Span:
+    """Suggest what to hold a span against: the week before it.
+
+    That of the same version, or, where the version came with the span, of the one before it.
+
+    Args:
+        after: The span.
+        versions: The versions in production, in the order in which they were first shown.
+    """
+    since, version = after.since, after.version
+    mine = [one for one in versions if after.model in {None, one.model}]
+    if version is not None:
+        first = min((one.first for one in mine if one.version == version), default=None)
+        if first is not None and (since is None or first > since - DAY):
+            since = first - first % HOUR
+            older = [one for one in mine if one.first < first and one.version != version]
+            version = older[-1].version if older else None
+    if since is None:
+        return Span(environment="validation")
+    return Span(since - 7 * DAY, since, after.model, version)
+
+
+def _write_spans(before: Span, after: Span) -> dict[str, str]:
+    fields: dict[str, str] = {}
+    for side, span in zip(SIDES, (before, after), strict=True):
+        fields |= {
+            f"{side}_since": write_field(span.since),
+            f"{side}_until": write_field(span.until),
+            f"{side}_model": span.model or "",
+            f"{side}_version": span.version or "",
+            f"{side}_environment": span.environment,
+        }
+    return fields
+
+
+WORDS = {
+    "since": "From which time on the rankings {} are, in UTC.",
+    "until": "Up to before which time, in UTC.",
+    "model": "The model that ranked them.",
+    "version": "Its version.",
+    "environment": "Where they were made.",
+}
+FACTS = {
+    "ideal": "what the best order adds up to",
+    "relevant": "relevant documents",
+    "without relevant": "share without relevant documents",
+    "gained": "what the list adds up to",
+}
+
+
+def _view(monitor: Monitor, asked: Asked) -> TraceView:
+    return view_trace(monitor, asked.query)
+
+
+def _describe(field: str) -> str:
+    side, part = field.split("_")
+    return WORDS[part].format(side)
+
+
+TRACE = Page(
+    path="/trace",
+    twin="/trace.json",
+    here="Trace",
+    template="trace.html.j2",
+    summary="Why a mean changed between two spans.",
+    view=_view,
+    extras=lambda _view: {"facts": FACTS},
+    is_trace=True,
+    parameters=(
+        Parameter("measure", "The measure."),
+        *(Parameter(field, _describe(field)) for field in FIELDS),
+    ),
+)

@@ -1,0 +1,215 @@
+"""The log: one line of JSON a request, in ASCII, without bodies, queries and keys.
+
+Only fields that are known here are written, and text that a client sent is none of them, but for
+what was checked before, such as the name of a route.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import threading
+import traceback
+from collections import deque
+from contextlib import contextmanager, suppress
+
+from rankscope.monitor.events.times import format_time
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+    from typing import Self
+
+MOST_FRAMES = 20
+LAST_SECONDS = 0.3
+LOGGERS = ("asyncio", "uvicorn.error")
+"""Loggers of libraries that would write lines of their own into the log."""
+
+
+class Journal:
+    r"""Writes the log.
+
+    Args:
+        write: Takes a line, its end with it.
+        now: Gives the time, in microseconds since 1970 in UTC.
+
+    Examples:
+        >>> Journal(lambda line: print(line, end=""), lambda: 0).write("start", {"host": "a\n"})
+        {"time": "1970-01-01T00:00:00.000000Z", "event": "start", "host": "a\n"}
+    """
+
+    def __init__(self, write: Callable[[str], object], now: Callable[[], int]) -> None:
+        self._write = write
+        self._now = now
+
+    def write(self, event: str, fields: Mapping[str, object]) -> None:
+        """Write a line.
+
+        Args:
+            event: What happened.
+            fields: More of it; a `Secret` is refused, as is all else that JSON has not.
+        """
+        line = {"time": format_time(self._now()), "event": event, **fields}
+        self._write(json.dumps(line) + "\n")
+
+    @contextmanager
+    def keep_log_records(self) -> Iterator[None]:
+        """Write what libraries log as lines of this log, until the context ends.
+
+        Their texts are left out, for they may quote what a client sent; where it was logged, and
+        where an exception came from, is written.
+        """
+        handler = _JournalHandler(self)
+        loggers = [logging.getLogger(name) for name in LOGGERS]
+        before = [logger.propagate for logger in loggers]
+        for logger in loggers:
+            logger.addHandler(handler)
+            logger.propagate = False
+        try:
+            yield
+        finally:
+            for logger, propagates in zip(loggers, before, strict=True):
+                logger.removeHandler(handler)
+                logger.propagate = propagates
+
+
+class LogWriter:
+    r"""Writes lines in a thread of its own, so that a reader of the log that stalls stalls nobody.
+
+    Where more lines wait than may, new ones are dropped, counted, and told of once there is room.
+
+    Args:
+        write: Takes whole lines; it may block.
+        most: How many lines may wait.
+
+    Examples:
+        >>> lines = []
+        >>> with LogWriter(lines.append) as log:
+        ...     log.write("first\n")
+        ...     log.deliver("second\n")
+        >>> "".join(lines).split()
+        ['first', 'second']
+    """
+
+    def __init__(self, write: Callable[[str], object], most: int = 10_000) -> None:
+        self._write = write
+        self._most = most
+        self._changed = threading.Condition()
+        self._lines: deque[str] = deque()
+        self._dropped = 0
+        self._taken = self._written = 0
+        self._error: OSError | None = None
+        self._is_closing = False
+        self._thread = threading.Thread(target=self._run, name="rankscope-log", daemon=True)
+        self._thread.start()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_raised: object) -> None:
+        self.close()
+
+    def write(self, line: str) -> None:
+        """Let a line be written, without waiting for it."""
+        with self._changed:
+            if self._is_closing:
+                self._write_last(line)
+            elif len(self._lines) >= self._most:
+                self._dropped += 1
+            else:
+                self._append(line)
+
+    def deliver(self, line: str) -> None:
+        """Write a line that must not be dropped, and wait until it is written.
+
+        Raises:
+            OSError: It cannot be written.
+        """
+        with self._changed:
+            number = self._append(line)
+            self._changed.wait_for(lambda: self._written >= number or not self._thread.is_alive())
+            if self._error is not None:
+                raise self._error
+
+    def close(self, seconds: float = 2.0) -> None:
+        """Write what waits, for at most so many seconds."""
+        with self._changed:
+            self._is_closing = True
+            self._changed.notify_all()
+        self._thread.join(seconds)
+
+    def _write_last(self, line: str) -> None:
+        """Write a line of a process that ends, unless nobody reads it within a moment."""
+
+        def write() -> None:
+            with suppress(OSError):
+                self._write(line)
+
+        writing = threading.Thread(target=write, daemon=True)
+        writing.start()
+        writing.join(LAST_SECONDS)
+
+    def _append(self, line: str) -> int:
+        self._lines.append(line)
+        self._taken += 1
+        self._changed.notify_all()
+        return self._taken
+
+    def _run(self) -> None:
+        while True:
+            with self._changed:
+                self._changed.wait_for(lambda: self._lines or self._is_closing)
+                lines, dropped = list(self._lines), self._dropped
+                self._lines.clear()
+                self._dropped = 0
+            if dropped:
+                lines.append(json.dumps({"event": "log.dropped", "lines": dropped}) + "\n")
+            if not lines:
+                return
+            error = None
+            try:
+                self._write("".join(lines))
+            except OSError as raised:
+                error = raised  # nobody reads it any more, or the disk is full
+            with self._changed:
+                self._error = error
+                self._written += len(lines) - bool(dropped)
+                self._changed.notify_all()
+
+
+def write_stderr(text: str) -> None:
+    """Write where logs go, past the buffer: a thread that blocks here holds no lock of Python.
+
+    Raises:
+        OSError: Nobody reads it any more, or the disk is full.
+    """
+    left = memoryview(text.encode())
+    while left:
+        left = left[os.write(2, left) :]
+
+
+def trace_places(error: BaseException) -> list[str]:
+    """Give where an error came from; not what it says, for that may be what somebody sent."""
+    frames = traceback.extract_tb(error.__traceback__)[-MOST_FRAMES:]
+    return [f"{frame.filename}:{frame.lineno} {frame.name}" for frame in frames]
+
+
+class _JournalHandler(logging.Handler):
+    """Writes the records of a library into a journal."""
+
+    def __init__(self, journal: Journal) -> None:
+        super().__init__(logging.WARNING)
+        self._journal = journal
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Write a record."""
+        fields: dict[str, object] = {
+            "level": record.levelname.lower(),
+            "logger": record.name,
+            "at": [f"{record.pathname}:{record.lineno} {record.funcName}"],
+        }
+        error = record.exc_info[1] if record.exc_info else None
+        if error is not None:
+            fields |= {"raised": type(error).__qualname__, "at": trace_places(error)}
+        self._journal.write("library", fields)

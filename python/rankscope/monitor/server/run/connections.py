@@ -1,0 +1,340 @@
+"""HTTP connections with bounded work: how many there are, how long they wait, how much one reads.
+
+The parser of HTTP is compiled (httptools). What this module adds are limits: the bytes parsed in
+one turn of the event loop, the size of a request's head, the number of chunks in a body, the time
+until a request begins, and the number of connections, in all and from one address.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import socket
+from collections import Counter, OrderedDict
+from typing import cast
+
+import httptools
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+
+from rankscope.monitor.server.http.problems import BAD_HTTP
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from typing import Any
+
+    from uvicorn._types import ASGI3Application
+    from uvicorn.protocols.http.httptools_impl import RequestResponseCycle
+
+    from rankscope.monitor.server.settings import Settings
+
+READ_BYTES = 16 << 10
+"""Bytes that one connection reads, and parses, before the others have their turn."""
+
+DISCARDED_BYTES = 1 << 20
+CLOSING_SECONDS = 2.0
+"""What is read, and for how long, of a body that was answered before it was received.
+
+A connection that is closed at once takes the answer with it where bytes are still coming.
+"""
+
+CHUNKS = 1000
+CHUNK_BYTES = 64
+"""Beyond so many chunks, a body's chunks hold that many bytes on average."""
+
+UPGRADE = re.compile(rb"\r\nupgrade:", re.IGNORECASE)
+QUIET_SECONDS = 60.0
+"""Malformed requests are reported at most once in so many seconds, with their number."""
+
+
+class Connections:
+    """The open connections, and room for the next one.
+
+    Where there are too many, the connection that has waited longest for a request makes room: one
+    that has never sent a good key first, then one that has. Connections whose request is being
+    answered are left alone.
+
+    Args:
+        settings: How many there may be, and for how long they wait.
+        report: Takes what goes wrong, such as `Journal.write`.
+    """
+
+    def __init__(
+        self,
+        settings: Settings,
+        report: Callable[[str, Mapping[str, object]], object] = lambda _event, _fields: None,
+    ) -> None:
+        # One for all: what was read is copied before anything else is.
+        self.buffer = bytearray(READ_BYTES)
+        self.head_bytes = settings.head_bytes
+        self.wait_seconds = settings.wait_seconds
+        self._most = settings.connections
+        self._most_of_one = settings.connections_per_address
+        self._report = report
+        self._counts: Counter[str] = Counter()
+        # Those that wait for a request, the one that has waited longest first.
+        self._strangers: OrderedDict[BoundedProtocol, None] = OrderedDict()
+        self._known: OrderedDict[BoundedProtocol, None] = OrderedDict()
+        self._malformed = 0
+        self._quiet_until = 0.0
+
+    def add(self, connection: BoundedProtocol) -> bool:
+        """Add a connection.
+
+        Returns:
+            Whether there is room for it. Another connection may be closed to make room.
+        """
+        self._counts[connection.address] += 1
+        if self._counts[connection.address] > self._most_of_one:
+            return self._close_one(connection.address)
+        return self._counts.total() <= self._most or self._close_one(None)
+
+    def remove(self, connection: BoundedProtocol) -> None:
+        """Remove a connection that was closed."""
+        self._counts[connection.address] -= 1
+        if not self._counts[connection.address]:
+            del self._counts[connection.address]
+        self.busy(connection)
+
+    def wait(self, connection: BoundedProtocol) -> None:
+        """Note that a connection waits for a request."""
+        (self._known if connection.is_known else self._strangers)[connection] = None
+
+    def busy(self, connection: BoundedProtocol) -> None:
+        """Note that a connection has a request that is being answered."""
+        self._strangers.pop(connection, None)
+        self._known.pop(connection, None)
+
+    def report_malformed(self, now: float) -> None:
+        """Count a request that is not HTTP, and report how many there were, now and then."""
+        self._malformed += 1
+        if now >= self._quiet_until:
+            self._quiet_until = now + QUIET_SECONDS
+            self._report("request.malformed", {"requests": self._malformed})
+            self._malformed = 0
+
+    def _close_one(self, address: str | None) -> bool:
+        for waiting in (self._strangers, self._known):
+            for connection in waiting:
+                if address is None or connection.address == address:
+                    self.busy(connection)
+                    connection.transport.close()
+                    return True
+        return False
+
+
+def ignore_upgrade(data: bytes) -> bytes:
+    r"""Rename the header `Upgrade` of a request, so that its body is read.
+
+    Clients such as that of Java offer HTTP/2 with every request, and take an answer of HTTP/1.1.
+    The parser, though, ends a request with such an offer after its head.
+
+    Args:
+        data: The beginning of a request. If its head is not whole, it stays as it is.
+
+    Examples:
+        >>> ignore_upgrade(b"GET / HTTP/1.1\r\nUpgrade: h2c\r\n\r\nUpgrade: ")
+        b'GET / HTTP/1.1\r\nIgnored: h2c\r\n\r\nUpgrade: '
+    """
+    end = data.find(b"\r\n\r\n")
+    return UPGRADE.sub(b"\r\nIgnored:", data[:end]) + data[end:] if end > 0 else data
+
+
+class _CycleTransport:
+    """What a request and its answer see of the transport."""
+
+    def __init__(self, protocol: BoundedProtocol, cycle: RequestResponseCycle) -> None:
+        self._protocol = protocol
+        self._cycle = cycle
+        self.write = protocol.transport.write
+        self.is_closing = protocol.transport.is_closing
+
+    def close(self) -> None:
+        """End the connection once the answer was written."""
+        self._protocol.finish(self._cycle)
+
+
+class BoundedProtocol(HttpToolsProtocol, asyncio.BufferedProtocol):
+    """HTTP over one connection.
+
+    As a buffered protocol it says itself how much is read at a time; asyncio would read 256 KiB,
+    and a body in chunks of one byte would hold up everybody else while they are parsed.
+
+    Args:
+        bounds: What all connections share.
+        given: What uvicorn gives a protocol.
+    """
+
+    def __init__(self, bounds: Connections, **given: Any) -> None:  # noqa: ANN401 - of uvicorn
+        super().__init__(**given)
+        self._bounds = bounds
+        self._timer: asyncio.TimerHandle | None = None
+        # Bytes since the last head, piece of a body or end of a request.
+        self._silent_bytes = 0
+        self._has_progress = False
+        self._chunks = 0
+        self._body_bytes = 0
+        self._discarded = -1
+        self.address = ""
+        self.is_known = False
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        """Start to wait for a request, or answer 503 to the first one if there is no room."""
+        super().connection_made(transport)
+        connection = transport.get_extra_info("socket")
+        if connection is not None and connection.family in {socket.AF_INET, socket.AF_INET6}:
+            # asyncio sets it on sockets of protocol 6 only, and accepted ones may have 0. Without
+            # it, the second part of an answer waits 40 ms for the first to be acknowledged.
+            connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        self.address = self.client[0] if self.client else ""
+        if not self._bounds.add(self):
+            self.app_state = self.app_state | {"is_too_many": True}
+        self._wait()
+
+    def get_buffer(self, sizehint: int) -> bytearray:  # noqa: ARG002 - the size is ours to choose
+        """Return the buffer that the next bytes are read into."""
+        return self._bounds.buffer
+
+    def buffer_updated(self, nbytes: int) -> None:
+        """Parse the bytes that were read."""
+        self.data_received(bytes(memoryview(self._bounds.buffer)[:nbytes]))
+
+    def data_received(self, data: bytes) -> None:
+        """Parse bytes: all that comes in one turn of the loop."""
+        if self._discarded >= 0:
+            self._discarded += len(data)
+            if self._discarded > DISCARDED_BYTES:
+                self.transport.abort()
+            return
+        self._unset_keepalive_if_required()
+        self._has_progress = False
+        if self._is_waiting() and not self._silent_bytes:
+            data = ignore_upgrade(data)
+        try:
+            self.parser.feed_data(data)
+        except httptools.HttpParserUpgrade:
+            # Another protocol is asked for; this one answers, and then the connection ends.
+            self.cycle.keep_alive = False
+        except httptools.HttpParserError:
+            self._refuse()
+            return
+        if not self._is_waiting():
+            self._bounds.busy(self)
+            self._stop_timer()
+        # The parser keeps a head, or what follows a body in chunks, until its end has come.
+        self._silent_bytes = 0 if self._has_progress else self._silent_bytes + len(data)
+        if self._silent_bytes > self._bounds.head_bytes:
+            self._refuse()
+
+    def on_message_begin(self) -> None:
+        """Begin a request."""
+        super().on_message_begin()
+        self._chunks = self._body_bytes = 0
+
+    def on_headers_complete(self) -> None:
+        """Begin to answer a request."""
+        self._has_progress = True
+        if self.parser.get_http_version() not in {"1.0", "1.1"}:
+            raise httptools.HttpParserError("expected HTTP/1.1")
+        if not self.url.startswith(b"/"):
+            # The address of a proxy, or `*`: nothing is there.
+            self.url = b"/*"
+        if self.parser.should_upgrade() and self.parser.get_method() not in {b"GET", b"HEAD"}:
+            # The parser stops here, and the body would be lost.
+            raise httptools.HttpParserError("expected a body without an upgrade")
+        super().on_headers_complete()
+
+    def on_body(self, body: bytes) -> None:
+        """Keep a piece of a body, if the pieces are not too small."""
+        self._has_progress = True
+        self._chunks += 1
+        self._body_bytes += len(body)
+        if self._chunks > CHUNKS and self._body_bytes < CHUNK_BYTES * self._chunks:
+            raise httptools.HttpParserError("chunks are too small")
+        super().on_body(body)
+
+    def on_message_complete(self) -> None:
+        """End a request."""
+        self._has_progress = True
+        super().on_message_complete()
+
+    def on_response_complete(self) -> None:
+        """Wait for the next request."""
+        super().on_response_complete()
+        if self._discarded < 0 and self._is_waiting():
+            self._wait()
+
+    def _start_asgi_task(self, cycle: RequestResponseCycle, app: ASGI3Application) -> None:
+        async def answer(scope: Any, receive: Any, send: Any) -> None:  # noqa: ANN401 - of ASGI
+            async def send_checked(message: Any) -> None:  # noqa: ANN401 - likewise
+                if message["type"] == "http.response.start":
+                    self.is_known = self.is_known or "visitor" in scope["state"]
+                    if cycle.more_body:
+                        # The rest of this body is not wanted, nor is what comes after it.
+                        cycle.keep_alive = False
+                await send(message)
+
+            await app(scope, receive, send_checked)
+
+        cycle.transport = cast("asyncio.Transport", _CycleTransport(self, cycle))
+        super()._start_asgi_task(cycle, answer)
+
+    def finish(self, cycle: RequestResponseCycle) -> None:
+        """End the connection after an answer, so that it arrives although a body still comes."""
+        if cycle.more_body and cycle.response_complete:
+            self._discard()
+        else:
+            self.transport.close()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Forget the connection."""
+        self._stop_timer()
+        self._bounds.remove(self)
+        super().connection_lost(exc)
+
+    def _is_waiting(self) -> bool:
+        cycle = cast("RequestResponseCycle | None", self.cycle)  # there is none at first
+        return cycle is None or (cycle.response_complete and not self.pipeline)
+
+    def _wait(self) -> None:
+        if not self.transport.is_closing():
+            self._bounds.wait(self)
+            self._start_timer(self._bounds.wait_seconds)
+
+    def _start_timer(self, seconds: float) -> None:
+        self._stop_timer()
+        self._timer = self.loop.call_later(seconds, self.transport.abort)
+
+    def _stop_timer(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+
+    def _refuse(self) -> None:
+        """Answer what is not HTTP, and end the connection."""
+        self._bounds.report_malformed(self.loop.time())
+        if self.transport.is_closing():
+            return
+        cycle = self.cycle
+        if not self._is_waiting():
+            if not cycle.more_body:
+                # The request before it is answered, and nothing after it.
+                cycle.keep_alive = False
+                self._discarded = 0
+                return
+            if cycle.response_started:
+                self.transport.close()
+                return
+            # Whatever reads this body finds that its sender has gone.
+            cycle.disconnected = True
+            cycle.message_event.set()
+        self.transport.write(BAD_HTTP)
+        self._discard()
+
+    def _discard(self) -> None:
+        """Read on without looking at what comes, for a while, so that the answer arrives."""
+        self._discarded = 0
+        if self.transport.can_write_eof():
+            self.transport.write_eof()
+        self.flow.resume_reading()
+        self._start_timer(CLOSING_SECONDS)

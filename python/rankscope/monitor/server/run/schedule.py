@@ -1,0 +1,207 @@
+"""Evaluates projects and delivers notifications on schedule, each in its own thread."""
+
+from __future__ import annotations
+
+import threading
+import time
+
+from rankscope.errors import RankscopeError
+from rankscope.monitor.events.limits import SECOND
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from rankscope.monitor.alerts.notify.delivery import Deliverer
+
+SECONDS = 10.0
+DELIVERY_SECONDS = 1.0
+ROUNDS = 3
+REST = 1.0
+"""How many times as long as a round took it is waited at least: others need the cores, too."""
+
+
+class Scheduler:
+    """Evaluates projects in turn, and delivers notifications meanwhile.
+
+    A project whose evaluation fails is told of once, until it fails in another way or succeeds, and
+    the others go on. Whether a webhook hangs makes no difference to any evaluation.
+
+    Args:
+        projects: Lists the projects.
+        evaluate: Evaluates one of them.
+        deliverer: Delivers notifications; nothing does if it is left out.
+        seconds: How long to wait after a round.
+        now: Gives the time, in microseconds since 1970 in UTC.
+        report: Takes what went wrong, such as `Journal.write`.
+
+    Attributes:
+        finished: When the last round was over, in microseconds since 1970 in UTC; when the
+            scheduler was made, before there was one.
+        failing: By project, what is wrong with those that were not evaluated in the last round.
+    """
+
+    def __init__(
+        self,
+        projects: Callable[[], Sequence[str]],
+        evaluate: Callable[[str], object],
+        *,
+        deliverer: Deliverer | None = None,
+        seconds: float = SECONDS,
+        now: Callable[[], int],
+        report: Callable[[str, Mapping[str, object]], object],
+    ) -> None:
+        self._projects = projects
+        self._evaluate = evaluate
+        self._seconds = seconds
+        self._now = now
+        self._report = report
+        self.finished = now()
+        self._took = 0.0
+        self.failing: dict[str, str] = {}
+        self._evaluating = Repeater(
+            self.run_round,
+            seconds=seconds,
+            name="rankscope-evaluation",
+            complain=self._complain("evaluation.failed"),
+            rest=REST,
+        )
+        self._delivering = None
+        if deliverer is not None:
+            self._delivering = Repeater(
+                deliverer.step,
+                seconds=DELIVERY_SECONDS,
+                name="rankscope-delivery",
+                complain=self._complain("delivery.failed"),
+            )
+
+    def start(self) -> None:
+        """Begin."""
+        self._evaluating.start()
+        if self._delivering is not None:
+            self._delivering.start()
+
+    def stop(self, seconds: float | None = None) -> bool:
+        """End with the project and the notification that are worked on, and say whether that is so.
+
+        Args:
+            seconds: How long to wait for both of them together; as long as it takes by default.
+        """
+        until = None if seconds is None else time.monotonic() + seconds
+        ended = True
+        for each in filter(None, (self._evaluating, self._delivering)):
+            left = None if until is None else max(until - time.monotonic(), 0.0)
+            ended = each.stop(left) and ended
+        return ended
+
+    @property
+    def lag(self) -> float:
+        """For how many seconds no round has been over."""
+        return max(self._now() - self.finished, 0) / SECOND
+
+    @property
+    def is_late(self) -> bool:
+        """Whether a round is due for much longer than the one before it took."""
+        usual = max(self._seconds, SECONDS) + (1 + REST) * self._took
+        return self.lag > ROUNDS * usual
+
+    def run_round(self) -> None:
+        """Evaluate each project once."""
+        since = self._now()
+        failing = {}
+        for project in self._projects():
+            if self._evaluating.is_ending:
+                break
+            try:
+                self._evaluate(project)
+            except RankscopeError as error:
+                # What is not configured is not measured, and nothing is wrong with that.
+                if error.code != "not_configured":
+                    failing[project] = error.code
+            except Exception as error:  # noqa: BLE001 - the other projects are evaluated
+                failing[project] = type(error).__name__
+        if self._evaluating.is_ending:
+            # Who ends it may have ended the process that evaluates.
+            return
+        for project, problem in failing.items():
+            if self.failing.get(project) != problem:
+                self._report("evaluation.failed", {"project": project, "problem": problem})
+        self.failing = failing
+        self.finished = self._now()
+        self._took = max(self.finished - since, 0) / SECOND
+
+    def _complain(self, event: str) -> Callable[[Exception], None]:
+        told = ""
+
+        def complain(error: Exception) -> None:
+            nonlocal told
+            problem = error.code if isinstance(error, RankscopeError) else type(error).__name__
+            if problem != told:
+                self._report(event, {"problem": problem})
+                told = problem
+
+        return complain
+
+
+class Repeater:
+    """Does something every few seconds; one time never runs into the next.
+
+    Args:
+        do: What is done. What it raises is told, and it is done again.
+        seconds: How long to wait in between.
+        name: What the thread is called.
+        complain: Is told of what was raised.
+        rest: How many times as long as it took to wait at least, so that it leaves time to others.
+        clock: Seconds that only grow.
+    """
+
+    def __init__(
+        self,
+        do: Callable[[], object],
+        *,
+        seconds: float,
+        name: str,
+        complain: Callable[[Exception], object],
+        rest: float = 0.0,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._do = do
+        self._seconds = seconds
+        self._complain = complain
+        self._rest = rest
+        self._clock = clock
+        self._ends = threading.Event()
+        self._thread = threading.Thread(target=self._run, name=name, daemon=True)
+
+    def start(self) -> None:
+        """Begin."""
+        self._thread.start()
+
+    def stop(self, seconds: float | None = None) -> bool:
+        """End what is being done, begin it no more, and say whether it has ended.
+
+        Args:
+            seconds: How long to wait for that; as long as it takes, if left out.
+        """
+        self._ends.set()
+        if self._thread.is_alive():
+            self._thread.join(seconds)
+        return not self._thread.is_alive()
+
+    @property
+    def is_ending(self) -> bool:
+        """Whether it was told to stop."""
+        return self._ends.is_set()
+
+    def choose_rest(self, took: float) -> float:
+        """Give for how many seconds to wait after a time that took so many."""
+        return max(self._seconds, self._rest * took)
+
+    def _run(self) -> None:
+        while not self._ends.is_set():
+            since = self._clock()
+            try:
+                self._do()
+            except Exception as error:  # noqa: BLE001 - whatever it is, the next time may be better
+                self._complain(error)
+            self._ends.wait(self.choose_rest(self._clock() - since))

@@ -1,0 +1,184 @@
+"""One process writes to a store; the operating system releases the locks of a process that died.
+
+There are two locks. The one on the file `.lock` says which process writes. The one on the database
+itself belongs to its device and inode, so that a second writer is refused whatever the name under
+which it found the database: after the file was moved, or through a second mount of it.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+import weakref
+from collections import Counter
+
+from rankscope.errors import FileError
+from rankscope.monitor.store.sqlite.files import make_private
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from pathlib import Path
+    from typing import TypeAlias
+
+    Inode: TypeAlias = tuple[int, int]
+
+# On other systems flock() and the locks of SQLite, which are those of fcntl(), exclude each other.
+LOCKS_ARE_APART = sys.platform == "linux"
+
+
+class Descriptors:
+    """Closes descriptors of databases only when SQLite has none of the same file in this process.
+
+    POSIX drops every lock that a process has on a file as soon as it closes any descriptor of that
+    file: closing ours would take away the locks of SQLite, and another process could then delete
+    the log under a reader (https://sqlite.org/howtocorrupt.html, section 2.2).
+    """
+
+    def __init__(self) -> None:
+        self.forget()
+
+    def forget(self) -> None:
+        """Start from nothing, as a child of the process does: it has no locks to lose."""
+        self._guard = threading.Lock()
+        self._connections: Counter[Inode] = Counter()
+        self._waiting: dict[Inode, list[int]] = {}
+
+    def connect(self, path: Path) -> Inode | None:
+        """Count a connection of SQLite to a file; without the file there is nothing to count."""
+        try:
+            inode = inode_of(path)
+        except OSError:
+            return None
+        with self._guard:
+            self._connections[inode] += 1
+        return inode
+
+    def disconnect(self, inode: Inode | None) -> None:
+        """Count a connection as closed, and close the descriptors that waited for the last one."""
+        if inode is None:
+            return
+        with self._guard:
+            self._connections[inode] -= 1
+            if self._connections[inode] <= 0:
+                del self._connections[inode]
+                for file in self._waiting.pop(inode, []):
+                    os.close(file)
+
+    def close(self, inode: Inode, file: int) -> None:
+        """Close a descriptor now, or when the last connection is closed."""
+        with self._guard:
+            if self._connections[inode]:
+                self._waiting.setdefault(inode, []).append(file)
+            else:
+                os.close(file)
+
+
+DESCRIPTORS = Descriptors()
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=DESCRIPTORS.forget)
+
+
+class WriterLock:
+    """The lock of a store, held until it is closed or the process ends, however it ends.
+
+    Args:
+        path: The file that is locked; it stays when the lock is released.
+
+    Raises:
+        FileError: Another process holds it.
+    """
+
+    def __init__(self, path: Path) -> None:
+        import fcntl  # noqa: PLC0415 - where there is none, stores can still be read
+
+        self._file: int | None = None
+        make_private(path)
+        opened = os.open(path, os.O_RDWR | os.O_CLOEXEC)
+        try:
+            fcntl.flock(opened, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as error:
+            os.close(opened)
+            holder = path.read_text(encoding="ascii", errors="replace").strip()
+            raise _locked(path, f"process {holder or 'unknown'} writes") from error
+        os.ftruncate(opened, 0)
+        os.pwrite(opened, f"{os.getpid()}\n".encode(), 0)
+        self._file = opened
+        _release_in_child(self)
+
+    def close(self) -> None:
+        """Release it."""
+        if self._file is not None:
+            os.close(self._file)
+            self._file = None
+
+
+class InodeLock:
+    """The lock on a database itself, whatever name it was opened by.
+
+    Args:
+        path: The database. It stays open until no connection of SQLite in this process has it open.
+
+    Raises:
+        FileError: It is being written under another name.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._file: int | None = None
+        self._inode = inode_of(path)
+        if not LOCKS_ARE_APART:
+            return
+        import fcntl  # noqa: PLC0415 - as above
+
+        opened = os.open(path, os.O_RDWR | os.O_CLOEXEC)
+        try:
+            fcntl.flock(opened, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as error:
+            DESCRIPTORS.close(self._inode, opened)
+            raise _locked(path, "another process writes to it under another name") from error
+        self._file = opened
+        _release_in_child(self)
+
+    def close(self) -> None:
+        """Release it."""
+        if self._file is not None:
+            import fcntl  # noqa: PLC0415 - as above
+
+            fcntl.flock(self._file, fcntl.LOCK_UN)
+            DESCRIPTORS.close(self._inode, self._file)
+            self._file = None
+
+    def close_in_child(self) -> None:
+        """Close the descriptor that a child inherited; unlocking it would unlock the parent's."""
+        if self._file is not None:
+            os.close(self._file)
+            self._file = None
+
+
+def inode_of(path: Path) -> Inode:
+    """Identify a file, whatever its name."""
+    found = path.stat()
+    return found.st_dev, found.st_ino
+
+
+def _locked(path: Path, found: str) -> FileError:
+    return FileError(
+        f"expected to be the only process that writes, found that {found}",
+        hint="if that is rankscope serve, use its pages or its address; any process may read",
+        code="store_locked",
+        file=str(path),
+    )
+
+
+def _release_in_child(lock: WriterLock | InodeLock) -> None:
+    """Let no child hold a lock after its parent has died."""
+    this = weakref.ref(lock)
+
+    def release() -> None:
+        held = this()
+        if isinstance(held, InodeLock):
+            held.close_in_child()
+        elif held is not None:
+            held.close()
+
+    os.register_at_fork(after_in_child=release)

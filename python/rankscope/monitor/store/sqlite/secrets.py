@@ -1,0 +1,100 @@
+"""The signing secrets of webhooks, in a file of their own beside the database.
+
+The database has only their ids, so that neither it nor its log, a backup or an export contains a
+secret. Only the process that writes to the store writes this file.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+
+from rankscope.errors import FileError
+from rankscope.monitor.store.keys import Secret
+from rankscope.monitor.store.sqlite.files import beside, cannot_write, make_private
+from rankscope.monitor.store.sqlite.high_water import sync_folder
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping
+    from pathlib import Path
+
+
+class SecretFile:
+    """The file of the secrets of a store; there is none until there is a secret.
+
+    Args:
+        store: The database.
+    """
+
+    def __init__(self, store: Path) -> None:
+        self._path = beside(store, ".secrets")
+
+    def find(self, secret_id: str) -> Secret | None:
+        """Find a secret by its id; `None` where it is not in the file, or there is no file.
+
+        Raises:
+            FileError: The file cannot be read, or is damaged.
+        """
+        text = self._read().get(secret_id)
+        return None if text is None else Secret(text)
+
+    def add(self, secret_id: str, secret: Secret) -> None:
+        """Add a secret, on the disk when this returns.
+
+        Raises:
+            FileError: The file cannot be read or written.
+        """
+        known = self._read()
+        if known.get(secret_id) != secret.reveal():
+            self._write({**known, secret_id: secret.reveal()})
+
+    def keep(self, secret_ids: Collection[str]) -> None:
+        """Remove all secrets but those with these ids.
+
+        Raises:
+            FileError: The file cannot be read or written.
+        """
+        known = self._read()
+        kept = {name: text for name, text in known.items() if name in secret_ids}
+        if kept != known:
+            self._write(kept)
+
+    def _read(self) -> dict[str, str]:
+        try:
+            said = json.loads(self._path.read_bytes())
+            secrets = said["secrets"]
+            if all(isinstance(text, str) for text in secrets.values()):
+                return dict(secrets)
+        except FileNotFoundError:
+            return {}
+        except OSError as error:
+            raise self._damaged(error.strerror or "it cannot be read") from error
+        except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+            pass
+        raise self._damaged("it is damaged")
+
+    def _write(self, secrets: Mapping[str, str]) -> None:
+        """Replace the file as a whole: a crash leaves the old one or the new one."""
+        part = self._path.with_name(f"{self._path.name}.part")
+        try:
+            part.unlink(missing_ok=True)
+            make_private(part)
+            with part.open("w", encoding="ascii") as file:
+                json.dump({"version": 1, "secrets": dict(secrets)}, file, indent=1)
+                file.flush()
+                os.fsync(file.fileno())
+            part.replace(self._path)
+            sync_folder(self._path.parent)
+        except OSError as error:
+            if isinstance(error, FileError):
+                raise
+            raise cannot_write(self._path, error) from error
+
+    def _damaged(self, problem: str) -> FileError:
+        return FileError(
+            f"expected the file with the secrets of webhooks, found a problem: {problem}",
+            hint="restore the file, or delete it and set the webhook of each project again",
+            code="store_secrets",
+            file=str(self._path),
+        )

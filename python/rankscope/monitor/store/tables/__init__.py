@@ -1,0 +1,3 @@
+"""The tables of a store: what their rows are, and how they are read and written."""
+
+from __future__ import annotations

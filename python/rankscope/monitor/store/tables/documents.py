@@ -1,0 +1,184 @@
+"""The documents of one ranking in one piece of bytes, and many such pieces as columns.
+
+A piece is, little-endian: one byte of version, one of flags, two with the length of the ids where
+they are alike and 0 where they are not, four with the number of documents, four with a checksum of
+all but itself; then ranks (4 bytes each, left out where they are 1, 2, 3, …), scores and grades
+(8 bytes each, or 4 where that loses nothing; left out where there are none; NaN for none), lengths
+of ids (2 bytes each, left out where they are alike), and the ids in UTF-8, end to end.
+
+The core takes many pieces apart at once.
+"""
+
+from __future__ import annotations
+
+import struct
+from itertools import pairwise
+from zlib import crc32
+
+from rankscope import _core
+from rankscope.errors import FileError
+from rankscope.monitor.events.event import Items
+from rankscope.records import record
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import TypeAlias
+
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Texts: TypeAlias = tuple[NDArray[np.int64], NDArray[np.uint8]]
+
+VERSION = 1
+SHAPE = struct.Struct("<BBHI")
+CHECKSUM = struct.Struct("<I")
+HEAD = SHAPE.size + CHECKSUM.size
+HAS_RANKS = 1
+HAS_SCORES = 2
+SCORES_ARE_SHORT = 4
+HAS_GRADES = 8
+GRADES_ARE_SHORT = 16
+NAN = float("nan")
+
+
+@record(frozen=True, slots=True)
+class ItemColumns:
+    """The documents of many rankings, in rank order, one ranking after another.
+
+    Args:
+        offsets: The documents of ranking `q` are rows `offsets[q]:offsets[q + 1]`.
+        doc_ids: The offsets of their ids, and the ids in UTF-8, end to end.
+        ranks: Their ranks as logged.
+        scores: Their scores, NaN where there is none.
+        relevance: Their grades, NaN where there is none.
+    """
+
+    offsets: NDArray[np.int64]
+    doc_ids: Texts
+    ranks: NDArray[np.int64]
+    scores: NDArray[np.float64]
+    relevance: NDArray[np.float64]
+
+
+def pack(items: Items) -> bytes:
+    """Put the documents of a ranking into one piece.
+
+    Examples:
+        >>> unpack(pack(Items(("a", "b"), (1, 2), (0.5, None)))).scores
+        (0.5, None)
+        >>> len(pack(Items(tuple(f"item{number:08}" for number in range(50)), tuple(range(1, 51)))))
+        612
+    """
+    count = len(items)
+    joined = "".join(items.doc_ids)
+    ids = joined.encode()
+    # The text of ASCII has a byte a character.
+    texts = items.doc_ids if joined.isascii() else [doc_id.encode() for doc_id in items.doc_ids]
+    sizes = list(map(len, texts))
+    alike = sizes[0] if count and min(sizes) == max(sizes) else 0
+    flags = 0
+    parts = []
+    if items.ranks != tuple(range(1, count + 1)):
+        flags |= HAS_RANKS
+        parts.append(struct.pack(f"<{count}I", *items.ranks))
+    for values, has, is_short in (
+        (items.scores, HAS_SCORES, SCORES_ARE_SHORT),
+        (items.relevance, HAS_GRADES, GRADES_ARE_SHORT),
+    ):
+        if values:
+            packed, short = _pack_numbers(values)
+            flags |= has | (is_short if short else 0)
+            parts.append(packed)
+    if not alike:
+        parts.append(struct.pack(f"<{count}H", *sizes))
+    shape = SHAPE.pack(VERSION, flags, alike, count)
+    body = b"".join((*parts, ids))
+    return b"".join((shape, CHECKSUM.pack(crc32(body, crc32(shape))), body))
+
+
+def _pack_numbers(values: tuple[float | None, ...]) -> tuple[bytes, bool]:
+    numbers = [NAN if value is None else value for value in values]
+    long = struct.pack(f"<{len(numbers)}d", *numbers)
+    try:
+        short = struct.pack(f"<{len(numbers)}f", *numbers)
+    except OverflowError:
+        return long, False
+    is_same = struct.pack(f"<{len(numbers)}d", *struct.unpack(f"<{len(numbers)}f", short)) == long
+    return (short, True) if is_same else (long, False)
+
+
+def unpack(piece: bytes) -> Items:
+    """Take the documents of a ranking out of their piece.
+
+    Raises:
+        FileError: It is damaged, or of a later version.
+    """
+    columns = unpack_columns([piece])
+    starts, text = columns.doc_ids
+    whole = text.tobytes()
+    bounds = starts.tolist()
+    has_scores, has_grades = (piece[1] & flag for flag in (HAS_SCORES, HAS_GRADES))
+    return Items(
+        tuple(whole[start:end].decode() for start, end in pairwise(bounds)),
+        tuple(columns.ranks.tolist()),
+        _none_for_nan(columns.scores) if has_scores else (),
+        _none_for_nan(columns.relevance) if has_grades else (),
+    )
+
+
+def _none_for_nan(values: NDArray[np.float64]) -> tuple[float | None, ...]:
+    return tuple(None if value != value else value for value in values.tolist())  # noqa: PLR0124 - NaN alone differs from itself
+
+
+def unpack_columns(pieces: Sequence[bytes]) -> ItemColumns:
+    """Take the documents of many rankings out of their pieces.
+
+    Raises:
+        FileError: A piece is damaged, or of a later version; the line is its 1-based place.
+    """
+    import numpy as np  # noqa: PLC0415 - loads with the first array
+
+    found = _core.unpack_pieces(pieces)
+    if found is None:
+        raise _find_fault(pieces)
+    kinds = (np.int64, np.int64, np.uint8, np.int64, np.float64, np.float64)
+    offsets, starts, ids, ranks, scores, relevance = (
+        np.frombuffer(memoryview(column), kind) for column, kind in zip(found, kinds, strict=True)
+    )
+    return ItemColumns(offsets, (starts, ids), ranks, scores, relevance)
+
+
+def _find_fault(pieces: Sequence[bytes]) -> FileError:
+    """Say which piece cannot be unpacked."""
+    damaged = None
+    for place, piece in enumerate(pieces, start=1):
+        if _check(piece) != piece[8:HEAD]:
+            damaged = place
+            break
+        if piece[0] != VERSION:
+            return FileError(
+                f"expected packed rankings of version {VERSION}, found {piece[0]}",
+                hint="the store was written by a later version of rankscope",
+                code="store_version",
+                line=place,
+            )
+    return FileError(
+        "expected the documents of a ranking, found bytes that are damaged",
+        hint="restore a backup of the store",
+        code="store_damaged",
+        line=damaged,
+    )
+
+
+def _check(piece: bytes) -> bytes:
+    return CHECKSUM.pack(crc32(memoryview(piece)[HEAD:], crc32(piece[: SHAPE.size])))
+
+
+def offsets_of(sizes: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Give where runs of some sizes begin, and where the last ends."""
+    import numpy as np  # noqa: PLC0415 - loads with the first array
+
+    offsets = np.zeros(len(sizes) + 1, dtype=np.int64)
+    np.cumsum(sizes, out=offsets[1:])
+    return offsets

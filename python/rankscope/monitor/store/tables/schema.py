@@ -1,0 +1,281 @@
+"""The tables of a store."""
+
+from __future__ import annotations
+
+from sqlalchemy import (
+    BigInteger,
+    Boolean,
+    Column,
+    Float,
+    ForeignKey,
+    Index,
+    Integer,
+    LargeBinary,
+    MetaData,
+    PrimaryKeyConstraint,
+    SmallInteger,
+    Table,
+    Text,
+    UniqueConstraint,
+)
+
+VERSION = 2
+"""Of the tables; a store says which it has in `meta`. `upgrading` changes older ones."""
+OLDEST = 1
+
+TABLES = MetaData()
+
+# SQLite keeps rows in the order of a key that is INTEGER, and of no other.
+SEQ = BigInteger().with_variant(Integer(), "sqlite")
+
+meta = Table(
+    "meta",
+    TABLES,
+    Column("name", Text, primary_key=True),
+    Column("value", Text, nullable=False),
+)
+"""By name, `schema_version`, `store` (its random id), the numbers of the last event and transaction
+(`last_seq`, `last_commit`), and how many of each are lost (`lost_events`, `lost_commits`)."""
+
+projects = Table(
+    "projects",
+    TABLES,
+    Column("project_id", Integer, primary_key=True),
+    Column("name", Text, nullable=False, unique=True),
+    Column("pending", BigInteger, nullable=False),
+    Column("deleted_before", BigInteger),
+)
+"""`pending` is how many labels there are whose rankings are not there; events of times before
+`deleted_before` were deleted."""
+
+# Number and kind of all events, so that an id has one meaning, and one order holds for all.
+events = Table(
+    "events",
+    TABLES,
+    Column("seq", SEQ, primary_key=True, autoincrement=False),
+    Column("project_id", Integer, ForeignKey("projects.project_id"), nullable=False),
+    Column("event_id", Text, nullable=False),
+    Column("digest", LargeBinary(16), nullable=False),
+    UniqueConstraint("project_id", "event_id"),
+)
+
+contexts = Table(
+    "contexts",
+    TABLES,
+    Column("context_id", Integer, primary_key=True),
+    Column("project_id", Integer, ForeignKey("projects.project_id"), nullable=False),
+    Column("digest", LargeBinary(16), nullable=False),
+    Column("model", Text, nullable=False),
+    Column("version", Text, nullable=False),
+    Column("environment", Text, nullable=False),
+    Column("attributes", Text, nullable=False),
+    Column("rankings", BigInteger, nullable=False),
+    Column("first", BigInteger),
+    Column("last", BigInteger),
+    UniqueConstraint("project_id", "digest"),
+)
+"""What many rankings have in common; `attributes` is an object of JSON.
+
+How many rankings there are, and the times of the first and the last, are kept here for versions.
+"""
+
+rankings = Table(
+    "rankings",
+    TABLES,
+    Column("seq", SEQ, primary_key=True, autoincrement=False),
+    Column("project_id", Integer, nullable=False),
+    Column("ranking_id", Text, nullable=False),
+    Column("time", BigInteger, nullable=False),
+    Column("query_key", Text, nullable=False),
+    Column("user_id", Text, nullable=False),
+    Column("context_id", Integer, nullable=False),
+    Column("packed", LargeBinary, nullable=False),
+    UniqueConstraint("project_id", "ranking_id"),
+    # Unique, so that the labels of rankings come in the order of these without being sorted.
+    Index("rankings_by_time", "project_id", "time", "ranking_id", unique=True),
+    Index("rankings_by_context", "context_id", "time"),
+)
+"""One row a ranking, its documents packed."""
+
+labels = Table(
+    "labels",
+    TABLES,
+    Column("seq", BigInteger, nullable=False, unique=True),
+    Column("project_id", Integer, nullable=False),
+    Column("ranking_id", Text, nullable=False),
+    Column("doc_id", Text, nullable=False),
+    Column("time", BigInteger, nullable=False),
+    Column("event_id", Text, nullable=False),
+    Column("kind", SmallInteger, nullable=False),
+    Column("labels", Text, nullable=False),
+    Column("value", Float(53)),
+    PrimaryKeyConstraint("project_id", "ranking_id", "time", "event_id"),
+)
+"""One row a label; `kind` is a place in `LABEL_KINDS`, `labels` a list of JSON.
+
+The labels of a ranking are beside each other, in the order in which they count.
+"""
+
+counters = Table(
+    "counters",
+    TABLES,
+    Column("project_id", Integer, ForeignKey("projects.project_id"), primary_key=True),
+    Column("reason", Text, primary_key=True),
+    Column("count", BigInteger, nullable=False),
+)
+"""How often something was taken, or discarded, and why."""
+
+keys = Table(
+    "keys",
+    TABLES,
+    Column("key_id", Text, primary_key=True),
+    Column("project_id", Integer, ForeignKey("projects.project_id"), nullable=False),
+    Column("scopes", Text, nullable=False),
+    Column("name", Text, nullable=False),
+    Column("created", BigInteger, nullable=False),
+    Column("digest", LargeBinary(32), nullable=False),
+    Column("revoked", BigInteger),
+)
+"""Keys of the service; `scopes` are words, `digest` is of the secret, which is stored nowhere."""
+
+audit = Table(
+    "audit",
+    TABLES,
+    Column("audit_id", SEQ, primary_key=True),
+    Column("project_id", Integer, ForeignKey("projects.project_id"), nullable=False),
+    Column("time", BigInteger, nullable=False),
+    Column("actor", Text, nullable=False),
+    Column("action", Text, nullable=False),
+    Column("subject", Text, nullable=False),
+)
+"""Who changed what."""
+
+configurations = Table(
+    "configurations",
+    TABLES,
+    Column("configuration_id", SEQ, primary_key=True),
+    Column("project_id", Integer, ForeignKey("projects.project_id"), nullable=False),
+    Column("time", BigInteger, nullable=False),
+    Column("actor", Text, nullable=False),
+    Column("text", Text, nullable=False),
+)
+"""How projects are measured, as JSON; of those of a project the last one holds."""
+
+progress = Table(
+    "progress",
+    TABLES,
+    Column("project_id", Integer, ForeignKey("projects.project_id"), primary_key=True),
+    Column("digest", LargeBinary(16), primary_key=True),
+    Column("seq", BigInteger, nullable=False),
+    Column("as_of", BigInteger, nullable=False),
+    Column("slicing", Text, nullable=False),
+    Column("baseline", Text, nullable=False),
+)
+"""How far the windows of a project are up to date; `digest` is that of its configuration."""
+
+hours = Table(
+    "hours",
+    TABLES,
+    Column("project_id", Integer, ForeignKey("projects.project_id"), primary_key=True),
+    Column("digest", LargeBinary(16), primary_key=True),
+    Column("start", BigInteger, primary_key=True),
+    Column("ages", LargeBinary, nullable=False),
+    Column("late", BigInteger, nullable=False),
+    Column("unshown", BigInteger, nullable=False),
+    Column("checksum", BigInteger, nullable=False),
+)
+"""One row an hour that has rankings; `checksum` is of all other columns."""
+
+open_hours = Table(
+    "open_hours",
+    TABLES,
+    Column("project_id", Integer, ForeignKey("projects.project_id"), primary_key=True),
+    Column("digest", LargeBinary(16), primary_key=True),
+    Column("start", BigInteger, primary_key=True),
+    Column("as_of", BigInteger, nullable=False),
+    Column("rankings", BigInteger, nullable=False),
+    Column("is_behind", Boolean, nullable=False),
+)
+"""One row an hour that was not final when it was summed, at `as_of`; `is_behind` if events have
+come since then that are to be summed later."""
+
+cells = Table(
+    "cells",
+    TABLES,
+    Column("project_id", Integer, ForeignKey("projects.project_id"), primary_key=True),
+    Column("digest", LargeBinary(16), primary_key=True),
+    Column("length", BigInteger, primary_key=True),
+    Column("start", BigInteger, primary_key=True),
+    Column("slice", Text, primary_key=True),
+    Column("environment", Text, primary_key=True),
+    Column("model", Text, primary_key=True),
+    Column("version", Text, primary_key=True),
+    Column("is_mature", Boolean, primary_key=True),
+    Column("counts", LargeBinary, nullable=False),
+    Column("defined", LargeBinary, nullable=False),
+    Column("sums", LargeBinary, nullable=False),
+    Column("spread", LargeBinary, nullable=False),
+    Column("checksum", BigInteger, nullable=False),
+    Index("cells_by_slice", "project_id", "digest", "length", "slice", "start"),
+)
+"""One row a cell of a window; `length` is how long that is, `checksum` is of all other columns."""
+
+
+rules = Table(
+    "rules",
+    TABLES,
+    Column("project_id", Integer, ForeignKey("projects.project_id"), primary_key=True),
+    Column("name", Text, primary_key=True),
+    Column("rule", Text, nullable=False),
+    Column("progress", Text, nullable=False),
+    Column("state", Text, nullable=False),
+    Column("reason", Text, nullable=False),
+    Column("since", BigInteger, nullable=False),
+    Column("evaluated", BigInteger, nullable=False),
+    Column("silenced_until", BigInteger),
+    Column("revision", BigInteger, nullable=False),
+)
+"""Rules and their states; `rule` and `progress` are JSON, and `revision` grows by each change."""
+
+alerts = Table(
+    "alerts",
+    TABLES,
+    Column("number", SEQ, primary_key=True),
+    Column("project_id", Integer, ForeignKey("projects.project_id"), nullable=False),
+    Column("alert_id", Text, nullable=False, unique=True),
+    Column("body", Text, nullable=False),
+    Index("alerts_of_project", "project_id", "number"),
+)
+"""Every change of a state, as JSON."""
+
+outbox = Table(
+    "outbox",
+    TABLES,
+    Column("number", SEQ, primary_key=True),
+    Column("project_id", Integer, ForeignKey("projects.project_id"), nullable=False),
+    Column("notification_id", Text, nullable=False),
+    Column("channel", Text, nullable=False),
+    Column("body", Text, nullable=False),
+    Column("created", BigInteger, nullable=False),
+    Column("status", Text, nullable=False),
+    Column("attempts", Integer, nullable=False),
+    Column("due", BigInteger, nullable=False),
+    Column("finished", BigInteger),
+    Column("problem", Text, nullable=False),
+    Index("outbox_of_project", "project_id", "number"),
+    Index("outbox_by_status", "status", "due"),
+)
+"""What is to be told, and what became of it; `status` is waiting, delivered, dead or summed."""
+
+webhooks = Table(
+    "webhooks",
+    TABLES,
+    Column("project_id", Integer, ForeignKey("projects.project_id"), primary_key=True),
+    Column("url", Text, nullable=False),
+    Column("secret_id", Text, nullable=False),
+    Column("allows_http", Boolean, nullable=False),
+    Column("created", BigInteger, nullable=False),
+    Column("disabled", BigInteger),
+)
+"""Where notifications of a project go. The secret that signs them is in the file `.secrets`, by its
+id, and not in the database."""

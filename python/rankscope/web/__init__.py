@@ -1,0 +1,3 @@
+"""What the report and the dashboard share: templates, style, and charts."""
+
+from __future__ import annotations

@@ -1,0 +1,140 @@
+"""Where the marks of a chart lie, in percent of its width, so that it fits every page."""
+
+from __future__ import annotations
+
+import math
+
+from rankscope.records import record
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+    from typing import Protocol
+
+    class Ledger(Protocol):
+        """A value, and the losses that add up to 1 with it."""
+
+        @property
+        def value(self) -> float:
+            """The value."""
+
+        @property
+        def losses(self) -> Mapping[str, float]:
+            """The losses by name."""
+
+    class Mean(Protocol):
+        """A mean and the ends of its interval, `None` where there is none."""
+
+        @property
+        def lower(self) -> float | None:
+            """The lower end."""
+
+        @property
+        def value(self) -> float | None:
+            """The mean."""
+
+        @property
+        def upper(self) -> float | None:
+            """The upper end."""
+
+
+FEWEST_STEPS = 3
+PADDING = 0.08
+NEAR = 1e-9
+
+
+@record(frozen=True, slots=True)
+class Axis:
+    """A scale from one number to another.
+
+    Args:
+        low: Its left end.
+        high: Its right end.
+        ticks: Round numbers on it.
+        places: With how many decimals these are written.
+
+    Examples:
+        >>> axis = choose_axis([0.41, 0.52])
+        >>> axis.ticks
+        (0.42, 0.44, 0.46, 0.48, 0.5, 0.52)
+        >>> round(axis.place(0.5))
+        77
+    """
+
+    low: float
+    high: float
+    ticks: tuple[float, ...]
+    places: int
+
+    def place(self, value: float) -> float:
+        """Give where a value lies, from 0 to 100."""
+        share = (value - self.low) / (self.high - self.low)
+        return round(100 * min(max(share, 0.0), 1.0), 3)
+
+
+def choose_axis(
+    values: Iterable[float], within: tuple[float, float] = (-math.inf, math.inf)
+) -> Axis:
+    """Choose a scale for values, with round numbers on it.
+
+    Args:
+        values: What it has to show.
+        within: The least and the largest value there can be: it does not go beyond.
+
+    Examples:
+        >>> choose_axis([0.9, 1.0], within=(0.0, 1.0)).high
+        1.0
+    """
+    finite = [value for value in values if math.isfinite(value)] or [0.0, 1.0]
+    low, high = min(finite), max(finite)
+    spread = (high - low) or abs(high) or 1.0
+    low = min(max(low - PADDING * spread, within[0]), low)
+    high = max(min(high + PADDING * spread, within[1]), high)
+    step = _round_step((high - low) / FEWEST_STEPS)
+    # A bound such as 1 is a tick, whatever its quotient is rounded to.
+    first, last = math.ceil(low / step - NEAR), math.floor(high / step + NEAR)
+    ticks = tuple(round(step * at, 12) for at in range(first, last + 1))
+    places = max(0, -math.floor(math.log10(step) + 1e-9))
+    return Axis(low, high, ticks, places)
+
+
+@record(frozen=True, slots=True)
+class Segment:
+    """A piece of a bar.
+
+    Args:
+        name: What it stands for.
+        value: How much that is.
+        start: Where it begins, from 0 to 100.
+        width: How wide it is.
+    """
+
+    name: str
+    value: float
+    start: float
+    width: float
+
+
+def stack(ledger: Ledger) -> list[Segment]:
+    """Lay the terms of a ledger end to end; those below 0, of negative grades, have no width."""
+    segments = []
+    start = 0.0
+    for name, value in {"value": ledger.value, **ledger.losses}.items():
+        if value > 0:
+            width = min(100 * value, 100 - start)
+            segments.append(Segment(name, value, round(start, 3), round(width, 3)))
+            start += width
+    return segments
+
+
+def span(means: Iterable[Mean]) -> Axis:
+    """Choose a scale for means and the ends of their intervals."""
+    return choose_axis(
+        end for mean in means for end in (mean.lower, mean.value, mean.upper) if end is not None
+    )
+
+
+def _round_step(most: float) -> float:
+    """The largest of 1, 2, 5, 10, … times a power of ten that is not above a number."""
+    power = 10.0 ** math.floor(math.log10(most))
+    return next(factor * power for factor in (5, 2, 1) if factor * power <= most * (1 + 1e-9))

@@ -1,0 +1,147 @@
+"""Fills the templates of pages: what is written of texts and numbers, everything escaped."""
+
+from __future__ import annotations
+
+import math
+import re
+from importlib.resources import files
+
+from rankscope.errors import UsageError, hint_extra
+from rankscope.explain.derivation import DIGITS
+from rankscope.explain.write import html
+from rankscope.explain.write.blocks import Heading, Note
+from rankscope.results.text import format_share, format_value, show
+from rankscope.web.charts import span, stack
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from jinja2 import Environment
+    from markupsafe import Markup
+
+    from rankscope.explain import Explanation
+
+LONGEST = 200
+"""Longer texts are cut: an id may have any length."""
+BREAK = re.compile(r"(?<=[_./:-])(?=[^_./:-])")
+LEVELS = 5
+"""How many shades the cells of values have."""
+
+
+def make_environment(*packages: str, extra: str) -> Environment:
+    """Make what fills templates: all that is put into them is escaped.
+
+    Args:
+        packages: Where templates are looked for, one after the other.
+        extra: What to install where Jinja is missing.
+
+    Raises:
+        UsageError: Jinja is not installed.
+    """
+    try:
+        from jinja2 import (  # noqa: PLC0415 - an extra
+            ChoiceLoader,
+            Environment,
+            PackageLoader,
+            StrictUndefined,
+        )
+    except ModuleNotFoundError as error:
+        raise UsageError(
+            "HTML pages need Jinja, which is not installed",
+            hint=hint_extra(extra),
+            code="missing_extra",
+        ) from error
+    environment = Environment(
+        loader=ChoiceLoader([*map(PackageLoader, (*packages, "rankscope.web"))]),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters |= {
+        "shown": shorten,
+        "breakable": mark_breaks,
+        "value": write_value,
+        "exact": write_exactly,
+        "count": write_count,
+        "size": write_size,
+        "shade": shade,
+        "percent": write_percent,
+        "shown_whole": show,
+        "derived": write_derivation,
+    }
+    environment.globals |= {"span": span, "stack": stack}
+    return environment
+
+
+def read_template(name: str) -> str:
+    """Read a file that the report and the dashboard share, such as their style."""
+    return (files("rankscope.web") / "templates" / name).read_text(encoding="utf-8")
+
+
+def shorten(text: object) -> str:
+    r"""Show a text on one line, what is not printable escaped, and cut where it is very long.
+
+    Examples:
+        >>> print(shorten("a\u202eb"), len(shorten("a" * 1_000_000)))
+        a\u202eb 224
+    """
+    whole = str(text)
+    if len(whole) <= LONGEST:
+        return show(whole)
+    return f"{show(whole[:LONGEST])}… ({len(whole):,} characters)"
+
+
+def mark_breaks(text: str) -> Markup:
+    """Say where a long name may go on in the next line: after what joins its words.
+
+    Examples:
+        >>> print(mark_breaks("<old>_bm25.run"))
+        &lt;old&gt;_<wbr>bm25.<wbr>run
+    """
+    from markupsafe import Markup  # noqa: PLC0415 - Jinja brings it
+
+    return Markup("<wbr>").join(BREAK.split(text))
+
+
+def write_derivation(explanation: Explanation) -> Markup:
+    """Write where a value comes from, without what the page around it says."""
+    from markupsafe import Markup  # noqa: PLC0415 - Jinja brings it
+
+    blocks = explanation.lay_out(DIGITS)
+    own = [block for block in blocks if not isinstance(block, Heading | Note)]
+    return Markup(html.write(own))  # noqa: S704 - it escapes what it writes
+
+
+def write_value(value: float | None) -> str:
+    """Write a value with four places; a dash where there is none."""
+    return "–" if value is None or math.isnan(value) else format_value(value)
+
+
+def write_exactly(value: float | None) -> str:
+    """Write a value so that rows can be ordered by it; nothing where there is none."""
+    return "" if value is None or math.isnan(value) else f"{value:.9g}"
+
+
+def write_count(count: int) -> str:
+    """Write a count with commas between thousands."""
+    return f"{count:,}"
+
+
+def write_size(size: int) -> str:
+    """Write a number of bytes."""
+    return f"{size:,} bytes"
+
+
+def write_percent(share: float) -> str:
+    """Write a share in percent."""
+    return "–" if math.isnan(share) else format_share(share)
+
+
+def shade(value: float) -> str:
+    """Give the shade of a cell, by which values between 0 and 1 are told at a glance.
+
+    Examples:
+        >>> [shade(value) for value in (0.0, 0.5, 1.0, 3.0)]
+        ['s0', 's2', 's5', '']
+    """
+    return f"s{int(value * LEVELS)}" if 0 <= value <= 1 else ""
