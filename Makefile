@@ -63,7 +63,7 @@ test-services: develop $(VENV)/.services ## Run the tests that need servers or a
 		echo "Expected the browser chromium, found none, and apt-get cannot install it here."; \
 		echo "Hint: install chromium by other means, and put it into PATH"; \
 		exit 1; }
-	$(PARALLEL) tests/services
+	$(PARALLEL) --dist=loadfile tests/services
 
 .PHONY: test-thorough
 test-thorough: develop $(SANITIZED) ## Run ten times as many generated cases, then the binding with sanitizers

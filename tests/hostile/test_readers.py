@@ -196,7 +196,6 @@ def row(number: int, **others: object) -> dict[str, object]:
     return document | others
 
 
-@pytest.mark.timeout(600)
 @pytest.mark.parametrize(
     "text",
     [
@@ -221,7 +220,6 @@ KINDS = {
 }
 
 
-@pytest.mark.timeout(600)
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_damaged_file_is_a_typed_error_with_its_name(kind: str) -> None:
     form, good = KINDS[kind]
