@@ -26,8 +26,13 @@ needs_proc = pytest.mark.skipif(
 )
 
 
+EVERY_POWER = pytest.param(
+    1, marks=pytest.mark.thorough(reason="three times the limits, each tried in every way")
+)
+
+
 @needs_proc
-@pytest.mark.parametrize("step", [3, pytest.param(1, marks=pytest.mark.thorough)])
+@pytest.mark.parametrize("step", [3, EVERY_POWER])
 def test_every_way_in_reports_that_memory_has_run_out(step: int, tmp_path: Path) -> None:
     """Whatever the limit, there is the right value or a `MemoryError`: no signal, nothing else."""
     swept = subprocess.run(
