@@ -9,13 +9,17 @@ CARGO_HOME ?= $(HOME)/.cargo
 REMAPPED := --remap-path-prefix=$(CURDIR)=/rankscope --remap-path-prefix=$(CARGO_HOME)=/cargo
 MATURIN := VIRTUAL_ENV=$(VENV) PATH="$(BIN):$(PATH)" RUSTFLAGS="$(strip $(RUSTFLAGS) $(REMAPPED))" $(BIN)/maturin
 
+# Each worker of pytest-xdist takes tests from another's queue when its own is empty, so that all end together.
+JOBS ?= auto
+PARALLEL = $(BIN)/python -m pytest --numprocesses=$(JOBS) --dist=worksteal
+
 FUZZ_SECONDS ?= 60
 FUZZ_TARGETS = $(basename $(notdir $(wildcard fuzz/fuzz_targets/*.rs)))
 RUST_SOURCES := Cargo.toml $(wildcard Cargo.lock) $(shell find src -name '*.rs')
 
 # The tests that put good and bad input into the extension, but for those that measure memory.
 BINDING := tests/inputs tests/invariance tests/attribution tests/stats tests/files tests/tables \
-	--ignore=tests/inputs/test_sizes.py --ignore=tests/inputs/test_file_sizes.py --timeout=600
+	--ignore=tests/inputs/test_sizes.py --ignore=tests/inputs/test_file_sizes.py --timeout=600 -m ""
 SANITIZED := $(CURDIR)/target/sanitized/python
 SANITIZED_TARGET = $(shell rustc -vV 2> /dev/null | sed -n 's/^host: //p')
 # What the interpreter still holds when it ends is no leak, and a failed allocation is an error of ours.
@@ -45,10 +49,13 @@ demo: $(VENV)/.built ## Build, play the story of a release in production, and te
 .PHONY: develop
 develop: $(VENV)/.built $(VENV)/.dev ## Create .venv with the pinned tools and the package, in release mode
 
+.PHONY: environment
+environment: develop $(VENV)/.docs $(VENV)/.services $(VENV)/.audit ## Install what every other target needs
+
 .PHONY: test
 test: develop ## Run all tests that need the package registries only
 	cargo test
-	$(BIN)/python -m pytest
+	$(PARALLEL)
 
 .PHONY: test-services
 test-services: develop $(VENV)/.services ## Run the tests that need servers or a browser
@@ -56,10 +63,11 @@ test-services: develop $(VENV)/.services ## Run the tests that need servers or a
 		echo "Expected the browser chromium, found none, and apt-get cannot install it here."; \
 		echo "Hint: install chromium by other means, and put it into PATH"; \
 		exit 1; }
-	$(BIN)/python -m pytest tests/services
+	$(PARALLEL) --dist=loadfile tests/services
 
 .PHONY: test-thorough
-test-thorough: develop $(SANITIZED) ## Run the tests of the binding in development mode, and with AddressSanitizer
+test-thorough: develop $(SANITIZED) ## Run ten times as many generated cases, then the binding with sanitizers
+	HYPOTHESIS_PROFILE=thorough $(PARALLEL) -m "thorough or hypothesis" --timeout=3600
 	$(BIN)/python -X dev -m pytest $(BINDING)
 	LD_PRELOAD="$(ASAN_RUNTIME)" ASAN_OPTIONS=$(ASAN_OPTIONS) PYTHONMALLOC=malloc PYTHONPATH=$(SANITIZED) \
 		$(BIN)/python -m pytest -p no:cacheprovider $(BINDING)
