@@ -157,8 +157,12 @@ fn check_is_text(head: &[u8]) -> Result<()> {
         (b"7z\xbc\xaf\x27\x1c", "a 7z archive", unpack),
         (b"\x04\x22\x4d\x18", "an lz4 file", unpack),
     ];
-    for (magic, kind, hint) in kinds {
-        if head.starts_with(magic) {
+    let kinds = kinds.into_iter().map(|(magic, kind, hint)| (0, magic, kind, hint));
+    // An archive of tar begins with the name of its first file.
+    let tar =
+        (TAR_AT, &b"ustar"[..], "a tar archive", "unpack it with tar -xf, and read its files");
+    for (at, magic, kind, hint) in kinds.chain([tar]) {
+        if head.get(at..).is_some_and(|from| from.starts_with(magic)) {
             let message = format!("expected lines of text, found {kind}");
             return Err(Error::new(Kind::Format, "not_text", message).hint(hint).line(1));
         }
@@ -166,6 +170,7 @@ fn check_is_text(head: &[u8]) -> Result<()> {
     Ok(())
 }
 
+const TAR_AT: usize = 257;
 const LOOK: &str = "the download may have failed: open the file and look";
 
 fn check_last_line(text: &[u8]) -> Result<()> {

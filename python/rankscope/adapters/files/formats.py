@@ -8,6 +8,7 @@ import stat
 from rankscope import file
 from rankscope.errors import FormatError, UsageError
 from rankscope.file import FORMATS, TABLE_FORMATS
+from rankscope.records import record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -17,6 +18,61 @@ if TYPE_CHECKING:
     from rankscope.file import Format
 
 LONGEST_HEADER = 1 << 16
+
+
+@record(frozen=True, slots=True)
+class Archive:
+    """A kind of archive, which has to be unpacked before its files can be read.
+
+    Args:
+        name: The name of the kind.
+        endings: How the names of such archives end.
+        magic: The bytes by which it is recognised.
+        at: Where these stand in it, after decompression.
+        command: The command that unpacks it.
+    """
+
+    name: str
+    endings: tuple[str, ...]
+    magic: bytes
+    at: int
+    command: str
+
+    def refuse(self, file: str) -> FormatError:
+        """Return the error for a file that is such an archive."""
+        return FormatError(
+            f"expected a file to read, found a {self.name} archive",
+            hint=f"unpack it with {self.command}, and read its files",
+            code="not_text",
+            file=file,
+        )
+
+
+ARCHIVES = (
+    Archive("zip", (".zip",), b"PK\x03\x04", 0, "unzip"),
+    Archive(
+        "tar",
+        (".tar", ".tar.gz", ".tgz", ".tar.zst", ".tar.bz2", ".tbz2"),
+        b"ustar",
+        257,
+        "tar -xf",
+    ),
+)
+
+
+def refuse_archive_name(path: str, name: str) -> None:
+    """Refuse a path that ends as those of archives do.
+
+    Args:
+        path: The path.
+        name: What messages call it.
+
+    Raises:
+        FormatError: It is the path of an archive.
+    """
+    for archive in ARCHIVES:
+        if path.lower().endswith(archive.endings):
+            raise archive.refuse(name)
 
 
 def check_format(given: str | None) -> None:

@@ -8,6 +8,7 @@ import os
 import sys
 
 from rankscope.adapters.arrow import load_arrow
+from rankscope.adapters.files.formats import ARCHIVES
 from rankscope.errors import FileError, FormatError, LimitError
 from rankscope.file import COMPRESSIONS
 from rankscope.records import record
@@ -95,10 +96,11 @@ class TextSource:
         return None
 
     def read(self, size: int) -> bytes:
-        """Give about so many bytes; none at the end.
+        """Return about so many bytes; none at the end.
 
         Raises:
-            InputError: What is packed is cut off or swells.
+            InputError: The file is an archive, or its compressed data are cut off, damaged or
+                swell.
             FileError: Reading fails, or somebody wrote to the file meanwhile.
         """
         try:
@@ -107,6 +109,8 @@ class TextSource:
             if self._packed is not None:
                 raise self._damaged(error) from error
             raise _say_why("", self.name, error) from error
+        if self._given == 0:
+            self._refuse_archive(text)
         self._given += len(text)
         if self._progress is not None:
             self._progress(self._raw.count)
@@ -115,6 +119,11 @@ class TextSource:
         elif self._packed is not None and self._given > RATIO_FROM:
             self._check_ratio()
         return text.decode("latin-1").encode() if self._encoding == "latin-1" else text
+
+    def _refuse_archive(self, text: bytes) -> None:
+        for archive in ARCHIVES:
+            if text.startswith(archive.magic, archive.at):
+                raise archive.refuse(self.name)
 
     def _damaged(self, error: OSError) -> FormatError:
         return FormatError(

@@ -10,7 +10,7 @@ import os
 from collections import Counter
 from contextlib import contextmanager
 
-from rankscope.adapters.files.formats import refuse_binary
+from rankscope.adapters.files.formats import refuse_archive_name, refuse_binary
 from rankscope.adapters.files.opening import OpenFile, TextSource, close, open_binary
 from rankscope.adapters.files.table import open_reader
 from rankscope.errors import EmptyError, FormatError, LimitError, UsageError
@@ -81,10 +81,11 @@ class EventFile:
         return self.given == "-" or not os.path.isfile(self.given)  # noqa: PTH113 - pathlib loads slowly
 
     def tell_format(self) -> str:
-        """Give the format.
+        """Return the format.
 
         Raises:
-            UsageError: Its name does not tell it.
+            UsageError: It is unknown, or the name of the file has no known ending.
+            FormatError: The name is that of an archive.
         """
         if self.format is not None:
             if self.format not in EVENT_FORMATS:
@@ -93,6 +94,7 @@ class EventFile:
         form = tell_format(self.given, EVENT_FORMATS)
         if form is not None:
             return form
+        refuse_archive_name(self.given, self.name)
         raise _bad_format(self.name)
 
     def read_objects(self) -> Iterator[Objects]:
