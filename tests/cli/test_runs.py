@@ -102,7 +102,7 @@ def test_a_thousand_runs_need_few_open_files(qrels: str, tmp_path: Path) -> None
         [PROGRAM, "eval", qrels, *paths, "-m", "RR"],
         capture_output=True,
         preexec_fn=limit_files,
-        timeout=30,
+        timeout=300,
         check=True,
     )
     head, values = done.stdout.decode().splitlines()
