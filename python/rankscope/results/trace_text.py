@@ -1,4 +1,4 @@
-"""A trace as a person reads it: an explanation in sentences, and its tables."""
+"""A trace as text: an explanation in sentences, with tables."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ if TYPE_CHECKING:
     from rankscope.results.trace import Cause, Ends, IdealChange, Paired, Search, Trace
 
 NOTHING = 0.00005
-"""Less than this is 0 with four places."""
+"""Amounts below this round to 0 at four decimal places."""
 
 MOST_VALUES = 5
-"""So many values of an attribute of documents are shown."""
+"""The maximum number of values of a document attribute to show."""
 
 VERDICTS = {
-    "unchanged": "The ideal did not change: labels are not the cause.",
-    "ideal": "The ideal changed, and what the lists gain did not follow: look at the labels first.",
-    "both": "The ideal changed, and so did what the lists gain: look at the labels, too.",
+    "unchanged": "The ideal didn't change, so the labels are not the cause.",
+    "ideal": "The ideal changed, but the gains of the lists didn't follow. Check the labels first.",
+    "both": "Both the ideal and the gains of the lists changed. Check the labels, too.",
     "unclear": "Neither the value nor the ideal changed clearly.",
 }
 
 
 def explain(trace: Trace) -> str:
-    """Write a trace as text."""
+    """Return a trace as text."""
     lines = [_head(trace), *_name_windows(trace), *_name_interval(trace), ""]
     lines += [_short_table(trace), ""]
     lines += [_count_search(trace.search), *_judge(trace), *_name_arrivals(trace), ""]
@@ -40,7 +40,7 @@ def explain(trace: Trace) -> str:
 
 
 def _head(trace: Trace) -> str:
-    """Say how much it changed and what made it; the amounts add up."""
+    """Return the change and its causes, whose amounts add up."""
     before, after = trace.decomposition.means
     change = trace.change
     ends = f"from {format_value(before)} to {format_value(after)}"
@@ -72,7 +72,7 @@ def _name_part(cause: Cause, change: float) -> str:
 
 
 def _name_windows(trace: Trace) -> list[str]:
-    """Say what was compared."""
+    """Return the lines that name the compared windows."""
     return [
         f"{which}: {show(str(window['name']))} ({count} rankings)"
         for which, window, count in zip(
@@ -85,14 +85,14 @@ def _name_interval(trace: Trace) -> list[str]:
     ends = trace.intervals["change"]
     if ends is None:
         return []
-    chance = "; chance alone could make it" if ends[0] <= 0 <= ends[1] else ""
+    chance = "; this could be chance" if ends[0] <= 0 <= ends[1] else ""
     return [f"change {_signed(trace.change)}{_within(ends, trace.level)}{chance}"]
 
 
 def _short_table(trace: Trace) -> str:
-    """Show the parts of the change by slice, with a last row that adds them up."""
+    """Return the table of the change by slice, with the total in the last row."""
     whole = trace.decomposition
-    # Where nothing else is a slice, all others are all.
+    # Without other slices, "all others" are all queries.
     lines = whole.slices if len(whole.slices) > 1 else ()
     has_moved = any(each.entered or each.left for each in lines)
     table: dict[str, list[str | float | None]] = {
@@ -124,48 +124,48 @@ def _count_search(search: Search) -> str:
     if not search.attributes:
         return "No attribute was searched."
     names = ", ".join(search.attributes)
-    left = f"; only one window has {', '.join(search.left_out)}" if search.left_out else ""
+    left = f"; only one of the windows has {', '.join(search.left_out)}" if search.left_out else ""
     among = f" with {search.new}, which is new" if search.new else ""
     folded = [
-        f"; {values} values of {name} ({queries} queries) are <other>"
+        f"; {values} values of {name} ({queries} queries) are combined as <other>"
         for name, (values, queries) in search.folded.items()
     ]
     return (
-        f"Looked at {search.looked_at} slices of {names}, {search.supported} of them with "
-        f"{search.support} queries or more in each window, in {search.searched[0]} queries before "
-        f"and {search.searched[1]} after{among}; the others, {search.unsearched[0]} and "
-        f"{search.unsearched[1]}, confirm what was found{left}{''.join(folded)}."
+        f"Searched {search.looked_at} slices by {names}, {search.supported} of them with at least "
+        f"{search.support} queries in each window, in {search.searched[0]} queries before and "
+        f"{search.searched[1]} after{among}; the other {search.unsearched[0]} and "
+        f"{search.unsearched[1]} are held out to confirm the results{left}{''.join(folded)}."
     )
 
 
 def _judge(trace: Trace) -> list[str]:
-    """Say what the half that was not searched says of each slice that was found."""
+    """Return the result of the held-out check for each slice that was found."""
     lines = []
     others = []
     for each in trace.found:
         if not each.is_confirmed:
             others.append(each.name)
             continue
-        kind = "within it" if each.by == "within" else "by its share"
+        kind = "through its mean" if each.by == "within" else "through its share"
         around = _within(each.unsearched_interval, trace.level)
         lines.append(
-            f"{each.name} is confirmed: there it adds {_signed(each.unsearched_contribution)} "
-            f"{kind}{around}."
+            f"{each.name} is confirmed: on the held-out half it contributes "
+            f"{_signed(each.unsearched_contribution)} {kind}{around}."
         )
     if others:
-        lines.append(f"Found and not confirmed: {'; '.join(others)}.")
+        lines.append(f"Found but not confirmed: {'; '.join(others)}.")
     return lines or ["No slice was found."]
 
 
 def _name_arrivals(trace: Trace) -> list[str]:
-    """Say what is new in a slice, and what it is held against."""
+    """Return the new value in each cause, and what it is compared with."""
     lines = []
     for cause in trace.causes:
         for new in cause.arrivals[:1]:
             where = cause.change.name if cause.change.slice else "all queries"
             lines.append(
-                f"{new.name} is new: {format_share(new.share)} of {where} after, which makes "
-                f"{format_share(new.part)} of its change. It is held against {where} before"
+                f"{new.name} is new: {format_share(new.share)} of {where} after, which causes "
+                f"{format_share(new.part)} of its change. It is compared with {where} before"
                 f"{_within(cause.interval, trace.level)}."
             )
     return lines
@@ -180,28 +180,28 @@ def _describe_ideal(ideal: IdealChange) -> list[str]:
     shares = " to ".join(format_share(mean) for mean in means["without relevant"])
     facts = (
         f"ideal {say('ideal')}, gained {say('gained')}, relevant documents {say('relevant')}, "
-        f"queries without any {shares}"
+        f"queries without relevant documents {shares}"
     )
     return [VERDICTS[ideal.verdict], facts]
 
 
 def _describe_paired(paired: Paired | None) -> list[str]:
     if paired is None:
-        return ["No query comes in both windows."]
+        return ["No query occurs in both windows."]
     ends = paired.interval
     between = f" ({_signed(ends[0])} to {_signed(ends[1])})" if ends else ""
-    other = f", {paired.other_ideal} of them with another ideal" if paired.other_ideal else ""
+    other = f", {paired.other_ideal} of them with a different ideal," if paired.other_ideal else ""
     by_ideal = (
-        f"; {_signed(paired.by_ideal)} of it by the ideal"
+        f"; {_signed(paired.by_ideal)} of it is due to the ideal"
         if abs(paired.by_ideal) >= NOTHING
         else ""
     )
-    whole = f"The {paired.keys} queries that both windows have{other} changed by "
+    whole = f"The {paired.keys} queries in both windows{other} changed by "
     return [f"{whole}{_signed(paired.change)}{between}{by_ideal}."]
 
 
 def _list_regrets(trace: Trace) -> list[str]:
-    """Show which documents cost more than before, of all queries."""
+    """Return the tables of the regrets of documents, for all queries."""
     lines = []
     for each in trace.regrets:
         rows = [row for row in each.table.rows() if abs(float(row[-1] or 0)) >= NOTHING]
@@ -212,8 +212,8 @@ def _list_regrets(trace: Trace) -> list[str]:
         lines += [
             "",
             (
-                f"What documents cost by where they stand, by {show(each.attribute)} "
-                f"({_signed(each.total)} in all):"
+                f"Regret of documents by {show(each.attribute)} (change in total "
+                f"{_signed(each.total)}):"
             ),
             str(Table(dict(zip(each.table.names, map(list, columns), strict=True)))),
         ]
@@ -221,7 +221,7 @@ def _list_regrets(trace: Trace) -> list[str]:
 
 
 def _short_fallen(fallen: Table) -> Table:
-    # What the log does not have is not shown.
+    # Only show columns that the log has.
     known = [name for name in ("query_key", "ranking_id") if any(fallen.column(name))]
     names = ["slice", *known, "before", "after", "change"]
     return Table({name: fallen.column(name) for name in names})
