@@ -1,4 +1,4 @@
-//! Rankings as Python sees them.
+//! The Python class `Rankings`.
 
 use std::sync::Arc;
 
@@ -7,19 +7,24 @@ use pyo3::exceptions::PyKeyError;
 use pyo3::prelude::*;
 
 use super::cells::Numbers;
+use super::choices;
 use super::column::{Column, Data, Raw};
+use super::errors::to_python;
 use super::evaluation::Evaluation;
+use super::judgments::Judgments;
+use super::plan::Plan;
+use super::run::Run;
 use super::table::{Ids, TableColumns};
+use super::texts::{names, text};
 use super::vectors::copy_of;
-use super::{Judgments, Plan, Run, choices, names, text, to_python};
-use crate::attributes::{Attribute, Attributes};
-use crate::axis::Names;
-use crate::columns::Columns;
-use crate::grades::Grades;
-use crate::join_columns::RunColumns;
 use crate::memory::{self, Vec, guard};
 use crate::notes::Notes;
-use crate::rankings;
+use crate::qrels::attributes::{Attribute, Attributes};
+use crate::qrels::axis::Names;
+use crate::qrels::grades::Grades;
+use crate::rank::join_columns::RunColumns;
+use crate::rank::rankings;
+use crate::rank::rows::Columns;
 
 /// A run joined with its judgments, in rank order.
 #[pyclass(frozen, module = "rankscope._core")]
@@ -40,7 +45,7 @@ impl Rankings {
         duplicates: &str,
     ) -> PyResult<Self> {
         guard(|| {
-            let (ties, duplicates) = (choices::ties(ties)?, choices::duplicates(duplicates)?);
+            let (ties, duplicates) = (choices::field(ties)?, choices::field(duplicates)?);
             let made =
                 py.detach(|| rankings::Rankings::new(&judgments.0, &run.run, ties, duplicates));
             let name = run.name.clone();
@@ -66,11 +71,8 @@ impl Rankings {
     ) -> PyResult<Self> {
         guard(|| {
             let (queries, docs, scores) = (queries.view(py)?, docs.view(py)?, scores.view()?);
-            let chosen = (
-                choices::ties(ties)?,
-                choices::duplicates(duplicates)?,
-                choices::score_type(score_type)?,
-            );
+            let chosen =
+                (choices::field(ties)?, choices::field(duplicates)?, choices::field(score_type)?);
             let made = py.detach(|| {
                 let run = RunColumns {
                     queries: queries.column(),
@@ -95,7 +97,7 @@ impl Rankings {
     ) -> PyResult<Self> {
         guard(|| {
             let table = columns.view(py)?;
-            let (ties, duplicates) = (choices::ties(ties)?, choices::duplicates(duplicates)?);
+            let (ties, duplicates) = (choices::field(ties)?, choices::field(duplicates)?);
             let made = py.detach(|| {
                 rankings::Rankings::from_table(&table.table(), ties, duplicates, threads)
             });
@@ -122,7 +124,7 @@ impl Rankings {
                     Some((read_offsets(py, &offsets)?, copy_of(py, &grades)?))
                 }
             };
-            let ties = choices::ties(ties)?;
+            let ties = choices::field(ties)?;
             let offsets = read_offsets(py, &offsets)?;
             let columns = Columns {
                 names: Names::Numbers(offsets.len() - 1),

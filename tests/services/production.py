@@ -57,7 +57,7 @@ class Sending(Monitor):
                     "content-encoding": "gzip",
                     "content-type": "application/x-ndjson",
                 },
-                timeout=60,
+                timeout=300,
             )
             assert answer.status_code == 200, answer.text
             done.update({name: answer.json()[name] for name in STATUSES})
@@ -68,7 +68,7 @@ class Sending(Monitor):
         with Client(self.url, self.key) as client:
             for label in labels:
                 client.log_label(label)
-            assert client.flush(120)
+            assert client.flush(300)
             counts = client.counts()
         assert (counts.dropped, counts.invalid, counts.refused) == (0, 0, 0)
         return tell(Counter({name: getattr(counts, name) for name in STATUSES}))

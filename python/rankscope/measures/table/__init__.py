@@ -1,19 +1,20 @@
-"""Every measure as one row, in the order in which they are listed."""
+"""The table of measures, in the order in which they are listed."""
 
 from __future__ import annotations
 
-from rankscope.measures.spec import Measure, Row, default_measure
+from rankscope.measures.spec import ROWS, Measure, default_measure
 from rankscope.measures.table import binary, cascade, count, gain, judged, loss, sets
 
 FAMILIES = (gain, loss, binary, sets, judged, cascade, count)
 
-TABLE: dict[str, Row] = {row.name: row for family in FAMILIES for row in family.ROWS}
+TABLE = ROWS
+TABLE |= {row.name: row for family in FAMILIES for row in family.ROWS}
 
 
 def measure(name: str) -> Measure:
-    """Make the measure of a row, every parameter at its default.
+    """Return the measure of a row, with the default of every parameter.
 
     Args:
-        name: The name of the row, exactly.
+        name: The exact name of the row.
     """
     return default_measure(TABLE[name])

@@ -87,7 +87,6 @@ def _extras(view: SettingsView) -> dict[str, object]:
     return {
         "baselines": [(name, describe_baseline(each)) for name, each in choices.items()],
         "describe_baseline": describe_baseline,
-        "write_duration": write_duration,
         "write_weight": write_weight,
         "second": SECOND,
     }
@@ -99,7 +98,7 @@ SETTINGS = Page(
     twin="/settings.json",
     here="Settings",
     template="settings.html.j2",
-    summary="How the project is measured, and the form to change it by.",
+    summary="The configuration of the project, and the form that changes it.",
     view=_view,
     extras=_extras,
 )
@@ -207,10 +206,10 @@ def _change_positive(configuration: Configuration, text: str) -> Configuration:
     weights: dict[str, float] = {}
     for label, weight in map(read_weight, split_words(text)):
         if label in weights:
-            raise _bad("each label once", f"{label!r} again")
+            raise _bad(f"The label {label} is listed twice.")
         weights[label] = weight
     if not weights:
-        raise _bad("labels and what they are worth, such as click=1 buy=5", "none")
+        raise _bad("List at least one label with its weight, such as click=1 buy=5.")
     return _redefine(configuration, positive=weights)
 
 
@@ -236,7 +235,7 @@ def _change_slices(configuration: Configuration, text: str) -> Configuration:
 
 def _change_baseline(configuration: Configuration, text: str) -> Configuration:
     if text not in BASELINES:
-        raise _bad(f"one of {', '.join(BASELINES)}", repr(text))
+        raise _bad(f"Choose one of {', '.join(BASELINES)}.")
     return replace(configuration, baseline=BASELINES[text])
 
 
@@ -257,8 +256,8 @@ CHANGES: Mapping[str, Callable[[Configuration, str], Configuration]] = {
 """By field, what its text makes of a configuration; what is wrong is so said beside its field."""
 
 
-def _bad(expected: str, found: str) -> UsageError:
-    return UsageError(f"expected {expected}, found {found}", code="bad_configuration")
+def _bad(message: str) -> UsageError:
+    return UsageError(message, code="bad_configuration")
 
 
 class SavingSettings:
@@ -278,13 +277,13 @@ class SavingSettings:
             "admin",
             self.save,
             "form",
-            "Change how the project is measured.",
+            "Change the configuration of the project.",
             body=make_record("SettingsForm", dict.fromkeys(CHANGES, str)),
             status=303,
         )
 
     async def save(self, call: Call) -> Response:
-        """Change the configuration, or show the form again with what is wrong."""
+        """Save the configuration, or show the form again with its errors."""
         return await self._pool.run(call.principal, lambda monitor: self._save(monitor, call))
 
     def _save(self, monitor: Monitor, call: Call) -> Response:

@@ -1,0 +1,98 @@
+//! Measures of the retrieved documents as a set, whatever their order.
+
+use super::binary::harmonic;
+use super::kernel::{Kernel, Make, Unknown};
+use super::params::Params;
+use super::query::{Query, real};
+
+/// The kernels of this family by name.
+pub(super) const TABLE: &[(&str, Make)] = &[
+    ("set_precision", |params| Box::new(SetPrecision::new(params))),
+    ("set_recall", |params| Box::new(SetRecall::new(params))),
+    ("set_f", |params| Box::new(SetF::new(params))),
+    ("set_ap", |params| Box::new(SetAp::new(params))),
+];
+
+/// The sizes of the sets, as the numbers that are divided.
+struct Sizes {
+    found: f64,
+    retrieved: f64,
+    relevant: f64,
+}
+
+impl Sizes {
+    /// None without relevant documents.
+    fn of(query: &Query<'_>, rel: f64) -> Option<Self> {
+        let relevant = query.relevant(rel);
+        (relevant > 0).then(|| Self {
+            found: real(query.found(rel)),
+            retrieved: real(query.retrieved),
+            relevant: real(relevant),
+        })
+    }
+
+    fn precision(&self) -> f64 {
+        if self.retrieved > 0.0 { self.found / self.retrieved } else { 0.0 }
+    }
+
+    fn recall(&self) -> f64 {
+        self.found / self.relevant
+    }
+
+    /// Precision times recall, rounded as `trec_eval` rounds it: one division.
+    fn product(&self) -> f64 {
+        if self.retrieved > 0.0 {
+            self.found * self.found / (self.retrieved * self.relevant)
+        } else {
+            0.0
+        }
+    }
+}
+
+macro_rules! set_kernel {
+    ($(#[$doc:meta])* $name:ident, |$sizes:ident, $beta:ident| $value:expr) => {
+        $(#[$doc])*
+        pub(super) struct $name {
+            rel: f64,
+            beta: f64,
+        }
+
+        impl $name {
+            pub(super) fn new(params: &Params) -> Self {
+                Self { rel: params.least_relevant(), beta: params.beta }
+            }
+        }
+
+        impl Kernel for $name {
+            fn value(&self, query: &Query<'_>) -> f64 {
+                let $beta = self.beta;
+                Sizes::of(query, self.rel).map_or(f64::NAN, |$sizes| $value)
+            }
+
+            fn unknown(&self) -> Unknown {
+                Unknown::Relevance { rel: self.rel, k: usize::MAX }
+            }
+        }
+    };
+}
+
+set_kernel!(
+    /// The share of the retrieved documents that are relevant.
+    SetPrecision,
+    |sizes, _beta| sizes.precision()
+);
+set_kernel!(
+    /// The share of the relevant documents that were retrieved.
+    SetRecall,
+    |sizes, _beta| sizes.recall()
+);
+set_kernel!(
+    /// The weighted harmonic mean of both.
+    SetF,
+    |sizes, beta| harmonic(sizes.precision(), sizes.recall(), beta)
+);
+set_kernel!(
+    /// Their product.
+    SetAp,
+    |sizes, _beta| sizes.product()
+);
