@@ -26,10 +26,8 @@ if TYPE_CHECKING:
     from rankscope.monitor.alerts.notify.alert import Alert
     from rankscope.monitor.definition.configuration import Configuration
     from rankscope.monitor.definition.slices import Slicing
-    from rankscope.monitor.store.records import Version
+    from rankscope.monitor.store.records import AlertRow, Context, RuleRow, Version
     from rankscope.monitor.store.store import Store
-    from rankscope.monitor.store.tables.chunks import Context
-    from rankscope.monitor.store.tables.rules import AlertRow, RuleRow
 
 ACTOR = "rankscope"
 """Who changes what nobody has asked for."""
@@ -345,7 +343,7 @@ def name_basis(rule: Rule, configuration: Configuration) -> str:
 
 def address(alert: Alert, rule: Rule, row: RuleRow) -> AlertRow:
     """Say who is to be told of an alert: nobody while its rule is silenced."""
-    from rankscope.monitor.store.tables.rules import AlertRow  # noqa: PLC0415 - loads SQLAlchemy
+    from rankscope.monitor.store.records import AlertRow  # noqa: PLC0415 - loads SQLAlchemy
 
     is_silent = row.silenced_until is not None and alert.time < row.silenced_until
     channels = ("log", "webhook") if rule.webhook else ("log",)

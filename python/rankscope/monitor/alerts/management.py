@@ -19,9 +19,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from rankscope.monitor.definition.configuration import Configuration
+    from rankscope.monitor.store.records import AlertRow, OutboxRow, RuleRow
     from rankscope.monitor.store.store import Store
-    from rankscope.monitor.store.tables.outbox import Letter
-    from rankscope.monitor.store.tables.rules import AlertRow, RuleRow
 
 TRIES = 5
 MOST_RULES = 1000
@@ -47,11 +46,11 @@ def list_alerts(store: Store, project: str, limit: int = 100) -> tuple[Alert, ..
     return tuple(map(Alert.from_json, texts))
 
 
-def list_notifications(store: Store, project: str, limit: int = 100) -> tuple[Letter, ...]:
+def list_notifications(store: Store, project: str, limit: int = 100) -> tuple[OutboxRow, ...]:
     """List the last notifications and what became of them, the newest first."""
     from rankscope.monitor.store.tables import outbox as outbox_rows  # noqa: PLC0415 - loads SQLAlchemy
 
-    return tuple(store.query(partial(outbox_rows.list_letters, project=project, limit=limit)))
+    return tuple(store.query(partial(outbox_rows.list_notifications, project=project, limit=limit)))
 
 
 def set_rule(
@@ -230,7 +229,7 @@ def _find_row(store: Store, project: str, name: str) -> RuleRow | None:
 
 
 def _make_row(rule: Rule, progress: Progress, now: int) -> RuleRow:
-    from rankscope.monitor.store.tables.rules import RuleRow  # noqa: PLC0415 - loads SQLAlchemy
+    from rankscope.monitor.store.records import RuleRow  # noqa: PLC0415 - loads SQLAlchemy
 
     return RuleRow(
         name=rule.name,

@@ -39,9 +39,8 @@ if TYPE_CHECKING:
     from rankscope.monitor.evaluate.windows import Foldings, Key
     from rankscope.monitor.events.event import Environment
     from rankscope.monitor.store.folding import Pair
+    from rankscope.monitor.store.records import CellRow, Context, HourRow
     from rankscope.monitor.store.store import Store
-    from rankscope.monitor.store.tables.chunks import Context
-    from rankscope.monitor.store.tables.windows import CellRow, HourRow
 
 
 @record(frozen=True, slots=True)

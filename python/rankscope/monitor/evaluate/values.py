@@ -21,8 +21,7 @@ if TYPE_CHECKING:
     from rankscope.measures import Measure
     from rankscope.monitor.definition.definition import Definition
     from rankscope.monitor.evaluate.grades import Graded
-    from rankscope.monitor.store.tables.chunks import Chunk
-    from rankscope.monitor.store.tables.documents import ItemColumns
+    from rankscope.monitor.store.records import Chunk, ItemColumns
 
 FILL = {"zero": 0.0, "one": 1.0}
 """What a ranking without relevant documents is worth under a policy that counts it."""

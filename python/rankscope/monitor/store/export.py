@@ -22,9 +22,8 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from rankscope.monitor.store.store import Store
-    from rankscope.monitor.store.tables.chunks import Chunk, Context
-    from rankscope.monitor.store.tables.documents import Texts
+    from rankscope.monitor.store.records import Chunk, Context, Texts
+    from rankscope.monitor.store.store import StoreReader
 
     Foreign: TypeAlias = Any  # of PyArrow, which has no types
 
@@ -32,7 +31,7 @@ FILES = ("rankings.parquet", "labels.parquet")
 
 
 def export_parquet(
-    store: Store,
+    store: StoreReader,
     project: str,
     folder: str | os.PathLike[str],
     *,
@@ -98,7 +97,7 @@ def _open_folder(folder: str | os.PathLike[str]) -> Iterator[Path]:
 
 
 def _write(
-    store: Store,
+    store: StoreReader,
     project: str,
     writers: list[Foreign],
     since: int | None,

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from rankscope.monitor.alerts.notify.http import Poster
+    from rankscope.monitor.store.records import OutboxRow
     from rankscope.monitor.store.store import Store
-    from rankscope.monitor.store.tables.outbox import Letter
 
 WAITS = (5 * SECOND, 5 * MINUTE, *(hours * HOUR for hours in (0.5, 2, 5, 10, 14, 20, 24)))
 """How long to wait after each failure."""
@@ -98,7 +98,7 @@ class Deliverer:
                 return tried
         return len(due)
 
-    def _call(self, letter: Letter) -> Outcome:
+    def _call(self, letter: OutboxRow) -> Outcome:
         """Post a notification, if it is not too old for that."""
         now = self._now()
         if now - letter.created >= MOST_AGE:
@@ -124,7 +124,7 @@ class Deliverer:
         work = partial(outbox_rows.disable_webhook, project=project, url=url, audit=audit)
         self._store.transact(work).result()
 
-    def _settle(self, letter: Letter, outcome: Outcome) -> None:
+    def _settle(self, letter: OutboxRow, outcome: Outcome) -> None:
         """Write down what became of an attempt."""
         from rankscope.monitor.store.tables import outbox as outbox_rows  # noqa: PLC0415 - loads SQLAlchemy
 
@@ -135,10 +135,10 @@ class Deliverer:
             count = partial(outbox_rows.count_dead, project=letter.project, channel=letter.channel)
             lost = self._store.query(count)
             summary = tell_lost(letter, lost, now) if lost else None
-        work = partial(outbox_rows.settle_letter, letter=settled, summary=summary)
+        work = partial(outbox_rows.update_notification, row=settled, summary=summary)
         self._store.transact(work).result()
 
-    def _conclude(self, letter: Letter, outcome: Outcome, now: int) -> Letter:
+    def _conclude(self, letter: OutboxRow, outcome: Outcome, now: int) -> OutboxRow:
         """Say how a notification stands after an attempt."""
         tried = replace(letter, attempts=letter.attempts + 1, problem=outcome.problem)
         if not outcome.problem:
@@ -150,7 +150,7 @@ class Deliverer:
         return replace(tried, due=due)
 
 
-def tell_lost(letter: Letter, count: int, now: int) -> tuple[str, str]:
+def tell_lost(letter: OutboxRow, count: int, now: int) -> tuple[str, str]:
     """Say that notifications were lost before one that was delivered: its id, and JSON."""
     said = json.dumps([letter.project, letter.number, letter.channel]).encode()
     name = f"lost_{blake2b(said, digest_size=16).hexdigest()}"

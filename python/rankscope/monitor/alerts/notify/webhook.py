@@ -19,13 +19,13 @@ from rankscope.monitor.alerts.notify.http import PostError, read_url
 from rankscope.monitor.events.limits import SECOND
 from rankscope.monitor.events.times import format_time
 from rankscope.monitor.store.keys import AuditEntry, Secret
+from rankscope.monitor.store.records import Webhook
 from rankscope.records import record, replace
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from rankscope.monitor.alerts.notify.http import Poster, Reply
     from rankscope.monitor.store.store import Store
-    from rankscope.monitor.store.tables.outbox import Webhook
 
 PREFIX = "whsec_"
 SECRET_BYTES = range(24, 65)
@@ -133,7 +133,7 @@ def set_webhook(
     target = read_url(url, allows_http=allows_http)
     poster.check(target)
     chosen = make_secret() if secret is None else _check_secret(secret)
-    webhook = outbox_rows.Webhook(url, chosen, allows_http, now)
+    webhook = Webhook(url, chosen, allows_http, now)
     audit = AuditEntry(now, actor, "webhook.set", target.authority)
     work = partial(outbox_rows.set_webhook, project=project, webhook=webhook, audit=audit)
     store.transact(work).result()

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from rankscope.monitor.definition.configuration import Configuration
     from rankscope.monitor.monitor import Monitor
     from rankscope.monitor.server.http.endpoint import Asked
-    from rankscope.monitor.store.tables.outbox import Letter
+    from rankscope.monitor.store.records import OutboxRow
 
 MOST = 100
 MOST_STREAMS = 20
@@ -69,7 +69,7 @@ class AlertsView:
     now: int
     rules: tuple[RuleState, ...]
     alerts: tuple[Alert, ...]
-    letters: tuple[Letter, ...]
+    letters: tuple[OutboxRow, ...]
 
     def to_dict(self) -> dict[str, Any]:
         """Give what JSON can hold."""
@@ -93,7 +93,7 @@ def view_alerts(monitor: Monitor) -> AlertsView:
     )
 
 
-def read_rule_of(letter: Letter) -> str:
+def read_rule_of(letter: OutboxRow) -> str:
     """Give the rule that a notification is about; nothing where it is about no rule."""
     said = json.loads(letter.body)
     return str(said.get("rule", ""))
@@ -134,7 +134,7 @@ def write_times(log_evidence: float) -> str:
     return f"{times:,.0f}" if times >= 10 else f"{times:.2g}"
 
 
-def _tell(letter: Letter) -> dict[str, Any]:
+def _tell(letter: OutboxRow) -> dict[str, Any]:
     finished = letter.finished
     return {
         "id": letter.notification_id,
