@@ -114,6 +114,8 @@ def recognise_table(value: object) -> Input:
         found = recognise(value, "table")
         if found.kind == "table":
             return found
+        if isinstance(found.value, str):
+            formats.refuse_archive_name(found.value, found.name)
         raise FormatError(
             "expected a table, found a file that is none by its name",
             hint="say what it is: --format csv, or File(path, 'csv')",

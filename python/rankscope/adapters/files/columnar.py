@@ -15,9 +15,9 @@ from rankscope.errors import FormatError, LimitError, OutOfMemoryError, Rankscop
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
-    from typing import Any, BinaryIO
+    from typing import Any, BinaryIO, Self
 
-    from rankscope.adapters.files.opening import Progress
+    from rankscope.adapters.files.opening import OpenFile, Progress
     from rankscope.adapters.files.roles import Wanted
 
 BATCH = 1 << 17
@@ -76,6 +76,11 @@ class ParquetFile:
         self.schema = load_arrow().schema(choose_fields(schema, self.columns))
         self._check_size()
         self._swelling = self._guard(self._find_swelling)
+
+    @classmethod
+    def open(cls, opened: OpenFile) -> Self:
+        """Open a file of this format."""
+        return cls(opened.file, opened.name, opened.wanted, opened.progress)
 
     def _open(self, dictionaries: Sequence[str] = ()) -> Any:  # noqa: ANN401 - PyArrow has no types
         """Open it; the columns of these paths keep the dictionaries that they are stored with."""
@@ -228,6 +233,11 @@ class ArrowFile:
         self.names = [*names, *(field for of in inside.values() for field in of)]
         self.columns = wanted.choose(names, inside, name)
         self.schema = load_arrow().schema(choose_fields(schema, self.columns))
+
+    @classmethod
+    def open(cls, opened: OpenFile) -> Self:
+        """Open a file of this format."""
+        return cls(opened.file, opened.name, opened.wanted, opened.progress)
 
     def _open(self) -> Any:  # noqa: ANN401 - as above
         ipc = load_arrow("pyarrow.ipc")

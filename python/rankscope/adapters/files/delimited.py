@@ -14,10 +14,10 @@ from rankscope.errors import EmptyError, FormatError, InputError, LimitError
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from typing import Any
+    from typing import Any, Self
 
     from rankscope.adapters.files.blocks import Lines
-    from rankscope.adapters.files.opening import TextSource
+    from rankscope.adapters.files.opening import OpenFile, TextSource
     from rankscope.adapters.files.roles import Wanted
 
 LONGEST_ROW = 1 << 20
@@ -56,6 +56,11 @@ class DelimitedFile:
             (name, arrow.float64() if name in numbers else arrow.large_string())
             for name in dict.fromkeys(self.columns.values())
         )
+
+    @classmethod
+    def open(cls, opened: OpenFile) -> Self:
+        """Open a file of this format."""
+        return cls(opened.read_text(), opened.wanted, opened.form)
 
     def _cut(self) -> Iterator[tuple[bytes, int]]:
         for block in self._blocks:

@@ -5,7 +5,10 @@ from __future__ import annotations
 import os
 import stat
 
+from rankscope import file
 from rankscope.errors import FormatError, UsageError
+from rankscope.file import FORMATS, TABLE_FORMATS
+from rankscope.records import record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -14,21 +17,62 @@ if TYPE_CHECKING:
 
     from rankscope.file import Format
 
-FORMATS: dict[str, tuple[str, ...]] = {
-    "trec": (),
-    "csv": (".csv",),
-    "tsv": (".tsv",),
-    "jsonl": (".jsonl", ".ndjson"),
-    "parquet": (".parquet",),
-    "arrow": (".arrow", ".feather", ".ipc"),
-    "letor": (".letor", ".svm", ".svmlight"),
-}
-"""By format, how the names of its files end; everything else is TREC text."""
-
-TEXTS = {"csv", "tsv", "jsonl", "letor"}
 LONGEST_HEADER = 1 << 16
-PACKINGS = (".gz", ".zst", ".bz2")
-MAGIC = ((b"PAR1", "parquet", "a Parquet file"), (b"ARROW1", "arrow", "an Arrow file"))
+
+
+@record(frozen=True, slots=True)
+class Archive:
+    """A kind of archive, which has to be unpacked before its files can be read.
+
+    Args:
+        name: The name of the kind.
+        endings: How the names of such archives end.
+        magic: The bytes by which it is recognised.
+        at: Where these stand in it, after decompression.
+        command: The command that unpacks it.
+    """
+
+    name: str
+    endings: tuple[str, ...]
+    magic: bytes
+    at: int
+    command: str
+
+    def refuse(self, file: str) -> FormatError:
+        """Return the error for a file that is such an archive."""
+        return FormatError(
+            f"expected a file to read, found a {self.name} archive",
+            hint=f"unpack it with {self.command}, and read its files",
+            code="not_text",
+            file=file,
+        )
+
+
+ARCHIVES = (
+    Archive("zip", (".zip",), b"PK\x03\x04", 0, "unzip"),
+    Archive(
+        "tar",
+        (".tar", ".tar.gz", ".tgz", ".tar.zst", ".tar.bz2", ".tbz2"),
+        b"ustar",
+        257,
+        "tar -xf",
+    ),
+)
+
+
+def refuse_archive_name(path: str, name: str) -> None:
+    """Refuse a path that ends as those of archives do.
+
+    Args:
+        path: The path.
+        name: What messages call it.
+
+    Raises:
+        FormatError: It is the path of an archive.
+    """
+    for archive in ARCHIVES:
+        if path.lower().endswith(archive.endings):
+            raise archive.refuse(name)
 
 
 def check_format(given: str | None) -> None:
@@ -37,34 +81,22 @@ def check_format(given: str | None) -> None:
     Raises:
         UsageError: It is none.
     """
-    if given is not None and given not in FORMATS:
+    if given is not None and given not in TABLE_FORMATS:
         raise UsageError(
-            f"expected one of {', '.join(FORMATS)} as the format, found {given!r}",
+            f"expected one of {', '.join(TABLE_FORMATS)} as the format, found {given!r}",
             hint="leave it out, to tell it by the name of the file",
             code="bad_format",
         )
 
 
 def tell_format(path: str) -> Format:
-    """Tell the format of a file by how its name ends; a packed text by what stands before.
+    """Return the format of a file by its name: TREC text where the name tells none.
 
     Examples:
         >>> [tell_format(name) for name in ("a.CSV", "a.jsonl.gz", "a.parquet.gz", "csv")]
         ['csv', 'jsonl', 'trec', 'trec']
     """
-    name = path.lower()
-    for packing in PACKINGS:
-        if name.endswith(packing):
-            inner = _by_extension(name.removesuffix(packing))
-            return inner if inner in TEXTS else "trec"
-    return _by_extension(name)
-
-
-def _by_extension(name: str) -> Format:
-    for form, extensions in FORMATS.items():
-        if name.endswith(extensions):
-            return form  # type: ignore[return-value]  # a key of the table
-    return "trec"
+    return file.tell_format(path) or "trec"  # type: ignore[return-value]  # a name of the table
 
 
 def list_files(path: str) -> list[str]:
@@ -137,7 +169,7 @@ def recognise_path(path: str, is_known: Callable[[list[str]], bool]) -> Format:
     form = tell_format(path)
     if form == "tsv" and not is_known(_read_header(path)):
         form = "trec"
-    if form in TEXTS or form == "trec":
+    if FORMATS[form].is_text:
         refuse_binary(path)
     return form
 
@@ -181,11 +213,11 @@ def refuse_binary(path: str) -> None:
             head = file.read(8)
     except (OSError, ValueError):
         return  # reading it will say why
-    for magic, form, name in MAGIC:
-        if head.startswith(magic):
+    for row in FORMATS.values():
+        if row.magic and head.startswith(row.magic):
             raise FormatError(
-                f"expected lines of text, found {name}",
-                hint=f"say what it is: --format {form}, or File(path, {form!r})",
+                f"expected lines of text, found {row.noun}",
+                hint=f"say what it is: --format {row.name}, or File(path, {row.name!r})",
                 code="not_text",
                 file=path,
                 line=1,

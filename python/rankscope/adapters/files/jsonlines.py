@@ -6,16 +6,16 @@ import re
 
 from rankscope.adapters.arrow import load_arrow
 from rankscope.adapters.files.blocks import Block, Blocks, Lines
+from rankscope.adapters.files.jsonmistakes import DEEPEST, Kind, find_mistake, read_object
 from rankscope.adapters.files.roles import ID_ROLES, ITEMS, NUMBER_ROLES, role_of
-from rankscope.adapters.files.strictjson import DEEPEST, Kind, find_mistake, read_object
 from rankscope.errors import EmptyError, FormatError, InputError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
-    from typing import Any
+    from typing import Any, Self
 
-    from rankscope.adapters.files.opening import TextSource
+    from rankscope.adapters.files.opening import OpenFile, TextSource
     from rankscope.adapters.files.roles import Wanted
 
 LONGEST_ROW = 128 << 20
@@ -50,6 +50,11 @@ class JsonLinesFile:
         self._roles = {name: role_of(name, self.columns) for name in self.columns.values()}
         self._kinds = {name: _kind_of(name, role, example) for name, role in self._roles.items()}
         self.schema = _schema_of(self._kinds)
+
+    @classmethod
+    def open(cls, opened: OpenFile) -> Self:
+        """Open a file of this format."""
+        return cls(opened.read_text(), opened.wanted)
 
     def _read_example(self) -> tuple[Block, dict[str, object]]:
         """Read lines of the first block until one has a value for each key of the first."""

@@ -13,13 +13,13 @@ from rankscope.errors import FormatError
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from typing import Any, TypeAlias
+    from typing import Any, Self, TypeAlias
 
     import numpy as np
     from numpy.typing import NDArray
 
     from rankscope.adapters.files.blocks import Block
-    from rankscope.adapters.files.opening import TextSource
+    from rankscope.adapters.files.opening import OpenFile, TextSource
     from rankscope.adapters.files.roles import Wanted
 
     Read: TypeAlias = tuple[Any, tuple[int, FormatError] | None]
@@ -63,6 +63,15 @@ class LetorFile:
         self.names = list(kinds)
         self.columns = wanted.choose(self.names, {}, self.name)
         self.schema = arrow.schema((name, kinds[name]) for name in self.columns.values())
+
+    @classmethod
+    def open(cls, opened: OpenFile) -> Self:
+        """Open a file of this format."""
+        return cls(
+            opened.read_text(),
+            opened.wanted,
+            find_sizes(opened.given) if isinstance(opened.given, str) else None,
+        )
 
     def _has_docs(self, text: bytes) -> bool:
         head = text.partition(b"\n")[0].partition(b"#")[2]

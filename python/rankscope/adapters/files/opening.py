@@ -8,16 +8,20 @@ import os
 import sys
 
 from rankscope.adapters.arrow import load_arrow
+from rankscope.adapters.files.formats import ARCHIVES
 from rankscope.errors import FileError, FormatError, LimitError
+from rankscope.file import COMPRESSIONS
+from rankscope.records import record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any, BinaryIO, TypeAlias
 
+    from rankscope.adapters.files.roles import Wanted
+
     Progress: TypeAlias = Callable[[int], None] | None
 
-PACKINGS = ((b"\x1f\x8b", "gzip"), (b"\x28\xb5\x2f\xfd", "zstd"), (b"BZh", "bz2"))
 RATIO_FROM = 64 << 20
 MOST_FROM_ONE_BYTE = 250
 HEAD = 8
@@ -85,17 +89,18 @@ class TextSource:
 
     def _unpack(self) -> Any:  # noqa: ANN401 - a stream of PyArrow, which has no types
         head = self._raw.peek(HEAD)
-        for magic, packing in PACKINGS:
+        for _, magic, packing in COMPRESSIONS:
             if head.startswith(magic):
                 arrow = load_arrow()
                 return arrow.CompressedInputStream(arrow.PythonFile(self._raw, mode="r"), packing)
         return None
 
     def read(self, size: int) -> bytes:
-        """Give about so many bytes; none at the end.
+        """Return about so many bytes; none at the end.
 
         Raises:
-            InputError: What is packed is cut off or swells.
+            InputError: The file is an archive, or its compressed data are cut off, damaged or
+                swell.
             FileError: Reading fails, or somebody wrote to the file meanwhile.
         """
         try:
@@ -104,6 +109,8 @@ class TextSource:
             if self._packed is not None:
                 raise self._damaged(error) from error
             raise _say_why("", self.name, error) from error
+        if self._given == 0:
+            self._refuse_archive(text)
         self._given += len(text)
         if self._progress is not None:
             self._progress(self._raw.count)
@@ -112,6 +119,11 @@ class TextSource:
         elif self._packed is not None and self._given > RATIO_FROM:
             self._check_ratio()
         return text.decode("latin-1").encode() if self._encoding == "latin-1" else text
+
+    def _refuse_archive(self, text: bytes) -> None:
+        for archive in ARCHIVES:
+            if text.startswith(archive.magic, archive.at):
+                raise archive.refuse(self.name)
 
     def _damaged(self, error: OSError) -> FormatError:
         return FormatError(
@@ -132,6 +144,33 @@ class TextSource:
 
     def _check_unchanged(self) -> None:
         check_unchanged(self._file, self._facts, self.name)
+
+
+@record(frozen=True, slots=True, kw_only=True)
+class OpenFile:
+    """An open file, and what the reader of its format needs: see `rankscope.file.FORMATS`.
+
+    Args:
+        file: Where its bytes are.
+        given: The path, or the bytes of a file.
+        name: What messages call it.
+        form: Its format.
+        wanted: The columns that are wanted.
+        encoding: How text is encoded.
+        progress: Called with the bytes read so far.
+    """
+
+    file: BinaryIO
+    given: str | bytes
+    name: str
+    form: str
+    wanted: Wanted
+    encoding: str = "utf-8"
+    progress: Progress = None
+
+    def read_text(self) -> TextSource:
+        """Return its text, unpacked and in UTF-8."""
+        return TextSource(self.file, self.name, encoding=self.encoding, progress=self.progress)
 
 
 class _Counted(io.RawIOBase):

@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
+from importlib import import_module
+
 from rankscope.adapters.arrow import load_arrow
-from rankscope.adapters.files.columnar import ArrowFile, ParquetFile
-from rankscope.adapters.files.delimited import DelimitedFile
 from rankscope.adapters.files.formats import list_files, size_of, tell_format
-from rankscope.adapters.files.jsonlines import JsonLinesFile
-from rankscope.adapters.files.letor import LetorFile, find_sizes
 from rankscope.adapters.files.lists import RANK, explode, is_list
-from rankscope.adapters.files.opening import TextSource, close, open_binary
+from rankscope.adapters.files.opening import OpenFile, close, open_binary
 from rankscope.adapters.files.roles import Wanted, normalise, role_of
 from rankscope.errors import FormatError, RankscopeError
+from rankscope.file import FORMATS
 from rankscope.records import record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
-    from typing import Any, Self, TypeAlias
+    from typing import Any, Protocol, Self
 
     import numpy as np
     from numpy.typing import NDArray
@@ -25,11 +24,42 @@ if TYPE_CHECKING:
     from rankscope.adapters.files.blocks import Lines
     from rankscope.adapters.files.opening import Progress
 
-    File: TypeAlias = DelimitedFile | JsonLinesFile | ParquetFile | ArrowFile | LetorFile
+    class File(Protocol):
+        """A file of rows, read batch by batch.
+
+        Attributes:
+            name: What messages call it.
+            names: The names of its columns.
+            columns: The columns that are wanted, by role.
+            schema: The schema of its batches.
+            notes: What was suspicious but legal: count and first line, by code.
+        """
+
+        name: str
+        names: list[str]
+        columns: dict[str, str]
+        schema: Any
+        notes: dict[str, tuple[int, int]]
+
+        def __iter__(self) -> Iterator[tuple[Any, Lines]]:
+            """Read batches, and the lines of their rows."""
 
 
 IN_LISTS = ("doc", "relevance", "score", "rank")
 """What a row has many of, if it holds a whole ranking."""
+
+
+def open_reader(opened: OpenFile) -> File:
+    """Return the reader that the table of formats names for an open file.
+
+    Raises:
+        InputError: It is not of the format, or lacks a column.
+    """
+    module, _, name = FORMATS[opened.form].reader.partition(":")
+    # A reader loads with the first file of its format: some take longer than a small file.
+    reader = getattr(import_module(f"rankscope.adapters.files.{module}"), name)
+    found: File = reader.open(opened)
+    return found
 
 
 def open_batches(
@@ -184,23 +214,20 @@ class TableFile:
         watch = self._progress and (lambda done: self._progress(before + done))  # type: ignore[misc]
         self._handle = open_binary(given, called)
         try:
-            return self._read_start(given, form, called, watch)
+            return open_reader(
+                OpenFile(
+                    file=self._handle,
+                    given=given,
+                    name=called,
+                    form=form,
+                    wanted=self._wanted,
+                    encoding=self._encoding,
+                    progress=watch,
+                )
+            )
         except BaseException:
             self.close()
             raise
-
-    def _read_start(self, given: str | bytes, form: str, name: str, watch: Progress) -> File:
-        if form == "parquet":
-            return ParquetFile(self._handle, name, self._wanted, watch)
-        if form == "arrow":
-            return ArrowFile(self._handle, name, self._wanted, watch)
-        source = TextSource(self._handle, name, encoding=self._encoding, progress=watch)
-        if form == "jsonl":
-            return JsonLinesFile(source, self._wanted)
-        if form == "letor":
-            sizes = find_sizes(given) if isinstance(given, str) else None
-            return LetorFile(source, self._wanted, sizes)
-        return DelimitedFile(source, self._wanted, form)
 
     def _lists_of(self, file: File) -> set[str]:
         """The columns of lists, if rows hold whole rankings; else a list is one of labels."""

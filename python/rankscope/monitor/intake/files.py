@@ -10,34 +10,23 @@ import os
 from collections import Counter
 from contextlib import contextmanager
 
-from rankscope.adapters.files.columnar import ArrowFile, ParquetFile
-from rankscope.adapters.files.delimited import DelimitedFile
-from rankscope.adapters.files.formats import PACKINGS, refuse_binary
-from rankscope.adapters.files.opening import TextSource, close, open_binary
+from rankscope.adapters.files.formats import refuse_archive_name, refuse_binary
+from rankscope.adapters.files.opening import OpenFile, TextSource, close, open_binary
+from rankscope.adapters.files.table import open_reader
 from rankscope.errors import EmptyError, FormatError, LimitError, UsageError
-from rankscope.monitor.events.json import StrictJSON
+from rankscope.file import EVENT_FORMATS, FORMATS, tell_format
+from rankscope.monitor.events.json import EventJSON
 from rankscope.monitor.events.rejection import RefusedError
 from rankscope.records import record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
-    from typing import Any, BinaryIO, Literal, TypeAlias
+    from typing import Any, BinaryIO
 
     from rankscope.adapters.files.blocks import Lines
     from rankscope.adapters.files.opening import Progress
-
-    EventFormat: TypeAlias = Literal["jsonl", "json", "csv", "tsv", "parquet", "arrow"]
-
-EVENT_FORMATS: dict[str, tuple[str, ...]] = {
-    "jsonl": (".jsonl", ".ndjson"),
-    "json": (".json",),
-    "csv": (".csv",),
-    "tsv": (".tsv",),
-    "parquet": (".parquet",),
-    "arrow": (".arrow", ".feather", ".ipc"),
-}
-"""By format, how the names of files of events end; before .gz, .zst or .bz2 those of texts."""
+    from rankscope.file import EventFormat
 
 PIECE = 1 << 20
 LONGEST_LINE = 8 << 20
@@ -92,21 +81,20 @@ class EventFile:
         return self.given == "-" or not os.path.isfile(self.given)  # noqa: PTH113 - pathlib loads slowly
 
     def tell_format(self) -> str:
-        """Give the format.
+        """Return the format.
 
         Raises:
-            UsageError: Its name does not tell it.
+            UsageError: It is unknown, or the name of the file has no known ending.
+            FormatError: The name is that of an archive.
         """
         if self.format is not None:
             if self.format not in EVENT_FORMATS:
                 raise _bad_format(self.format)
             return self.format
-        name = self.given.lower()
-        packing = next((end for end in PACKINGS if name.endswith(end)), "")
-        name = name.removesuffix(packing)
-        for form, ends in EVENT_FORMATS.items():
-            if name.endswith(ends) and not (packing and form in {"parquet", "arrow"}):
-                return form
+        form = tell_format(self.given, EVENT_FORMATS)
+        if form is not None:
+            return form
+        refuse_archive_name(self.given, self.name)
         raise _bad_format(self.name)
 
     def read_objects(self) -> Iterator[Objects]:
@@ -142,17 +130,20 @@ class EventFile:
         wanted: Any = _Columns(only)
         form = self.tell_format()
         with self._open() as file:
-            if form == "parquet":
-                yield from ParquetFile(file, self.name, wanted, self.progress)
-            elif form == "arrow":
-                yield from ArrowFile(file, self.name, wanted, self.progress)
-            else:
-                source = TextSource(file, self.name, encoding=self.encoding, progress=self.progress)
-                yield from DelimitedFile(source, wanted, form)
+            opened = OpenFile(
+                file=file,
+                given=self.given,
+                name=self.name,
+                form=form,
+                wanted=wanted,
+                encoding=self.encoding,
+                progress=self.progress,
+            )
+            yield from open_reader(opened)
 
     @contextmanager
     def _open(self) -> Iterator[BinaryIO]:
-        if self.tell_format() not in {"parquet", "arrow"} and self.given != "-":
+        if FORMATS[self.tell_format()].is_text and self.given != "-":
             refuse_binary(self.given)
         file = open_binary(self.given, self.name)
         try:
@@ -179,7 +170,7 @@ class EventFile:
                 code="empty_input",
                 file=self.name,
             )
-        reader = StrictJSON()
+        reader = EventJSON()
         try:
             value = reader.load(plain)
         except RefusedError as error:
@@ -234,7 +225,7 @@ def _split_lines(source: TextSource) -> Iterator[tuple[int, bytes | RefusedError
 
 
 def _gather(lines: Iterator[tuple[int, bytes | RefusedError]]) -> Iterator[Objects]:
-    reader = StrictJSON()
+    reader = EventJSON()
     some = Objects([], [])
     size = 0
     for line, text in lines:
