@@ -397,7 +397,7 @@ def test_a_store_of_zero_bytes_is_named_and_nothing_is_written(
     done = run("monitor", *words[:at], str(path), *more)
     assert done.returncode == 4, done.stderr.decode()
     assert b"Traceback" not in done.stderr
-    assert b"expected a store, found an empty file" in done.stderr
+    assert b"the file is empty, so it is not a store" in done.stderr
     assert b"Hint: " in done.stderr
     assert done.stdout == b""
     assert [file.name for file in tmp_path.iterdir()] == ["events.db"]

@@ -22,6 +22,10 @@ if TYPE_CHECKING:
     Delivery: TypeAlias = Literal["waiting", "delivered", "dead", "summed"]
 
 
+LOG, WEBHOOK = "log", "webhook"
+"""The channels of notifications."""
+
+
 @record(frozen=True, slots=True)
 class Deleted:
     """How many events were deleted.

@@ -99,7 +99,7 @@ class GroupCommitter:
         """
         if os.getpid() != self._process:
             raise FileError(
-                f"expected process {self._process}, which opened the store, found its child",
+                f"the store was opened by process {self._process}, of which this is a child",
                 hint="open stores after the process has forked",
                 code="store_closed",
             )
@@ -108,11 +108,11 @@ class GroupCommitter:
             if self.failure is not None:
                 raise self.failure
             if self._is_closing:
-                raise FileError("expected an open store, found it closed", code="store_closed")
+                raise FileError("the store is closed", code="store_closed")
             if self._waiting and self._waiting + size > self._most:
                 raise FileError(
-                    f"expected at most {self._most} events to wait, found {self._waiting}",
-                    hint="send them again later",
+                    f"{self._waiting} events wait to be stored already; the limit is {self._most}",
+                    hint="send the events again later",
                     code="store_overloaded",
                 )
             self._jobs.append(job)
@@ -140,7 +140,7 @@ class GroupCommitter:
                 self._note(error)
             except Exception as error:  # noqa: BLE001 - the thread goes on, or reports why it cannot
                 self.failure = FileError(
-                    f"expected to tidy up, found {type(error).__name__}: {error}",
+                    f"the log could not be copied: {type(error).__name__}: {error}",
                     hint="open the store again",
                     code="store_failed",
                 )

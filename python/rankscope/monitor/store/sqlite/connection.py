@@ -158,22 +158,22 @@ def convert_error(error: BaseException | None, path: Path) -> RankscopeError | N
     primary = code & 0xFF
     if primary in {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_PROTOCOL}:
         return FileError(
-            f"expected to write, found the store locked by another process ({reason})",
-            hint="send the events again later",
+            f"the store is locked by another process ({reason})",
+            hint="try again later",
             code="store_busy",
             file=str(path),
         )
     if code in {sqlite3.SQLITE_IOERR_FSYNC, sqlite3.SQLITE_IOERR_DIR_FSYNC}:
         return FileError(
-            f"expected the disk to keep what was written, found that it may not ({reason})",
+            f"the disk may not have stored what was written ({reason})",
             hint=f"check the disk; {STOPS}",
             code="store_failed",
             file=str(path),
         )
     if primary in {sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR}:
         return FileError(
-            f"expected room to write, found none ({reason})",
-            hint="make room on the disk, then send the events again",
+            f"the disk is full, or cannot be written ({reason})",
+            hint="free some space on the disk, then try again",
             code="store_full",
             file=str(path),
         )
@@ -181,7 +181,7 @@ def convert_error(error: BaseException | None, path: Path) -> RankscopeError | N
         return _damaged(reason, path)
     if primary in {sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_PERM}:
         return FileError(
-            f"expected a store that can be opened, found none ({reason})",
+            f"the store cannot be opened ({reason})",
             hint="check the path and its permissions",
             code="io",
             file=str(path),
@@ -191,7 +191,7 @@ def convert_error(error: BaseException | None, path: Path) -> RankscopeError | N
 
 def _damaged(reason: str, path: Path) -> FileError:
     return FileError(
-        f"expected a store, found one that is damaged ({reason})",
+        f"the store is damaged ({reason})",
         hint=f"restore a backup; {STOPS}",
         code="store_damaged",
         file=str(path),

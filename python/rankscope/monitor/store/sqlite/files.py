@@ -32,7 +32,7 @@ def locate_store(path: str | os.PathLike[str]) -> Path:
         return located  # opening it raises the error
     if stat.S_ISREG(found.st_mode) and found.st_nlink > 1:
         raise FileError(
-            f"expected a store with one name, found a file with {found.st_nlink} hard links",
+            f"the store has {found.st_nlink} hard links; it may have only one name",
             hint="delete the other hard links, which find FOLDER -samefile "
             f"{located.name} shows; symbolic links may stay",
             code="store_links",
@@ -74,8 +74,8 @@ def make_private(path: Path) -> None:
 def cannot_write(path: Path, error: OSError) -> FileError:
     """Return the error of a file that cannot be written."""
     return FileError(
-        f"expected a file that can be written, found that it cannot ({error.strerror})",
-        hint="check the path, its permissions, and the room on the disk",
+        f"the file cannot be written ({error.strerror})",
+        hint="check the path, its permissions, and the free space on the disk",
         code="io",
         file=str(path),
     )
@@ -102,8 +102,8 @@ def refuse_network(path: Path, mounts: Path = MOUNTS) -> None:
     kind = _kind_at(path.resolve(), mounts)
     if kind in NETWORK:
         raise FileError(
-            f"expected a store on a local disk, found one on {kind}",
-            hint="locks and syncs of network file systems cannot be trusted; use a local path",
+            f"the store is on a network file system ({kind})",
+            hint="put it on a local disk: locks and syncs of network file systems are not reliable",
             code="store_network",
             file=str(path),
         )
@@ -146,7 +146,7 @@ def check_place(path: str) -> None:
     except (OSError, ValueError) as error:  # a ValueError means that no path can be like this
         reason = getattr(error, "strerror", None) or str(error)
         raise FileError(
-            f"expected the path of a store, found one that cannot be opened: {reason}",
+            f"the store cannot be opened: {reason}",
             hint="check the path and its permissions",
             code="io",
             file=path,
@@ -154,14 +154,14 @@ def check_place(path: str) -> None:
     if not is_file:
         kind = "a folder" if stat.S_ISDIR(facts.st_mode) else "a pipe or a device"
         raise FileError(
-            f"expected a store, found {kind}",
-            hint="name the file of the store",
+            f"this is {kind}, not a store",
+            hint="use the path of the file of the store",
             code="io",
             file=path,
         )
     if head != MAGIC:
         raise FileError(
-            "expected a store, found another file, or one whose first bytes are damaged",
+            "the file is not a store, or its first bytes are damaged",
             hint="check the path, or restore a backup",
             code="store_damaged",
             file=path,

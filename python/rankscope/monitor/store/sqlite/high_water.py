@@ -89,7 +89,7 @@ class HighWater:
         marks = [mark for mark in copies if mark is not None]
         if not marks:
             raise FileError(
-                "expected the high-water mark of a store, found damaged bytes",
+                "the high-water mark of the store is damaged",
                 hint="restore a backup with its .high-water, or check the store with "
                 "rankscope monitor doctor and open it with accept_loss=True",
                 code="high_water",
@@ -170,19 +170,19 @@ def check_mark(stored: Mark | None, mark: Mark | None, path: Path, *, has_log: b
     if mark is None:
         if stored is None or stored.is_new:
             return
-        message = f"expected the high-water mark of a store of {stored}, found none"
+        message = f"the store has {stored}, but its high-water mark is missing"
         hint = f"put back its file {path.name}{MARK}; if it is gone, open with accept_loss=True"
         raise _lost(path, message, _find_own_mark(stored, path) or hint)
     if stored is None:
         if mark.is_new:
             return
-        message = f"expected the store that acknowledged {mark}, found an empty one"
+        message = f"the store is empty, but it acknowledged {mark}"
         raise _lost(path, message, _miss_log(path) if size_of(path) and not has_log else "")
     if mark.store != stored.store:
         if mark.is_new:
             return
-        message = f"expected the store that acknowledged {mark}, found another one"
-        hint = f"put the store and the {MARK} of the same backup together: they are of two stores"
+        message = f"this is not the store that acknowledged {mark}"
+        hint = f"put the store and the {MARK} of the same backup together; these are of two stores"
         raise _lost(path, message, _find_own_mark(stored, path) or hint)
     if not mark.is_ahead_of(stored):
         return
@@ -193,8 +193,8 @@ def check_mark(stored: Mark | None, mark: Mark | None, path: Path, *, has_log: b
     )
     lost = acknowledged - found
     message = (
-        f"expected {what} up to number {acknowledged}, which were acknowledged, found them up to "
-        f"{found}: {lost} {'is' if lost == 1 else 'are'} lost"
+        f"{lost} acknowledged {what if lost != 1 else what[:-1]} {'is' if lost == 1 else 'are'} "
+        f"lost: the store has them up to number {found}, and acknowledged them up to {acknowledged}"
     )
     missing = "" if has_log else _miss_log(path)
     raise _lost(path, message, _find_own_mark(stored, path) or missing)

@@ -100,7 +100,7 @@ class WriterLock:
         except OSError as error:
             os.close(opened)
             holder = path.read_text(encoding="ascii", errors="replace").strip()
-            raise _locked(path, f"process {holder or 'unknown'} writes") from error
+            raise _locked(path, f"process {holder or 'unknown'}") from error
         os.ftruncate(opened, 0)
         os.pwrite(opened, f"{os.getpid()}\n".encode(), 0)
         self._file = opened
@@ -135,7 +135,7 @@ class InodeLock:
             fcntl.flock(opened, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError as error:
             DESCRIPTORS.close(self._inode, opened)
-            raise _locked(path, "another process writes to it under another name") from error
+            raise _locked(path, "it opened the store under another name") from error
         self._file = opened
         _release_in_child(self)
 
@@ -163,8 +163,8 @@ def inode_of(path: Path) -> Inode:
 
 def _locked(path: Path, found: str) -> FileError:
     return FileError(
-        f"expected to be the only process that writes, found that {found}",
-        hint="if that is rankscope serve, use its pages or its address; any process may read",
+        f"another process writes to the store: {found}",
+        hint="if it is rankscope serve, use its pages or its API; any process can read the store",
         code="store_locked",
         file=str(path),
     )

@@ -92,7 +92,7 @@ class SecretFile:
 
     def _damaged(self, problem: str) -> FileError:
         return FileError(
-            f"expected the file with the secrets of webhooks, found a problem: {problem}",
+            f"the file with the secrets of webhooks cannot be used: {problem}",
             hint="restore the file, or delete it and set the webhook of each project again",
             code="store_secrets",
             file=str(self._path),

@@ -88,7 +88,7 @@ def inspect_store(path: Path, busy_seconds: float) -> tuple[Mark, int] | None:
             with suppress(sqlite3.ProgrammingError):  # it has just been closed
                 connection.interrupt()
         raise FileError(
-            f"expected to check the store within {limit:.0f} seconds, found that it takes longer",
+            f"the store could not be checked within {limit:.0f} seconds",
             hint="the file may be damaged: check the disk, or restore a backup",
             code="store_slow",
             file=str(path),
@@ -134,9 +134,11 @@ def read_facts(connection: Connection, path: Path) -> Mark:
 def _read_facts(connection: Connection, path: Path) -> tuple[Mark, int]:
     tables = set(inspect(connection).get_table_names())
     if schema.meta.name not in tables:
-        found = f"tables {', '.join(sorted(tables))[:100]}" if tables else "a database without any"
+        found = (
+            f"its tables are {', '.join(sorted(tables))[:100]}" if tables else "it has no tables"
+        )
         raise FileError(
-            f"expected the tables of a store, found {found}",
+            f"the database is not a store: {found}",
             hint="check the path; nothing was changed",
             code="store_version",
             file=str(path),
@@ -157,7 +159,7 @@ def _read_facts(connection: Connection, path: Path) -> tuple[Mark, int]:
 def damaged(path: Path, reason: str) -> FileError:
     """Return the error of a store that is damaged."""
     return FileError(
-        f"expected a store, found one that is damaged ({reason})",
+        f"the store is damaged ({reason})",
         hint="restore a backup",
         code="store_damaged",
         file=str(path),
@@ -165,13 +167,12 @@ def damaged(path: Path, reason: str) -> FileError:
 
 
 def _other_version(path: Path, found: int) -> FileError:
-    is_older = schema.OLDEST <= found < schema.VERSION
+    hint = "use the version of rankscope that wrote it; nothing was changed"
+    if schema.OLDEST <= found < schema.VERSION:
+        hint = "rankscope serve and rankscope monitor evaluate upgrade it when they open it"
     return FileError(
-        f"expected a store of version {schema.VERSION}, found version {found}",
-        hint="open it once to write, as rankscope serve and rankscope monitor evaluate do: that "
-        "upgrades it"
-        if is_older
-        else "open it with the version of rankscope that wrote it; nothing was changed",
+        f"the store has version {found}; this release uses version {schema.VERSION}",
+        hint=hint,
         code="store_version",
         file=str(path),
     )

@@ -68,9 +68,9 @@ def open_sqlite_reader(path: str | os.PathLike[str]) -> SQLiteReader:
     """
     file = locate_store(path)
     if not file.is_file():
-        raise _no_store(file)
+        raise _no_store(file, "there is no store")
     if not file.stat().st_size:
-        raise _no_store(file, "an empty file")
+        raise _no_store(file, "the file is empty, so it is not a store")
     reader = SQLiteReader(file)
     with reader.engine.connect() as connection:
         read_facts(connection, file)
@@ -120,8 +120,8 @@ class SQLiteReader(StoreReader):
         there = [each.name for each in (target, marked) if os.path.lexists(each)]
         if there or not target.parent.is_dir():
             raise FileError(
-                f"expected a new file in a folder, found {there[0] if there else 'no folder'}",
-                hint="name another file",
+                f"{there[0]} exists already" if there else "the folder does not exist",
+                hint="use the path of a new file",
                 code="io",
                 file=str(target),
             )
@@ -216,7 +216,7 @@ class SQLiteStore(SQLiteReader, Store):
         self._cache = NumberCache()
         self._is_open = False
         if not file.parent.is_dir():
-            raise _no_store(file)
+            raise _no_store(file, "the folder of the store does not exist")
         refuse_network(file)
         super().__init__(file, busy_seconds)
         with ExitStack() as stack:
@@ -328,7 +328,7 @@ class SQLiteStore(SQLiteReader, Store):
                 self._high_water.write(mark)
             except OSError as error:
                 raise FileError(
-                    f"expected the disk to keep the mark, found that it may not ({error})",
+                    f"the disk may not have stored the high-water mark ({error})",
                     hint=f"check the disk; {STOPS}",
                     code="store_failed",
                     file=str(self.path),
@@ -387,12 +387,8 @@ class BorrowedStore(SQLiteReader, Store):
         return done
 
 
-def _no_store(path: Path, found: str = "none") -> FileError:
-    return FileError(
-        f"expected a store, found {found}",
-        hint="check the path; if the store was there, restore a backup"
-        if path.exists()
-        else "check the path",
-        code="io",
-        file=str(path),
-    )
+def _no_store(path: Path, message: str) -> FileError:
+    hint = "check the path"
+    if path.exists():
+        hint += "; if the store was there, restore a backup"
+    return FileError(message, hint=hint, code="io", file=str(path))

@@ -182,7 +182,7 @@ def _decode(text: bytes) -> str:
         return text.decode()
     except UnicodeDecodeError as error:
         raise FileError(
-            f"expected text in UTF-8, found {text[error.start : error.start + 10]!r}",
+            f"a stored text is not UTF-8: {text[error.start : error.start + 10]!r}",
             hint="restore a backup",
             code="store_damaged",
         ) from error

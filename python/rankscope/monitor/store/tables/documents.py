@@ -136,13 +136,13 @@ def _find_fault(pieces: Sequence[bytes]) -> FileError:
             break
         if piece[0] != VERSION:
             return FileError(
-                f"expected packed rankings of version {VERSION}, found {piece[0]}",
+                f"a stored ranking has version {piece[0]}; this release reads version {VERSION}",
                 hint="the store was written by a later version of rankscope",
                 code="store_version",
                 line=place,
             )
     return FileError(
-        "expected the documents of a ranking, found bytes that are damaged",
+        "the documents of a stored ranking are damaged",
         hint="restore a backup of the store",
         code="store_damaged",
         line=damaged,

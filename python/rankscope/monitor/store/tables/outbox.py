@@ -6,7 +6,7 @@ import secrets
 
 from sqlalchemy import case, delete, func, insert, select, update
 
-from rankscope.monitor.store.records import AlertRow, OutboxRow, Webhook
+from rankscope.monitor.store.records import LOG, WEBHOOK, AlertRow, OutboxRow, Webhook
 from rankscope.monitor.store.tables.keys import insert_audit
 from rankscope.monitor.store.tables.schema import outbox, projects, webhooks
 from rankscope.monitor.store.tables.statements import in_project
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from rankscope.monitor.store.keys import AuditEntry
     from rankscope.monitor.store.tables.transaction import Transaction
 
-LOG, WEBHOOK = "log", "webhook"
 CHANGING = ("status", "attempts", "due", "finished", "problem")
 
 

@@ -101,7 +101,7 @@ class CheckedTable:
         names = ("start", "length", "slice", "environment", "model", "version")
         of = [f"{name} {_show(name, found[name])}" for name in names if name in found]
         raise FileError(
-            f"expected {self.what} as it was stored, found a damaged one ({', '.join(of)})",
+            f"{self.what} is damaged ({', '.join(of)})",
             hint="restore a backup",
             code="store_damaged",
         )
@@ -116,8 +116,8 @@ def _show(name: str, value: object) -> str:
     return repr(value)[:80]
 
 
-CELLS = CheckedTable(schema.cells, "a cell of a window", CellRow._fields)
-HOURS = CheckedTable(schema.hours, "the counts of an hour", HourRow.__match_args__)
+CELLS = CheckedTable(schema.cells, "a stored cell", CellRow._fields)
+HOURS = CheckedTable(schema.hours, "a stored hour", HourRow.__match_args__)
 
 
 def read_progress(connection: Connection, project: str, digest: bytes) -> Progress | None:
