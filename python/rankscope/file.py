@@ -75,7 +75,7 @@ FORMATS: dict[str, FileFormat] = {
         ),
         FileFormat(
             name="parquet",
-            description="Parquet. A folder of Parquet files, or a pattern such as `logs/*.parquet`, "
+            description="Parquet. A folder, or a pattern such as `logs/*.parquet`, "
             "is read as one table.",
             endings=(".parquet",),
             reader="columnar:ParquetFile",
