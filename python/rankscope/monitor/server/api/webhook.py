@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from rankscope.monitor.alerts.notify.http import Poster
     from rankscope.monitor.monitor import Monitor
     from rankscope.monitor.server.routing.endpoint import Call
-    from rankscope.monitor.store.tables.outbox import Letter, Webhook
+    from rankscope.monitor.store.records import OutboxRow, Webhook
 
 Channel = Literal["log", "webhook"]
 PATH = "/v1/webhook"
@@ -185,7 +185,7 @@ def _write_webhook(webhook: Webhook | None) -> WebhookFields | None:
     }
 
 
-def _write_notification(row: Letter) -> Notification:
+def _write_notification(row: OutboxRow) -> Notification:
     return {
         "id": row.notification_id,
         "channel": cast("Channel", row.channel),

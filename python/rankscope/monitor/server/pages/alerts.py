@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from rankscope.monitor.definition.configuration import Configuration
     from rankscope.monitor.monitor import Monitor
     from rankscope.monitor.server.routing.endpoint import Call
-    from rankscope.monitor.store.tables.outbox import Letter
+    from rankscope.monitor.store.records import OutboxRow
 
 MOST = 100
 MOST_STREAMS = 20
@@ -69,7 +69,7 @@ class AlertsView:
     now: int
     rules: tuple[RuleState, ...]
     alerts: tuple[Alert, ...]
-    letters: tuple[Letter, ...]
+    letters: tuple[OutboxRow, ...]
 
     def to_dict(self) -> dict[str, Any]:
         """Return the view as JSON values."""
@@ -93,7 +93,7 @@ def view_alerts(monitor: Monitor) -> AlertsView:
     )
 
 
-def read_rule_of(letter: Letter) -> str:
+def read_rule_of(letter: OutboxRow) -> str:
     """Return the name of the rule that a notification is about; empty if it is about none."""
     said = json.loads(letter.body)
     return str(said.get("rule", ""))
@@ -128,7 +128,7 @@ def write_multiple(log_ratio: float) -> str:
     return f"{ratio:,.0f}×" if ratio >= 10 else f"{ratio:.2g}×"
 
 
-def _tell(letter: Letter) -> dict[str, Any]:
+def _tell(letter: OutboxRow) -> dict[str, Any]:
     finished = letter.finished
     return {
         "id": letter.notification_id,
