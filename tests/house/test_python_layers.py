@@ -121,7 +121,7 @@ def link_folders(imports: list[Import], package: str) -> Graph:
 
 def find_cycles(graph: Mapping[str, set[str]]) -> list[str]:
     """Return a shortest cycle through each node that is on one, as `a → b → a`, without repeats."""
-    cycles = {}
+    cycles: dict[frozenset[str], str] = {}
     for start in sorted(graph):
         paths = [[start]]
         seen: set[str] = set()
