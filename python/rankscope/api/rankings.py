@@ -517,7 +517,7 @@ class Rankings(Columns):
             attribute  documents  unretrieved   regret
             Acme               2            1   0.4049
             Zenith             1            0  -0.1052
-            nDCG@10 lacks 0.2997
+            loss of nDCG@10: 0.2997
             >>> print(rankings.regrets("nDCG@10").swaps)
             query_id  rank  doc_id  other_rank  other_doc_id  gained
             q            1  b                2  a             0.1787
