@@ -142,6 +142,9 @@ class Row:
         raise MeasureError(message, hint=_suggest(name, names) or hint, code="bad_parameter")
 
 
+ROWS: dict[str, Row] = {}
+"""The row of each measure by its name; `rankscope.measures.table` fills it."""
+
 PROPERTIES = {
     "swap_monotone": "Moving a document above one with a lower grade never lowers the value.",
     "perfect_is_one": "Without a cutoff, all relevant documents, best first, have the value 1.",
@@ -274,9 +277,7 @@ def default_measure(row: Row) -> Measure:
 
 
 def _rebuild(name: str, values: tuple[Value, ...]) -> Measure:
-    from rankscope.measures.table import TABLE  # noqa: PLC0415 - it is made of the records above
-
-    return Measure(TABLE[name], values)
+    return Measure(ROWS[name], values)
 
 
 def _read(row: Row, name: str, value: object) -> Value:

@@ -6,15 +6,15 @@ import math
 
 from rankscope.records import record
 from rankscope.results.table import Table
+from rankscope.results.tables import Tabular
 from rankscope.results.text import format_value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    import pandas as pd
-    import polars as pl
-    import pyarrow as pa
+    from collections.abc import Mapping
 
     from rankscope.results.table import Cell
+    from rankscope.results.tables import Held
 
 
 @record(frozen=True, slots=True)
@@ -79,7 +79,7 @@ class QueryDifference:
 
 
 @record(frozen=True, slots=True, kw_only=True)
-class Difference:
+class Difference(Tabular):
     """The difference between two conventions.
 
     Args:
@@ -124,32 +124,8 @@ class Difference:
             ],
         }
 
-    def to_pandas(self) -> pd.DataFrame:
-        """Return a pandas data frame with one row per query whose values differ.
-
-        Raises:
-            UsageError: pandas is not installed.
-        """
-        return self.table.to_pandas()
-
-    def to_polars(self) -> pl.DataFrame:
-        """Return a Polars data frame with one row per query whose values differ.
-
-        Raises:
-            UsageError: Polars is not installed.
-        """
-        return self.table.to_polars()
-
-    def to_arrow(self) -> pa.Table:
-        """Return an Arrow table with one row per query whose values differ.
-
-        Raises:
-            UsageError: pyarrow is not installed.
-        """
-        return self.table.to_arrow()
-
-    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
-        return self.table.__arrow_c_stream__(requested_schema)
+    def _tabulate(self) -> Mapping[str, Held]:
+        return self.table.columns
 
     def __str__(self) -> str:
         lines = _heads(self)

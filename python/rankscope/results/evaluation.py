@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from numpy.typing import NDArray
 
-    from rankscope import _core
+    from rankscope._core import Evaluation as CoreEvaluation
     from rankscope.conventions import Convention
     from rankscope.data.diagnostics import Diagnostic
     from rankscope.data.policy import Policy
@@ -60,7 +60,7 @@ class Evaluation(Mapping[str, float]):
         counts: Counts,
         notes: Sequence[Diagnostic],
         queries: Queries,
-        answer: _core.Evaluation,
+        answer: CoreEvaluation,
         convention: Convention | None = None,
         names: Mapping[str, str] | None = None,
         intervals: Mapping[str, tuple[float, float]] | None = None,

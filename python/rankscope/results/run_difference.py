@@ -5,20 +5,18 @@ from __future__ import annotations
 from rankscope.records import record
 from rankscope.results.losses import NOT_OBSERVABLE
 from rankscope.results.table import Table
+from rankscope.results.tables import Tabular
 from rankscope.results.text import format_value, show
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
-    import pandas as pd
-    import polars as pl
-    import pyarrow as pa
-
     from rankscope.data.diagnostics import Diagnostic
     from rankscope.data.policy import Policy
     from rankscope.measures import Measure
     from rankscope.results.bounds import Bounds
+    from rankscope.results.tables import Held
 
 SHOWN = 10
 """The number of queries and documents that are printed."""
@@ -70,7 +68,7 @@ class DocumentMoves:
 
 
 @record(frozen=True, slots=True, kw_only=True)
-class RunDifference:
+class RunDifference(Tabular):
     """The difference between two runs.
 
     The difference is the value of the second run minus that of the first, over the queries for
@@ -139,32 +137,8 @@ class RunDifference:
             "queries": [dict(zip(names, row, strict=True)) for row in self.queries.rows()],
         }
 
-    def to_pandas(self) -> pd.DataFrame:
-        """Return a pandas data frame with one row per query.
-
-        Raises:
-            UsageError: pandas is not installed.
-        """
-        return self.queries.to_pandas()
-
-    def to_polars(self) -> pl.DataFrame:
-        """Return a Polars data frame with one row per query.
-
-        Raises:
-            UsageError: Polars is not installed.
-        """
-        return self.queries.to_polars()
-
-    def to_arrow(self) -> pa.Table:
-        """Return an Arrow table with one row per query.
-
-        Raises:
-            UsageError: pyarrow is not installed.
-        """
-        return self.queries.to_arrow()
-
-    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
-        return self.queries.__arrow_c_stream__(requested_schema)
+    def _tabulate(self) -> Mapping[str, Held]:
+        return self.queries.columns
 
     def __str__(self) -> str:
         lines = _heads(self)

@@ -13,13 +13,13 @@ def format_value(value: float) -> str:
 
 
 def format_share(share: float) -> str:
-    """Return a share in percent.
+    """Write a share as a percentage.
 
     Examples:
         >>> print(format_share(0.1234))
-        12.3 %
+        12.3%
     """
-    return f"{100 * share:.1f} %"
+    return f"{100 * share:.1f}%"
 
 
 def show(text: str) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rankscope import _core
+from rankscope._core import fsum, interval_of_mean
 from rankscope.data.interval import Interval
 from rankscope.records import record
 from rankscope.stats.clusters import average_by_cluster
@@ -71,7 +71,7 @@ def estimate_mean(
 
     means = average_by_cluster(values, clusters)
     weights = means.rankings.astype(float).tolist()
-    lower, upper = _core.interval_of_mean(
+    lower, upper = interval_of_mean(
         means.value.tolist(),
         weights,
         interval.level,
@@ -82,7 +82,7 @@ def estimate_mean(
     )
     kept = values[~np.isnan(values)].tolist()
     return Mean(
-        value=_core.fsum(kept) / len(kept) if kept else float("nan"),
+        value=fsum(kept) / len(kept) if kept else float("nan"),
         lower=lower,
         upper=upper,
         level=interval.level,
