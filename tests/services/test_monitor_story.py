@@ -73,6 +73,7 @@ def watch(browser: Browser, production: Production) -> Iterator[Visit]:
         context.add_init_script(
             "addEventListener('securitypolicyviolation', (e) => console.error(e.violatedDirective))"
         )
+        context.set_default_timeout(300_000)
         page = context.new_page()
         page.on(
             "request",

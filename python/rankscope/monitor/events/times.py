@@ -23,7 +23,7 @@ YEARS = range(-30_610_224_000_000_000, 221_845_392_000_000_000)
 
 
 def read_clock() -> int:
-    """Give the time, in microseconds since 1970 in UTC."""
+    """Return the current time in microseconds since 1970 in UTC."""
     return time.time_ns() // 1000
 
 
@@ -76,7 +76,7 @@ def _read_text(text: str, where: str) -> tuple[int | None, bool]:
 
 
 def format_time(moment: int) -> str:
-    """Write microseconds since 1970 as people read them.
+    """Write microseconds since 1970 as an RFC 3339 timestamp.
 
     Examples:
         >>> format_time(1_500_000)
@@ -115,7 +115,7 @@ WRITTEN = (("d", DAY, 2), ("h", HOUR, 1), ("m", MINUTE, 1))
 
 
 def read_duration(text: str) -> int:
-    """Read how long something is, in microseconds.
+    """Read a duration as microseconds.
 
     Raises:
         UsageError: It is not a duration, or one of more than a thousand years.
@@ -142,7 +142,7 @@ def read_duration(text: str) -> int:
 
 
 def write_duration(duration: int) -> str:
-    """Write how long something is, in the largest unit of which it is a whole number.
+    """Write a duration in the largest unit that divides it.
 
     Args:
         duration: In microseconds.
