@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from rankscope.monitor.ask.series import Series
     from rankscope.monitor.events.event import Event
-    from rankscope.monitor.store.tables.windows import CellRow
+    from rankscope.monitor.store.records import CellRow
 
 CLICKS = define(
     measures=["nDCG@3", "RR@3"], positive={"click": 1, "buy": 3}, window=2 * 3600 + 1800

@@ -31,8 +31,8 @@ if TYPE_CHECKING:
     from rankscope.monitor.definition.configuration import Configuration
     from rankscope.monitor.evaluate.days import SummedDay
     from rankscope.monitor.monitor import Monitor
+    from rankscope.monitor.store.records import CellRow, HourRow, Progress
     from rankscope.monitor.store.store import Store
-    from rankscope.monitor.store.tables.windows import CellRow, HourRow, Progress
 
     Window: TypeAlias = tuple[int, int]
 

@@ -1,4 +1,4 @@
-"""A trace as text: an explanation in sentences, with tables."""
+"""Writes a trace as text: sentences and tables."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ MOST_VALUES = 5
 """The maximum number of values of a document attribute to show."""
 
 VERDICTS = {
-    "unchanged": "The ideal didn't change, so the labels are not the cause.",
-    "ideal": "The ideal changed, but the gains of the lists didn't follow. Check the labels first.",
-    "both": "Both the ideal and the gains of the lists changed. Check the labels, too.",
+    "unchanged": "The ideal did not change, so the labels are not the cause.",
+    "ideal": "The ideal changed, but the gain of the rankings did not: check the labels first.",
+    "both": "The ideal and the gain of the rankings both changed: check the labels as well.",
     "unclear": "Neither the value nor the ideal changed clearly.",
 }
 
@@ -40,7 +40,7 @@ def explain(trace: Trace) -> str:
 
 
 def _head(trace: Trace) -> str:
-    """Return the change and its causes, whose amounts add up."""
+    """Return how much the value changed and why, in one line; the amounts add up."""
     before, after = trace.decomposition.means
     change = trace.change
     ends = f"from {format_value(before)} to {format_value(after)}"
@@ -50,7 +50,7 @@ def _head(trace: Trace) -> str:
     parts = [_name_part(each, change) for each in trace.causes]
     rest = change - sum(each.contribution for each in trace.causes)
     if not parts:
-        return f"{trace.measure} {moved} by {_amount(abs(change))}, {ends}; no slice stands out"
+        return f"{trace.measure} {moved} by {_amount(abs(change))}, {ends}; no slice explains it"
     if rest * change >= NOTHING * abs(change):
         parts.append(f"{_amount(abs(rest))} elsewhere")
     elif abs(rest) >= NOTHING:
@@ -72,7 +72,7 @@ def _name_part(cause: Cause, change: float) -> str:
 
 
 def _name_windows(trace: Trace) -> list[str]:
-    """Return the lines that name the compared windows."""
+    """Return what was compared."""
     return [
         f"{which}: {show(str(window['name']))} ({count} rankings)"
         for which, window, count in zip(
@@ -85,12 +85,12 @@ def _name_interval(trace: Trace) -> list[str]:
     ends = trace.intervals["change"]
     if ends is None:
         return []
-    chance = "; this could be chance" if ends[0] <= 0 <= ends[1] else ""
+    chance = ", which may be chance" if ends[0] <= 0 <= ends[1] else ""
     return [f"change {_signed(trace.change)}{_within(ends, trace.level)}{chance}"]
 
 
 def _short_table(trace: Trace) -> str:
-    """Return the table of the change by slice, with the total in the last row."""
+    """Return the parts of the change by slice, with a last row that adds them up."""
     whole = trace.decomposition
     # Without other slices, "all others" are all queries.
     lines = whole.slices if len(whole.slices) > 1 else ()
@@ -99,7 +99,7 @@ def _short_table(trace: Trace) -> str:
         "slice": [*(each.name for each in lines), ALL],
         "before": [*(each.means[0] for each in lines), whole.means[0]],
         "after": [*(each.means[1] for each in lines), whole.means[1]],
-        "adds": [*(each.total for each in lines), whole.change],
+        "contribution": [*(each.total for each in lines), whole.change],
         "mix": [*(each.mix for each in lines), whole.mix],
         "within": [*(each.within for each in lines), whole.within],
     }
@@ -122,35 +122,35 @@ def _short_table(trace: Trace) -> str:
 
 def _count_search(search: Search) -> str:
     if not search.attributes:
-        return "No attribute was searched."
+        return "There are no attributes to search."
     names = ", ".join(search.attributes)
-    left = f"; only one of the windows has {', '.join(search.left_out)}" if search.left_out else ""
+    left = f" Only one span has {', '.join(search.left_out)}." if search.left_out else ""
     among = f" with {search.new}, which is new" if search.new else ""
     folded = [
-        f"; {values} values of {name} ({queries} queries) are combined as <other>"
+        f" {values} values of {name} ({queries} queries) are summed as <other>."
         for name, (values, queries) in search.folded.items()
     ]
     return (
         f"Searched {search.looked_at} slices by {names}, {search.supported} of them with at least "
-        f"{search.support} queries in each window, in {search.searched[0]} queries before and "
-        f"{search.searched[1]} after{among}; the other {search.unsearched[0]} and "
-        f"{search.unsearched[1]} are held out to confirm the results{left}{''.join(folded)}."
+        f"{search.support} queries in each span, in {search.searched[0]} queries before and "
+        f"{search.searched[1]} after{among}. The held-out {search.unsearched[0]} and "
+        f"{search.unsearched[1]} queries check what was found.{left}{''.join(folded)}"
     )
 
 
 def _judge(trace: Trace) -> list[str]:
-    """Return the result of the held-out check for each slice that was found."""
+    """Return what the held-out half says about each slice that was found."""
     lines = []
     others = []
     for each in trace.found:
         if not each.is_confirmed:
             others.append(each.name)
             continue
-        kind = "through its mean" if each.by == "within" else "through its share"
+        kind = "within the slice" if each.by == "within" else "by its share"
         around = _within(each.unsearched_interval, trace.level)
         lines.append(
-            f"{each.name} is confirmed: on the held-out half it contributes "
-            f"{_signed(each.unsearched_contribution)} {kind}{around}."
+            f"{each.name} is confirmed: it contributes {_signed(each.unsearched_contribution)} "
+            f"{kind} there{around}."
         )
     if others:
         lines.append(f"Found but not confirmed: {'; '.join(others)}.")
@@ -158,15 +158,15 @@ def _judge(trace: Trace) -> list[str]:
 
 
 def _name_arrivals(trace: Trace) -> list[str]:
-    """Return the new value in each cause, and what it is compared with."""
+    """Return what is new in a slice, and what it is compared with."""
     lines = []
     for cause in trace.causes:
         for new in cause.arrivals[:1]:
             where = cause.change.name if cause.change.slice else "all queries"
             lines.append(
-                f"{new.name} is new: {format_share(new.share)} of {where} after, which causes "
-                f"{format_share(new.part)} of its change. It is compared with {where} before"
-                f"{_within(cause.interval, trace.level)}."
+                f"{new.name} is new: it has {format_share(new.share)} of {where} after, and "
+                f"causes {format_share(new.part)} of its change. It is compared with {where} "
+                f"before{_within(cause.interval, trace.level)}."
             )
     return lines
 
@@ -179,29 +179,29 @@ def _describe_ideal(ideal: IdealChange) -> list[str]:
 
     shares = " to ".join(format_share(mean) for mean in means["without relevant"])
     facts = (
-        f"ideal {say('ideal')}, gained {say('gained')}, relevant documents {say('relevant')}, "
-        f"queries without relevant documents {shares}"
+        f"Means per query: ideal DCG {say('ideal')}, DCG {say('gained')}, relevant documents "
+        f"{say('relevant')}, queries without relevant documents {shares}."
     )
     return [VERDICTS[ideal.verdict], facts]
 
 
 def _describe_paired(paired: Paired | None) -> list[str]:
     if paired is None:
-        return ["No query occurs in both windows."]
+        return ["No query occurs in both spans."]
     ends = paired.interval
     between = f" ({_signed(ends[0])} to {_signed(ends[1])})" if ends else ""
-    other = f", {paired.other_ideal} of them with a different ideal," if paired.other_ideal else ""
+    other = f" ({paired.other_ideal} of them with another ideal)" if paired.other_ideal else ""
     by_ideal = (
-        f"; {_signed(paired.by_ideal)} of it is due to the ideal"
+        f", of which {_signed(paired.by_ideal)} is by the ideal"
         if abs(paired.by_ideal) >= NOTHING
         else ""
     )
-    whole = f"The {paired.keys} queries in both windows{other} changed by "
+    whole = f"The {paired.keys} queries that occur in both spans{other} changed by "
     return [f"{whole}{_signed(paired.change)}{between}{by_ideal}."]
 
 
 def _list_regrets(trace: Trace) -> list[str]:
-    """Return the tables of the regrets of documents, for all queries."""
+    """Return which documents lose more than before, over all queries."""
     lines = []
     for each in trace.regrets:
         rows = [row for row in each.table.rows() if abs(float(row[-1] or 0)) >= NOTHING]
@@ -212,8 +212,8 @@ def _list_regrets(trace: Trace) -> list[str]:
         lines += [
             "",
             (
-                f"Regret of documents by {show(each.attribute)} (change in total "
-                f"{_signed(each.total)}):"
+                f"Loss by document, grouped by {show(each.attribute)} "
+                f"({_signed(each.total)} in total):"
             ),
             str(Table(dict(zip(each.table.names, map(list, columns), strict=True)))),
         ]
@@ -228,7 +228,7 @@ def _short_fallen(fallen: Table) -> Table:
 
 
 def _within(ends: Ends, level: float) -> str:
-    return f" ({100 * level:g}%: {_signed(ends[0])} to {_signed(ends[1])})" if ends else ""
+    return f" ({100 * level:g}% interval: {_signed(ends[0])} to {_signed(ends[1])})" if ends else ""
 
 
 def _signed(amount: float) -> str:

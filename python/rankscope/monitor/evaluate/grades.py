@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from rankscope.data.attribution import Attribution
     from rankscope.monitor.definition.definition import Definition
     from rankscope.monitor.events.event import Label, Ranking
-    from rankscope.monitor.store.tables.chunks import Chunk, LabelColumns
+    from rankscope.monitor.store.records import Chunk, LabelColumns
 
     Status: TypeAlias = Literal[
         "counts", "retracts", "corrected", "retracted", "late", "not yet", "not shown"

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from rankscope.monitor.alerts.rule import Rule
     from rankscope.monitor.definition.slices import Slice, Slicing
     from rankscope.monitor.store.folding import Folding, Pair
-    from rankscope.monitor.store.tables.chunks import Context
+    from rankscope.monitor.store.records import Context
 
 LEAVE = 2 * DAY
 """A version that shows nothing for so long, while others of its rule do, is watched no more."""

@@ -25,9 +25,8 @@ if TYPE_CHECKING:
     from rankscope.monitor.definition.configuration import BaselineChoice
     from rankscope.monitor.definition.definition import Definition
     from rankscope.monitor.definition.slices import Slice
-    from rankscope.monitor.store.records import Version
+    from rankscope.monitor.store.records import Context, Version
     from rankscope.monitor.store.store import Store
-    from rankscope.monitor.store.tables.chunks import Context
     from rankscope.stats.means import Mean
 
     # The environment, from when, until when, as of when, and the contexts.

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     State: TypeAlias = Literal["OK", "ALERT", "NO_DATA", "INSUFFICIENT"]
     from typing import Any
 
-    from rankscope.monitor.store.tables.rules import RuleRow
+    from rankscope.monitor.store.records import RuleRow
 
 STATES: tuple[State, ...] = ("OK", "ALERT", "NO_DATA", "INSUFFICIENT")
 

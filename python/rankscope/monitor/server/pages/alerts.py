@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from rankscope.monitor.definition.configuration import Configuration
     from rankscope.monitor.monitor import Monitor
     from rankscope.monitor.server.http.endpoint import Asked
-    from rankscope.monitor.store.tables.outbox import Letter
+    from rankscope.monitor.store.records import OutboxRow
 
 MOST = 100
 MOST_STREAMS = 20
@@ -68,7 +68,7 @@ class AlertsView:
     now: int
     rules: tuple[RuleState, ...]
     alerts: tuple[Alert, ...]
-    letters: tuple[Letter, ...]
+    letters: tuple[OutboxRow, ...]
 
     def to_dict(self) -> dict[str, Any]:
         """Give what JSON can hold."""
@@ -92,7 +92,7 @@ def view_alerts(monitor: Monitor) -> AlertsView:
     )
 
 
-def read_rule_of(letter: Letter) -> str:
+def read_rule_of(letter: OutboxRow) -> str:
     """Return the name of the rule that a notification is about; empty if it is about none."""
     said = json.loads(letter.body)
     return str(said.get("rule", ""))
@@ -127,7 +127,7 @@ def write_multiple(log_ratio: float) -> str:
     return f"{ratio:,.0f}×" if ratio >= 10 else f"{ratio:.2g}×"
 
 
-def _tell(letter: Letter) -> dict[str, Any]:
+def _tell(letter: OutboxRow) -> dict[str, Any]:
     finished = letter.finished
     return {
         "id": letter.notification_id,
