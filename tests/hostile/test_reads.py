@@ -143,7 +143,7 @@ def test_a_version_for_each_request_is_one_stream_beside_those_of_releases(tmp_p
         told = write_metrics(monitor).decode()
         assert f"rankscope_hour_versions_folded {quality.folded_versions:.1f}" in told
         rows = dict(view_quality(monitor, Choice()).besides)
-        assert rows["rankings of versions without windows of their own"] == requests
+        assert rows["rankings of versions summed as <other>"] == requests
 
 
 def test_no_more_versions_than_a_hundred_are_kept() -> None:
