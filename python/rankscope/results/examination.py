@@ -89,7 +89,7 @@ class ExaminationCurve(Table):
         differ = ", ".join(map(str, self.differs))
         return "\n".join(
             [
-                f"click-through rate by rank{weighted}, with {100 * self._level:g} % intervals",
+                f"click-through rate by rank{weighted}, with {100 * self._level:g}% intervals",
                 "",
                 super().__str__(),
                 "",
