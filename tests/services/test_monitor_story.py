@@ -298,7 +298,7 @@ def test_the_keyboard_alone_goes_from_the_overview_to_a_search(visit: Visit) -> 
     page = visit("/?range=all&every=day")
     press_until(page, RULE.name)
     page.wait_for_url("**/rules/**")
-    press_until(page, "Why did it fall?")
+    press_until(page, "Find the cause")
     page.wait_for_url("**/trace?**")
     press_until(page, "Explain")
     page.wait_for_url("**/rankings?**")

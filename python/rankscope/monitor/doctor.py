@@ -247,7 +247,7 @@ def _look_at_evaluation(quality: Quality, now: int) -> Finding:
 def _look_at_flow(quality: Quality, now: int) -> Finding:
     if quality.newest is None:
         return Finding("flow", False, "there are no production rankings", "log rankings")
-    told = f"the newest production ranking is from the hour before {describe_time(quality.newest)}"
+    told = f"the newest production ranking is from the hour of {describe_time(quality.newest)}"
     is_good = now - quality.newest < QUIET + HOUR
     return Finding("flow", is_good, told, "" if is_good else "check that rankings are still logged")
 

@@ -39,7 +39,7 @@ def write_commands(
         beside = {"policy": settings, "convention": convention}
         said = [f"{name}={text!r}" for name, text in beside.items() if text]
         said += [f"interval={ends}"] if ends else []
-        return (ReportCommand(purpose="The numbers", text=_call(held, measures, said)),)
+        return (ReportCommand(purpose="Compute these values", text=_call(held, measures, said)),)
     words = [
         *(each.path for each in held),
         *(word for name in measures for word in ("-m", name)),
@@ -50,8 +50,8 @@ def write_commands(
         *(word for option in options for word in option),
     ]
     return (
-        ReportCommand(purpose="The numbers", text=_join(["rankscope", "eval", *words])),
-        ReportCommand(purpose="This report", text=_join(["rankscope", "report", *words])),
+        ReportCommand(purpose="Compute these values", text=_join(["rankscope", "eval", *words])),
+        ReportCommand(purpose="Create this report", text=_join(["rankscope", "report", *words])),
     )
 
 

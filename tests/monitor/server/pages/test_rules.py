@@ -80,7 +80,7 @@ def test_an_alert_is_on_all_pages_that_tell_of_it(site: Service) -> None:
 def test_why_did_it_fall_leads_to_a_trace_that_answers(site: Service) -> None:
     tell_story(site)
     page = get(site, "/")
-    link = re.search(r'href="(/trace\?[^"]+)"[^>]*>Why did it fall', page)
+    link = re.search(r'href="(/trace\?[^"]+)"[^>]*>Find the cause', page)
     assert link is not None
     reader = check_page(get(site, link[1].replace("&amp;", "&")))
     assert "device=tv, version=4" in reader.text

@@ -151,11 +151,11 @@ def test_who_may_only_read_sees_it_without_a_form(site: Service) -> None:
         "add to basket 1e+300",
         "Unjudged",
         "1,157 days 9 h 46 min 41 s after the ranking",
-        "Largest grade 7",
+        "Highest grade 7",
         "nDCG(dcg='exp-log2')@10",
-        "device with a, b",
-        "7 at most",
-        "1970-01-01T00:00:00.000000Z to 1970-01-02T00:00:00.000000Z of m",
+        "device × a, b",
+        "At most 7",
+        "1 Jan 1970 to 2 Jan 1970 of m",
     ):
         assert said in reader.text
 

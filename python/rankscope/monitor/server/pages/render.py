@@ -90,6 +90,7 @@ def make_pages() -> Environment:
     environment = make_environment("rankscope.monitor.server.pages", extra="monitor")
     environment.filters |= {
         "moment": describe_time,
+        "minute": lambda time: describe_time(time - time % MINUTE),
         "rfc": format_time,
         "signed": write_signed,
         "lasting": describe_duration,
