@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 import rankscope as rs
 from rankscope import AP, RankscopeError, nDCG
-from rankscope.api.reconciliation.search import Wanted
+from rankscope.api.reconciliation.search import TargetNumber
 from rankscope.conventions import TABLE, Convention, adapt
 from rankscope.conventions.rules import Rules, write
 
@@ -85,7 +85,7 @@ def test_equal_values_are_one_group_and_different_ones_are_not(found: Reconcilia
     ],
 )
 def test_a_number_has_so_many_digits(got: float | str, value: float, half: float) -> None:
-    wanted = Wanted.read(got)
+    wanted = TargetNumber.read(got)
     assert (wanted.value, wanted.half) == (value, half)
     assert wanted.is_near(value + half)
     assert wanted.is_near(value - half)
@@ -101,7 +101,7 @@ def test_what_is_no_number_is_refused(got: object) -> None:
 
 def test_numpy_numbers_are_numbers() -> None:
     numpy = pytest.importorskip("numpy", reason="NumPy is not installed")
-    assert Wanted.read(numpy.float64(0.4863)) == Wanted.read(0.4863)
+    assert TargetNumber.read(numpy.float64(0.4863)) == TargetNumber.read(0.4863)
 
 
 @pytest.mark.parametrize("name", ["trec_eval", "lightgbm", "catboost_exp_position", "rectools"])
@@ -138,7 +138,7 @@ def test_a_single_other_rule_is_found(convention: str, rule: str, setting: str) 
     if not found.matches:
         named = [(each.rule, each.setting) for each in found.deviations if convention in each.names]
         assert (rule, setting) in named
-        assert all(Wanted.read(value).is_near(each.value) for each in found.deviations)
+        assert all(TargetNumber.read(value).is_near(each.value) for each in found.deviations)
     else:
         # Another convention differs from this one in this rule alone.
         assert any(abs(found[name] - value) < 1e-12 for name in found.matches)

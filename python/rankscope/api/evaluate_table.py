@@ -132,7 +132,7 @@ def evaluate_table(
     )
     # What a convention refuses depends on grades, which are known when all is read.
     if given.is_in_files and convention is None and not has_labels:
-        reading = engine.Reading(
+        reading = engine.StreamSettings(
             attributes=slicing,
             ties=asked.ties,
             duplicates=duplicates,

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from rankscope.engine import Measures
     from rankscope.measures import Measure
     from rankscope.report import Report
-    from rankscope.report.source import Held
+    from rankscope.report.source import HashedInput
     from rankscope.results import Bounds, Evaluation
     from rankscope.typing import InputLike, Path
 
@@ -258,7 +258,7 @@ def report_rankings(
     rankings: Sequence[Rankings],
     measures: Measures,
     *,
-    held: Sequence[Held],
+    held: Sequence[HashedInput],
     policy: Policy | str | None,
     convention: Convention | str | None,
     default: Policy,

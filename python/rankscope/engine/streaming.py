@@ -30,7 +30,7 @@ AT_ONCE = 1 << 18
 
 
 @record(frozen=True, slots=True, kw_only=True)
-class Reading:
+class StreamSettings:
     """How the batches of a table are read.
 
     Args:
@@ -56,7 +56,7 @@ def can_stream(measures: list[Measure]) -> bool:
 def evaluate_stream(
     open_file: Callable[[], TableFile],
     request: Request,
-    reading: Reading,
+    reading: StreamSettings,
     interval: Interval | None,
     weights: Weights | None,
 ) -> Evaluation | None:
@@ -95,7 +95,7 @@ def evaluate_stream(
     )
 
 
-def _push_batches(file: TableFile, plan: Plan, reading: Reading) -> TableStream | None:
+def _push_batches(file: TableFile, plan: Plan, reading: StreamSettings) -> TableStream | None:
     stream = TableStream()
     names = {role: file.columns.get(role) for role in tables.SYNONYMS}
     rows, has_grades = 0, False

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from rankscope.results.decomposition import SliceChange
     from rankscope.stats.query_columns import QueryColumns
-    from rankscope.stats.shared_slices import Axis
+    from rankscope.stats.shared_slices import SliceAxis
 
 LEAST_PART = 0.5
 """The part of the slice's change that a new value must cause to be reported."""
@@ -35,7 +35,7 @@ MOST_BEFORE = 0.1
 
 def find_arrivals(
     windows: tuple[QueryColumns, QueryColumns],
-    axes: Sequence[Axis],
+    axes: Sequence[SliceAxis],
     chosen: tuple[NDArray[np.bool_], NDArray[np.bool_]],
     change: SliceChange,
     support: int,

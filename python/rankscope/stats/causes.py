@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from rankscope.results.decomposition import SliceChange
     from rankscope.results.trace import Arrival, Ends
     from rankscope.stats.query_columns import QueryColumns
-    from rankscope.stats.shared_slices import Axis, Codes
+    from rankscope.stats.shared_slices import Codes, SliceAxis
 
 EVERYWHERE = Candidate((), "within", is_steady=True, excess=0.0)
 """All queries that are in no slice."""
@@ -59,7 +59,7 @@ class FoundCause:
 
 def find_causes(
     windows: tuple[QueryColumns, QueryColumns],
-    axes: Sequence[Axis],
+    axes: Sequence[SliceAxis],
     groups: tuple[Codes, Codes],
     confirmed: Sequence[tuple[Candidate, SliceChange]],
     support: int,
@@ -94,7 +94,7 @@ def find_causes(
 
 
 def find_rollout(
-    windows: tuple[QueryColumns, QueryColumns], axes: Sequence[Axis], support: int
+    windows: tuple[QueryColumns, QueryColumns], axes: Sequence[SliceAxis], support: int
 ) -> tuple[Arrival, NDArray[np.bool_]] | None:
     """Find a new version or model that causes at least half of the whole change.
 

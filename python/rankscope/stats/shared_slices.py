@@ -25,7 +25,7 @@ OTHER = "<other>"
 
 
 @record(frozen=True, slots=True)
-class Axis:
+class SliceAxis:
     """An attribute of the queries of two windows.
 
     Args:
@@ -43,7 +43,9 @@ class Axis:
     folded_queries: int
 
 
-def share_attribute(before: QueryColumns, after: QueryColumns, name: str, most_values: int) -> Axis:
+def share_attribute(
+    before: QueryColumns, after: QueryColumns, name: str, most_values: int
+) -> SliceAxis:
     """Return an attribute with common codes for both windows.
 
     If there are more than `most_values` values, the least frequent ones are combined as `<other>`.
@@ -90,7 +92,7 @@ def join_texts(one: TextColumn, other: TextColumn) -> tuple[dict[str, int], list
 
 def _fold(
     name: str, texts: list[str], codes: list[Codes], sizes: NDArray[np.int64], most_values: int
-) -> Axis:
+) -> SliceAxis:
     """Return the sorted values, with one name for all but the most frequent ones."""
     import numpy as np  # noqa: PLC0415 - loads with the first array
 
@@ -107,7 +109,7 @@ def _fold(
     translation = np.zeros(len(texts) + 1, dtype=np.int32)
     for place, text in named.items():
         translation[place] = position[text]
-    return Axis(
+    return SliceAxis(
         name,
         tuple(order),
         (translation[codes[0]], translation[codes[1]]),
@@ -116,7 +118,7 @@ def _fold(
     )
 
 
-def join_axes(axes: Sequence[Axis]) -> tuple[list[tuple[str, ...]], tuple[Codes, Codes]]:
+def join_axes(axes: Sequence[SliceAxis]) -> tuple[list[tuple[str, ...]], tuple[Codes, Codes]]:
     """Return the groups of queries with the same combination of values.
 
     Returns:

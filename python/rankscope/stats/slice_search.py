@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from rankscope.stats.shared_slices import Axis, Codes
+    from rankscope.stats.shared_slices import Codes, SliceAxis
 
     Numbers: TypeAlias = NDArray[np.float64]
     By: TypeAlias = Literal["within", "mix"]
@@ -68,7 +68,7 @@ class _Found:
 
 
 @record(frozen=True, slots=True)
-class Search:
+class SliceSearch:
     """The result of a search.
 
     Args:
@@ -84,7 +84,7 @@ class Search:
 
 
 @record(frozen=True, slots=True)
-class Grid:
+class SliceGrid:
     """All slices of one or two attributes.
 
     Args:
@@ -128,7 +128,7 @@ class Excess:
 
 
 def search_slices(
-    axes: Sequence[Axis],
+    axes: Sequence[SliceAxis],
     values: tuple[Numbers, Numbers],
     kept: tuple[NDArray[np.bool_], NDArray[np.bool_]],
     *,
@@ -136,7 +136,7 @@ def search_slices(
     support: int,
     most_found: int,
     rankers: Collection[int] = (),
-) -> Search:
+) -> SliceSearch:
     """Return the slices that contribute most to a change.
 
     Args:
@@ -171,15 +171,15 @@ def search_slices(
             [[rounded[at][is_in[at]] for at in range(2)]],
         )
         grids = [
-            Grid(one.axes, one.width, one.counts - other.counts, one.sums - other.sums)
+            SliceGrid(one.axes, one.width, one.counts - other.counts, one.sums - other.sums)
             for one, other in zip(grids, taken, strict=True)
         ]
         codes = [[each[at][~is_in[at]] for at in range(2)] for each in codes]
         rounded = [rounded[at][~is_in[at]] for at in range(2)]
-    return Search(tuple(found), looked_at, supported)
+    return SliceSearch(tuple(found), looked_at, supported)
 
 
-def _is_replaced(grid: Grid, support: int) -> bool:
+def _is_replaced(grid: SliceGrid, support: int) -> bool:
     """Return whether an attribute has a value with enough queries in only one window."""
     enough = grid.counts >= support
     return bool((enough[0] ^ enough[1]).any())
@@ -201,7 +201,7 @@ def find_queries(codes: Sequence[Codes], candidate: Candidate) -> NDArray[np.boo
 
 def tabulate(
     codes: Sequence[Sequence[Codes]], sizes: Sequence[int], parts: Sequence[Sequence[Numbers]]
-) -> list[Grid]:
+) -> list[SliceGrid]:
     """Return the counts and sums of all slices of one and two attributes.
 
     Args:
@@ -224,12 +224,12 @@ def tabulate(
             counts[at] = np.bincount(cell, minlength=cells)
             for part in parts:
                 sums[at] += np.bincount(cell, part[at], minlength=cells)
-        grids.append(Grid(axes, width, counts, sums))
+        grids.append(SliceGrid(axes, width, counts, sums))
     return grids
 
 
 def _find_one(
-    grids: Sequence[Grid],
+    grids: Sequence[SliceGrid],
     values: Sequence[Numbers],
     whole: Sequence[float],
     *,

@@ -19,15 +19,17 @@ if TYPE_CHECKING:
 
     from rankscope.results.table import Cell
     from rankscope.stats.query_columns import QueryColumns
-    from rankscope.stats.shared_slices import Axis
-    from rankscope.stats.slice_search import Grid
+    from rankscope.stats.shared_slices import SliceAxis
+    from rankscope.stats.slice_search import SliceGrid
 
 MOST_LISTED = 50
 """The number of slices listed by contribution of their mean, and by total contribution."""
 PARTS = ("mix", "within", "entered", "left")
 
 
-def tabulate_all(windows: tuple[QueryColumns, QueryColumns], axes: Sequence[Axis]) -> list[Grid]:
+def tabulate_all(
+    windows: tuple[QueryColumns, QueryColumns], axes: Sequence[SliceAxis]
+) -> list[SliceGrid]:
     """Return the counts and sums of all slices, over all queries."""
     import numpy as np  # noqa: PLC0415 - loads with the first array
 
@@ -45,7 +47,7 @@ def tabulate_all(windows: tuple[QueryColumns, QueryColumns], axes: Sequence[Axis
     )
 
 
-def list_attributes(grids: Sequence[Grid], axes: Sequence[Axis]) -> Table:
+def list_attributes(grids: Sequence[SliceGrid], axes: Sequence[SliceAxis]) -> Table:
     """Return the change split by the values of each attribute, with one row per attribute."""
     columns: dict[str, list[Cell]] = {"attribute": [axis.name for axis in axes]}
     singles = [grid for grid in grids if len(grid.axes) == 1]
@@ -56,7 +58,9 @@ def list_attributes(grids: Sequence[Grid], axes: Sequence[Axis]) -> Table:
     return Table(columns)
 
 
-def list_slices(grids: Sequence[Grid], axes: Sequence[Axis], *, sign: float, support: int) -> Table:
+def list_slices(
+    grids: Sequence[SliceGrid], axes: Sequence[SliceAxis], *, sign: float, support: int
+) -> Table:
     """Return the slices that contribute most to the change.
 
     Args:

@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     from rankscope.stats.cluster_bags import ClusterBags
     from rankscope.stats.decomposition import Slice
     from rankscope.stats.query_columns import QueryColumns
-    from rankscope.stats.shared_slices import Axis, Codes
+    from rankscope.stats.shared_slices import Codes, SliceAxis
     from rankscope.stats.slice_search import Candidate
 
     Windows: TypeAlias = tuple[QueryColumns, QueryColumns]
@@ -367,11 +367,11 @@ def _choose_sign(windows: Windows, choices: TraceChoices) -> float:
     return 1.0 if after > before else -1.0
 
 
-def _name(candidate: Candidate, axes: Sequence[Axis]) -> Slice:
+def _name(candidate: Candidate, axes: Sequence[SliceAxis]) -> Slice:
     return tuple((axes[at].name, axes[at].texts[value]) for at, value in candidate.place)
 
 
-def _group(windows: Windows, axes: Sequence[Axis], found: Sequence[Candidate]) -> Groups:
+def _group(windows: Windows, axes: Sequence[SliceAxis], found: Sequence[Candidate]) -> Groups:
     """Return the first slice found that each query is in, or the group of all others."""
     import numpy as np  # noqa: PLC0415 - loads with the first array
 

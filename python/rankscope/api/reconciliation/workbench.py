@@ -49,7 +49,7 @@ class Workbench:
         self.judged = judged
         self.grades = grades
         self.policy = policy
-        self._outcomes: dict[Rules, Outcome | RankscopeError] = {}
+        self._outcomes: dict[Rules, RuleOutcome | RankscopeError] = {}
 
     @classmethod
     def of_run(
@@ -145,7 +145,7 @@ class Workbench:
             for alike in policies.values():
                 self._outcomes |= _evaluate(rankings, alike)
 
-    def outcome(self, rules: Rules) -> Outcome | RankscopeError:
+    def outcome(self, rules: Rules) -> RuleOutcome | RankscopeError:
         """Return the outcome of rules, or the error they raised."""
         if rules not in self._outcomes:
             self.evaluate([rules])
@@ -153,7 +153,7 @@ class Workbench:
 
 
 @record(frozen=True, slots=True)
-class Outcome:
+class RuleOutcome:
     """The outcome of a set of rules.
 
     Args:
@@ -200,7 +200,7 @@ def _judged_rows(rankings: Rankings, number: int) -> dict[str, float]:
 
 def _evaluate(
     rankings: Rankings, alike: Sequence[Rules]
-) -> Mapping[Rules, Outcome | RankscopeError]:
+) -> Mapping[Rules, RuleOutcome | RankscopeError]:
     """Evaluate the measures of rules with one policy, in one pass if all are accepted."""
     try:
         evaluation = rankings.evaluate([each.measure for each in alike], policy=alike[0].policy)
@@ -209,4 +209,4 @@ def _evaluate(
             return {alike[0]: error}
         alone = [_evaluate(rankings, [each]) for each in alike]
         return {rules: found for one in alone for rules, found in one.items()}
-    return {rules: Outcome(evaluation, rules.measure.name) for rules in alike}
+    return {rules: RuleOutcome(evaluation, rules.measure.name) for rules in alike}

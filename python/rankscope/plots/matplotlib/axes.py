@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from rankscope.errors import UsageError, hint_extra
+from rankscope.plots.matplotlib.theme import find_theme
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Literal
+
     from matplotlib.axes import Axes
     from matplotlib.legend import Legend
 
-    from rankscope.plots.matplotlib.theme import Theme
+    from rankscope.plots.matplotlib.theme import Theme, ThemeName
 
 TEXT = 9
 """The size of text, in points."""
@@ -17,17 +20,24 @@ PAD = 0.1
 """The margins around a plot, in inches."""
 
 
-def open_axes(ax: Axes | None, theme: Theme, size: tuple[float, float]) -> Axes:
-    """Return axes in the style of a theme.
+def open_axes(
+    ax: Axes | None,
+    theme: ThemeName,
+    size: tuple[float, float],
+    grid: Literal["both", "x", "y"] = "both",
+) -> tuple[Axes, Theme]:
+    """Return axes in the style of a theme, and the colors of the theme.
 
     Args:
         ax: The axes to style, or `None` to create a figure.
-        theme: The theme.
+        theme: The name of the theme.
         size: The width and height of the new figure, in inches.
+        grid: The direction of the grid lines.
 
     Raises:
-        UsageError: Matplotlib is not installed.
+        UsageError: Matplotlib is not installed, or the theme doesn't exist.
     """
+    colours = find_theme(theme)
     if ax is None:
         try:
             from matplotlib.figure import Figure  # noqa: PLC0415 - only where it is drawn
@@ -44,16 +54,17 @@ def open_axes(ax: Axes | None, theme: Theme, size: tuple[float, float]) -> Axes:
         figure = Figure(
             figsize=size,
             layout=ConstrainedLayoutEngine(w_pad=PAD, h_pad=PAD),
-            facecolor=theme.paper,
+            facecolor=colours.paper,
         )
         ax = figure.add_subplot()
-    ax.set_facecolor(theme.paper)
+    ax.set_facecolor(colours.paper)
     for side, spine in ax.spines.items():
-        spine.set_color(theme.muted)
+        spine.set_color(colours.muted)
         spine.set_visible(side in {"left", "bottom"})
-    ax.tick_params(colors=theme.ink, labelsize=TEXT)
+    ax.tick_params(colors=colours.ink, labelsize=TEXT)
     ax.set_axisbelow(True)
-    return ax
+    ax.grid(axis=grid, color=colours.faint, linewidth=0.8)
+    return ax, colours
 
 
 def name_axes(ax: Axes, theme: Theme, *, title: str, x: str, y: str) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from rankscope.plots.matplotlib.axes import TEXT, name_axes, open_axes
-from rankscope.plots.matplotlib.theme import find_theme
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -29,11 +28,14 @@ def draw_bounds(data: BoundsChart, ax: Axes | None = None, *, theme: ThemeName =
     Raises:
         UsageError: Matplotlib is not installed, or the theme doesn't exist.
     """
-    colours = find_theme(theme)
     count = len(data.ranges)
     is_named = count <= MOST_NAMES
-    ax = open_axes(ax, colours, (7.2, 1.4 + 0.34 * count) if is_named else (7.2, 4.2))
-    ax.grid(axis="x" if is_named else "y", color=colours.faint, linewidth=0.8)
+    ax, colours = open_axes(
+        ax,
+        theme,
+        (7.2, 1.4 + 0.34 * count) if is_named else (7.2, 4.2),
+        grid="x" if is_named else "y",
+    )
     places = [*range(count)]
     lower, value, upper = (
         [getattr(each, name) for each in data.ranges] for name in ("lower", "value", "upper")

@@ -5,7 +5,6 @@ from __future__ import annotations
 from rankscope.plots.matplotlib.axes import name_axes, open_axes
 from rankscope.plots.matplotlib.ends import name_ends
 from rankscope.plots.matplotlib.lines import draw_line
-from rankscope.plots.matplotlib.theme import find_theme
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -29,9 +28,7 @@ def draw_cutoffs(data: CutoffCurve, ax: Axes | None = None, *, theme: ThemeName 
     Raises:
         UsageError: Matplotlib is not installed, or the theme doesn't exist.
     """
-    colours = find_theme(theme)
-    ax = open_axes(ax, colours, (7.2, 4.4))
-    ax.grid(axis="y", color=colours.faint, linewidth=0.8)
+    ax, colours = open_axes(ax, theme, (7.2, 4.4), grid="y")
     # Cutoffs are spaced evenly: they are usually 1, 3, 5, 10, 20, 100.
     places = [*range(len(data.cutoffs))]
     ends = []

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from rankscope.plots.matplotlib.axes import TEXT, name_axes, open_axes
-from rankscope.plots.matplotlib.theme import find_theme
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -31,9 +30,7 @@ def draw_differences(
     Raises:
         UsageError: Matplotlib is not installed, or the theme doesn't exist.
     """
-    colours = find_theme(theme)
-    ax = open_axes(ax, colours, (7.2, 4.0))
-    ax.grid(axis="y", color=colours.faint, linewidth=0.8)
+    ax, colours = open_axes(ax, theme, (7.2, 4.0), grid="y")
     places = [*range(len(data.differences))]
     up, down = colours.fills[0], colours.fills[1]
     ax.bar(

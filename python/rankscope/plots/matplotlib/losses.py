@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from rankscope.plots.data.losses import UNDEFINED
 from rankscope.plots.matplotlib.axes import TEXT, dress_legend, name_axes, open_axes
-from rankscope.plots.matplotlib.theme import HATCHES, find_theme
+from rankscope.plots.matplotlib.theme import HATCHES
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -32,11 +32,9 @@ def draw_losses(data: LossBars, ax: Axes | None = None, *, theme: ThemeName = "l
     Raises:
         UsageError: Matplotlib is not installed, or the theme doesn't exist.
     """
-    colours = find_theme(theme)
     count = len(data.bars)
     size = (7.2, 4.2) if data.is_over_time else (7.2, 1.6 + 0.42 * count)
-    ax = open_axes(ax, colours, size)
-    ax.grid(axis="y" if data.is_over_time else "x", color=colours.faint, linewidth=0.8)
+    ax, colours = open_axes(ax, theme, size, grid="y" if data.is_over_time else "x")
     places = [*range(count)]
     base = [0.0] * count
     for at, part in enumerate(data.parts):

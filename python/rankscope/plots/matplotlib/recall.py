@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from rankscope.plots.matplotlib.axes import dress_legend, name_axes, open_axes
 from rankscope.plots.matplotlib.lines import draw_line
-from rankscope.plots.matplotlib.theme import find_theme
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -30,9 +29,7 @@ def draw_precision_recall(
     Raises:
         UsageError: Matplotlib is not installed, or the theme doesn't exist.
     """
-    colours = find_theme(theme)
-    ax = open_axes(ax, colours, (6.0, 4.6))
-    ax.grid(color=colours.faint, linewidth=0.8)
+    ax, colours = open_axes(ax, theme, (6.0, 4.6))
     for number, line in enumerate(data.lines):
         draw_line(ax, colours, number, line.run, x=data.recall, y=line.precision)
     ax.set_xlim(-0.02, 1.02)
