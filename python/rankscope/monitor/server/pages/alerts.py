@@ -71,7 +71,7 @@ class AlertsView:
     letters: tuple[OutboxRow, ...]
 
     def to_dict(self) -> dict[str, Any]:
-        """Give what JSON can hold."""
+        """Return the view as dicts and lists, for JSON."""
         return {
             "now": format_time(self.now),
             "rules": [make_plain(one) for one in self.rules],

@@ -126,7 +126,7 @@ class MeasureView:
         return text
 
     def to_dict(self) -> dict[str, Any]:
-        """Give what JSON can hold."""
+        """Return the view as dicts and lists, for JSON."""
         newest = self.newest
         return {
             "measure": self.measure,
@@ -226,7 +226,7 @@ class Overview:
         return max((one.last for one in self.versions), default=None)
 
     def to_dict(self) -> dict[str, Any]:
-        """Give what JSON can hold."""
+        """Return the view as dicts and lists, for JSON."""
         extent, baseline, maturity = self.extent, self.baseline, self.maturity
         return {
             "project": self.project,

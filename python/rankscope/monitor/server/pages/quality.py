@@ -142,7 +142,7 @@ class QualityView:
         return found
 
     def to_dict(self) -> dict[str, Any]:
-        """Give what JSON can hold."""
+        """Return the view as dicts and lists, for JSON."""
         return {
             "now": format_time(self.now),
             "since": format_time(self.extent.since),

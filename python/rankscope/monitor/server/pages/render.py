@@ -53,9 +53,9 @@ class Frame:
         script: The address of the script.
         here: Which of the places this is; none of them if empty.
         project: The project; empty where nobody is let in.
-        key: The name or the id of the key of whoever asks; empty where there is none.
+        key: The name or the id of the key that is signed in; empty if there is none.
         csrf: What forms have to say.
-        can_change: Whether whoever asks may change things.
+        can_change: Whether the key may change rules and settings.
         twin: The address of the same page as JSON; empty where there is none.
         now: As of when the page is, in microseconds since 1970 in UTC.
     """
@@ -209,7 +209,7 @@ def make_address(path: str, **parameters: str | int | None) -> str:
 
     Args:
         path: The page.
-        parameters: What it is about; those that are `None` are left out.
+        parameters: The query parameters, without those that are `None`.
 
     Examples:
         >>> make_address("/rankings", id="../a b&c", measure=None)

@@ -59,7 +59,7 @@ class RuleView:
     form: RuleForm
 
     def to_dict(self) -> dict[str, Any]:
-        """Give what JSON can hold."""
+        """Return the view as dicts and lists, for JSON."""
         return {
             "now": format_time(self.now),
             "state": make_plain(self.state),
@@ -128,11 +128,11 @@ class RuleForm:
     wrong: Mapping[str, str]
 
     def __getitem__(self, name: str) -> str:
-        """Give the text of a field."""
+        """Return the text of a field."""
         return self.texts.get(name, "")
 
     def to_dict(self) -> dict[str, Any]:
-        """Give what JSON can hold."""
+        """Return the view as dicts and lists, for JSON."""
         flags = {name: name in self.flags for name in FLAGS}
         return dict(self.texts) | flags | {"slices": list(self.slices), "wrong": dict(self.wrong)}
 
@@ -156,7 +156,7 @@ def fill_form(rule: Rule) -> RuleForm:
 
 
 def new_form(measure: str) -> RuleForm:
-    """Give the form of a rule that has no name yet, with what is left out in a rule."""
+    """Return the form of a new rule, with the defaults of a rule and no name."""
     form = fill_form(Rule(name="new rule", measure=measure))
     return replace(form, texts={**form.texts, "name": ""})
 
@@ -322,7 +322,7 @@ def _view_rule(monitor: Monitor, asked: Asked) -> RuleView:
 
 
 def explain_rule(view: RuleView) -> dict[str, object]:
-    """Give what the template of a rule needs besides."""
+    """Return what else the template of a rule needs."""
     names = [measure.name for measure in view.configuration.definition.measures]
     return {**WORDS, "measures": [(name, name) for name in names]}
 

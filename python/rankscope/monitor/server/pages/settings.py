@@ -47,7 +47,7 @@ class SettingsView:
     form: SettingsForm
 
     def to_dict(self) -> dict[str, Any]:
-        """Give what JSON can hold."""
+        """Return the view as dicts and lists, for JSON."""
         configuration, deleted = self.configuration, self.deleted_before
         return {
             "now": format_time(self.now),
@@ -123,7 +123,7 @@ class SettingsForm:
     wrong: Mapping[str, str]
 
     def __getitem__(self, name: str) -> str:
-        """Give the text of a field."""
+        """Return the text of a field."""
         return self.texts[name]
 
 
@@ -153,7 +153,7 @@ def fill_form(configuration: Configuration) -> SettingsForm:
 
 
 def new_form() -> SettingsForm:
-    """Give the form of a project that is not configured yet."""
+    """Return the form of a project that is not set up yet."""
     form = fill_form(START)
     return replace(form, texts={**form.texts, "positive": ""})
 

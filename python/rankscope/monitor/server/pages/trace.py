@@ -139,12 +139,12 @@ class TraceView:
 
     @staticmethod
     def rows(table: Table) -> list[dict[str, Any]]:
-        """Give the first rows of a table."""
+        """Return the first rows of a table."""
         return _list_rows(table)[:MOST_SLICES]
 
     @staticmethod
     def amounts(lines: Sequence[Line]) -> dict[str, float | None]:
-        """Give what rows add, by their place."""
+        """Return the contributions of rows, by their place."""
         return {str(at): line.amount for at, line in enumerate(lines)}
 
     def draw(self, parts: Mapping[str, float | None]) -> Waterfall:
@@ -155,7 +155,7 @@ class TraceView:
         return draw_waterfall(before, after, parts)
 
     def to_dict(self) -> dict[str, Any]:
-        """Give what JSON can hold."""
+        """Return the view as dicts and lists, for JSON."""
         return {
             "measure": self.measure,
             "fields": dict(self.fields),
