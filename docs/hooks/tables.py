@@ -18,6 +18,7 @@ from rankscope._core import POLICY, SHARES
 from rankscope.cli.commands import COMMANDS
 from rankscope.cli.parser import Parser, describe_argument
 from rankscope.data.diagnostics import SENTENCES
+from rankscope.file import FORMATS
 from rankscope.measures import objects
 from rankscope.measures.compat import translations
 from rankscope.monitor.events.event import Item, Label, Ranking
@@ -173,25 +174,36 @@ def write_options(command: str) -> str:
     return "\n".join(["| option | meaning |", "| --- | --- |", *lines])
 
 
+def write_formats() -> str:
+    """Return the table of the formats of files."""
+    lines = []
+    for row in sorted(FORMATS.values(), key=lambda row: not row.endings):
+        if row.has_tables:
+            endings = ", ".join(f"`{ending}`" for ending in row.endings) or "anything else"
+            lines.append(f"| {endings} | {row.description} |")
+    return "\n".join(["| extension | format |", "| --- | --- |", *lines])
+
+
 def write_table(what: str, which: str) -> str:
     """Return the table that a comment names."""
+    plain = {
+        "routes": write_routes,
+        "defects": write_defects,
+        "diagnostics": write_diagnostics,
+        "measures": write_measures,
+        "formats": write_formats,
+    }
     match what, which:
+        case name, "" if name in plain:
+            return plain[name]()
         case "names", "trec_eval" | "ir_measures" | "ranx" | "sklearn":
             return write_names(which)
         case "divergences", tool:
             return write_divergences(tool)
         case "options", command:
             return write_options(command)
-        case "routes", "":
-            return write_routes()
         case "fields", event:
             return write_fields(event)
-        case "defects", "":
-            return write_defects()
-        case "diagnostics", "":
-            return write_diagnostics()
-        case "measures", "":
-            return write_measures()
         case "policy", field:
             return write_words(field)
     message = f"expected a table that the package has, found {what} {which}"

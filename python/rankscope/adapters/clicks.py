@@ -1,11 +1,11 @@
-"""Logs of what was shown at which rank, and whether it was clicked."""
+"""Click logs: which document was shown at which rank, and whether it was clicked."""
 
 from __future__ import annotations
 
 from rankscope.adapters.columns import read_numbers
 from rankscope.adapters.inputs import recognise_table
 from rankscope.adapters.open_column import open_column
-from rankscope.adapters.tables import Found, open_table
+from rankscope.adapters.tables import FoundColumns, open_table
 from rankscope.errors import FormatError, InputError
 from rankscope.records import record
 
@@ -38,17 +38,17 @@ class Clicks:
 
 
 def read_clicks(log: object, names: Mapping[str, str | None], *, encoding: str) -> Iterator[Clicks]:
-    """Read a log, a batch after another where it is in files.
+    """Read a click log, batch by batch if it is in files.
 
     Args:
         log: A path, a `File`, or a table of any library.
         names: The names of the columns `rank`, which is found by its usual names where there is
             none, `click`, and `propensity`, if there is one.
-        encoding: How files of text are encoded.
+        encoding: The encoding of text files.
 
     Raises:
         InputError: A column is missing, or holds what it cannot mean.
-        FileError: A file cannot be read.
+        FileError: A file can't be read.
     """
     given = recognise_table(log)
     wanted = {role: names[name] for name, role in ROLES.items()}
@@ -84,7 +84,7 @@ def read_clicks(log: object, names: Mapping[str, str | None], *, encoding: str) 
 def _read_batch(table: object, wanted: Mapping[str, str | None]) -> Clicks:
     import numpy as np  # noqa: PLC0415 - loads with the first array
 
-    found = Found(open_table(table), wanted)
+    found = FoundColumns(open_table(table), wanted)
     ranks = found.read_numbers(ROLES["rank"])
     is_rank = (ranks >= 1) & (ranks <= MOST_RANKS) & (ranks == np.floor(ranks))
     _refuse(is_rank, ranks, f"ranks from 1 to {MOST_RANKS:,}", "the first rank is 1", "bad_rank")
@@ -103,8 +103,8 @@ SHOWN_ONCE = "a row is one document, shown once"
 LOGGED = "a propensity is the probability with which the document was shown there"
 
 
-def _read_truth(found: Found, role: str) -> NDArray[Any]:
-    """Read numbers, or truth values as 0 and 1."""
+def _read_truth(found: FoundColumns, role: str) -> NDArray[Any]:
+    """Read numbers, or booleans as 0 and 1."""
     import numpy as np  # noqa: PLC0415 - loads with the first array
 
     name = found.require(role)

@@ -1,4 +1,4 @@
-"""Evaluates a table of files batch by batch, where the rows of each query are together."""
+"""Evaluates files batch by batch if the rows of each query are contiguous."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ AT_ONCE = 1 << 18
 
 
 @record(frozen=True, slots=True, kw_only=True)
-class Reading:
+class StreamSettings:
     """How the batches of a table are read.
 
     Args:
         attributes: The columns of what belongs to the query.
         ties: What decides between equal scores.
-        duplicates: What becomes of a document given twice in a query.
+        duplicates: What to do with a document that occurs twice in a query, as in `evaluate`.
         is_grouped: Whether to refuse rows of a query that are not together.
         threads: How many threads to use.
     """
@@ -49,22 +49,22 @@ class Reading:
 
 
 def can_stream(measures: list[Measure]) -> bool:
-    """Whether measures need not know all grades beforehand, as those made of functions do."""
+    """Check whether measures can be evaluated without knowing all grades first."""
     return not any(callable(value) for measure in measures for value in measure.parameters.values())
 
 
 def evaluate_stream(
     open_file: Callable[[], TableFile],
     request: Request,
-    reading: Reading,
+    reading: StreamSettings,
     interval: Interval | None,
     weights: Weights | None,
 ) -> Evaluation | None:
-    """Evaluate the batches of a table; nothing if the rows of a query are not together.
+    """Evaluate a table batch by batch, or return `None` if a query's rows aren't contiguous.
 
     Raises:
         InputError: The table is not of the format, or a column is missing.
-        FileError: A file cannot be read.
+        FileError: A file can't be read.
     """
     plan = make_plan(request, reading.ties, [], reading.duplicates)
     with open_file() as file:
@@ -95,7 +95,7 @@ def evaluate_stream(
     )
 
 
-def _push_batches(file: TableFile, plan: Plan, reading: Reading) -> TableStream | None:
+def _push_batches(file: TableFile, plan: Plan, reading: StreamSettings) -> TableStream | None:
     stream = TableStream()
     names = {role: file.columns.get(role) for role in tables.SYNONYMS}
     rows, has_grades = 0, False
@@ -126,7 +126,7 @@ def _push_batches(file: TableFile, plan: Plan, reading: Reading) -> TableStream 
 
 
 def whole_queries(file: TableFile, query: str | None) -> Iterator[Any]:
-    """Bring batches together and apart, so that all rows of the last query of each are there."""
+    """Rearrange batches so that each ends with the last row of a query."""
     arrow, compute = load_arrow(), load_arrow("pyarrow.compute")
     carried = arrow.Table.from_batches([], file.schema)
     for batch in file:

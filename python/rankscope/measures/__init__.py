@@ -1,4 +1,4 @@
-"""Measures: one row each in the table, and the objects and names that derive from it."""
+"""Measures: their table, and the objects and names derived from it."""
 
 from __future__ import annotations
 

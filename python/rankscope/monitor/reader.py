@@ -28,10 +28,8 @@ if TYPE_CHECKING:
     from rankscope.monitor.definition.slices import Slice
     from rankscope.monitor.evaluate.baseline import Baseline
     from rankscope.monitor.evaluate.stored_windows import MaturityCurve
-    from rankscope.monitor.store.records import Exported, Version
+    from rankscope.monitor.store.records import CellRow, Exported, OutboxRow, Version
     from rankscope.monitor.store.store import Store
-    from rankscope.monitor.store.tables.outbox import Letter
-    from rankscope.monitor.store.tables.windows import CellRow
     from rankscope.results import Table
     from rankscope.results.trace import Trace
     from rankscope.stats.trace import TraceChoices
@@ -327,7 +325,7 @@ class ProjectReader:
         """List the changes of states, the newest first."""
         return management.list_alerts(self.store, self.project, limit)
 
-    def notifications(self, limit: int = 100) -> tuple[Letter, ...]:
+    def notifications(self, limit: int = 100) -> tuple[OutboxRow, ...]:
         """List what was, or is to be, told of those changes, the newest first."""
         return management.list_notifications(self.store, self.project, limit)
 

@@ -1,6 +1,6 @@
-"""The definitions of all kernels, slow and readable.
+"""The reference implementation of all measures, slow and readable.
 
-The core computes the same numbers, to the last bit; the tests compare the two.
+The tests check that the core computes the same values, to the last bit.
 """
 
 from __future__ import annotations
@@ -49,19 +49,18 @@ def value(
     negative: str = "nonrelevant",
     judged_only: bool = False,
 ) -> float:
-    """Compute a measure for one query.
+    """Return the value of a measure for one query.
 
     Args:
-        kernel: The name of the kernel, as `Measure.kernel_spec` gives it.
-        params: Its parameters, likewise.
-        ranking: The grades of the retrieved documents in rank order, `None` where unjudged.
+        kernel: The name of the kernel, from `Measure.kernel_spec`.
+        params: The parameters of the kernel, from `Measure.kernel_spec`.
+        ranking: The grades of the retrieved documents in rank order, `None` if unjudged.
         judged: The grades of all judged documents of the query, retrieved or not.
-        negative: `gain` where negative grades have a gain; else their gain is 0.
-        judged_only: Whether documents that are unjudged or of a negative grade are taken out of
-            the list first.
+        negative: `gain` if negative grades have a gain. If not, their gain is 0.
+        judged_only: Whether to remove documents that are unjudged or have a negative grade first.
 
     Returns:
-        The value; NaN where it is undefined.
+        The value, or NaN if it is undefined.
 
     Examples:
         >>> value("rr", {"k": None, "rel": 1}, ranking=[0, 2, None, 1], judged=[2, 1, 1, 0])

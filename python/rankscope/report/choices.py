@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from rankscope._core import POLICY
 from rankscope.data.policy import FIELDS
-from rankscope.report.report import Choice
+from rankscope.report.report import PolicyField
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from rankscope.data import Policy
 
 
-def explain_policy(policy: Policy) -> tuple[Choice, ...]:
+def explain_policy(policy: Policy) -> tuple[PolicyField, ...]:
     """Return the fields of a policy, each with its value and what that means."""
     values = policy.to_dict()
     return tuple(
-        Choice(field=field, value=_write(values[field]), meaning=_mean(field, values[field]))
+        PolicyField(field=field, value=_write(values[field]), meaning=_mean(field, values[field]))
         for field in FIELDS
     )
 

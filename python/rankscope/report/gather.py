@@ -1,4 +1,4 @@
-"""Gathers what a report shows from the results of an evaluation."""
+"""Collects the contents of a report from results."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from rankscope.report.choices import explain_policy
 from rankscope.report.ledger import read_ledgers, read_losses
 from rankscope.report.report import (
     ListedDocument,
-    Mean,
     MeasureFacts,
-    Part,
     QueryTable,
     Remark,
     Report,
+    ReportMean,
+    ReportSlice,
     RunFacts,
     Slices,
     WorstQuery,
@@ -32,8 +32,8 @@ if TYPE_CHECKING:
     from rankscope.data import Diagnostic
     from rankscope.explain import Explanation
     from rankscope.measures import Measure
-    from rankscope.report.report import Command
-    from rankscope.report.source import Held
+    from rankscope.report.report import ReportCommand
+    from rankscope.report.source import HashedInput
     from rankscope.results import Bounds, Evaluation, Losses, Table, TieAudit
     from rankscope.results.table import Cell
 
@@ -78,12 +78,12 @@ def gather(
     runs: Sequence[EvaluatedRun],
     *,
     pairs: Sequence[tuple[int, int, Bounds]],
-    held: Sequence[Held],
-    commands: Sequence[Command],
+    held: Sequence[HashedInput],
+    commands: Sequence[ReportCommand],
     level: float | None,
     worst: int,
 ) -> Report:
-    """Gather what a report shows.
+    """Collect the contents of a report.
 
     Args:
         runs: The results of each run, all of the same measures under one policy.
@@ -134,7 +134,7 @@ def gather(
     )
 
 
-def _title(held: Sequence[Held]) -> str:
+def _title(held: Sequence[HashedInput]) -> str:
     names = [os.path.basename(each.name) or each.name for each in held]  # noqa: PTH119 - a text
     if len(names) < 2:
         return names[0]
@@ -154,13 +154,15 @@ def _describe(measure: Measure) -> MeasureFacts:
     )
 
 
-def _read_means(evaluation: Evaluation) -> tuple[Mean, ...]:
+def _read_means(evaluation: Evaluation) -> tuple[ReportMean, ...]:
     intervals = evaluation.intervals
     means = []
     for name, queries in evaluation.denominators.items():
         lower, upper = intervals.get(name, (None, None))
         means.append(
-            Mean(measure=name, value=evaluation[name], lower=lower, upper=upper, queries=queries)
+            ReportMean(
+                measure=name, value=evaluation[name], lower=lower, upper=upper, queries=queries
+            )
         )
     return tuple(means)
 
@@ -169,11 +171,11 @@ def _read_slices(evaluation: Evaluation, table: Table) -> Slices:
     attribute, *_ = table.names
     rows = table.to_dict()
     parts = [
-        Part(
+        ReportSlice(
             name=name,
             queries=_count(row["queries"]),
             means=tuple(
-                Mean(
+                ReportMean(
                     measure=measure,
                     value=_read(row[measure]),
                     lower=_number(row.get(f"{measure} lower")),
@@ -201,7 +203,7 @@ def _count(cell: Cell) -> int:
 
 
 def _find_worst(run: EvaluatedRun, limit: int) -> tuple[WorstQuery, ...]:
-    """The lowest values of queries with relevant documents; of equal ones, those with most."""
+    """Find the lowest values of queries with relevant documents."""
     measure = run.evaluation.measures[0]
     values = run.evaluation.per_query_list(measure)
     relevant, found, retrieved = (
@@ -242,7 +244,7 @@ def _list(run: EvaluatedRun, query: str, k: int) -> tuple[ListedDocument, ...]:
 
 
 def _choose_shown(runs: Sequence[EvaluatedRun]) -> list[int]:
-    """Which queries the tables show: all, or those with the lowest values of the first run."""
+    """Choose the queries to show: all, or those with the lowest values of the first run."""
     evaluation = runs[0].evaluation
     values = evaluation.per_query_list(evaluation.measures[0])
     most = max(1, MOST_VALUES // (len(runs) * len(evaluation.measures)))
@@ -255,7 +257,7 @@ def _choose_shown(runs: Sequence[EvaluatedRun]) -> list[int]:
 def _make_tables(
     runs: Sequence[EvaluatedRun], names: Sequence[str], shown: list[int]
 ) -> tuple[QueryTable, ...]:
-    """A table a measure where there are several runs, and one table of all where there is one."""
+    """Make one table per measure for several runs, or one table of all measures for one run."""
     first = runs[0]
     measures = [measure.name for measure in first.evaluation.measures]
     ids = first.evaluation.query_ids
@@ -286,7 +288,7 @@ def _spread(row: Sequence[float]) -> float:
 
 
 def _merge_notes(runs: Sequence[EvaluatedRun], names: Sequence[str]) -> tuple[Remark, ...]:
-    """Each note once, with the runs that it was seen in; without them where it was in all."""
+    """Merge notes, each with the runs it occurs in unless it occurs in all."""
     seen: dict[Diagnostic, list[str]] = {}
     for name, run in zip(names, runs, strict=True):
         for note in run.evaluation.notes:

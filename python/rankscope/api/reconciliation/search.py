@@ -20,7 +20,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from rankscope.api.reconciliation.workbench import Outcome, Workbench
+    from rankscope.api.reconciliation.workbench import RuleOutcome, Workbench
     from rankscope.conventions import Convention
     from rankscope.conventions.rules import Settings
     from rankscope.measures import Measure
@@ -34,8 +34,8 @@ UNTRIED = ("error", "nan", "minmax")
 
 
 @record(frozen=True, slots=True)
-class Candidate:
-    """A convention, what is chosen beside it, and the rules that this comes to.
+class ConventionCandidate:
+    """A convention with the choices made beside it, and the resulting rules.
 
     Args:
         name: What it is called here.
@@ -52,7 +52,7 @@ class Candidate:
 
 @record(frozen=True, slots=True)
 class Question:
-    """What is asked of an input.
+    """The question to answer about an input.
 
     Args:
         measure: The measure.
@@ -61,7 +61,7 @@ class Question:
     """
 
     measure: Measure
-    wanted: Wanted | None
+    wanted: TargetNumber | None
     rows: Sequence[Convention]
 
     @classmethod
@@ -71,13 +71,15 @@ class Question:
         got: float | str | None,
         conventions: Iterable[Convention | str] | None,
     ) -> Question:
-        """Read it, before any input is read.
+        """Read and check the arguments before reading any input.
 
         Raises:
             UsageError: There is no such measure or convention, or the number is none.
         """
         rows = TABLE if conventions is None else tuple(find(each) for each in conventions)
-        return cls(engine.read_measure(measure), None if got is None else Wanted.read(got), rows)
+        return cls(
+            engine.read_measure(measure), None if got is None else TargetNumber.read(got), rows
+        )
 
 
 def reckon(bench: Workbench, question: Question) -> Reconciliation:
@@ -88,8 +90,8 @@ def reckon(bench: Workbench, question: Question) -> Reconciliation:
         question: What is asked of it.
 
     Raises:
-        InputError: The input is not of the format.
-        FileError: A file cannot be read.
+        InputError: The input doesn't have the expected format.
+        FileError: A file can't be read.
     """
     asked, wanted = question.measure, question.wanted
     candidates = list(_list_candidates(question.rows, asked, bench))
@@ -112,8 +114,8 @@ def reckon(bench: Workbench, question: Question) -> Reconciliation:
 
 def _list_candidates(
     rows: Iterable[Convention], asked: Measure, bench: Workbench
-) -> Iterator[Candidate]:
-    yield Candidate(OURS, None, "", Rules(asked, bench.policy, "float64"))
+) -> Iterator[ConventionCandidate]:
+    yield ConventionCandidate(OURS, None, "", Rules(asked, bench.policy, "float64"))
     for row in rows:
         choices = [
             (option.name, f"{option.field}={value}")
@@ -128,14 +130,14 @@ def _list_candidates(
                 adapted = adapt(row, [asked], policy=policy or None, grades=bench.grades)
             except RankscopeError as error:
                 if not option:
-                    yield Candidate(name, row, option, error)
+                    yield ConventionCandidate(name, row, option, error)
                 break
             rules = Rules(adapted.measures[0], adapted.policy, adapted.score_type)
-            yield Candidate(name, row, option, rules)
+            yield ConventionCandidate(name, row, option, rules)
 
 
 def _reckon(
-    candidate: Candidate, bench: Workbench, asked: Measure, wanted: Wanted | None
+    candidate: ConventionCandidate, bench: Workbench, asked: Measure, wanted: TargetNumber | None
 ) -> Reckoning:
     row, rules = candidate.row, candidate.rules
     outcome = rules if isinstance(rules, RankscopeError) else bench.outcome(rules)
@@ -165,9 +167,9 @@ def _reckon(
 
 
 def _find_deviations(
-    candidates: Sequence[Candidate], bench: Workbench, wanted: Wanted
+    candidates: Sequence[ConventionCandidate], bench: Workbench, wanted: TargetNumber
 ) -> list[Deviation]:
-    """Change one rule at a time in the conventions whose values are nearest."""
+    """Change one rule at a time in the conventions with the nearest values."""
     names: dict[Rules, list[str]] = {}
     for candidate in candidates:
         rules = candidate.rules
@@ -197,12 +199,12 @@ def _or_last(distance: float) -> float:
     return math.inf if math.isnan(distance) else distance
 
 
-def _value(outcome: Outcome | RankscopeError) -> float:
+def _value(outcome: RuleOutcome | RankscopeError) -> float:
     return math.nan if isinstance(outcome, RankscopeError) else outcome.value
 
 
 def _list_alternatives(rules: Rules) -> Iterator[tuple[str, Settings]]:
-    """List the other values that a rule may have, one rule at a time."""
+    """List the alternatives to each rule, one rule at a time."""
     words: dict[str, tuple[str, ...]] = {
         field: tuple(word for word in CHOICES[field] if word not in UNTRIED)
         for field in (*FIELDS, "score_type")
@@ -227,11 +229,11 @@ def _take(rules: Rules, name: str, settings: Settings) -> Rules:
 
 
 def _call(row: Convention) -> str:
-    """Call a convention by its bare name, where that means it, else by its version too."""
+    """Return the name of a convention, with its version if the bare name means another one."""
     return row.name if find(row.name) is row else row.address
 
 
-def _pick(known: dict[str, Candidate], name: str) -> tuple[str, Rules]:
+def _pick(known: dict[str, ConventionCandidate], name: str) -> tuple[str, Rules]:
     stem, _, choice = name.partition(" ")
     called = stem if stem == OURS else _call(find(stem))
     candidate = known.get(f"{called} {choice}" if choice else called)
@@ -254,8 +256,8 @@ SLACK = {"float64": 1e-12, "float32": 1e-6}
 
 
 @record(frozen=True, slots=True)
-class Wanted:
-    """A number with its digits.
+class TargetNumber:
+    """A number, and how many digits of it are known.
 
     Args:
         text: The number as it was given.
@@ -268,8 +270,8 @@ class Wanted:
     half: float
 
     @classmethod
-    def read(cls, given: object) -> Wanted:
-        """Read a number and how many digits it has.
+    def read(cls, given: object) -> TargetNumber:
+        """Read a number and count its digits.
 
         A number with a positive exponent, such as `2e3`, is read as a whole number: `2000`.
 
@@ -294,7 +296,7 @@ class Wanted:
         return cls(text, value, float(f"5e{exponent - 1}"))
 
     def is_near(self, value: float, computed_in: str = "float64") -> bool:
-        """Whether a value is this number, to its digits."""
+        """Check whether a value rounds to this number."""
         return abs(value - self.value) <= max(self.half * (1 + 1e-9), SLACK[computed_in])
 
 

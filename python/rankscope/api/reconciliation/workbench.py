@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 
 class Workbench:
-    """An input, and what rules have made of it so far.
+    """An input, and the outcomes of the rules evaluated so far.
 
     Args:
         rank: Ranks the input as rules say.
@@ -49,7 +49,7 @@ class Workbench:
         self.judged = judged
         self.grades = grades
         self.policy = policy
-        self._outcomes: dict[Rules, Outcome | RankscopeError] = {}
+        self._outcomes: dict[Rules, RuleOutcome | RankscopeError] = {}
 
     @classmethod
     def of_run(
@@ -61,7 +61,7 @@ class Workbench:
         duplicates: Duplicates,
         encoding: Literal["utf-8", "latin-1"],
     ) -> Workbench:
-        """Take judgments and a run.
+        """Make a workbench for judgments and a run.
 
         Raises:
             InputError: The judgments are not of the format.
@@ -98,11 +98,11 @@ class Workbench:
         duplicates: Duplicates,
         encoding: Literal["utf-8", "latin-1"],
     ) -> Workbench:
-        """Take a table whose rows hold both scores and grades.
+        """Make a workbench for a table whose rows hold both scores and grades.
 
         Raises:
-            InputError: A column is missing, or holds what cannot be read.
-            FileError: A file cannot be read.
+            InputError: A column is missing, or holds invalid values.
+            FileError: A file can't be read.
         """
         rank = partial(
             Rankings.from_table,
@@ -125,10 +125,10 @@ class Workbench:
         return cls(rank_table, _judged_rows, rank(ties=ties_of(default)).grades, default)
 
     def evaluate(self, wanted: Iterable[Rules]) -> None:
-        """Evaluate by each of these rules, so that `outcome` has them at hand.
+        """Evaluate under each of these rules, for `outcome` to return.
 
         Raises:
-            InputError: The input is not of the format.
+            InputError: The input doesn't have the expected format.
         """
         by_order: dict[tuple[str, str], dict[Policy, list[Rules]]] = {}
         for rules in dict.fromkeys(wanted):
@@ -145,16 +145,16 @@ class Workbench:
             for alike in policies.values():
                 self._outcomes |= _evaluate(rankings, alike)
 
-    def outcome(self, rules: Rules) -> Outcome | RankscopeError:
-        """Give what rules come to, or why there is nothing."""
+    def outcome(self, rules: Rules) -> RuleOutcome | RankscopeError:
+        """Return the outcome of rules, or the error they raised."""
         if rules not in self._outcomes:
             self.evaluate([rules])
         return self._outcomes[rules]
 
 
 @record(frozen=True, slots=True)
-class Outcome:
-    """What rules come to.
+class RuleOutcome:
+    """The outcome of a set of rules.
 
     Args:
         evaluation: An evaluation under their policy.
@@ -181,7 +181,7 @@ class Outcome:
 
 
 def _keep(found: Input, given: object) -> object:
-    """Hold what can be read once only."""
+    """Read an input into memory if it can be read only once."""
     if found.is_stdin:
         text = sys.stdin.buffer.read()
         return File(text, found.format, found.columns) if found.format else text  # type: ignore[arg-type]  # one that is known
@@ -200,8 +200,8 @@ def _judged_rows(rankings: Rankings, number: int) -> dict[str, float]:
 
 def _evaluate(
     rankings: Rankings, alike: Sequence[Rules]
-) -> Mapping[Rules, Outcome | RankscopeError]:
-    """Evaluate the measures of rules with one policy, in one pass if none of them is refused."""
+) -> Mapping[Rules, RuleOutcome | RankscopeError]:
+    """Evaluate the measures of rules with one policy, in one pass if all are accepted."""
     try:
         evaluation = rankings.evaluate([each.measure for each in alike], policy=alike[0].policy)
     except (MeasureError, PolicyError) as error:
@@ -209,4 +209,4 @@ def _evaluate(
             return {alike[0]: error}
         alone = [_evaluate(rankings, [each]) for each in alike]
         return {rules: found for one in alone for rules, found in one.items()}
-    return {rules: Outcome(evaluation, rules.measure.name) for rules in alike}
+    return {rules: RuleOutcome(evaluation, rules.measure.name) for rules in alike}

@@ -1,4 +1,4 @@
-"""What counts of a list: its documents after removals, their gains, their ties."""
+"""The documents of a list that count: those with ranks, their gains and their ties."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 @record(frozen=True, slots=True)
-class Counted:
+class RankedDocuments:
     """The documents of a list that have ranks, in rank order.
 
     Args:
@@ -36,8 +36,10 @@ class Counted:
         return len(self.rows)
 
 
-def count(query: RankedQuery, measure: Measure, policy: Policy, kernels: Kernels) -> Counted:
-    """Say which documents have ranks, and what gain there is at each.
+def count(
+    query: RankedQuery, measure: Measure, policy: Policy, kernels: Kernels
+) -> RankedDocuments:
+    """Return which documents have ranks, and the gain at each rank.
 
     Args:
         query: The query.
@@ -56,11 +58,11 @@ def count(query: RankedQuery, measure: Measure, policy: Policy, kernels: Kernels
         for rank in range(first, last + 1):
             rank_gains[rank - 1] = mean
             ties[rank] = first, last
-    return Counted(rows, grades, gains, rank_gains, ties, removed)
+    return RankedDocuments(rows, grades, gains, rank_gains, ties, removed)
 
 
 def take_ranks(query: RankedQuery, measure: Measure, policy: Policy) -> tuple[list[int], list[int]]:
-    """Say which rows have ranks, and which are taken out of the list first."""
+    """Return which rows have ranks, and which are removed first."""
     rows = range(len(query.grades))
     if not (measure.judged_only or policy.unjudged == "remove"):
         return list(rows), []
@@ -70,7 +72,7 @@ def take_ranks(query: RankedQuery, measure: Measure, policy: Policy) -> tuple[li
 
 
 def find_ties(query: RankedQuery, rows: list[int]) -> list[tuple[int, int]]:
-    """Find the first and the last rank of documents of one score, where there are several."""
+    """Find the first and the last rank of each group of tied documents."""
     spans = []
     first = 0
     for end in range(1, len(rows) + 1):

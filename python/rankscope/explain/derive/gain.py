@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from rankscope.data.policy import Policy
-    from rankscope.explain.derive.counted import Counted
-    from rankscope.explain.derive.ideal import Judged
+    from rankscope.explain.derive.counted import RankedDocuments
+    from rankscope.explain.derive.ideal import JudgedDocument
     from rankscope.explain.derive.query import RankedQuery
     from rankscope.measures import Measure
 
@@ -41,7 +41,7 @@ def derive(query: RankedQuery, measure: Measure, policy: Policy, *, limit: int) 
         query: The query.
         measure: nDCG, DCG, IDCG or CG.
         policy: The policy.
-        limit: How many ranks are shown at most.
+        limit: The maximum number of ranks to show.
 
     Raises:
         UsageError: The policy refuses the measure, or there is no gain for a grade.
@@ -103,12 +103,12 @@ def derive(query: RankedQuery, measure: Measure, policy: Policy, *, limit: int) 
 
 
 def _uncut(idcg: Measure) -> Measure:
-    """Give the measure whose values at cutoffs are the running sums of an ideal list."""
+    """Return the measure whose values at cutoffs are the running sums of an ideal list."""
     return idcg(ideal="judged") if idcg.parameters["ideal"] == "whole" else idcg
 
 
 def _find_depth(retrieved: int, ideal: int, measure: Measure, policy: Policy) -> int:
-    """Say how many ranks there are: those after the end of the list count in IDCG, or cost."""
+    """Return the number of ranks, with those after the end of the list that count."""
     k = math.inf if measure.k is None else measure.k
     if not retrieved and not policy.missing_gain:
         return 0
@@ -120,7 +120,7 @@ def _find_depth(retrieved: int, ideal: int, measure: Measure, policy: Policy) ->
 
 def _derive_rows(
     query: RankedQuery,
-    counted: Counted,
+    counted: RankedDocuments,
     family: Family,
     policy: Policy,
     kernels: Kernels,
@@ -155,8 +155,8 @@ def _derive_rows(
     )
 
 
-def _weigh(counted: Counted, family: Family, kernels: Kernels) -> list[float]:
-    """Say what a gain of 1 is worth at each rank for the measure."""
+def _weigh(counted: RankedDocuments, family: Family, kernels: Kernels) -> list[float]:
+    """Return the worth of a gain of 1 at each rank."""
     size = len(counted)
     reach = size if family.own.k is None else min(size, family.own.k)
     ranks = range(1, reach + 1)
@@ -167,8 +167,8 @@ def _weigh(counted: Counted, family: Family, kernels: Kernels) -> list[float]:
     return [*within, *[0.0] * (size - reach)]
 
 
-def _average(weights: Sequence[float], counted: Counted) -> list[float]:
-    """Say what a gain of 1 is worth for each document: the mean over the ranks of its tie."""
+def _average(weights: Sequence[float], counted: RankedDocuments) -> list[float]:
+    """Return the worth of a gain of 1 for each document, averaged over the ranks of its tie."""
     averaged = [*weights]
     for first, last in set(counted.ties.values()):
         mean = sum(weights[first - 1 : last]) / (last - first + 1)
@@ -177,7 +177,7 @@ def _average(weights: Sequence[float], counted: Counted) -> list[float]:
 
 
 def _list_gains(
-    counted: Counted, ideal: Sequence[Judged], k: int | None
+    counted: RankedDocuments, ideal: Sequence[JudgedDocument], k: int | None
 ) -> tuple[tuple[float, float], ...]:
     pairs = dict(zip(counted.grades[:k], counted.gains[:k], strict=True))
     pairs |= {each.grade: each.gain for each in ideal}
@@ -185,7 +185,7 @@ def _list_gains(
 
 
 def _split(family: Family, kernels: Kernels, policy: Policy) -> LossSplit | None:
-    """Split the loss, where it is a share of the ideal that has parts."""
+    """Split the loss into retrieval, truncation and ordering, where that is defined."""
     is_share = policy.negative != "minmax" and family.ndcg.parameters["ideal"] != "slots"
     if family.own.row.name != "nDCG" or not is_share:
         return None
@@ -195,12 +195,12 @@ def _split(family: Family, kernels: Kernels, policy: Policy) -> LossSplit | None
 
 def _find_between(
     query: RankedQuery,
-    counted: Counted,
+    counted: RankedDocuments,
     family: Family,
     kernels: Kernels,
     policy: Policy,
 ) -> Between | None:
-    """Find what minmax divides by: the sums of the worst and the best order of what is judged."""
+    """Find the sums of the worst and the best order, between which minmax normalizes."""
     if policy.negative != "minmax" or family.own.row.name != "nDCG":
         return None
     grades = list(query.judged)
@@ -221,8 +221,8 @@ def _first(pair: tuple[float, float]) -> float:
     return pair[0]
 
 
-def choose_ranks(counted: Counted, depth: int, limit: int) -> list[int]:
-    """Choose the ranks to show: all, or the first ones, those with a gain, and the last one."""
+def choose_ranks(counted: RankedDocuments, depth: int, limit: int) -> list[int]:
+    """Choose the ranks to show: all of them, or the first ones, those with a gain, and the last."""
     if depth <= limit:
         return list(range(1, depth + 1))
     chosen = list(range(1, limit // 2 + 1))
@@ -234,7 +234,7 @@ def choose_ranks(counted: Counted, depth: int, limit: int) -> list[int]:
     return [*chosen, depth]
 
 
-def find_gaps(shown: list[int], depth: int, counted: Counted, policy: Policy) -> list[Gap]:
+def find_gaps(shown: list[int], depth: int, counted: RankedDocuments, policy: Policy) -> list[Gap]:
     """Find the ranks above the cutoff that are not shown."""
     gaps = []
     for before, after in zip([0, *shown], [*shown, depth + 1], strict=True):
@@ -247,8 +247,10 @@ def find_gaps(shown: list[int], depth: int, counted: Counted, policy: Policy) ->
     return gaps
 
 
-def list_below(query: RankedQuery, counted: Counted, k: int | None, limit: int) -> Documents:
-    """List the documents with a gain below the cutoff, those of the largest gains first."""
+def list_below(
+    query: RankedQuery, counted: RankedDocuments, k: int | None, limit: int
+) -> Documents:
+    """List the documents with a gain below the cutoff, those with the largest gains first."""
     places = range(len(counted) if k is None else k, len(counted))
     found = [at for at in places if counted.gains[at] > 0]
     found.sort(key=lambda at: -counted.gains[at])
@@ -259,8 +261,8 @@ def list_below(query: RankedQuery, counted: Counted, k: int | None, limit: int) 
     return Documents(tuple(shown), len(found))
 
 
-def list_unretrieved(judged: Sequence[Judged], policy: Policy, limit: int) -> Documents:
-    """List the judged documents that were not retrieved, those of the largest gains first."""
+def list_unretrieved(judged: Sequence[JudgedDocument], policy: Policy, limit: int) -> Documents:
+    """List the judged documents that weren't retrieved, those with the largest gains first."""
     if policy.unretrieved == "ignore":
         return Documents((), 0)
     lacking = [each for each in judged if not each.is_retrieved]
@@ -269,8 +271,8 @@ def list_unretrieved(judged: Sequence[Judged], policy: Policy, limit: int) -> Do
     return Documents(tuple(shown), len(lacking))
 
 
-def list_removed(query: RankedQuery, counted: Counted, limit: int) -> Documents:
-    """List the documents that have no rank."""
+def list_removed(query: RankedQuery, counted: RankedDocuments, limit: int) -> Documents:
+    """List the documents without a rank."""
     shown = [
         Document(query.name(row), query.grades[row], 0.0, row + 1)
         for row in counted.removed[:limit]
@@ -279,7 +281,7 @@ def list_removed(query: RankedQuery, counted: Counted, limit: int) -> Documents:
 
 
 def apply_policy(value: float, query: RankedQuery, policy: Policy) -> float:
-    """Give what an evaluation gives for a value; where it gives none, NaN."""
+    """Return what an evaluation returns for a value, NaN if it returns none."""
     if query.is_missing and policy.missing != "zero":
         return math.nan
     return EMPTY_VALUES.get(policy.empty, value) if math.isnan(value) else value

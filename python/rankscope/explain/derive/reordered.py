@@ -1,4 +1,4 @@
-"""Other orders of the same documents: the best, the worst, and that of the best swap."""
+"""Other orders of the same documents: the best, the worst, and the best swap."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from rankscope.explain.derive.counted import Counted
+    from rankscope.explain.derive.counted import RankedDocuments
     from rankscope.explain.derive.kernels import Kernels
     from rankscope.explain.derive.query import RankedQuery
     from rankscope.measures import Measure
@@ -17,12 +17,12 @@ if TYPE_CHECKING:
 
 def find_extremes(
     query: RankedQuery,
-    counted: Counted,
+    counted: RankedDocuments,
     weights: Sequence[float],
     measure: Measure,
     kernels: Kernels,
 ) -> tuple[Order, Order]:
-    """Find the best and the worst order: large gains where ranks weigh much, and the reverse.
+    """Find the best and the worst order of the documents.
 
     Args:
         query: The query.
@@ -47,14 +47,14 @@ def find_extremes(
 
 def find_swap(
     query: RankedQuery,
-    counted: Counted,
+    counted: RankedDocuments,
     weights: Sequence[float],
     measure: Measure,
     kernels: Kernels,
     *,
     value: float,
 ) -> BestSwap | None:
-    """Find the two documents that gain most by changing places, if any two do.
+    """Find the swap of two documents that gains most, if any swap gains.
 
     Args:
         query: The query.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from functools import cached_property, partial
+from functools import cached_property
 from hashlib import sha256
 
 from rankscope.errors import UsageError
@@ -16,6 +16,7 @@ from rankscope.monitor.alerts.notify.alert import announce
 from rankscope.monitor.alerts.rule import Rule, check_rule
 from rankscope.monitor.events.limits import SECOND
 from rankscope.monitor.store.keys import AuditEntry
+from rankscope.monitor.store.records import AlertRow
 from rankscope.records import record, replace
 
 TYPE_CHECKING = False
@@ -26,10 +27,8 @@ if TYPE_CHECKING:
     from rankscope.monitor.alerts.notify.alert import Alert
     from rankscope.monitor.definition.configuration import Configuration
     from rankscope.monitor.definition.slices import Slicing
-    from rankscope.monitor.store.records import Version
+    from rankscope.monitor.store.records import Context, RuleRow, Version
     from rankscope.monitor.store.store import Store
-    from rankscope.monitor.store.tables.chunks import Context
-    from rankscope.monitor.store.tables.rules import AlertRow, RuleRow
 
 ACTOR = "rankscope"
 """Who changes what nobody has asked for."""
@@ -78,9 +77,7 @@ def advance_rules(
     Raises:
         FileError: The store does not take what is to be stored.
     """
-    from rankscope.monitor.store.tables.rules import list_rules  # noqa: PLC0415 - loads SQLAlchemy
-
-    rows = store.query(partial(list_rules, project=project))
+    rows = store.list_rules(project)
     if not rows:
         return Advanced(0, 0, ())
     seq = store.last_seq
@@ -282,18 +279,15 @@ class _Run:
             self._save(verdict, is_change=is_change)
 
     def _save(self, verdict: Verdict, *, is_change: bool) -> None:
-        from rankscope.monitor.store.tables.rules import count_late, save_rule  # noqa: PLC0415 - SQL
-
-        counted = partial(
-            count_late,
-            project=self._project,
+        late = self._store.count_late(
+            self._project,
             model=self.rule.model,
             since=self.progress.first,
             until=Progress.from_json(self._row.progress).following,
             after=self.progress.seq,
             upto=self._seq,
         )
-        late = self.progress.late_rankings + self._store.query(counted)
+        late += self.progress.late_rankings
         self.progress = replace(self.progress, late_rankings=late, seq=self._seq)
         row = replace(
             self._row,
@@ -316,14 +310,8 @@ class _Run:
                 reason=verdict.reason,
                 streams=self.progress.streams,
             )
-        work = partial(
-            save_rule,
-            project=self._project,
-            row=row,
-            alert=None if alert is None else address(alert, self.rule, row),
-            audit=self._audit,
-        )
-        if not self._store.transact(work).result():
+        addressed = None if alert is None else address(alert, self.rule, row)
+        if not self._store.save_rule(self._project, row, alert=addressed, audit=self._audit):
             # Somebody has changed the rule in between: it is for the next time.
             self._is_lost = True
             return
@@ -345,8 +333,6 @@ def name_basis(rule: Rule, configuration: Configuration) -> str:
 
 def address(alert: Alert, rule: Rule, row: RuleRow) -> AlertRow:
     """Say who is to be told of an alert: nobody while its rule is silenced."""
-    from rankscope.monitor.store.tables.rules import AlertRow  # noqa: PLC0415 - loads SQLAlchemy
-
     is_silent = row.silenced_until is not None and alert.time < row.silenced_until
     channels = ("log", "webhook") if rule.webhook else ("log",)
     return AlertRow(alert.alert_id, alert.time, alert.to_json(), () if is_silent else channels)

@@ -15,7 +15,7 @@ from rankscope.monitor.evaluate.grades import grade_chunk, judge_labels
 from rankscope.monitor.evaluate.values import evaluate_chunk, place_items
 from rankscope.monitor.events.event import LABEL_KINDS
 from rankscope.monitor.events.limits import SECOND
-from rankscope.monitor.store.tables.chunks import Chunk, LabelColumns
+from rankscope.monitor.store.records import Chunk, LabelColumns
 from rankscope.monitor.store.tables.documents import offsets_of, pack, unpack_columns
 from rankscope.records import replace
 
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from rankscope.monitor.store.store import Store
 
     Numbers = Mapping[int, float]
-    from rankscope.monitor.store.tables.documents import Texts
+    from rankscope.monitor.store.records import Texts
 
 
 def explain_logged(

@@ -26,9 +26,8 @@ if TYPE_CHECKING:
 
     from rankscope.monitor.definition.definition import Definition
     from rankscope.monitor.definition.slices import Slice, Slicing
-    from rankscope.monitor.store.records import Version
+    from rankscope.monitor.store.records import Chunk, Context, Version
     from rankscope.monitor.store.store import Store
-    from rankscope.monitor.store.tables.chunks import Chunk, Context
 
     Kind: TypeAlias = Literal["set", "period", "version"]
 

@@ -22,8 +22,7 @@ if TYPE_CHECKING:
     from rankscope.measures import Measure
     from rankscope.monitor.definition.definition import Definition
     from rankscope.monitor.evaluate.grades import Graded
-    from rankscope.monitor.store.tables.chunks import Chunk
-    from rankscope.monitor.store.tables.documents import ItemColumns
+    from rankscope.monitor.store.records import Chunk, ItemColumns
 
 PARTS = ("truncation", "ordering", "undefined", "ideal")
 """What there is of nDCG beside its value."""

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from rankscope.monitor.monitor import Monitor
     from rankscope.monitor.server.http.endpoint import Asked
     from rankscope.monitor.server.pool import Desk
-    from rankscope.monitor.store.tables.outbox import Letter, Webhook
+    from rankscope.monitor.store.records import OutboxRow, Webhook
 
 PATH = "/v1/webhook"
 
@@ -165,7 +165,7 @@ def _write_webhook(webhook: Webhook | None) -> dict[str, Any] | None:
     }
 
 
-def write_letter(letter: Letter) -> dict[str, Any]:
+def write_letter(letter: OutboxRow) -> dict[str, Any]:
     """Write what became of a notification."""
     return {
         "id": letter.notification_id,
