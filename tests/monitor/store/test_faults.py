@@ -159,7 +159,7 @@ def test_what_is_lost_is_noticed(left: Path, damage: str) -> None:
 
 def test_a_loss_is_named(left: Path) -> None:
     cut(left / "events.db-wal", -1)
-    with pytest.raises(FileError, match="up to number 10, which were acknowledged, found them up"):
+    with pytest.raises(FileError, match=r"lost: .* acknowledged them up to 10"):
         SQLiteStore(left / "events.db")
 
 
@@ -279,7 +279,8 @@ def test_no_more_events_wait_than_may(tmp_path: Path) -> None:
         waiting = [store.submit("music", [make_ranking(number)]) for number in range(3)]
         with pytest.raises(FileError) as refused:
             store.submit("music", [make_ranking(3)])
-        assert (refused.value.code, store.waiting) == ("store_overloaded", 3)
+        assert refused.value.code == "store_overloaded"
+        assert refused.value.message.startswith("3 events wait")
         go_on.set()
         assert [answer.result()[0].status for answer in waiting] == ["accepted"] * 3
         assert store.append("music", [make_ranking(3)])[0].status == "accepted"
@@ -373,13 +374,14 @@ def test_the_log_is_cut_once_no_reader_needs_it(
         store.append("music", [make_ranking(number) for number in range(-2, 0)])
         reading = store.read("music", size=1)
         next(reading)
+        log = tmp_path / "events.db-wal"
         for number in range(100):
             store.append("music", [make_ranking(number)])
-        assert store.log_bytes > 2 << 17
+        assert log.stat().st_size > 2 << 17
         # What a reader sees is of the moment at which it began.
         assert sum(len(chunk.seqs) for chunk in reading) == 1
         sent = 100
-        while store.log_bytes > 2 << 17 and sent < 1000:
+        while log.stat().st_size > 2 << 17 and sent < 1000:
             store.append("music", [make_ranking(sent)])
             sent += 1
         assert sent < 1000
@@ -390,7 +392,9 @@ def test_one_process_writes_and_all_may_read(tmp_path: Path) -> None:
     path = tmp_path / "events.db"
     with SQLiteStore(path) as store:
         store.append("music", [make_ranking(1)])
-        with pytest.raises(FileError, match=f"process {os.getpid()} writes") as refused:
+        with pytest.raises(
+            FileError, match=f"another process .*: process {os.getpid()}"
+        ) as refused:
             SQLiteStore(path)
         assert refused.value.code == "store_locked"
         assert read_back(open_sqlite_reader(path), "music") == read_back(store, "music")
@@ -434,7 +438,7 @@ def test_a_store_of_another_version_is_left_alone(tmp_path: Path) -> None:
         connection.execute("UPDATE meta SET value = '99' WHERE name = 'schema_version'")
     connection.close()
     before = path.read_bytes()
-    with pytest.raises(FileError, match=f"version {VERSION}, found version 99") as refused:
+    with pytest.raises(FileError, match=f"99; this release uses version {VERSION}") as refused:
         SQLiteStore(path)
     assert refused.value.code == "store_version"
     assert path.read_bytes() == before
@@ -450,7 +454,7 @@ def test_what_is_no_store_is_left_alone(tmp_path: Path) -> None:
     with sqlite3.connect(other) as connection:
         connection.execute("CREATE TABLE songs (name TEXT)")
     connection.close()
-    with pytest.raises(FileError, match="found tables songs") as refused:
+    with pytest.raises(FileError, match="its tables are songs") as refused:
         SQLiteStore(other)
     assert refused.value.code == "store_version"
 
