@@ -14,9 +14,11 @@ from inspect import getsource
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
+from rankscope._core import POLICY, SHARES
 from rankscope.cli.commands import COMMANDS
 from rankscope.cli.parser import Parser, describe_argument
 from rankscope.data.diagnostics import SENTENCES
+from rankscope.measures import objects
 from rankscope.measures.compat import translations
 from rankscope.monitor.events.event import Item, Label, Ranking
 from rankscope.monitor.events.names import ITEM_NAMES, LABEL_NAMES, RANKING_NAMES
@@ -67,6 +69,23 @@ def write_diagnostics() -> str:
         f"| `{code}` | {FIELD.sub(shown_field, sentence)} |" for code, sentence in SENTENCES.items()
     ]
     return "\n".join(["| code | message |", "| --- | --- |", *lines])
+
+
+def write_measures() -> str:
+    """Return the list of the objects of all measures."""
+    *names, last = sorted(objects.__all__, key=str.lower)
+    return f"{', '.join(f'`{name}`' for name in names)} and `{last}`."
+
+
+def write_words(field: str) -> str:
+    """Return the table of the values that a field of the policy can have."""
+    lines = [
+        f"| `{word}(0.1)` | {meaning} |" if word in SHARES else f"| `{word}` | {meaning} |"
+        for word, meaning in POLICY[field].items()
+    ]
+    default = "This is the default for runs." if field == "ties" else "This is the default."
+    lines[0] = f"{lines[0].removesuffix(' |')} {default} |"
+    return "\n".join(["| value | meaning |", "| --- | --- |", *lines])
 
 
 def shown_field(field: re.Match[str]) -> str:
@@ -171,6 +190,10 @@ def write_table(what: str, which: str) -> str:
             return write_defects()
         case "diagnostics", "":
             return write_diagnostics()
+        case "measures", "":
+            return write_measures()
+        case "policy", field:
+            return write_words(field)
     message = f"expected a table that the package has, found {what} {which}"
     raise ValueError(message)
 

@@ -33,6 +33,7 @@ def opened(browser: Browser) -> Iterator[Open]:
         context.add_init_script(
             "addEventListener('securitypolicyviolation', (e) => console.error(e.violatedDirective))"
         )
+        context.set_default_timeout(300_000)
         page = context.new_page()
         url = path.as_uri()
         page.on("request", lambda asked: asked.url == url or seen.append(asked.url))

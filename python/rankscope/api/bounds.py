@@ -1,10 +1,12 @@
-"""The bounds of rankings: asks the core, and bounds the mean."""
+"""The bounds of the values of rankings, over all grades that unjudged documents may have."""
 
 from __future__ import annotations
 
 import math
 
-from rankscope import _core, engine
+from rankscope import engine
+from rankscope._core import Plan, bound_difference
+from rankscope._core import bound as bound_each
 from rankscope.api.refusals import check_averaged, check_judgments
 from rankscope.data.policy import Policy
 from rankscope.errors import UsageError
@@ -45,13 +47,13 @@ def bound(
     plan = _plan(rankings, asked, chosen, grades)
     workers = engine.count_threads(threads)
     if against is None:
-        found = _core.bound(rankings._core, plan, grades, workers)  # noqa: SLF001 - a part of it
+        found = bound_each(rankings._core, plan, grades, workers)  # noqa: SLF001 - a part of it
     else:
         _check_pair(rankings, against)
         other = replace(chosen, ties=against.tie_policy)
         values = values - against.evaluate(asked, policy=other, threads=threads).per_query(asked)
         pair = against._core, rankings._core  # noqa: SLF001 - parts of them
-        found = _core.bound_difference(*pair, plan, grades, workers)
+        found = bound_difference(*pair, plan, grades, workers)
     lower, upper, unjudged = (
         np.frombuffer(memoryview(column), dtype=np.dtype(column.typecode)) for column in found[:3]
     )
@@ -117,15 +119,15 @@ def _read_scale(
     return sorted(set(grades))
 
 
-def _plan(rankings: Rankings, measure: Measure, policy: Policy, scale: list[float]) -> _core.Plan:
-    """Make a plan that knows the gains of all grades of the scale, too."""
+def _plan(rankings: Rankings, measure: Measure, policy: Policy, scale: list[float]) -> Plan:
+    """Make a plan that includes the gains of all grades of the scale."""
     grades = sorted({*rankings.grades, *scale})
     request = engine.read_request(measure, policy, convention=None, score_type=None, grades=grades)
     return engine.make_plan(request, rankings.tie_policy, grades, "error")
 
 
 def _check_pair(rankings: Rankings, against: Rankings) -> None:
-    """Refuse rankings whose unjudged documents cannot be compared.
+    """Raise an error for rankings whose unjudged documents can't be compared.
 
     Raises:
         UsageError: They have other judgments, or no identifiers.
@@ -142,7 +144,7 @@ def _check_pair(rankings: Rankings, against: Rankings) -> None:
 
 
 def _bound_mean(upper: NDArray[np.float64], is_optional: NDArray[np.bool_]) -> float:
-    """Bound a mean from above: queries that may be left out take part where they raise it."""
+    """Return the upper bound of a mean from which queries may be excluded."""
     import numpy as np  # noqa: PLC0415 - loads with the first array
 
     is_there = ~np.isnan(upper)

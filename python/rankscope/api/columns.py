@@ -1,4 +1,4 @@
-"""The columns of rankings, as NumPy and Python see them."""
+"""The columns of rankings as NumPy arrays and Python objects."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ from rankscope.records import record
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from typing import Any, Literal
+    from typing import Any
 
     import numpy as np
     from numpy.typing import NDArray
 
-    from rankscope import _core
-    from rankscope.data.policy import Ties
+    from rankscope._core import Judgments, Rankings
+    from rankscope.data.policy import Duplicates, ScoreType, Ties
     from rankscope.data.qrels import Queries
     from rankscope.engine import Groups
 
 
 @record(frozen=True, slots=True)
 class Choices:
-    """How rankings were made.
+    """The choices with which rankings were made.
 
     Args:
         ties: What decides between equal scores.
@@ -35,8 +35,8 @@ class Choices:
     """
 
     ties: Ties
-    duplicates: Literal["error", "first", "max"]
-    score_type: Literal["float64", "float32"]
+    duplicates: Duplicates
+    score_type: ScoreType
     has_ideal: bool = False
 
 
@@ -55,12 +55,12 @@ class Columns:
     def __init__(
         self,
         queries: Queries,
-        core: _core.Rankings,
+        core: Rankings,
         name: str,
         choices: Choices,
         *,
         notes: Sequence[tuple[str, int, int]] = (),
-        judgments: _core.Judgments | None = None,
+        judgments: Judgments | None = None,
     ) -> None:
         self._queries = queries
         self._core = core
@@ -76,17 +76,17 @@ class Columns:
 
     @property
     def tie_policy(self) -> Ties:
-        """What decides between equal scores."""
+        """How equal scores are ordered."""
         return self._choices.ties
 
     @property
-    def score_type(self) -> Literal["float64", "float32"]:
+    def score_type(self) -> ScoreType:
         """How scores are compared."""
         return self._choices.score_type
 
     @property
     def knows_unretrieved(self) -> bool:
-        """Whether documents that were not retrieved may be judged: rows alone have none of them."""
+        """Whether judged documents that weren't retrieved are known. Rows alone don't have them."""
         return self._judgments is not None or self._choices.has_ideal
 
     @property
@@ -96,7 +96,7 @@ class Columns:
 
     @property
     def offsets(self) -> NDArray[np.int64]:
-        """Where the rows of each query begin, and the last ones end; shape (queries + 1,)."""
+        """Where the rows of each query begin, and the last ones end. Shape (queries + 1,)."""
         return self._column("offsets")
 
     @property
@@ -111,12 +111,12 @@ class Columns:
 
     @property
     def grades(self) -> list[float]:
-        """The different grades of the judged documents, ascending."""
+        """The distinct grades of the judged documents, ascending."""
         return self._core.grades()
 
     @property
     def ideal_offsets(self) -> NDArray[np.int64]:
-        """Where the judged grades of each query begin in `ideal`; shape (queries + 1,)."""
+        """Where the judged grades of each query begin in `ideal`. Shape (queries + 1,)."""
         return self._column("ideal_offsets")
 
     @property
@@ -125,7 +125,7 @@ class Columns:
         return self._column("ideal")
 
     def doc_ids(self, query: str) -> list[str]:
-        """Give the documents retrieved for a query, in rank order.
+        """Return the documents retrieved for a query, in rank order.
 
         Raises:
             KeyError: The query is not judged.
@@ -139,7 +139,7 @@ class Columns:
         return self._core.doc_ids(index)
 
     def attribute(self, name: str) -> list[str]:
-        """Give an attribute of each query, as text.
+        """Return an attribute of each query, as text.
 
         Raises:
             UsageError: The rankings have no such attribute.

@@ -1,10 +1,11 @@
-"""The losses of rankings: evaluates what a ledger is made of."""
+"""The losses of rankings: retrieval, truncation and ordering."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
 from rankscope import engine
+from rankscope._core import EMPTY_VALUES
 from rankscope.api.columns import Columns
 from rankscope.api.refusals import check_judgments
 from rankscope.data.policy import Policy
@@ -39,7 +40,7 @@ def measure_losses(
     weights: Weights | None,
     threads: int | None,
 ) -> Losses:
-    """Evaluate what the ledger of a measure is made of, and make it; see `Rankings.losses`."""
+    """Evaluate the losses of a measure. `Rankings.losses` documents the arguments."""
     parts = Parts.of(engine.read_measure(measure))
     chosen = engine.read_policy(policy, Policy(ties=rankings.tie_policy))
     check_policy(chosen)
@@ -52,7 +53,8 @@ def measure_losses(
         )
 
     # Where it is undefined, nothing is lost, whatever the value is.
-    shares = replace(chosen, empty="zero") if chosen.empty == "one" else chosen
+    counts = EMPTY_VALUES.get(chosen.empty, 0.0) > 0.0
+    shares = replace(chosen, empty="zero") if counts else chosen
     if parts.ideal is None:
         losses = evaluate([parts.value, *parts.losses], shares)
         values = losses if shares == chosen else evaluate([parts.value], chosen)
@@ -112,7 +114,7 @@ def _evaluate_stages(
     by: By | None,
     weights: Weights | None,
 ) -> dict[str, Evaluation]:
-    """Evaluate the retrieval loss of each stage, over the queries that are in the ledger."""
+    """Evaluate the retrieval loss of each stage over the queries of the losses."""
     if not stages:
         return {}
     import numpy as np  # noqa: PLC0415 - loads with the first array
@@ -136,7 +138,7 @@ def _evaluate_stages(
 
 
 def _group(rankings: Rankings, by: By) -> Mapping[str, object]:
-    """Name the slice of each query, as other rankings of the same queries need it."""
+    """Return the slice of each query."""
     if isinstance(by, Mapping):
         return by
     columns = [rankings.attribute(name) for name in ([by] if isinstance(by, str) else by)]

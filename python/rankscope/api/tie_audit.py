@@ -1,10 +1,11 @@
-"""The audit of ties: asks the core, with scores as given and as narrower types would round them."""
+"""The audit of ties, with scores as given and as narrower types would round them."""
 
 from __future__ import annotations
 
 import math
 
-from rankscope import _core, engine
+from rankscope import engine
+from rankscope._core import audit_ties as audit_spreads
 from rankscope.api.refusals import check_averaged
 from rankscope.api.rounding import NARROW, find_precision, round_scores
 from rankscope.data.policy import Policy
@@ -28,7 +29,7 @@ def audit_ties(
     policy: Policy | str | None,
     threads: int | None,
 ) -> TieAudit:
-    """Audit the ties of rankings; see `Rankings.ties`."""
+    """Audit the ties of rankings. `Rankings.ties` documents the arguments."""
     import numpy as np  # noqa: PLC0415 - loads with the first array
 
     asked = engine.read_measure(measure)
@@ -46,7 +47,7 @@ def audit_ties(
         core = rankings._core  # noqa: SLF001 - a part of it
         expected, lower, upper, variance, tied = (
             np.frombuffer(memoryview(column), dtype=np.dtype(column.typecode))
-            for column in _core.audit_ties(core, plan, scores, workers)
+            for column in audit_spreads(core, plan, scores, workers)
         )
         # Where a measure is undefined, its value is that of the policy in every order.
         is_undefined = np.isnan(lower)
@@ -126,6 +127,6 @@ def _summarise(values: NDArray[np.float64], found: Spread, precision: str) -> Ti
 
 
 def _mean(column: NDArray[np.float64], values: NDArray[np.float64]) -> float:
-    """The mean of a column over the queries that have a value."""
+    """Return the mean of a column over the queries that have a value."""
     counted = column[values == values].tolist()  # noqa: PLR0124 - NaN alone differs
     return math.fsum(counted) / len(counted) if counted else math.nan

@@ -1,8 +1,10 @@
-"""Joins measures, policy and input into one call of the core, and its answer into a result."""
+"""Evaluates measures under a policy by one call of the core."""
 
 from __future__ import annotations
 
-from rankscope import _core
+from rankscope._core import Evaluation as CoreEvaluation
+from rankscope._core import Plan, Rankings, evaluate_dict, evaluate_path
+from rankscope._core import evaluate_run as evaluate_held_run
 from rankscope.adapters import rank_run as rank_input
 from rankscope.adapters import read_judgments, read_run, recognise
 from rankscope.data.diagnostics import describe
@@ -25,13 +27,12 @@ from rankscope.results import Counts, Evaluation
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
-    from typing import Literal
 
     from rankscope.adapters.inputs import Input
     from rankscope.conventions import Convention
     from rankscope.data.diagnostics import Diagnostic
     from rankscope.data.interval import Interval
-    from rankscope.data.policy import Policy
+    from rankscope.data.policy import Policy, ScoreType
     from rankscope.engine.requests import Measures, Request
     from rankscope.engine.slices import Groups
     from rankscope.engine.weights import Weights
@@ -51,7 +52,7 @@ def load_qrels(
 
     Raises:
         InputError: They are not of the format.
-        FileError: The file cannot be read.
+        FileError: The file can't be read.
     """
     check_choice("duplicates", duplicates, DUPLICATES)
     check_choice("encoding", encoding, ENCODINGS)
@@ -70,7 +71,7 @@ def load_qrels(
 
 
 def read_columns(given: Mapping[str, str] | None) -> dict[str, str]:
-    """Read which column has which role.
+    """Read the mapping of roles to columns.
 
     Raises:
         UsageError: A role is not known.
@@ -90,12 +91,12 @@ def rank_run(
     encoding: str,
     score_type: str,
     columns: Mapping[str, str] | None = None,
-) -> tuple[_core.Rankings, Input, list[tuple[str, int, int]]]:
-    """Read a run into memory, join and rank it; say what it was, and what was suspicious.
+) -> tuple[Rankings, Input, list[tuple[str, int, int]]]:
+    """Read a run into memory, join it with its judgments, and rank it.
 
     Raises:
         InputError: It is not of the format.
-        FileError: The file cannot be read.
+        FileError: The file can't be read.
     """
     check_choice("duplicates", duplicates, DUPLICATES)
     check_choice("encoding", encoding, ENCODINGS)
@@ -128,18 +129,18 @@ def evaluate_run(
     weights: Weights | None = None,
     interval: Interval | None = None,
     duplicates: str = "error",
-    score_type: Literal["float64", "float32"] | None = None,
+    score_type: ScoreType | None = None,
     encoding: str = "utf-8",
     threads: int | None = None,
     strict: bool = False,
     progress: Progress = None,
 ) -> Evaluation:
-    """Evaluate a run; `rankscope.evaluate` says what the arguments mean.
+    """Evaluate a run. `rankscope.evaluate` documents the arguments.
 
     Raises:
         UsageError: A measure, the policy or another argument is not one.
         InputError: The run is not of the format, or the policy refuses it.
-        FileError: The file cannot be read.
+        FileError: The file can't be read.
     """
     grades = qrels.judgments.grades()
     request = read_request(
@@ -151,14 +152,14 @@ def evaluate_run(
     named = read_columns(columns)
     found = recognise(run, "run", named)
     notes: list[tuple[str, int, int]] = []
-    ties = request.policy.ties
+    ties = request.ties
     weighed = read_weights(weights, qrels.judgments.query_ids)
     plan = make_plan(request, ties, grades, duplicates, weights=weighed)
     told = watch(found, progress)
     if found.kind == "file":
-        answer = _core.evaluate_path(qrels.judgments, plan, found.source, encoding, workers, told)
+        answer = evaluate_path(qrels.judgments, plan, found.source, encoding, workers, told)
     elif found.kind == "mapping":
-        answer = _core.evaluate_dict(qrels.judgments, plan, found.value)
+        answer = evaluate_dict(qrels.judgments, plan, found.value)
     elif found.kind == "table":
         ranked = rank_input(
             qrels.judgments,
@@ -177,7 +178,7 @@ def evaluate_run(
         held = read_run(
             found, duplicates=duplicates, encoding=encoding, score_type=request.score_type
         )
-        answer = _core.evaluate_run(qrels.judgments, plan, held, workers)
+        answer = evaluate_held_run(qrels.judgments, plan, held, workers)
     evaluation = make_evaluation(
         answer,
         request,
@@ -200,8 +201,8 @@ def make_plan(
     duplicates: str,
     *,
     weights: list[float] | None = None,
-) -> _core.Plan:
-    """Make what the core is asked for.
+) -> Plan:
+    """Make the plan that the core evaluates.
 
     Args:
         request: What is to be evaluated, and how.
@@ -224,17 +225,17 @@ def make_plan(
         rows.append((measure.name, kernel, params, measure.judged_only, own))
     fields = policy.to_dict() | {"ties": ties}
     cutoffs = [k if k is None else min(k, LONGEST_LIST) for k in cutoffs_of(request.measures)]
-    return _core.Plan(rows, fields, duplicates, request.score_type, cutoffs, weights)
+    return Plan(rows, fields, duplicates, request.score_type, cutoffs, weights)
 
 
 def cutoffs_of(measures: list[Measure]) -> list[int | None]:
-    """Give the cutoffs of the measures, ascending; the whole list, as `None`, comes last."""
+    """Return the cutoffs of the measures, ascending. `None`, the whole list, comes last."""
     cutoffs = {measure.k for measure in measures}
     return [*sorted(k for k in cutoffs if k is not None), *([None] if None in cutoffs else [])]
 
 
 def make_evaluation(
-    answer: _core.Evaluation,
+    answer: CoreEvaluation,
     request: Request,
     *,
     queries: Queries,
@@ -245,7 +246,7 @@ def make_evaluation(
     groups: Groups | None = None,
     threads: int = 1,
 ) -> Evaluation:
-    """Make a result of the core's answer.
+    """Make a result from the core's answer.
 
     Raises:
         LimitError: There are too many groups.
@@ -304,7 +305,7 @@ def make_evaluation(
 
 
 def refuse_diagnostics(notes: Iterable[Diagnostic]) -> None:
-    """Refuse anything suspicious, as `strict` asks.
+    """Raise an error if there is any diagnostic, for `strict`.
 
     Raises:
         FormatError: There is something; the first is named.
@@ -320,7 +321,7 @@ def refuse_diagnostics(notes: Iterable[Diagnostic]) -> None:
 
 
 def watch(found: Input, progress: Progress) -> Callable[[int], None] | None:
-    """Make what is told the bytes read so far of what tells the caller their total as well."""
+    """Adapt a progress callback that takes bytes read and total bytes."""
     if progress is None:
         return None
     total = found.size

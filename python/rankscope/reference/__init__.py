@@ -5,6 +5,8 @@ The core computes the same numbers, to the last bit; the tests compare the two.
 
 from __future__ import annotations
 
+from types import FunctionType
+
 from rankscope.reference import binary, cascade, count, gain, judged, loss, sets
 from rankscope.reference.means import mean as mean
 from rankscope.reference.order import Retrieved as Retrieved
@@ -14,37 +16,28 @@ from rankscope.reference.query import Query as Query
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
+    from types import ModuleType
 
-KERNELS: dict[str, Callable[..., float]] = {
-    "ndcg": gain.ndcg,
-    "dcg": gain.dcg,
-    "idcg": gain.idcg,
-    "cg": gain.cg,
-    "retrieval_loss": loss.retrieval_loss,
-    "truncation_loss": loss.truncation_loss,
-    "ordering_loss": loss.ordering_loss,
-    "ap": binary.ap,
-    "rr": binary.rr,
-    "precision": binary.precision,
-    "recall": binary.recall,
-    "rprec": binary.rprec,
-    "success": binary.success,
-    "f": binary.f,
-    "iprec": binary.iprec,
-    "set_precision": sets.set_precision,
-    "set_recall": sets.set_recall,
-    "set_f": sets.set_f,
-    "set_ap": sets.set_ap,
-    "bpref": judged.bpref,
-    "infap": judged.infap,
-    "judged": judged.judged,
-    "err": cascade.err,
-    "rbp": cascade.rbp,
-    "rbp_residual": cascade.rbp_residual,
-    "num_ret": count.num_ret,
-    "num_rel": count.num_rel,
-    "num_q": count.num_q,
-}
+FAMILIES = (gain, loss, binary, sets, judged, cascade, count)
+
+
+def _find_kernels(family: ModuleType) -> dict[str, Callable[..., float]]:
+    """Return the kernels of a module: its functions of a query whose parameters have names only."""
+    return {
+        name: function
+        for name, function in vars(family).items()
+        if isinstance(function, FunctionType)
+        and function.__module__ == family.__name__
+        and not name.startswith("_")
+        and function.__code__.co_varnames[: function.__code__.co_argcount] == ("query",)
+    }
+
+
+KERNELS: dict[str, Callable[..., float]] = {}
+"""Every kernel by its name, which is that of its function."""
+
+for _family in FAMILIES:
+    KERNELS |= _find_kernels(_family)
 
 
 def value(

@@ -1,8 +1,8 @@
-"""A table that a result returns: named columns, and four ways out."""
+"""A table of named columns, with exports to data frames."""
 
 from __future__ import annotations
 
-from rankscope.results import tables
+from rankscope.results.tables import Tabular
 from rankscope.results.text import format_value, show
 
 TYPE_CHECKING = False
@@ -10,9 +10,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from typing import Any, TypeAlias
 
-    import pandas as pd
-    import polars as pl
-    import pyarrow as pa
     from numpy.typing import NDArray
 
     Cell = str | int | float | None
@@ -20,12 +17,11 @@ if TYPE_CHECKING:
     Column: TypeAlias = Held | Callable[[], Held]
 
 
-class Table:
-    """Named columns of one length; immutable.
+class Table(Tabular):
+    """An immutable table of named columns.
 
-    A cell is a text, a number, or `None` where there is nothing to say. Columns that are arrays
-    stay arrays, and those that are functions are read when first asked for, so that a table of many
-    rows costs nothing before it is looked at.
+    A cell is a text, a number, or `None`. A column can be an array, or a function that is only
+    called when the column is first read, so that creating a large table costs nothing.
 
     Examples:
         >>> table = Table({"country": ["de", "at"], "queries": [2, 1], "nDCG@10": [0.5, 1.0]})
@@ -48,64 +44,45 @@ class Table:
         """The names of the columns."""
         return tuple(self._given)
 
+    @property
+    def columns(self) -> dict[str, Held]:
+        """The columns, by name."""
+        return {name: self._read(name) for name in self._given}
+
     def column(self, name: str) -> tuple[Cell, ...]:
-        """Give a column.
+        """Return the cells of a column.
 
         Raises:
-            KeyError: There is none of this name.
+            KeyError: There is no such column.
         """
         held = self._read(name)
         return tuple(held.tolist() if hasattr(held, "tolist") else held)
 
     def array(self, name: str) -> NDArray[Any]:
-        """Give a column as an array of NumPy, without a copy where it is one.
+        """Return a column as a NumPy array, without a copy if it is one.
 
         Raises:
-            KeyError: There is none of this name.
+            KeyError: There is no such column.
         """
         import numpy as np  # noqa: PLC0415 - loads with the first array
 
         return np.asarray(self._read(name))
 
     def rows(self) -> list[tuple[Cell, ...]]:
-        """Give the rows, in order."""
+        """Return the rows, in order."""
         return list(zip(*map(self.column, self.names), strict=True))
 
     def to_dict(self) -> dict[str, dict[str, Cell]]:
-        """Give a mapping of the first column's texts to the other columns' values."""
+        """Return the other columns of each row by the text in its first column, as nested dicts."""
         names = self.names[1:]
         return {str(key): dict(zip(names, rest, strict=True)) for key, *rest in self.rows()}
 
-    def to_pandas(self) -> pd.DataFrame:
-        """Give a pandas data frame.
-
-        Raises:
-            UsageError: pandas is not installed.
-        """
-        return tables.to_pandas(self._columns())
-
-    def to_polars(self) -> pl.DataFrame:
-        """Give a Polars data frame.
-
-        Raises:
-            UsageError: Polars is not installed.
-        """
-        return tables.to_polars(self._columns())
-
-    def to_arrow(self) -> pa.Table:
-        """Give an Arrow table.
-
-        Raises:
-            UsageError: pyarrow is not installed.
-        """
-        return tables.to_arrow(self._columns())
-
-    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
-        return self.to_arrow().__arrow_c_stream__(requested_schema)
+    def _tabulate(self) -> Mapping[str, Held]:
+        return self.columns
 
     def __len__(self) -> int:
         held = [column for column in self._given.values() if not callable(column)]
-        return len(held[0]) if held else len(next(iter(self._columns().values()), ()))
+        return len(held[0]) if held else len(next(iter(self.columns.values()), ()))
 
     def __str__(self) -> str:
         cells = self.rows()
@@ -139,9 +116,6 @@ class Table:
         if callable(column):
             column = self._given[name] = column()
         return column
-
-    def _columns(self) -> dict[str, Held]:
-        return {name: self._read(name) for name in self._given}
 
 
 def _show(cell: Cell) -> str:

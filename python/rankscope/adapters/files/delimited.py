@@ -1,4 +1,4 @@
-"""Text with a delimiter and a header: CSV and TSV."""
+"""Delimited text with a header: CSV and TSV."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ class DelimitedFile:
             yield block.text, block.first_line
 
     def _read_header(self) -> tuple[bytes, int]:
-        """Read the first row that is not blank; give what follows it, and its line."""
+        """Read the first non-blank row, and return the rest and its line number."""
         for text, line in self._pieces:
             rows = csv.reader(io.StringIO(text.decode(), newline="\n"), delimiter=self._delimiter)
             for row in rows:
@@ -150,7 +150,7 @@ class DelimitedFile:
         yield arrow.RecordBatch.from_arrays(list(columns.values()), schema=self.schema), lines
 
     def _read_numbers(self, columns: dict[str, Any], lines: Lines) -> None:
-        """Make columns of numbers of those that hold them as text."""
+        """Convert text columns that hold numbers."""
         mistakes = []
         for name, cells in columns.items():
             role = role_of(name, self.columns)
@@ -192,7 +192,7 @@ class DelimitedFile:
         )
 
     def _explain(self, text: bytes, line: int) -> tuple[int, InputError]:
-        """Find the first record that is none: where it begins, and what is wrong with it."""
+        """Find the first invalid record: where it begins, and what is wrong with it."""
         wanted = len(self._header)
         records = self._blocks.find_records(text)
         counts = self._blocks.count_fields(text)

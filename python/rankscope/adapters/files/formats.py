@@ -1,4 +1,4 @@
-"""Which format a file has, told by what it is called and by its first bytes."""
+"""Recognizes the format of a file by its name and its first bytes."""
 
 from __future__ import annotations
 
@@ -61,11 +61,11 @@ ARCHIVES = (
 
 
 def refuse_archive_name(path: str, name: str) -> None:
-    """Refuse a path that ends as those of archives do.
+    """Raise an error for a path with the ending of an archive.
 
     Args:
         path: The path.
-        name: What messages call it.
+        name: The name for messages.
 
     Raises:
         FormatError: It is the path of an archive.
@@ -76,7 +76,7 @@ def refuse_archive_name(path: str, name: str) -> None:
 
 
 def check_format(given: str | None) -> None:
-    """Refuse a format that is none.
+    """Raise an error for an unknown format.
 
     Raises:
         UsageError: It is none.
@@ -90,7 +90,7 @@ def check_format(given: str | None) -> None:
 
 
 def tell_format(path: str) -> Format:
-    """Return the format of a file by its name: TREC text where the name tells none.
+    """Return the format that the name of a file says: TREC text unless it has a known ending.
 
     Examples:
         >>> [tell_format(name) for name in ("a.CSV", "a.jsonl.gz", "a.parquet.gz", "csv")]
@@ -100,7 +100,7 @@ def tell_format(path: str) -> Format:
 
 
 def list_files(path: str) -> list[str]:
-    """Give the files of tables that a folder or a pattern means, by name; none if it means none.
+    """Return the table files that a folder or pattern matches, sorted by name.
 
     Of the folders in a folder, those count that are called as partitions are: `day=2026-11-21`.
 
@@ -152,7 +152,7 @@ def _is_pattern(path: str) -> bool:
 
 
 def recognise_path(path: str, is_known: Callable[[list[str]], bool]) -> Format:
-    """Tell the format of what a path means: a file, a folder or a pattern.
+    """Return the format of a file, folder or pattern.
 
     Args:
         path: The path; `-` is text in the format of TREC.
@@ -175,7 +175,7 @@ def recognise_path(path: str, is_known: Callable[[list[str]], bool]) -> Format:
 
 
 def _read_header(path: str) -> list[str]:
-    """The fields of the first line; none of what cannot be looked into."""
+    """Return the fields of the first line, none if the file can't be peeked into."""
     try:
         if not stat.S_ISREG(os.stat(path).st_mode):  # noqa: PTH116 - pathlib loads slowly
             return []
@@ -200,7 +200,7 @@ def _open_text(path: str) -> BinaryIO:
 
 
 def refuse_binary(path: str) -> None:
-    """Refuse a file that is called a text, and is a table of columns by its first bytes.
+    """Raise an error for a file whose name says text and whose first bytes say Parquet or Arrow.
 
     Raises:
         FormatError: It is one; the hint names its format.
@@ -225,7 +225,7 @@ def refuse_binary(path: str) -> None:
 
 
 def size_of(given: str | bytes) -> int:
-    """The size in bytes of a file, or of all files of a folder or a pattern; 0 of what has none."""
+    """Return the size in bytes of a file, or of all files of a folder or pattern, 0 if unknown."""
     if isinstance(given, bytes):
         return len(given)
     files = list_files(given) or [given]
@@ -236,7 +236,7 @@ def size_of(given: str | bytes) -> int:
 
 
 def is_scores(path: str) -> bool:
-    """Whether the first line of a file that is not blank is one word, as scores have it."""
+    """Check whether the first non-blank line of a file is one word, as in a file of scores."""
     try:
         with open(path, "rb") as file:  # noqa: PTH123 - pathlib loads slowly
             line = next((line for line in file if line.strip()), b"")

@@ -1,4 +1,4 @@
-"""Says what is wrong with lines of JSON, one by one: slow, for blocks that may be wrong."""
+"""Explains what is wrong with lines of JSON: a slow pass over blocks that may be invalid."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ ONE_A_LINE = "write one object a line: jq -c ."
 
 @record(frozen=True, slots=True)
 class Kind:
-    """What the values of a key are.
+    """The type of the values of a key.
 
     Args:
         type: Of which type; that of those in the list, if it is one. Numbers may be of any.
@@ -38,7 +38,7 @@ class Kind:
 
 
 def read_object(text: bytes, names: Iterable[str], *, is_cut: bool = False) -> dict[str, object]:
-    """Read one line strictly.
+    """Read one line of JSON strictly.
 
     Args:
         text: The line.
@@ -88,7 +88,7 @@ def read_object(text: bytes, names: Iterable[str], *, is_cut: bool = False) -> d
 
 
 def check_value(value: object, role: str) -> None:
-    """Refuse what cannot stand in a column; a null is for whoever reads the column.
+    """Raise an error for a value that a column can't hold, except nulls.
 
     Args:
         value: What stands there; a list is a column of several rows.
@@ -143,7 +143,7 @@ def _is_rounded(value: object) -> bool:
 def find_mistake(
     text: bytes, line: int, roles: Mapping[str, str], kinds: Mapping[str, Kind], *, is_last: bool
 ) -> InputError | None:
-    """Find the first line that is no object, or holds what it should not.
+    """Find the first line that isn't a valid object.
 
     Args:
         text: Some whole lines.
@@ -221,7 +221,7 @@ def _say_syntax(text: bytes, mistake: JSONMistake, *, is_cut: bool) -> FormatErr
 
 
 def _find_double(value: object) -> Flaw | None:
-    """Find an object with a name twice; numbers that JSON lacks are for the column to judge."""
+    """Find an object with a duplicate key."""
     waiting = [value]
     while waiting:
         one = waiting.pop()

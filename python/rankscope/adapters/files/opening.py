@@ -1,4 +1,4 @@
-"""Opens a file for reading: whatever the operating system says, packed or not."""
+"""Opens files, compressed or not, and words the errors of the operating system."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def open_binary(given: str | bytes, name: str) -> BinaryIO:
 
 
 def close(file: BinaryIO) -> None:
-    """Close what was opened; standard input is not ours."""
+    """Close a file, unless it is standard input."""
     if file is not sys.stdin.buffer:
         file.close()
 
@@ -66,13 +66,13 @@ def _say_why(path: str, name: str, error: OSError | ValueError) -> FileError:
 
 
 class TextSource:
-    """The bytes of a text: unpacked where it is packed, and turned into UTF-8.
+    """The bytes of text: decompressed, and converted to UTF-8.
 
     Args:
         file: Where they are.
-        name: What messages call it.
+        name: The name for messages.
         encoding: `utf-8` or `latin-1`.
-        progress: Called with the bytes of the file read so far.
+        progress: A function that is called with the bytes of the file read so far.
     """
 
     def __init__(
@@ -96,7 +96,7 @@ class TextSource:
         return None
 
     def read(self, size: int) -> bytes:
-        """Return about so many bytes; none at the end.
+        """Return about `size` bytes, none at the end.
 
         Raises:
             InputError: The file is an archive, or its compressed data are cut off, damaged or
@@ -153,11 +153,11 @@ class OpenFile:
     Args:
         file: Where its bytes are.
         given: The path, or the bytes of a file.
-        name: What messages call it.
+        name: The name for messages.
         form: Its format.
         wanted: The columns that are wanted.
         encoding: How text is encoded.
-        progress: Called with the bytes read so far.
+        progress: A function that is called with the bytes read so far.
     """
 
     file: BinaryIO
@@ -169,12 +169,12 @@ class OpenFile:
     progress: Progress = None
 
     def read_text(self) -> TextSource:
-        """Return its text, unpacked and in UTF-8."""
+        """Return the text, decompressed and in UTF-8."""
         return TextSource(self.file, self.name, encoding=self.encoding, progress=self.progress)
 
 
 class _Counted(io.RawIOBase):
-    """A file that says how much of it was read, and lets its start be seen."""
+    """A file that counts the bytes read, and lets callers peek at its start."""
 
     def __init__(self, file: BinaryIO) -> None:
         super().__init__()
@@ -183,17 +183,17 @@ class _Counted(io.RawIOBase):
         self.count = 0
 
     def peek(self, size: int) -> bytes:
-        """Look at the start, without taking it."""
+        """Return the first bytes without consuming them."""
         while len(self._head) < size and (more := self._file.read(size - len(self._head))):
             self._head += more
         return self._head
 
     def readable(self) -> bool:
-        """Say that it can be read."""
+        """Return that the file is readable."""
         return True
 
     def read(self, size: int = -1) -> bytes:
-        """Take some bytes."""
+        """Read some bytes."""
         head, self._head = self._head, b""
         text = head + self._file.read(max(size - len(head), 0))
         self.count += len(text)
@@ -201,7 +201,7 @@ class _Counted(io.RawIOBase):
 
 
 def facts_of(file: BinaryIO) -> tuple[int, int] | None:
-    """The size of a plain file, and when it was written; none of anything else."""
+    """Return the size and modification time of a regular file, `None` for anything else."""
     import stat  # noqa: PLC0415 - only tables need it
 
     try:
@@ -212,7 +212,7 @@ def facts_of(file: BinaryIO) -> tuple[int, int] | None:
 
 
 def check_unchanged(file: BinaryIO, facts: tuple[int, int] | None, name: str) -> None:
-    """Refuse a file that somebody wrote to since its facts were taken.
+    """Raise an error if a file has changed since its facts were taken.
 
     Raises:
         FileError: Somebody did.

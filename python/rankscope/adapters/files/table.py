@@ -1,4 +1,4 @@
-"""A table in one file or many: batches of the wanted columns, and the place of each row."""
+"""A table in one or more files: batches of the wanted columns, and the place of each row."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
         """A file of rows, read batch by batch.
 
         Attributes:
-            name: What messages call it.
+            name: The name for messages.
             names: The names of its columns.
             columns: The columns that are wanted, by role.
             schema: The schema of its batches.
@@ -73,7 +73,7 @@ def open_batches(
     encoding: str = "utf-8",
     progress: Progress = None,
 ) -> TableFile:
-    """Open a file of rows, or all files of a folder or a pattern, to read it batch by batch.
+    """Open a file, or all files of a folder or pattern, to read batch by batch.
 
     Args:
         given: A path, `-` for standard input, a folder, a pattern such as `logs/*.parquet`, or the
@@ -83,16 +83,16 @@ def open_batches(
         needed: Roles of which there must be a column; of several together, one.
         others: The names of further columns, such as those to group by.
         format: The format, where the name of the file does not tell it.
-        name: What messages call it; the path if left out.
+        name: The name for messages (default: the path).
         encoding: How text is encoded: `utf-8` or `latin-1`.
-        progress: Called with the bytes read so far, of all files.
+        progress: A function that is called with the bytes read so far, of all files.
 
     Returns:
-        The batches, their schema, and the columns by role. A role without a column is left out.
+        The batches, their schema, and the columns by role, for the roles that have one.
 
     Raises:
         InputError: It is not of the format, or a column that is named or needed is not there.
-        FileError: The file cannot be read.
+        FileError: The file can't be read.
     """
     called = name or (given if isinstance(given, str) else "<bytes>")
     files = list_files(given) if isinstance(given, str) else []
@@ -107,10 +107,10 @@ def open_batches(
 
 
 class TableFile:
-    """A table of files, which is read once, batch by batch.
+    """A table in one or more files, read once, batch by batch.
 
     Attributes:
-        name: What messages call it.
+        name: The name for messages.
         columns: By role, the name of its column; further columns by their own names.
         schema: The Arrow schema of the batches: the columns by their own names; ids are text or
             integers of 64 bits, numbers are float64, and what is neither is as it was.
@@ -175,12 +175,12 @@ class TableFile:
         self.close()
 
     def close(self) -> None:
-        """Close the file that is open; reading to the end does so as well."""
+        """Close the open file, if reading hasn't reached its end."""
         close(self._handle)
 
     @property
     def notes(self) -> list[tuple[str, int, int]]:
-        """What was suspicious but legal in what was read: code, count, first line.
+        """Diagnostics of what was read: code, count, first line.
 
         The line is 0 where lines mean nothing, as in several files.
         """
@@ -189,7 +189,7 @@ class TableFile:
         return found + ([("empty_lists", self.empty_lists, 0)] if self.empty_lists else [])
 
     def find_line(self, row: int) -> tuple[str, int]:
-        """Find the file and the line of a row; in a file without lines, the row in the file.
+        """Return the file and the line of a row, or the row number in a file without lines.
 
         Args:
             row: The 1-based row, counted through all batches read so far.
@@ -200,7 +200,7 @@ class TableFile:
         return span.file, span.lines.of_row(at)
 
     def place(self, error: RankscopeError) -> RankscopeError:
-        """Say of an error in a row of the batches where it is in the files."""
+        """Add the file and line to an error in a row of the batches."""
         if error.line is None or error.line > self._rows:
             error.file = self.name
         else:
@@ -230,14 +230,14 @@ class TableFile:
             raise
 
     def _lists_of(self, file: File) -> set[str]:
-        """The columns of lists, if rows hold whole rankings; else a list is one of labels."""
+        """Return the list columns if rows hold whole rankings. Otherwise a list holds labels."""
         lists = {field.name for field in file.schema if is_list(field.type)}
         inner = {file.columns[role] for role in IN_LISTS if role in file.columns}
         holds = any(name in lists or name.rpartition(".")[0] in lists for name in inner)
         return lists if holds else set()
 
     def _is_in_rank_order(self) -> bool:
-        """Whether lists, which are in rank order where neither ranks nor scores order them."""
+        """Check whether lists define the rank order because there are no ranks or scores."""
         is_ordered = {"rank", "score"} & self._current.columns.keys()
         is_asked = "rank" in self._wanted.roles
         return is_asked and not is_ordered and bool(self._lists_of(self._current))
@@ -297,7 +297,7 @@ class TableFile:
 
 @record(frozen=True, slots=True)
 class Span:
-    """Rows of the batches that are together in a file.
+    """A range of rows that come from one file.
 
     Args:
         first: How many rows come before, through all batches.

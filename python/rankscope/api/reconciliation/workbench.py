@@ -9,7 +9,7 @@ from rankscope import engine
 from rankscope.adapters import recognise, recognise_table
 from rankscope.api.rankings import Rankings
 from rankscope.api.refusals import check_order
-from rankscope.data.policy import Policy
+from rankscope.data.policy import Policy, ties_of
 from rankscope.data.qrels import Qrels
 from rankscope.errors import MeasureError, PolicyError
 from rankscope.file import File
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
     from rankscope.adapters.inputs import Input
     from rankscope.conventions.rules import Rules
+    from rankscope.data.policy import Duplicates
     from rankscope.errors import RankscopeError
     from rankscope.results import Evaluation
     from rankscope.typing import InputLike
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
 
 
 class Workbench:
-    """An input, and what rules have made of it so far.
+    """An input, and the outcomes of the rules evaluated so far.
 
     Args:
         rank: Ranks the input as rules say.
@@ -57,10 +58,10 @@ class Workbench:
         run: InputLike,
         *,
         columns: Mapping[str, str] | None,
-        duplicates: Literal["error", "first", "max"],
+        duplicates: Duplicates,
         encoding: Literal["utf-8", "latin-1"],
     ) -> Workbench:
-        """Take judgments and a run.
+        """Make a workbench for judgments and a run.
 
         Raises:
             InputError: The judgments are not of the format.
@@ -82,10 +83,10 @@ class Workbench:
             encoding=encoding,
         )
         return cls(
-            lambda rules: rank(ties=rules.policy.ties, score_type=rules.score_type),
+            lambda rules: rank(ties=ties_of(rules.policy), score_type=rules.score_type),
             lambda _, number: dict(judgments.documents(number)),
             judgments.grades(),
-            Policy(),
+            Policy().resolve(),
         )
 
     @classmethod
@@ -94,14 +95,14 @@ class Workbench:
         table: object,
         *,
         columns: Mapping[str, str | None],
-        duplicates: Literal["error", "first", "max"],
+        duplicates: Duplicates,
         encoding: Literal["utf-8", "latin-1"],
     ) -> Workbench:
-        """Take a table whose rows hold both scores and grades.
+        """Make a workbench for a table whose rows hold both scores and grades.
 
         Raises:
-            InputError: A column is missing, or holds what cannot be read.
-            FileError: A file cannot be read.
+            InputError: A column is missing, or holds invalid values.
+            FileError: A file can't be read.
         """
         rank = partial(
             Rankings.from_table,
@@ -117,22 +118,22 @@ class Workbench:
         default = Policy(ties="average")
 
         def rank_table(rules: Rules) -> Rankings:
-            rankings = rank(ties=rules.policy.ties)
-            check_order(rankings, rules.policy.ties, rules.score_type)
+            rankings = rank(ties=ties_of(rules.policy))
+            check_order(rankings, ties_of(rules.policy), rules.score_type)
             return rankings
 
-        return cls(rank_table, _judged_rows, rank(ties=default.ties).grades, default)
+        return cls(rank_table, _judged_rows, rank(ties=ties_of(default)).grades, default)
 
     def evaluate(self, wanted: Iterable[Rules]) -> None:
-        """Evaluate by each of these rules, so that `outcome` has them at hand.
+        """Evaluate under each of these rules, for `outcome` to return.
 
         Raises:
-            InputError: The input is not of the format.
+            InputError: The input doesn't have the expected format.
         """
         by_order: dict[tuple[str, str], dict[Policy, list[Rules]]] = {}
         for rules in dict.fromkeys(wanted):
             if rules not in self._outcomes:
-                policies = by_order.setdefault((rules.policy.ties, rules.score_type), {})
+                policies = by_order.setdefault((ties_of(rules.policy), rules.score_type), {})
                 policies.setdefault(rules.policy, []).append(rules)
         for policies in by_order.values():
             try:
@@ -145,7 +146,7 @@ class Workbench:
                 self._outcomes |= _evaluate(rankings, alike)
 
     def outcome(self, rules: Rules) -> Outcome | RankscopeError:
-        """Give what rules come to, or why there is nothing."""
+        """Return the outcome of rules, or the error they raised."""
         if rules not in self._outcomes:
             self.evaluate([rules])
         return self._outcomes[rules]
@@ -153,7 +154,7 @@ class Workbench:
 
 @record(frozen=True, slots=True)
 class Outcome:
-    """What rules come to.
+    """The outcome of a set of rules.
 
     Args:
         evaluation: An evaluation under their policy.
@@ -180,7 +181,7 @@ class Outcome:
 
 
 def _keep(found: Input, given: object) -> object:
-    """Hold what can be read once only."""
+    """Read an input into memory if it can be read only once."""
     if found.is_stdin:
         text = sys.stdin.buffer.read()
         return File(text, found.format, found.columns) if found.format else text  # type: ignore[arg-type]  # one that is known
@@ -200,7 +201,7 @@ def _judged_rows(rankings: Rankings, number: int) -> dict[str, float]:
 def _evaluate(
     rankings: Rankings, alike: Sequence[Rules]
 ) -> Mapping[Rules, Outcome | RankscopeError]:
-    """Evaluate the measures of rules with one policy, in one pass if none of them is refused."""
+    """Evaluate the measures of rules with one policy, in one pass if all are accepted."""
     try:
         evaluation = rankings.evaluate([each.measure for each in alike], policy=alike[0].policy)
     except (MeasureError, PolicyError) as error:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 TRIES = 5
 MOST_RULES = 1000
-WAITS = "no period is known for good yet"
+WAITS = "no period is final yet"
 CHANGED = Verdict("INSUFFICIENT", f"the rule was changed; {WAITS}")
 
 
@@ -152,7 +152,7 @@ def resolve_rule(store: Store, project: str, name: str, *, now: int, actor: str)
         if known.state != "ALERT":
             return changed, None, "rule.resolve"
         rule = Rule.from_json(known.rule)
-        told = _turn(changed, project, rule, Verdict("OK", "somebody has dealt with it"), now)
+        told = _turn(changed, project, rule, Verdict("OK", "marked as resolved"), now)
         return *told, "rule.resolve"
 
     _write(store, project, name, change, now=now, actor=actor)

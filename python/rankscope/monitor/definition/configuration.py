@@ -10,7 +10,7 @@ from rankscope.monitor.definition.definition import Definition
 from rankscope.monitor.definition.slices import MOST
 from rankscope.monitor.events.fields import can_be_stored
 from rankscope.monitor.events.limits import DAY, HOUR, Limits
-from rankscope.monitor.events.times import format_time
+from rankscope.monitor.events.times import describe_time
 from rankscope.records import record
 
 TYPE_CHECKING = False
@@ -226,7 +226,7 @@ BASELINES: Mapping[str, BaselineChoice | None] = {
 
 
 def describe_baseline(choice: BaselineChoice | None) -> str:
-    """Say what values are held against.
+    """Return what values are compared with, in words.
 
     Examples:
         >>> describe_baseline(BASELINES["validation"]), describe_baseline(None)
@@ -239,7 +239,7 @@ def describe_baseline(choice: BaselineChoice | None) -> str:
     if choice.kind == "version":
         what = "the version before the newest"
     elif choice.since is not None and choice.until is not None:
-        what = f"{format_time(choice.since)} to {format_time(choice.until)}"
+        what = f"{describe_time(choice.since)} to {describe_time(choice.until)}"
     else:
         what = f"{choice.environment} set"
     who = " ".join(filter(None, (choice.model, choice.version)))

@@ -167,13 +167,13 @@ def _count_in(marks: NDArray[np.bool_], offsets: NDArray[np.int64]) -> NDArray[n
 
 
 REASONS = {
-    "counts": "counts",
-    "retracts": "takes away what was said before",
+    "counts": "counted",
+    "retracts": "retracts earlier labels",
     "corrected": "replaced by a later correction",
-    "retracted": "taken away by a later retraction",
-    "late": "came after the attribution window was closed",
-    "not yet": "had not happened yet",
-    "not shown": "of a document that was not shown",
+    "retracted": "retracted later",
+    "late": "after the attribution window",
+    "not yet": "in the future",
+    "not shown": "document was not shown",
 }
 """What a status means, in words."""
 

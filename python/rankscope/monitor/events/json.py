@@ -1,4 +1,4 @@
-"""Reads JSON of events, strictly: what is wrong in an object is the error of that object."""
+"""Reads JSON events strictly. A flaw rejects only the object that has it."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class EventJSON:
         self._json = StrictJSON()
 
     def load(self, text: bytes) -> object:
-        """Read a text; a `Flaw` stands in the place of each value that is not accepted.
+        """Read JSON. A `Flaw` takes the place of each value that isn't accepted.
 
         Raises:
             RefusedError: It is not JSON.

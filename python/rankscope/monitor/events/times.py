@@ -23,7 +23,7 @@ YEARS = range(-30_610_224_000_000_000, 221_845_392_000_000_000)
 
 
 def read_clock() -> int:
-    """Give the time, in microseconds since 1970 in UTC."""
+    """Return the current time in microseconds since 1970 in UTC."""
     return time.time_ns() // 1000
 
 
@@ -76,7 +76,7 @@ def _read_text(text: str, where: str) -> tuple[int | None, bool]:
 
 
 def format_time(moment: int) -> str:
-    """Write microseconds since 1970 as people read them.
+    """Write microseconds since 1970 as an RFC 3339 timestamp.
 
     Examples:
         >>> format_time(1_500_000)
@@ -115,7 +115,7 @@ WRITTEN = (("d", DAY, 2), ("h", HOUR, 1), ("m", MINUTE, 1))
 
 
 def read_duration(text: str) -> int:
-    """Read how long something is, in microseconds.
+    """Read a duration as microseconds.
 
     Raises:
         UsageError: It is not a duration, or one of more than a thousand years.
@@ -142,7 +142,7 @@ def read_duration(text: str) -> int:
 
 
 def write_duration(duration: int) -> str:
-    """Write how long something is, in the largest unit of which it is a whole number.
+    """Write a duration in the largest unit that divides it.
 
     Args:
         duration: In microseconds.
@@ -157,3 +157,37 @@ def write_duration(duration: int) -> str:
         if duration >= fewest * unit and duration % unit == 0:
             return f"{duration // unit}{name}"
     return f"{duration // SECOND if duration % SECOND == 0 else duration / SECOND}s"
+
+
+def describe_time(moment: int) -> str:
+    """Return a time for people: to the minute, in UTC; midnight as a date alone.
+
+    Examples:
+        >>> describe_time(0), describe_time(5_400_000_000), describe_time(1_500_000)
+        ('1 Jan 1970', '1 Jan 1970, 01:30 UTC', '1 Jan 1970, 00:00:01 UTC')
+    """
+    at = EPOCH + timedelta(microseconds=moment)
+    day = f"{at.day} {at:%b %Y}"
+    if moment % DAY == 0:
+        return day
+    return f"{day}, {at:%H:%M:%S} UTC" if at.second else f"{day}, {at:%H:%M} UTC"
+
+
+def describe_duration(duration: int) -> str:
+    """Return a duration as people say it.
+
+    Args:
+        duration: In microseconds.
+
+    Examples:
+        >>> [describe_duration(minutes * MINUTE) for minutes in (60, 90, 1440, 3840)]
+        ['1 h', '1 h 30 min', '1 day', '2 days 16 h']
+        >>> describe_duration(45 * SECOND), describe_duration(SECOND // 2), describe_duration(0)
+        ('45 s', '0.5 s', '0 s')
+    """
+    days, rest = divmod(duration, DAY)
+    hours, rest = divmod(rest, HOUR)
+    minutes, rest = divmod(rest, MINUTE)
+    units = ((days, "day" if days == 1 else "days"), (hours, "h"), (minutes, "min"))
+    parts = [f"{count:,} {unit}" for count, unit in units if count]
+    return " ".join([*parts, *([f"{rest / SECOND:g} s"] if rest or not parts else [])])

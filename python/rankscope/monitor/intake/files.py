@@ -1,4 +1,4 @@
-"""Files of events, read a little at a time, each object with its place.
+"""Reads files of events in pieces, with the line or row of each object.
 
 JSON holds an object an event. A table holds a document or a label a row; or a ranking a row, where
 its documents are lists.
@@ -38,7 +38,7 @@ BLANKS = b" \t\r"
 
 @record(frozen=True, slots=True)
 class Objects:
-    """Some objects of a file.
+    """A batch of objects of a file.
 
     Args:
         objects: The objects; in the place of what is none, a `RefusedError` that says why.
@@ -57,7 +57,7 @@ class EventFile:
         given: A path; `-` is standard input.
         format: Its format, where its name does not tell it.
         encoding: How its text is encoded, `utf-8` or `latin-1`.
-        progress: Called with the bytes read so far.
+        progress: A function that is called with the bytes read so far.
     """
 
     given: str
@@ -72,12 +72,12 @@ class EventFile:
 
     @property
     def size(self) -> int:
-        """How many bytes it has, 0 where that is not known."""
+        """The size in bytes, 0 if unknown."""
         return 0 if self.is_stream else os.path.getsize(self.given)  # noqa: PTH202 - pathlib loads slowly
 
     @property
     def is_stream(self) -> bool:
-        """Whether it can be read only once."""
+        """Whether the file can be read only once."""
         return self.given == "-" or not os.path.isfile(self.given)  # noqa: PTH113 - pathlib loads slowly
 
     def tell_format(self) -> str:
@@ -115,10 +115,10 @@ class EventFile:
                 yield from _gather(_split_lines(source))
 
     def read_tables(self, only: Sequence[str] | None = None) -> Iterator[tuple[Any, Lines]]:
-        """Read a file of columns; texts of CSV that stand for numbers stay texts.
+        """Read a file as tables. Numbers in CSV stay text.
 
         Args:
-            only: The columns that are wanted; all of them if left out.
+            only: The columns to read (default: all).
 
         Yields:
             Record batches of Arrow, and the lines of their rows.
@@ -186,14 +186,14 @@ class EventFile:
 
 @record(frozen=True, slots=True)
 class _Columns:
-    """Takes the columns of a file as they are called; stands in the place of `Wanted`."""
+    """Selects columns by name, in place of `Wanted`."""
 
     only: Sequence[str] | None
 
     def choose(
         self, names: Sequence[str], _inside: Mapping[str, Sequence[str]], file: str
     ) -> dict[str, str]:
-        """Choose columns; their keys are no roles, so that nothing is made of what they hold."""
+        """Choose columns. Their keys aren't roles, so values aren't converted."""
         if len(set(names)) < len(names):
             twice = next(name for name, count in Counter(names).items() if count > 1)
             raise FormatError(
@@ -207,7 +207,7 @@ class _Columns:
 
 
 def _split_lines(source: TextSource) -> Iterator[tuple[int, bytes | RefusedError]]:
-    """Give the lines of a text that are not blank; of one that is too long, only that it is."""
+    """Yield the non-blank lines of text, and an error in place of one that is too long."""
     line, rest, is_skipping = 1, b"", False
     while True:
         piece = source.read(PIECE)

@@ -1,4 +1,4 @@
-"""The Axes to draw on: made where there are none, and dressed in a theme."""
+"""The axes to draw on."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ if TYPE_CHECKING:
     from rankscope.plots.matplotlib.theme import Theme
 
 TEXT = 9
-"""The size of text in points."""
+"""The size of text, in points."""
 PAD = 0.1
-"""What is left free around a plot, in inches."""
+"""The margins around a plot, in inches."""
 
 
 def open_axes(ax: Axes | None, theme: Theme, size: tuple[float, float]) -> Axes:
-    """Give Axes dressed in a theme.
+    """Return axes in the style of a theme.
 
     Args:
-        ax: Axes of the caller, or nothing to make a figure.
+        ax: The axes to style, or `None` to create a figure.
         theme: The theme.
-        size: The width and height of a figure to be made, in inches.
+        size: The width and height of the new figure, in inches.
 
     Raises:
         UsageError: Matplotlib is not installed.
@@ -57,14 +57,14 @@ def open_axes(ax: Axes | None, theme: Theme, size: tuple[float, float]) -> Axes:
 
 
 def name_axes(ax: Axes, theme: Theme, *, title: str, x: str, y: str) -> None:
-    """Write the title, and what the axes are."""
+    """Set the title and the labels of the axes."""
     ax.set_title(title, loc="left", color=theme.ink, fontsize=TEXT + 1.5, pad=10)
     ax.set_xlabel(x, color=theme.ink, fontsize=TEXT)
     ax.set_ylabel(y, color=theme.ink, fontsize=TEXT)
 
 
 def dress_legend(legend: Legend, theme: Theme) -> None:
-    """Give a legend no frame, and the ink of the theme."""
+    """Style a legend: no frame, and the text color of the theme."""
     legend.set_frame_on(False)
     for text in legend.get_texts():
         text.set_color(theme.ink)

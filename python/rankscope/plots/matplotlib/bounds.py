@@ -1,4 +1,4 @@
-"""Values and what they could still be."""
+"""The plot of values with bounds."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ MOST_NAMES = 30
 
 
 def draw_bounds(data: BoundsChart, ax: Axes | None = None, *, theme: ThemeName = "light") -> Axes:
-    """Draw values with their bounds: lying with their names, or upright where there are many.
+    """Draw values with their bounds, as rows with names, or as columns if there are many.
 
     Args:
-        data: The values.
-        ax: Where to draw; Axes of a new figure if left out.
-        theme: `light` or `dark` paper.
+        data: The values, from `BoundsChart`.
+        ax: The axes to draw on (default: axes of a new figure).
+        theme: `light` or `dark` background.
 
     Returns:
-        The Axes.
+        The axes.
 
     Raises:
-        UsageError: Matplotlib is not installed, or there is no such theme.
+        UsageError: Matplotlib is not installed, or the theme doesn't exist.
     """
     colours = find_theme(theme)
     count = len(data.ranges)

@@ -1,4 +1,4 @@
-"""A measure by cutoff."""
+"""The plot of a measure by cutoff."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ if TYPE_CHECKING:
 
 
 def draw_cutoffs(data: CutoffCurve, ax: Axes | None = None, *, theme: ThemeName = "light") -> Axes:
-    """Draw a measure by cutoff, a line a run, with intervals where there are some.
+    """Draw a measure by cutoff, with one line per run and with intervals, if any.
 
     Args:
-        data: The values.
-        ax: Where to draw; Axes of a new figure if left out.
-        theme: `light` or `dark` paper.
+        data: The values, from `CutoffCurve`.
+        ax: The axes to draw on (default: axes of a new figure).
+        theme: `light` or `dark` background.
 
     Returns:
-        The Axes.
+        The axes.
 
     Raises:
-        UsageError: Matplotlib is not installed, or there is no such theme.
+        UsageError: Matplotlib is not installed, or the theme doesn't exist.
     """
     colours = find_theme(theme)
     ax = open_axes(ax, colours, (7.2, 4.4))

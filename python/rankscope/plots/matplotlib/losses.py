@@ -1,4 +1,4 @@
-"""What nDCG lost, stacked."""
+"""The plot of losses."""
 
 from __future__ import annotations
 
@@ -15,22 +15,22 @@ if TYPE_CHECKING:
 
 COLUMNS = 4
 ROW = 17
-"""How high a row of the legend is, in points."""
+"""The height of a row of the legend, in points."""
 
 
 def draw_losses(data: LossBars, ax: Axes | None = None, *, theme: ThemeName = "light") -> Axes:
-    """Draw what was lost as stacked bars: lying by run or slice, upright over time.
+    """Draw losses as stacked bars, horizontal by run or slice, and vertical over time.
 
     Args:
-        data: The bars.
-        ax: Where to draw; Axes of a new figure if left out.
-        theme: `light` or `dark` paper.
+        data: The bars, from `LossBars`.
+        ax: The axes to draw on (default: axes of a new figure).
+        theme: `light` or `dark` background.
 
     Returns:
-        The Axes.
+        The axes.
 
     Raises:
-        UsageError: Matplotlib is not installed, or there is no such theme.
+        UsageError: Matplotlib is not installed, or the theme doesn't exist.
     """
     colours = find_theme(theme)
     count = len(data.bars)

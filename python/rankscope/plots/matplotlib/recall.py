@@ -1,4 +1,4 @@
-"""Interpolated precision by recall."""
+"""The precision-recall plot."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ if TYPE_CHECKING:
 def draw_precision_recall(
     data: PrecisionRecall, ax: Axes | None = None, *, theme: ThemeName = "light"
 ) -> Axes:
-    """Draw interpolated precision by recall, a line a run.
+    """Draw interpolated precision by recall, with one line per run.
 
     Args:
-        data: The values.
-        ax: Where to draw; Axes of a new figure if left out.
-        theme: `light` or `dark` paper.
+        data: The values, from `PrecisionRecall`.
+        ax: The axes to draw on (default: axes of a new figure).
+        theme: `light` or `dark` background.
 
     Returns:
-        The Axes.
+        The axes.
 
     Raises:
-        UsageError: Matplotlib is not installed, or there is no such theme.
+        UsageError: Matplotlib is not installed, or the theme doesn't exist.
     """
     colours = find_theme(theme)
     ax = open_axes(ax, colours, (6.0, 4.6))

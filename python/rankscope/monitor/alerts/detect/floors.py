@@ -102,7 +102,7 @@ class Floors:
             return Held(None, None, "the project has no baseline")
         wanted = self._want(self._choice, model, version)
         if wanted is None:
-            return Held(None, None, f"there is no version of {model or 'the model'} before")
+            return Held(None, None, f"there is no earlier version of {model or 'the model'}")
         if wanted not in self._samples:
             since, until, now, contexts = wanted
             self._samples[wanted] = collect_sample(
@@ -170,7 +170,7 @@ def hold(rule: Rule, baseline: Sample, contexts: Sequence[int], threads: int = 1
         return Held(
             None,
             None,
-            f"the baseline has {count} users or queries with a value, {rule.fewest} are needed",
+            f"the baseline has {count} users or queries with a value, and needs {rule.fewest}",
         )
     if rule.kind == "threshold":
         mean = estimate_mean(values, clusters, T, threads)
@@ -188,5 +188,5 @@ def hold(rule: Rule, baseline: Sample, contexts: Sequence[int], threads: int = 1
     try:
         floor = find_floor(means, tolerance, T, threads)
     except UsageError as error:
-        return Held(None, None, f"the baseline gives no floor: {error.message}")
+        return Held(None, None, f"the baseline has no floor: {error.message}")
     return Held(floor.value, floor.baseline)

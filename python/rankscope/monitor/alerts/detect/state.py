@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from rankscope.monitor.alerts.detect.progress import Progress
 from rankscope.monitor.alerts.rule import Rule
-from rankscope.monitor.events.times import format_time
+from rankscope.monitor.events.times import describe_time
 from rankscope.records import record
 
 TYPE_CHECKING = False
@@ -62,13 +62,11 @@ def decide(rule: Rule, progress: Progress, versions: Iterable[Version], now: int
     last = max((one.last for one in versions if _is_watched(rule, one)), default=None)
     quiet_since = now - now % rule.length - QUIET_PERIODS * rule.length
     if last is not None and last < quiet_since:
-        return Verdict("NO_DATA", f"no ranking since {format_time(last)}")
+        return Verdict("NO_DATA", f"no rankings since {describe_time(last)}")
     judged = [stream for stream in progress.streams if stream.state == "OK"]
     if not judged:
         reasons = [stream.reason for stream in progress.streams if stream.reason]
-        waits = (
-            f"no period is known for good yet; the first is that of {format_time(progress.first)}"
-        )
+        waits = f"no period is final yet; the first begins at {describe_time(progress.first)}"
         return Verdict("INSUFFICIENT", reasons[0] if reasons else waits)
     if progress.has_late_labels:
         newest = percent(progress.newest_labelled, progress.newest_rankings)
@@ -76,7 +74,9 @@ def decide(rule: Rule, progress: Progress, versions: Iterable[Version], now: int
         told = f"labels are late: {newest} of rankings have labels, {before} before"
         return Verdict("INSUFFICIENT", told)
     count = len(judged)
-    return Verdict("OK", f"{count} stream{'' if count == 1 else 's'} at or above what is asked")
+    floors = "its floor" if count == 1 else "their floors"
+    slices = "slice is" if count == 1 else "slices are"
+    return Verdict("OK", f"{count} checked {slices} at or above {floors}")
 
 
 def read_word(stored: str) -> State:
@@ -91,23 +91,30 @@ def _is_watched(rule: Rule, version: Version) -> bool:
 def _tell_fallen(rule: Rule, fallen: list[Stream]) -> str:
     """Tell of the streams that have fallen, those with the most evidence first."""
     ordered = sorted(fallen, key=lambda one: (-one.log_evidence, one.key))
-    told = []
-    for stream in ordered[:MOST_NAMED]:
-        value = "" if stream.value is None else f" {stream.value.value:.4f}"
-        floor = "" if stream.floor is None else f", asked {stream.floor:.4f}"
-        told.append(f"{stream.name}: {rule.measure}{value}{floor}")
+    told = [f"{stream.name}: {rule.measure}{_compare(stream)}" for stream in ordered[:MOST_NAMED]]
     more = len(ordered) - MOST_NAMED
     return "; ".join([*told, *([f"and {more} more"] if more > 0 else [])])
 
 
+def _compare(stream: Stream) -> str:
+    """Compare the newest value of a stream with its floor, which it may have reached again."""
+    if stream.value is None:
+        return ""
+    value, floor = stream.value.value, stream.floor
+    if floor is None:
+        return f" is {value:.4f}"
+    below = "below the floor of" if value < floor else "after a drop below the floor of"
+    return f" is {value:.4f}, {below} {floor:.4f}"
+
+
 def percent(count: int, of: int) -> str:
-    """Write a share as people read it.
+    """Write a share as a percentage.
 
     Examples:
         >>> percent(12, 100)
-        '12 %'
+        '12%'
     """
-    return f"{100 * count / of:.0f} %" if of else "none"
+    return f"{100 * count / of:.0f}%" if of else "none"
 
 
 @record(frozen=True, slots=True, kw_only=True)
