@@ -85,6 +85,11 @@ class GroupCommitter:
         self._thread = threading.Thread(target=self._run, name="rankscope-writer", daemon=True)
         self._thread.start()
 
+    @property
+    def waiting(self) -> int:
+        """The number of events that wait."""
+        return self._waiting
+
     def submit(self, work: Callable[[Transaction], T], size: int) -> Future[T]:
         """Add a job to the queue.
 
@@ -201,11 +206,15 @@ class Checkpointer:
 
     def __init__(self, path: Path, connection: Connection) -> None:
         self._path = path
-        self._log = beside(path, "-wal")
         self._connection = connection
         self._next = AFTER_BYTES
         self._copying: threading.Thread | None = None
         self._error: FileError | None = None
+
+    @property
+    def log_bytes(self) -> int:
+        """The size of the log."""
+        return size_of(beside(self._path, "-wal"))
 
     def advance(self) -> None:
         """Do the next step if it is due, between two transactions of the writer.
@@ -214,7 +223,7 @@ class Checkpointer:
             FileError: The disk fails.
         """
         if self._copying is None:
-            if size_of(self._log) >= self._next:
+            if self.log_bytes >= self._next:
                 self._copying = threading.Thread(target=self._copy, name="rankscope-checkpoint")
                 self._copying.start()
         elif not self._copying.is_alive():
@@ -223,7 +232,7 @@ class Checkpointer:
                 raise self._error
             self._truncate()
             # If a reader keeps the log from being truncated, that is not tried again at once.
-            self._next = size_of(self._log) + AFTER_BYTES
+            self._next = self.log_bytes + AFTER_BYTES
 
     def close(self) -> None:
         """Wait for the thread."""

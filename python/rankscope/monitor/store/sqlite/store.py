@@ -249,10 +249,10 @@ class SQLiteStore(SQLiteReader, Store):
             used = self.query(list_secret_ids)
             with suppress(FileError):
                 self._secrets.keep(used)
-            checkpointer = stack.enter_context(closing(Checkpointer(file, self._connection)))
+            self._checkpointer = stack.enter_context(closing(Checkpointer(file, self._connection)))
             self._committer = GroupCommitter(
                 self._commit,
-                checkpointer.advance,
+                self._checkpointer.advance,
                 seconds=group_seconds,
                 events=group_events,
                 queue=queue_events,
@@ -290,6 +290,16 @@ class SQLiteStore(SQLiteReader, Store):
     def failure(self) -> FileError | None:
         """The reason why nothing more is written, if that is so."""
         return self._committer.failure
+
+    @property
+    def waiting(self) -> int:
+        """The number of events that wait to be committed."""
+        return self._committer.waiting
+
+    @property
+    def log_bytes(self) -> int:
+        """The size of the log."""
+        return self._checkpointer.log_bytes
 
     def transact(self, work: Callable[[Transaction], T], size: int = 1) -> Future[T]:
         """Do some work in a transaction of the writer; see `Store.transact`."""
