@@ -14,6 +14,7 @@ from pathlib import Path
 
 import httpx
 import pytest
+from rankscope.monitor.events.times import to_datetime
 
 pytest.importorskip("sqlalchemy", reason="the store needs SQLAlchemy")
 pytest.importorskip("starlette", reason="the service needs Starlette")
@@ -65,7 +66,7 @@ GUARD = 60
 
 def open_monitor(folder: Path, events: list[Event], name: str = "events") -> Monitor:
     """A monitor that has evaluated some events."""
-    monitor = Monitor.open(f"{folder}/{name}.db", PROJECT, now=lambda: NOW, threads=1)
+    monitor = Monitor.open(f"{folder}/{name}.db", PROJECT, now=lambda: to_datetime(NOW), threads=1)
     monitor.configure(MUSIC)
     for at in range(0, len(events), 5000):
         monitor.store.append(PROJECT, events[at : at + 5000])
@@ -239,7 +240,9 @@ def test_what_is_folded_adds_up_to_the_same_bits(tmp_path: Path) -> None:
 
 
 def test_a_rule_watches_no_more_streams_than_it_may(tmp_path: Path) -> None:
-    rule = Rule(name="quality", measure="nDCG@3", run_length=100.0, since=START, period="hour")
+    rule = Rule(
+        name="quality", measure="nDCG@3", run_length=100.0, since=to_datetime(START), period="hour"
+    )
     with open_monitor(tmp_path, make_log(900)) as monitor:
         set_rule(monitor.store, PROJECT, MUSIC, rule, now=START, actor="test")
         progress = monitor.store.progress(PROJECT, MUSIC.digest)

@@ -6,6 +6,7 @@ import random
 
 import numpy as np
 import pytest
+from rankscope.monitor.events.times import to_datetime
 
 pytest.importorskip("sqlalchemy", reason="the store needs SQLAlchemy")
 
@@ -71,7 +72,7 @@ def make_events(seed: int, count: int = 120) -> list[Event]:
 
 def open_monitor(folder: Path, name: str, times: list[int]) -> Monitor:
     """A monitor whose clock is the last of some times."""
-    monitor = Monitor.open(f"{folder}/{name}.db", now=lambda: times[-1], threads=1)
+    monitor = Monitor.open(f"{folder}/{name}.db", now=lambda: to_datetime(times[-1]), threads=1)
     monitor.configure(MUSIC)
     return monitor
 
@@ -105,7 +106,7 @@ def test_windows_do_not_depend_on_when_they_were_refreshed(tmp_path: Path, seed:
             often.store.append("default", shuffled[start : start + 40] + shuffled[:10])
             often.evaluate()
         times.append(NOW)
-        assert often.evaluate().as_of == NOW
+        assert often.evaluate().as_of == to_datetime(NOW)
         # Values that came first have slices in either store: there is room for all.
         assert spell_out(often) == spell_out(once)
 
@@ -241,7 +242,7 @@ def test_days_are_the_hours_together(tmp_path: Path) -> None:
         monitor.evaluate()
         hours = monitor.series("nDCG@3", version="3")
         days = monitor.series("nDCG@3", every="day", version="3")
-    assert days.starts == (0,)
+    assert days.times == (to_datetime(0),)
     assert days.rankings == (sum(hours.rankings),)
     mean = sum(
         value * count for value, count in zip(hours.values, hours.defined, strict=True) if count
@@ -276,7 +277,7 @@ def test_a_set_is_measured_with_its_slices(tmp_path: Path) -> None:
 
 def test_the_version_before_the_newest_is_held_against(tmp_path: Path) -> None:
     chosen = replace(MUSIC, baseline=BaselineChoice(kind="version"))
-    with Monitor.open(f"{tmp_path}/x.db", now=lambda: NOW, threads=1) as monitor:
+    with Monitor.open(f"{tmp_path}/x.db", now=lambda: to_datetime(NOW), threads=1) as monitor:
         monitor.configure(chosen)
         monitor.store.append("default", make_events(2))
         monitor.evaluate()
@@ -332,7 +333,7 @@ def test_windows_of_deleted_events_stay_whatever_comes_for_them(tmp_path: Path, 
         late = Ranking("late", "late", 5, Items(("a", "b"), (1, 2)), user_id="u")
         monitor.store.append("default", [late, Label("l", "late", "b", 6, ("click",))])
         assert look() == before
-        assert monitor.series("nDCG@3", every="day").starts == (0, DAY)
+        assert monitor.series("nDCG@3", every="day").times == (to_datetime(0), to_datetime(DAY))
 
 
 def test_what_comes_while_rankings_are_read_is_known_when_it_is_met(tmp_path: Path) -> None:

@@ -12,6 +12,7 @@ from functools import partial
 from operator import methodcaller
 
 import pytest
+from rankscope.monitor.events.times import to_datetime
 
 pytest.importorskip("sqlalchemy", reason="the store needs SQLAlchemy")
 
@@ -117,7 +118,7 @@ def test_days_summed_by_many_processes_are_the_same(
     now = 8 * 24 * HOUR
     with (
         open_monitor(tmp_path, "one", [now]) as one,
-        Monitor.open(f"{tmp_path}/many.db", now=lambda: now, threads=3) as many,
+        Monitor.open(f"{tmp_path}/many.db", now=lambda: to_datetime(now), threads=3) as many,
     ):
         many.configure(MUSIC)
         for monitor in (one, many):

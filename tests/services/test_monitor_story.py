@@ -19,7 +19,7 @@ from rankscope.demo.playback import RULE
 from rankscope.demo.story import DEVICE, EXAMPLE, EXAMPLE_GRADES, VERSIONS, WINDOW
 from rankscope.demo.verification import check_monitor, list_final, list_spans
 from rankscope.monitor.events.limits import DAY
-from rankscope.monitor.events.times import format_time, read_clock, read_time
+from rankscope.monitor.events.times import format_time, read_clock, read_time, to_micros
 from rankscope.results.text import format_value
 
 from tests.services.conftest import DESKTOP, PHONE
@@ -144,7 +144,9 @@ def test_one_alert_fires_within_the_promised_delay(production: Production) -> No
     (alert,) = (each for each in production.alerts if each.after == "ALERT")
     (state,) = production.monitor.check()
     day = story.release - story.release % DAY
-    assert alert.time == day + DAY + WINDOW + production.monitor.configuration.grace
+    assert (
+        to_micros(alert.time) == day + DAY + WINDOW + production.monitor.configuration.grace_micros
+    )
     assert [(each.version, each.slice) for each in alert.streams] == [
         (VERSIONS[1], (("device", DEVICE),))
     ]

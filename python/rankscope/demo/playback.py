@@ -6,11 +6,13 @@ from rankscope.demo.story import ATTRIBUTES, WINDOW, define_story
 from rankscope.monitor.alerts.rule import Rule
 from rankscope.monitor.definition.configuration import Configuration
 from rankscope.monitor.events.limits import DAY
+from rankscope.monitor.events.times import to_datetime
 from rankscope.records import record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from datetime import datetime
 
     from rankscope.demo.story import Story
     from rankscope.monitor.alerts.notify.alert import Alert
@@ -31,9 +33,9 @@ class Clock:
     def __init__(self, time: int) -> None:
         self.time = time
 
-    def __call__(self) -> int:
-        """Give what it says."""
-        return self.time
+    def __call__(self) -> datetime:
+        """Return the time of the clock."""
+        return to_datetime(self.time)
 
 
 @record(frozen=True, slots=True)
@@ -82,13 +84,13 @@ def play(story: Story, monitor: Monitor, clock: Clock) -> Iterator[Step]:
         clock: Its clock.
     """
     since = story.start
-    for until in _list_moments(story, monitor.configuration.grace):
+    for until in _list_moments(story, monitor.configuration.grace_micros):
         clock.time = until
         arrived = list(story.between(since, until))
         rankings = monitor.log_rankings(each.event for each in arrived if each.route == "rankings")
         labels = monitor.log_labels(each.event for each in arrived if each.route == "labels")
         monitor.evaluate()
-        alerts = tuple(each for each in monitor.alerts() if each.time == until)
+        alerts = tuple(each for each in monitor.alerts() if each.time == clock())
         yield Step(until, rankings, labels, alerts)
         since = until
 

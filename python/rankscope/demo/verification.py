@@ -9,6 +9,7 @@ from rankscope.demo.expected import judge, mean, split
 from rankscope.demo.story import DEVICE, VERSIONS
 from rankscope.monitor.ask.trace import Span
 from rankscope.monitor.events.limits import DAY
+from rankscope.monitor.events.times import to_datetime, to_micros
 from rankscope.records import record
 
 TYPE_CHECKING = False
@@ -45,8 +46,8 @@ def list_spans(story: Story) -> tuple[Span, Span]:
     """Give what is compared: the version in use until the release, and the new one since."""
     before, after = VERSIONS
     return (
-        Span(story.start, story.release, version=before),
-        Span(story.release, story.end, version=after),
+        Span(to_datetime(story.start), to_datetime(story.release), version=before),
+        Span(to_datetime(story.release), to_datetime(story.end), version=after),
     )
 
 
@@ -97,8 +98,8 @@ def _check_days(searches: Sequence[Judged], monitor: Monitor) -> Iterator[Pair]:
             for measure in monitor.measures:
                 series = monitor.series(measure, every="day", version=version, slice=where)
                 name = f"{measure} of version {version} {dict(where)}"
-                yield f"days of {name}", len(series.starts), len(days)
-                for start, value in zip(series.starts, series.values, strict=True):
+                yield f"days of {name}", len(series), len(days)
+                for start, value in zip(map(to_micros, series.times), series.values, strict=True):
                     yield f"{name} at {start}", value, mean(days[start], measure)
 
 

@@ -15,7 +15,7 @@ from rankscope.monitor.evaluate.days import find_closed, sum_day
 from rankscope.monitor.evaluate.refresh import read_slicing
 from rankscope.monitor.events.limits import DAY, HOUR, MINUTE
 from rankscope.monitor.events.outcome import OTHER_COUNTERS
-from rankscope.monitor.events.times import format_time
+from rankscope.monitor.events.times import format_time, to_micros
 from rankscope.monitor.store.sqlite.files import beside, find_open_files
 from rankscope.monitor.store.sqlite.high_water import HighWater
 from rankscope.monitor.store.sqlite.startup import read_facts
@@ -105,7 +105,7 @@ def examine(monitor: Monitor, path: Path, *, is_complete: bool = False) -> tuple
         _look_at_unshown_labels,
         _look_at_values,
     )
-    findings += [look(quality, monitor.now()) for look in looks]
+    findings += [look(quality, monitor.clock()) for look in looks]
     return (*findings, _look_at_notifications(monitor))
 
 
@@ -221,7 +221,7 @@ def _look_at_evaluation(quality: Quality, now: int) -> Finding:
         hint = "" if is_good else "rankscope monitor evaluate STORE, or serve it"
         return Finding("evaluation", is_good, "nothing was evaluated yet", hint)
     told = f"as of {format_time(quality.as_of)}, {quality.behind:,} events came since"
-    is_late = quality.behind > 0 and now - quality.as_of > MOST_BEHIND
+    is_late = quality.behind > 0 and now - to_micros(quality.as_of) > MOST_BEHIND
     hint = "rankscope monitor evaluate STORE, or serve it" if is_late else ""
     return Finding("evaluation", not is_late, told, hint)
 
@@ -230,7 +230,7 @@ def _look_at_flow(quality: Quality, now: int) -> Finding:
     if quality.newest is None:
         return Finding("flow", False, "no ranking of production is evaluated", "log rankings")
     told = f"the newest ranking of production is of the hour of {format_time(quality.newest)}"
-    is_good = now - quality.newest < QUIET + HOUR
+    is_good = now - to_micros(quality.newest) < QUIET + HOUR
     return Finding("flow", is_good, told, "" if is_good else "are rankings still logged?")
 
 
@@ -262,12 +262,12 @@ def _look_at_notifications(monitor: Monitor) -> Finding:
     if webhook is not None and webhook.disabled is None and webhook.secret is None:
         told = "the secret of the webhook is missing: nothing can be signed and sent to it"
         return Finding("notifications", False, told, "rankscope monitor webhook set STORE ADDRESS")
-    letters = monitor.notifications()
-    lost = [letter for letter in letters if letter.status == "dead"]
+    sent = monitor.notifications()
+    lost = [one for one in sent if one.status == "dead"]
     if lost:
-        told = f"{len(lost):,} of the last {len(letters):,} were given up: {lost[0].problem}"
+        told = f"{len(lost):,} of the last {len(sent):,} were given up: {lost[0].problem}"
         return Finding("notifications", False, told, "rankscope monitor webhook test STORE")
-    waiting = sum(letter.attempts > 0 and letter.status == "waiting" for letter in letters)
+    waiting = sum(one.attempts > 0 and one.status == "waiting" for one in sent)
     return Finding("notifications", True, f"{waiting:,} wait to be sent again")
 
 

@@ -5,10 +5,13 @@ from __future__ import annotations
 from rankscope.monitor.alerts.advance import advance_rules
 from rankscope.monitor.definition.configuration import find_configuration
 from rankscope.monitor.evaluate.refresh import refresh
+from rankscope.monitor.events.times import to_datetime
 from rankscope.records import record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from datetime import datetime
+
     from rankscope.monitor.alerts.notify.alert import Alert
     from rankscope.monitor.store.store import Store
 
@@ -18,7 +21,7 @@ class Round:
     """What one evaluation has done.
 
     Args:
-        as_of: The moment as of which all is up to date, in microseconds since 1970 in UTC.
+        as_of: The time as of which everything is up to date, in UTC.
         seq: The number of the last event that counts.
         hours: How many hours were summed again.
         rankings: How many rankings they have.
@@ -27,7 +30,7 @@ class Round:
         alerts: How the states of rules have changed.
     """
 
-    as_of: int
+    as_of: datetime
     seq: int
     hours: int
     rankings: int
@@ -65,7 +68,7 @@ def evaluate_project(
         store, project, configuration, refreshed.slicing, now=now, threads=threads
     )
     return Round(
-        as_of=now,
+        as_of=to_datetime(now),
         seq=refreshed.seq,
         hours=refreshed.hours,
         rankings=refreshed.rankings,

@@ -28,6 +28,7 @@ from rankscope.results.text import show
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from argparse import Namespace
+    from datetime import datetime
 
     from rankscope.cli.parser import Parser
 
@@ -193,7 +194,7 @@ def _read_pair(text: str) -> tuple[str, str]:
     return one, other
 
 
-def _read_baseline(text: str) -> BaselineChoice | tuple[int, int] | None:
+def _read_baseline(text: str) -> BaselineChoice | tuple[datetime, datetime] | None:
     """Return a baseline, or the ends of a period, which are checked later."""
     if text in BASELINES:
         return BASELINES[text]
@@ -205,7 +206,9 @@ def _read_baseline(text: str) -> BaselineChoice | tuple[int, int] | None:
     return read_moment(since), read_moment(until)
 
 
-def _make_baseline(given: BaselineChoice | tuple[int, int] | None) -> BaselineChoice | None:
+def _make_baseline(
+    given: BaselineChoice | tuple[datetime, datetime] | None,
+) -> BaselineChoice | None:
     if isinstance(given, tuple):
         since, until = given
         return BaselineChoice(kind="period", since=since, until=until)

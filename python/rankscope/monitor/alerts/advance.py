@@ -13,8 +13,9 @@ from rankscope.monitor.alerts.detect.progress import Progress, begin
 from rankscope.monitor.alerts.detect.sample import collect_sample
 from rankscope.monitor.alerts.detect.state import Verdict, decide, read_word
 from rankscope.monitor.alerts.notify.alert import announce
-from rankscope.monitor.alerts.rule import Rule, check_rule
+from rankscope.monitor.alerts.rule import LENGTHS, Rule, check_rule
 from rankscope.monitor.events.limits import SECOND
+from rankscope.monitor.events.times import to_micros
 from rankscope.monitor.store.keys import AuditEntry
 from rankscope.records import record, replace
 
@@ -98,12 +99,12 @@ def advance_rules(
             break
         # Of all that is due, the period that was over first, for all rules that wait for it.
         length, start = min(
-            ((run.rule.length, run.progress.following) for run in due),
+            ((LENGTHS[run.rule.period], run.progress.following) for run in due),
             key=lambda one: (sum(one), one),
         )
         period = reader.read(start, start + length)
         for run in due:
-            if (run.rule.length, run.progress.following) == (length, start):
+            if (LENGTHS[run.rule.period], run.progress.following) == (length, start):
                 run.take(period, reader, slicing)
     for run in runs:
         run.finish()
@@ -207,7 +208,7 @@ class _Run:
         self._versions = versions
         self._now = now
         self._seq = seq
-        self._mature = now - configuration.definition.window * SECOND - configuration.grace
+        self._mature = now - configuration.definition.window * SECOND - configuration.grace_micros
         self._is_lost = self._is_new = False
         self._audit: AuditEntry | None = None
         try:
@@ -228,7 +229,7 @@ class _Run:
 
     def _skip_nothing(self) -> None:
         """Begin where there are rankings: nobody has to look at periods before the first."""
-        length = self.rule.length
+        length = LENGTHS[self.rule.period]
         if self._versions and not self.progress.streams:
             first = min(one.first for one in self._versions)
             at = max(self.progress.following, min(first, self._now) // length * length)
@@ -239,7 +240,7 @@ class _Run:
         """Whether there is a period that is known for good, and is still to be looked at."""
         if self._is_lost or self.complaint or not self._versions:
             return False
-        return self.progress.following + self.rule.length <= self._mature
+        return self.progress.following + LENGTHS[self.rule.period] <= self._mature
 
     def take(self, period: Sample, reader: _Reader, slicing: Slicing) -> None:
         """Look at the next period."""
@@ -258,7 +259,7 @@ class _Run:
 
     def _pass_silence(self) -> None:
         """Look at all periods after the last ranking at once: there is nothing in any of them."""
-        following, length = self.progress.following, self.rule.length
+        following, length = self.progress.following, LENGTHS[self.rule.period]
         if self.is_due and following > max(one.last for one in self._versions):
             count = (self._mature - following) // length
             self.progress = replace(self.progress.count(0, 0), following=following + count * length)
@@ -347,6 +348,7 @@ def address(alert: Alert, rule: Rule, row: RuleRow) -> AlertRow:
     """Say who is to be told of an alert: nobody while its rule is silenced."""
     from rankscope.monitor.store.tables.rules import AlertRow  # noqa: PLC0415 - loads SQLAlchemy
 
-    is_silent = row.silenced_until is not None and alert.time < row.silenced_until
+    time = to_micros(alert.time)
+    is_silent = row.silenced_until is not None and time < row.silenced_until
     channels = ("log", "webhook") if rule.webhook else ("log",)
-    return AlertRow(alert.alert_id, alert.time, alert.to_json(), () if is_silent else channels)
+    return AlertRow(alert.alert_id, time, alert.to_json(), () if is_silent else channels)

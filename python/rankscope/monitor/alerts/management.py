@@ -10,17 +10,18 @@ from rankscope.monitor.alerts.detect.progress import Progress, begin
 from rankscope.monitor.alerts.detect.state import RuleState, Verdict, read_state, read_word
 from rankscope.monitor.alerts.notify.alert import Alert, announce
 from rankscope.monitor.alerts.rule import Rule, check_rule
-from rankscope.monitor.events.times import format_time
+from rankscope.monitor.events.times import format_time, to_datetime
 from rankscope.monitor.store.keys import AuditEntry
-from rankscope.records import replace
+from rankscope.records import record, replace
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from datetime import datetime
 
     from rankscope.monitor.definition.configuration import Configuration
     from rankscope.monitor.store.store import Store
-    from rankscope.monitor.store.tables.outbox import Letter
+    from rankscope.monitor.store.tables.outbox import Status
     from rankscope.monitor.store.tables.rules import AlertRow, RuleRow
 
 TRIES = 5
@@ -47,11 +48,53 @@ def list_alerts(store: Store, project: str, limit: int = 100) -> tuple[Alert, ..
     return tuple(map(Alert.from_json, texts))
 
 
-def list_notifications(store: Store, project: str, limit: int = 100) -> tuple[Letter, ...]:
-    """List the last notifications and what became of them, the newest first."""
+@record(frozen=True, slots=True, kw_only=True)
+class Notification:
+    """A notification and whether it was delivered.
+
+    Args:
+        notification_id: Its ID, the same however often it is sent.
+        channel: Where it goes: `log` or `webhook`.
+        body: The JSON that is sent.
+        created: When it was created, in UTC.
+        status: `waiting`, `delivered`, `dead` if sending was given up, or `summed` if a later
+            notification has reported that.
+        attempts: How often sending was tried.
+        due: When it is tried next, in UTC.
+        finished: When it was delivered or given up, in UTC, or `None`.
+        problem: What went wrong at the last attempt.
+    """
+
+    notification_id: str
+    channel: str
+    body: str
+    created: datetime
+    status: Status
+    attempts: int
+    due: datetime
+    finished: datetime | None
+    problem: str
+
+
+def list_notifications(store: Store, project: str, limit: int = 100) -> tuple[Notification, ...]:
+    """List the last notifications and whether they were delivered, the newest first."""
     from rankscope.monitor.store.tables import outbox as outbox_rows  # noqa: PLC0415 - loads SQLAlchemy
 
-    return tuple(store.query(partial(outbox_rows.list_letters, project=project, limit=limit)))
+    stored = store.query(partial(outbox_rows.list_letters, project=project, limit=limit))
+    return tuple(
+        Notification(
+            notification_id=row.notification_id,
+            channel=row.channel,
+            body=row.body,
+            created=to_datetime(row.created),
+            status=row.status,
+            attempts=row.attempts,
+            due=to_datetime(row.due),
+            finished=None if row.finished is None else to_datetime(row.finished),
+            problem=row.problem,
+        )
+        for row in stored
+    )
 
 
 def set_rule(

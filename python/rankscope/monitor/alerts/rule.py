@@ -11,7 +11,7 @@ from rankscope.errors import MeasureError, UsageError
 from rankscope.monitor.events.fields import can_be_stored
 from rankscope.monitor.events.limits import DAY, HOUR, Limits
 from rankscope.monitor.events.rejection import RefusedError, show
-from rankscope.monitor.events.times import format_time, read_time
+from rankscope.monitor.events.times import format_time, read_time, set_times, to_datetime, to_micros
 from rankscope.records import record, replace
 
 TYPE_CHECKING = False
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from typing import Any, Literal, TypeAlias
 
     from rankscope.monitor.definition.configuration import Configuration
+    from rankscope.monitor.events.times import Time
 
     Kind: TypeAlias = Literal["drop", "threshold"]
     Period: TypeAlias = Literal["hour", "day"]
@@ -55,8 +56,9 @@ class Rule:
         run_length: For a drop: how many periods pass on average before a false alarm, at least.
         fewest: How many users or queries a baseline has to have, and a period for a threshold.
         needs: For a threshold: what has to lie below it, the whole `interval` or the `value`.
-        since: When the first period begins that is looked at, in microseconds since 1970 in UTC; if
-            left out, that is the newest period when the rule is made.
+        since: When the first period that is checked begins (default: the newest period when the
+            rule is created). A `datetime` with a time zone, or ISO text; kept as a `datetime` in
+            UTC.
         webhook: Whether changes of its state go to the webhook; they go to the log in any case.
 
     Raises:
@@ -79,7 +81,7 @@ class Rule:
     run_length: float = 1800.0
     fewest: int = 30
     needs: Needs = "interval"
-    since: int | None = None
+    since: Time | None = None
     webhook: bool = True
 
     def __post_init__(self) -> None:
@@ -101,16 +103,10 @@ class Rule:
             raise _bad("run_length", "2 periods or more", self.run_length)
         if type(self.fewest) is not int or self.fewest < 2:
             raise _bad("fewest", "2 or more", self.fewest)
-        if not (self.since is None or type(self.since) is int):
-            raise _bad("since", "a time", self.since)
+        _read_since(self)
         for name in ("is_relative", "webhook"):
             if type(getattr(self, name)) is not bool:
                 raise _bad(name, "true or false", getattr(self, name))
-
-    @property
-    def length(self) -> int:
-        """How long its period is, in microseconds."""
-        return LENGTHS[self.period]
 
     @property
     def digest(self) -> str:
@@ -123,7 +119,7 @@ class Rule:
     def to_dict(self) -> dict[str, Any]:
         """Give it as numbers and texts."""
         said = {name: getattr(self, name) for name in FIELDS}
-        since = None if self.since is None else format_time(self.since)
+        since = None if self.since is None else format_time(to_micros(self.since))
         return said | {"slices": list(self.slices), "since": since}
 
     def to_json(self) -> str:
@@ -160,7 +156,7 @@ class Rule:
         said["slices"] = tuple(slices)
         if "since" in said:
             try:
-                said["since"], _ = read_time(said["since"], "since")
+                said["since"] = to_datetime(read_time(said["since"], "since")[0])
             except RefusedError as error:
                 raise _bad("since", error.expected, said["since"]) from None
         return cls(**said)
@@ -225,6 +221,13 @@ def _check_name(name: object) -> None:
 def _check_choice(field: str, value: object, choices: tuple[str, ...]) -> None:
     if value not in choices:
         raise _bad(field, " or ".join(choices), value)
+
+
+def _read_since(rule: Rule) -> None:
+    try:
+        set_times(rule, "since")
+    except UsageError:
+        raise _bad("since", "a time with its zone", rule.since) from None
 
 
 def _is_number(value: object) -> bool:

@@ -15,6 +15,7 @@ from rankscope.monitor.evaluate.grades import grade_chunk, judge_labels
 from rankscope.monitor.evaluate.values import evaluate_chunk, place_items
 from rankscope.monitor.events.event import LABEL_KINDS
 from rankscope.monitor.events.limits import SECOND
+from rankscope.monitor.events.times import to_datetime
 from rankscope.monitor.store.tables.chunks import Chunk, LabelColumns
 from rankscope.monitor.store.tables.documents import offsets_of, pack, unpack_columns
 from rankscope.records import replace
@@ -105,8 +106,8 @@ def explain_ranking(
         definition=definition.hash,
         policy=alone.policy,
         value=float(measured.value[0]),
-        now=now,
-        closes=None if now is None else ranking.time + definition.window * SECOND,
+        now=None if now is None else to_datetime(now),
+        closes=None if now is None else to_datetime(ranking.time + definition.window * SECOND),
         is_final=bool(graded.is_mature[0]),
         is_empty=bool(values.is_empty[0]),
         is_refused=is_refused,

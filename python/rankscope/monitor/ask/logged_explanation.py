@@ -8,12 +8,13 @@ from rankscope.explain.derivation import DIGITS, Derivation
 from rankscope.explain.write.blocks import Column, Grid, Heading, Id, Sentence
 from rankscope.explain.write.terms import write_fixed, write_number
 from rankscope.monitor.evaluate.grades import REASONS
-from rankscope.monitor.events.times import format_time
+from rankscope.monitor.events.times import format_time, to_datetime
 from rankscope.records import record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
+    from datetime import datetime
     from typing import Literal, TypeAlias
 
     from rankscope.data.policy import Policy
@@ -91,7 +92,7 @@ class LoggedExplanation(Derivation):
         definition: The hash of the definition that the value is a value of.
         policy: Its policy.
         value: The value, to the bit that of the windows; NaN where the mean leaves it out.
-        now: The moment as of which labels count; `None` for a set, of which all do.
+        now: The time as of which labels count, in UTC; `None` for a set, of which all do.
         closes: When the attribution window closes; `None` for a set.
         is_final: Whether it is closed: no label that comes later changes the value.
         is_empty: Whether there is no relevant document.
@@ -110,8 +111,8 @@ class LoggedExplanation(Derivation):
     definition: str
     policy: Policy
     value: float
-    now: int | None
-    closes: int | None
+    now: datetime | None
+    closes: datetime | None
     is_final: bool
     is_empty: bool
     is_refused: bool
@@ -121,6 +122,11 @@ class LoggedExplanation(Derivation):
     labels: tuple[JudgedLabel, ...]
     losses: Mapping[str, float | None] | None
     derivation: Explanation | RelevanceExplanation | None
+
+    @property
+    def time(self) -> datetime:
+        """When the ranking was shown, in UTC."""
+        return to_datetime(self.ranking.time)
 
     @property
     def formula(self) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
+
 from rankscope.monitor.ask.series import COUNTED
 from rankscope.monitor.evaluate.refresh import read_slicing
 from rankscope.monitor.evaluate.stored_windows import (
@@ -14,12 +16,13 @@ from rankscope.monitor.evaluate.stored_windows import (
     unpack_folded,
 )
 from rankscope.monitor.events.limits import DAY, HOUR
-from rankscope.monitor.events.times import format_time
+from rankscope.monitor.events.times import format_time, to_datetime
 from rankscope.records import record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+    from datetime import datetime
     from typing import Any
 
     from rankscope.monitor.definition.configuration import Configuration
@@ -43,9 +46,9 @@ class Quality:
         shown: By what is counted, how many rankings, or documents, of production; those of
             `Series`.
         curve: How soon labels came.
-        newest: When the newest hour with rankings of production begins, in microseconds since 1970
-            in UTC; `None` where there is none.
-        as_of: As of when windows are up to date; `None` where they never were.
+        newest: When the newest hour with rankings of production begins, in UTC; `None` where there
+            is none.
+        as_of: The time as of which windows are up to date; `None` where they never were.
         behind: How many events came since.
         lost: How many events were acknowledged and are lost, as was accepted.
     """
@@ -59,8 +62,8 @@ class Quality:
     folded_rankings: int
     shown: Mapping[str, int]
     curve: MaturityCurve
-    newest: int | None
-    as_of: int | None
+    newest: datetime | None
+    as_of: datetime | None
     behind: int
     lost: int
 
@@ -76,7 +79,7 @@ class Quality:
             "folded_rankings": self.folded_rankings,
             "shown": dict(self.shown),
             "curve": {
-                "ages_seconds": [age // 1_000_000 for age in self.curve.ages],
+                "ages_seconds": [age // timedelta(seconds=1) for age in self.curve.ages],
                 "counts": list(self.curve.counts),
                 "shares": list(self.curve.shares),
             },
@@ -87,7 +90,7 @@ class Quality:
         }
 
 
-def look_at_data(
+def inspect_data(
     store: Store,
     project: str,
     configuration: Configuration,
@@ -109,6 +112,7 @@ def look_at_data(
     hours = store.hours(project, digest, since, until)
     folded = [unpack_folded(hour) for hour in hours]
     total = add_cells(cells)[0] if cells else None
+    newest = _find_newest(store, project, digest, cells, until)
     shown = {name: 0 if total is None else total.tally(name) for name in (*COUNTED, "refused")}
     return Quality(
         events=store.counters(project),
@@ -120,8 +124,8 @@ def look_at_data(
         folded_rankings=sum(one.rankings for one in folded),
         shown=shown,
         curve=add_ages(hours),
-        newest=_find_newest(store, project, digest, cells, until),
-        as_of=None if progress is None else progress.as_of,
+        newest=None if newest is None else to_datetime(newest),
+        as_of=None if progress is None else to_datetime(progress.as_of),
         behind=store.last_seq - (0 if progress is None else progress.seq),
         lost=store.lost_events(),
     )
@@ -156,4 +160,6 @@ def add_ages(hours: Sequence[HourRow]) -> MaturityCurve:
         hours: What is kept of the hours.
     """
     ages = [unpack_ages(hour) for hour in hours] or [(0,) * (len(AGES) + 1)]
-    return MaturityCurve(AGES, tuple(map(sum, zip(*ages, strict=True))))
+    return MaturityCurve(
+        tuple(timedelta(microseconds=age) for age in AGES), tuple(map(sum, zip(*ages, strict=True)))
+    )

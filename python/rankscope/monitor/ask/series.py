@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 
 from rankscope.errors import UsageError
-from rankscope.monitor.evaluate.stored_windows import add_cells
+from rankscope.monitor.evaluate.stored_windows import add_cells, name_place
 from rankscope.monitor.evaluate.values import name_columns
 from rankscope.monitor.events.limits import DAY, HOUR
-from rankscope.monitor.events.times import format_time
+from rankscope.monitor.events.times import format_time, to_datetime
 from rankscope.monitor.store.deadline import check_deadline
 from rankscope.records import record
 from rankscope.results import Table
@@ -16,14 +16,17 @@ from rankscope.results import Table
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
+    from datetime import datetime
     from typing import Any, Literal, TypeAlias
 
     from rankscope.monitor.definition.definition import Definition
     from rankscope.monitor.definition.slices import Slice
+    from rankscope.monitor.evaluate.baseline import Baseline
     from rankscope.monitor.evaluate.stored_windows import StoredCell
+    from rankscope.monitor.store.store import Store
+    from rankscope.monitor.store.tables.windows import CellRow
 
     Every: TypeAlias = Literal["hour", "day"]
-    from rankscope.monitor.evaluate.baseline import Baseline
 
 LENGTHS = {"hour": HOUR, "day": DAY}
 LEVEL = 0.95
@@ -42,7 +45,7 @@ class Series:
         version: Its version; likewise.
         slice: Names of attributes and values; empty for all rankings.
         level: The probability with which intervals cover.
-        starts: When windows begin, in microseconds since 1970 in UTC, ascending.
+        times: When the windows begin, in UTC, ascending.
         values: Their means; NaN where no ranking has a value.
         lower: The lower ends of the intervals, over users, or over queries where users are
             unknown; a user counts once an hour. NaN where there are fewer than two.
@@ -65,7 +68,7 @@ class Series:
     version: str | None
     slice: Slice
     level: float
-    starts: tuple[int, ...]
+    times: tuple[datetime, ...]
     values: tuple[float, ...]
     lower: tuple[float, ...]
     upper: tuple[float, ...]
@@ -81,7 +84,7 @@ class Series:
     is_final: tuple[bool, ...]
 
     def __len__(self) -> int:
-        return len(self.starts)
+        return len(self.times)
 
     def to_dict(self) -> dict[str, Any]:
         """Give what JSON can hold; values that are none are `None`."""
@@ -92,7 +95,7 @@ class Series:
             "version": self.version,
             "slice": [list(pair) for pair in self.slice],
             "level": self.level,
-            "starts": [format_time(start) for start in self.starts],
+            "starts": [format_time(time) for time in self.times],
         }
         for name in ("values", "lower", "upper"):
             said[name] = [None if math.isnan(one) else one for one in getattr(self, name)]
@@ -114,6 +117,25 @@ def read_length(every: str) -> int:
             code="bad_period",
         )
     return LENGTHS[every]
+
+
+def find_newest_cells(
+    store: Store, project: str, digest: bytes, every: str, since: int
+) -> list[CellRow]:
+    """Return the newest final window of each version in production, without slices, as stored.
+
+    There may be many, of which few are needed.
+
+    Args:
+        store: The store that holds the windows.
+        project: The name of the project.
+        digest: The digest of its configuration.
+        every: The length of the windows.
+        since: The time of the store from which windows start.
+    """
+    return store.newest_cells(
+        project, digest, since, length=read_length(every), slice=name_place(())
+    )
 
 
 def make_series(
@@ -180,6 +202,7 @@ def make_all_series(
             if model in {None, key.model} and version in {None, key.version}:
                 buckets.setdefault(key.start - key.start % length, []).append(one)
         rows = [sum_window(buckets[start], definition) for start in sorted(buckets)]
+        times = tuple(map(to_datetime, sorted(buckets)))
         made.append(
             {
                 measure.name: Series(
@@ -189,7 +212,7 @@ def make_all_series(
                     version=version,
                     slice=slice,
                     level=LEVEL,
-                    starts=tuple(sorted(buckets)),
+                    times=times,
                     **{
                         name: tuple(row[measure.name][place] for row in rows)
                         for place, name in enumerate(SUMMED)

@@ -11,7 +11,7 @@ from rankscope.monitor.evaluate.contexts import find_contexts
 from rankscope.monitor.evaluate.values import name_columns
 from rankscope.monitor.events.event import ENVIRONMENTS
 from rankscope.monitor.events.limits import DAY, HOUR, MINUTE, SECOND
-from rankscope.monitor.events.times import format_time
+from rankscope.monitor.events.times import format_time, read_span, set_times, to_datetime
 from rankscope.records import record, replace
 from rankscope.stats.arrivals import RANKERS
 from rankscope.stats.trace import TraceChoices, trace
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from rankscope.measures import Measure
     from rankscope.monitor.definition.definition import Definition
     from rankscope.monitor.events.event import Environment
+    from rankscope.monitor.events.times import Time
     from rankscope.monitor.store.records import Version
     from rankscope.monitor.store.store import Store
     from rankscope.monitor.store.tables.chunks import Chunk, Context
@@ -229,28 +230,30 @@ WEEK = 7 * DAY
 
 @record(frozen=True, slots=True)
 class Span:
-    """The rankings of a time, of one version or of all, or a set that was uploaded.
+    """Rankings to compare: those of a span of time, of one version or of all, or an uploaded set.
 
     Args:
-        since: From which time on, in microseconds since 1970 in UTC; from the first if `None`.
-        until: Up to before which time; to the last if `None`.
-        model: The model that ranked; any if `None`.
-        version: Its version; any if `None`.
-        environment: Where the rankings were made. Of a set all labels count; in production, those
-            of rankings whose attribution window is closed.
+        since: The time of the first ranking (default: the first that is stored). A `datetime` with
+            a time zone, or ISO text; it is kept as a `datetime` in UTC.
+        until: The time before which the span ends (default: after the last ranking).
+        model: The model that ranked (default: any).
+        version: Its version (default: any).
+        environment: Where the rankings were made. In an uploaded set all labels count; in
+            production, only rankings whose attribution window has closed do.
 
     Raises:
-        UsageError: It is over before it begins, or there is no such environment.
+        UsageError: The span ends before it begins, a time has no time zone, or there is no such
+            environment.
 
     Examples:
-        >>> Span(0, 86_400_000_000, version="4").name
-        'version 4, 1970-01-01 00:00 to 1970-01-02 00:00 UTC'
+        >>> Span("2026-11-21T00:00:00Z", "2026-11-22T00:00:00Z", version="4").name
+        'version 4, 2026-11-21 00:00 to 2026-11-22 00:00 UTC'
         >>> Span(environment="validation").name
         'validation'
     """
 
-    since: int | None = None
-    until: int | None = None
+    since: Time | None = None
+    until: Time | None = None
     model: str | None = None
     version: str | None = None
     environment: Environment = "production"
@@ -262,13 +265,20 @@ class Span:
                 hint="leave environment out for production",
                 code="bad_period",
             )
-        if self.since is not None and self.until is not None and self.since >= self.until:
+        set_times(self, "since", "until")
+        since, until = self.micros
+        if since is not None and until is not None and since >= until:
             raise UsageError(
                 "expected a span that begins before it is over, found one from "
-                f"{_write(self.since)} to {_write(self.until)}",
+                f"{_write(since)} to {_write(until)}",
                 hint="exchange since and until",
                 code="bad_period",
             )
+
+    @property
+    def micros(self) -> tuple[int | None, int | None]:
+        """Both ends as the store counts them."""
+        return read_span(self.since, self.until)
 
     @property
     def is_set(self) -> bool:
@@ -277,16 +287,17 @@ class Span:
 
     @property
     def name(self) -> str:
-        """It as people read it."""
+        """The span as text, for messages and tables."""
+        since, until = self.micros
         what: list[str] = [self.environment] if self.is_set else []
         what += [f"model {self.model}"] if self.model is not None else []
         what += [f"version {self.version}"] if self.version is not None else []
-        if self.since is not None and self.until is not None:
-            what.append(f"{_write(self.since)} to {_write(self.until)} UTC")
-        elif self.since is not None:
-            what.append(f"since {_write(self.since)} UTC")
-        elif self.until is not None:
-            what.append(f"before {_write(self.until)} UTC")
+        if since is not None and until is not None:
+            what.append(f"{_write(since)} to {_write(until)} UTC")
+        elif since is not None:
+            what.append(f"since {_write(since)} UTC")
+        elif until is not None:
+            what.append(f"before {_write(until)} UTC")
         return ", ".join(what) or "all of production"
 
     def choose(self, contexts: Mapping[int, Context]) -> dict[int, Context]:
@@ -309,17 +320,19 @@ class Span:
         ]
         if not mine:
             return None
-        since, until = min(each.first for each in mine), max(each.last for each in mine) + 1
-        since = since if self.since is None else max(since, self.since)
-        until = until if self.until is None else min(until, self.until)
+        first, end = min(each.first for each in mine), max(each.last for each in mine) + 1
+        since, until = self.micros
+        since = first if since is None else max(first, since)
+        until = end if until is None else min(end, until)
         return (since, until) if since < until else None
 
     def to_dict(self) -> dict[str, object]:
-        """Give all of it as texts; times as in RFC 3339."""
+        """Return all of it as text, times as in RFC 3339."""
+        since, until = self.micros
         return {
             "name": self.name,
-            "since": None if self.since is None else format_time(self.since),
-            "until": None if self.until is None else format_time(self.until),
+            "since": None if since is None else format_time(since),
+            "until": None if until is None else format_time(until),
             "model": self.model,
             "version": self.version,
             "environment": self.environment,
@@ -361,20 +374,27 @@ def suggest_spans(
     length = min(WEEK, _floor((until - first) // 2))
     if length < HOUR:
         return None
-    return Span(until - 2 * length, until - length), Span(until - length, until)
+    return _span(until - 2 * length, until - length), _span(until - length, until)
 
 
 def _compare_versions(older: Version, newest: Version, closed: int) -> tuple[Span, Span]:
     came = _floor(newest.first)
     until = min(closed, _ceil(newest.last + 1))
     until = max(_floor(until), min(until, came + HOUR))
-    after = Span(max(came, until - WEEK), until, newest.model, newest.version)
+    begins = max(came, until - WEEK)
+    after = _span(begins, until, newest)
     ended = _ceil(min(newest.first, older.last + 1))
     began = max(_floor(older.first), ended - WEEK)
     # Where both came at once, they are held against each other side by side.
     if began >= ended:
-        return Span(after.since, after.until, older.model, older.version), after
-    return Span(began, ended, older.model, older.version), after
+        return _span(begins, until, older), after
+    return _span(began, ended, older), after
+
+
+def _span(since: int, until: int, version: Version | None = None) -> Span:
+    """Return the span of a version, or of all, from one time of the store to another."""
+    model, name = (None, None) if version is None else (version.model, version.version)
+    return Span(to_datetime(since), to_datetime(until), model, name)
 
 
 def _floor(time: int) -> int:

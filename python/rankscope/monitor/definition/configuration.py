@@ -3,28 +3,38 @@
 from __future__ import annotations
 
 import json
+from datetime import timedelta
 from hashlib import sha256
 
 from rankscope.errors import UsageError
 from rankscope.monitor.definition.definition import Definition
 from rankscope.monitor.definition.slices import MOST
 from rankscope.monitor.events.fields import can_be_stored
-from rankscope.monitor.events.limits import DAY, HOUR, Limits
-from rankscope.monitor.events.times import format_time
+from rankscope.monitor.events.limits import DAY, Limits
+from rankscope.monitor.events.times import (
+    MICROSECOND,
+    format_time,
+    read_length,
+    read_span,
+    set_times,
+    to_datetime,
+)
 from rankscope.records import record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, Literal
+    from collections.abc import Mapping
+    from typing import Any, Literal, TypeAlias
 
+    from rankscope.monitor.events.times import Duration, Time
     from rankscope.monitor.store.store import Store
 
-    Kind = Literal["set", "period", "version"]
-    from collections.abc import Mapping
+    Kind: TypeAlias = Literal["set", "period", "version"]
 
 MOST_ATTRIBUTES = 6
 MOST_VALUES = 250
 MOST_GRACE = 30 * DAY
+GRACES = "a grace from 0 to 30 days"
 LIMITS = Limits()
 
 
@@ -38,8 +48,9 @@ class BaselineChoice:
         environment: Which set.
         model: The model that ranked; any if left out.
         version: Its version; any if left out.
-        since: When the period begins, in microseconds since 1970 in UTC.
-        until: When it is over.
+        since: When the period begins: a `datetime` with a time zone, or ISO text. It is kept as a
+            `datetime` in UTC.
+        until: When the period ends.
 
     Raises:
         UsageError: The parts do not fit each other.
@@ -53,24 +64,48 @@ class BaselineChoice:
     environment: Literal["validation", "training"] = "validation"
     model: str | None = None
     version: str | None = None
-    since: int | None = None
-    until: int | None = None
+    since: Time | None = None
+    until: Time | None = None
 
     def __post_init__(self) -> None:
         if self.kind not in {"set", "period", "version"}:
             raise _bad("a set, a period or a version", self.kind, "write BaselineChoice()")
         if self.environment not in {"validation", "training"}:
             raise _bad("validation or training", self.environment, "name the set that was logged")
+        set_times(self, "since", "until")
+        since, until = self.micros
         if self.kind == "period":
-            if self.since is None or self.until is None or self.since >= self.until:
-                raise _bad("since before until", self.since, "give both ends of the period")
+            if since is None or until is None or since >= until:
+                found = None if since is None else format_time(since)
+                raise _bad("since before until", found, "name both ends of the period")
         elif (self.since, self.until) != (None, None):
             raise _bad("a period with since and until", self.kind, 'say kind="period"')
-        for name in (self.model, self.version):
-            if not (name is None or can_be_stored(name, LIMITS.id_bytes)):
-                raise _bad("the name of a model and a version", name, "leave it out for any")
+        for ranker in (self.model, self.version):
+            if not (ranker is None or can_be_stored(ranker, LIMITS.id_bytes)):
+                raise _bad("the name of a model and a version", ranker, "leave it out for any")
         if self.kind == "version" and self.version is not None:
             raise _bad("no version", self.version, "it is the one before the newest")
+
+    @property
+    def micros(self) -> tuple[int | None, int | None]:
+        """Both ends of the period as the store counts them."""
+        return read_span(self.since, self.until)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the choice as JSON holds it; times are microseconds since 1970."""
+        since, until = self.micros
+        said = {name: getattr(self, name) for name in BASELINE_FIELDS}
+        return said | {"since": since, "until": until}
+
+    @classmethod
+    def from_dict(cls, given: Mapping[str, Any]) -> BaselineChoice:
+        """Read what `to_dict` has written."""
+        ends = {
+            name: to_datetime(given[name])
+            for name in ("since", "until")
+            if given.get(name) is not None
+        }
+        return cls(**{**given, **ends})
 
 
 @record(frozen=True, slots=True, kw_only=True)
@@ -84,15 +119,15 @@ class Configuration:
         most: How many values of an attribute have a slice of their own, to 250; the rest is
             `<other>`.
         baseline: What values are held against.
-        grace: How long alerts wait for events that come late, in microseconds, after the
-            attribution windows of a period are closed.
+        grace: How long alerts wait for late events after the attribution windows of a period have
+            closed: a `timedelta`, or text such as `1h`. It is kept as a `timedelta`.
 
     Raises:
         UsageError: A part is none, or they do not fit each other.
 
     Examples:
         >>> from rankscope.monitor.definition.definition import define
-        >>> music = define(positive={"click": 1, "buy": 5}, window=86_400)
+        >>> music = define(positive={"click": 1, "buy": 5}, window="24h")
         >>> configuration = Configuration(definition=music, attributes=("device", "country"))
         >>> configuration.all_pairs
         (('device', 'country'),)
@@ -105,7 +140,7 @@ class Configuration:
     pairs: tuple[tuple[str, str], ...] | None = None
     most: int = MOST
     baseline: BaselineChoice | None = BaselineChoice()
-    grace: int = HOUR
+    grace: Duration = timedelta(hours=1)
 
     def __post_init__(self) -> None:
         names = self.attributes
@@ -123,8 +158,10 @@ class Configuration:
                 )
         if type(self.most) is not int or not 1 <= self.most <= MOST_VALUES:
             raise _bad(f"from 1 to {MOST_VALUES} values", self.most, "leave it out")
-        if type(self.grace) is not int or not 0 <= self.grace <= MOST_GRACE:
-            raise _bad("a grace from 0 to 30 days", self.grace, "leave it out for an hour")
+        grace = read_length(self.grace, "grace")
+        if not 0 <= grace // MICROSECOND <= MOST_GRACE:
+            raise _bad(GRACES, str(grace), "leave it out for an hour")
+        object.__setattr__(self, "grace", grace)
 
     @property
     def all_pairs(self) -> tuple[tuple[str, str], ...]:
@@ -133,6 +170,11 @@ class Configuration:
             return self.pairs
         names = self.attributes
         return tuple((one, other) for at, one in enumerate(names) for other in names[at + 1 :])
+
+    @property
+    def grace_micros(self) -> int:
+        """The grace as it is stored and added to times of the store."""
+        return read_length(self.grace, "grace") // MICROSECOND
 
     @property
     def digest(self) -> bytes:
@@ -153,10 +195,8 @@ class Configuration:
             "attributes": list(self.attributes),
             "pairs": None if self.pairs is None else [list(pair) for pair in self.pairs],
             "most": self.most,
-            "baseline": None
-            if chosen is None
-            else {name: getattr(chosen, name) for name in BASELINE_FIELDS},
-            "grace": self.grace,
+            "baseline": None if chosen is None else chosen.to_dict(),
+            "grace": self.grace_micros,
         }
 
     def to_json(self) -> str:
@@ -178,17 +218,23 @@ class Configuration:
                 "attributes": tuple(given["attributes"]),
                 "pairs": None if pairs is None else tuple((one, other) for one, other in pairs),
                 "most": given["most"],
-                "baseline": None if chosen is None else BaselineChoice(**chosen),
-                "grace": given["grace"],
+                "baseline": None if chosen is None else BaselineChoice.from_dict(chosen),
+                "grace": _read_grace(given["grace"]),
             }
         except UsageError:
             raise
-        except (ValueError, TypeError, KeyError) as error:
+        except (ValueError, TypeError, KeyError, OverflowError) as error:
             raise _bad("a configuration as JSON", f"{text[:80]!r}", str(error)) from None
         return cls(definition=Definition.from_json(definition), **parts)
 
 
 BASELINE_FIELDS = ("kind", "environment", "model", "version", "since", "until")
+
+
+def _read_grace(stored: object) -> timedelta:
+    if type(stored) is not int or not 0 <= stored <= MOST_GRACE:
+        raise _bad(GRACES, stored, "leave it out for an hour")
+    return timedelta(microseconds=stored)
 
 
 def _bad(expected: str, found: object, hint: str) -> UsageError:
@@ -238,8 +284,8 @@ def describe_baseline(choice: BaselineChoice | None) -> str:
         return "none"
     if choice.kind == "version":
         what = "the version before the newest"
-    elif choice.since is not None and choice.until is not None:
-        what = f"{format_time(choice.since)} to {format_time(choice.until)}"
+    elif choice.kind == "period":
+        what = " to ".join(format_time(end) for end in choice.micros if end is not None)
     else:
         what = f"{choice.environment} set"
     who = " ".join(filter(None, (choice.model, choice.version)))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from datetime import timedelta
 from hashlib import sha256
 
 from rankscope import engine
@@ -14,6 +15,7 @@ from rankscope.measures import nDCG
 from rankscope.measures.parse import LONGEST_TEXT
 from rankscope.monitor.events.fields import can_be_stored
 from rankscope.monitor.events.limits import Limits
+from rankscope.monitor.events.times import read_length
 from rankscope.records import record, replace
 
 TYPE_CHECKING = False
@@ -23,6 +25,7 @@ if TYPE_CHECKING:
     from rankscope.data.attribution import Positive
     from rankscope.engine import Measures
     from rankscope.measures import Measure
+    from rankscope.monitor.events.times import Duration
 
     Json: TypeAlias = dict[str, Any]
 
@@ -65,7 +68,7 @@ class Definition:
 
     def __post_init__(self) -> None:
         if type(self.window) is not int or self.window < 1:
-            raise _bad("a window of whole seconds, 1 or more", self.window, "write window=86_400")
+            raise _bad("a window of whole seconds, 1 or more", self.window, 'write window="24h"')
         if not (_is_number(self.max_grade) and 0 < self.max_grade < math.inf):
             raise _bad("a max_grade above 0", self.max_grade, "leave it out for 100")
         if self.attribution.unknown != "zero":
@@ -163,7 +166,7 @@ def define(
     *,
     measures: Measures = (nDCG @ 1, nDCG @ 5, nDCG @ 10),
     positive: Positive,
-    window: int,
+    window: Duration | int,
     combine: Any = "sum",  # noqa: ANN401 - checked where the record is made
     repeats: Any = "each",  # noqa: ANN401 - likewise
     unlabelled: float | None = 0.0,
@@ -176,7 +179,8 @@ def define(
         measures: Measures with cutoffs, or their names.
         positive: The positive class, several of them, or a mapping of class to weight, as in
             `rankscope.attribute`.
-        window: For how many seconds after a ranking its labels count.
+        window: How long after a ranking its labels count: text such as `24h`, a `timedelta`, or a
+            number of seconds.
         combine: As in `rankscope.attribute`; it also combines grades that were sent.
         repeats: As in `rankscope.attribute`.
         unlabelled: The grade of a document that has no label when its window closes; `None` leaves
@@ -188,10 +192,10 @@ def define(
         UsageError: A part is none, or there could be no window of such values.
 
     Examples:
-        >>> music = define(positive={"click": 1, "buy": 5}, window=86_400)
-        >>> music.hash == define(positive={"buy": 5.0, "click": 1.0}, window=86_400).hash
+        >>> music = define(positive={"click": 1, "buy": 5}, window="24h")
+        >>> music.hash == define(positive={"buy": 5.0, "click": 1.0}, window="1d").hash
         True
-        >>> music.hash == define(positive={"click": 1, "buy": 4}, window=86_400).hash
+        >>> music.hash == define(positive={"click": 1, "buy": 4}, window="1d").hash
         False
         >>> Definition.from_json(music.to_json()) == music
         True
@@ -207,10 +211,18 @@ def define(
             repeats=repeats,
             unlabelled=math.nan if unlabelled is None else float(unlabelled),
         ),
-        window=window,
+        window=_read_window(window),
         max_grade=float(max_grade),
         policy=engine.read_policy(policy, POLICY),
     )
+
+
+def _read_window(window: Duration | int) -> Any:  # noqa: ANN401 - checked where the record is made
+    """Read the attribution window, in seconds."""
+    if not isinstance(window, timedelta | str):
+        return window
+    seconds = read_length(window, "window") / timedelta(seconds=1)
+    return int(seconds) if seconds.is_integer() else seconds
 
 
 def check_comparable(one: Definition, other: Definition) -> None:

@@ -13,7 +13,6 @@ from rankscope.monitor.evaluate.contexts import Contexts
 from rankscope.monitor.evaluate.stored_windows import (
     AGES,
     Folded,
-    MaturityCurve,
     StoredCell,
     add_cells,
     pack_cell,
@@ -252,8 +251,7 @@ class _Hours:
         for start, ages, late, unshown in columns:
             folding = foldings.get((start, "production"))
             folded = None if folding is None else Folded(folding.folded, folding.rest)
-            curve = MaturityCurve(AGES, tuple(ages))
-            packed.append(pack_hour(start, curve, late, unshown, folded))
+            packed.append(pack_hour(start, ages, late, unshown, folded))
         return packed
 
 

@@ -142,7 +142,7 @@ def plan_baseline(
     """
     environment = choice.environment if choice.kind == "set" else "production"
     model, version = choice.model, choice.version
-    since, until = choice.since, choice.until
+    since, until = choice.micros
     of = " ".join(filter(None, (environment, model, version)))
     if choice.kind == "version":
         shown = [

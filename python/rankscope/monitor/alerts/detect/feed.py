@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
+from datetime import timedelta
 
 from rankscope.errors import InputError
 from rankscope.monitor.alerts.detect.floors import T
 from rankscope.monitor.alerts.detect.stream import Stream
-from rankscope.monitor.events.limits import DAY
+from rankscope.monitor.alerts.rule import LENGTHS
+from rankscope.monitor.events.times import to_datetime
 from rankscope.monitor.store.folding import OTHER, choose_versions
 from rankscope.records import replace
 from rankscope.stats.clusters import average_by_cluster
@@ -31,7 +33,8 @@ if TYPE_CHECKING:
     from rankscope.monitor.store.folding import Folding, Pair
     from rankscope.monitor.store.tables.chunks import Context
 
-LEAVE = 2 * DAY
+NOTHING = timedelta()
+LEAVE = timedelta(days=2)
 """A version that shows nothing for so long, while others of its rule do, is watched no more."""
 
 
@@ -61,7 +64,7 @@ def feed(
         slicing: Which values have slices of their own.
         floors: Finds what values are held against.
     """
-    start = progress.following
+    start, length = progress.following, timedelta(microseconds=LENGTHS[rule.period])
     watched = {(stream.model, stream.version) for stream in progress.streams}
     folding = _choose(rule, period, contexts, watched)
     groups = group_contexts(rule, period, contexts, folding)
@@ -69,7 +72,7 @@ def feed(
     whole = [numbers for (_, _, place), numbers in groups.items() if not place]
     rows = period.find([number for numbers in whole for number in numbers])
     labelled = int(period.is_labelled[rows].sum())
-    counted = replace(progress.count(len(rows), labelled), following=start + rule.length)
+    counted = replace(progress.count(len(rows), labelled), following=start + LENGTHS[rule.period])
     is_late = counted.has_late_labels
     known = {
         stream.key: stream
@@ -81,7 +84,7 @@ def feed(
             known[key] = Stream(model=key[0], version=key[1], slice=key[2])
     streams = []
     for key, stream in sorted(known.items()):
-        absent = 0 if key[:2] in shown else stream.absent + (rule.length if shown else 0)
+        absent = NOTHING if key[:2] in shown else stream.absent + (length if shown else NOTHING)
         if absent >= LEAVE:
             continue
         followed = replace(stream, absent=absent)
@@ -200,13 +203,13 @@ def _detect(
         return replace(
             stream, state="ALERT" if stream.is_named else "INSUFFICIENT", reason=error.message
         )
-    known = dict(stream.moments) | {detector.periods: start}
+    known = dict(stream.moments) | {detector.periods: to_datetime(start)}
     return replace(
         stream,
         detector=detector,
         moments=tuple((number, known[number]) for number in sorted(set(detector.starts))),
         value=estimate_mean(values, clusters, T),
-        at=start,
+        at=to_datetime(start),
         reason="",
     )
 
@@ -229,7 +232,8 @@ def _compare(
         fewest=rule.fewest,
     )
     verdict = judge(threshold, values, clusters, T)
-    seen = replace(stream, value=verdict.mean, at=start)
+    began = to_datetime(start)
+    seen = replace(stream, value=verdict.mean, at=began)
     if verdict.state in {"NO_DATA", "INSUFFICIENT"}:
         if stream.state == "ALERT":
             return stream
@@ -238,7 +242,7 @@ def _compare(
         return replace(stream, state="INSUFFICIENT", reason=told)
     was_below = stream.state == "ALERT"
     if verdict.state == "ALERT" or (was_below and verdict.mean.value < verdict.limit):
-        return replace(seen, state="ALERT", reason="", since=stream.since if was_below else start)
+        return replace(seen, state="ALERT", reason="", since=stream.since if was_below else began)
     return replace(seen, state="OK", reason="", since=None)
 
 

@@ -6,6 +6,7 @@ from rankscope import engine
 from rankscope.data.interval import Interval
 from rankscope.errors import UsageError
 from rankscope.monitor.alerts.detect.sample import collect_sample
+from rankscope.monitor.alerts.rule import LENGTHS
 from rankscope.monitor.evaluate.baseline import find_previous
 from rankscope.monitor.evaluate.contexts import find_contexts
 from rankscope.monitor.events.limits import DAY
@@ -139,7 +140,8 @@ class Floors:
             return since, here.first, self._now, numbers
         if choice.kind == "period":
             numbers = self._find_contexts("production", choice.model, choice.version)
-            return choice.since or 0, choice.until or 0, self._now, numbers
+            begin, end = choice.micros
+            return begin or 0, end or 0, self._now, numbers
         numbers = self._find_contexts(choice.environment, choice.model, choice.version)
         theirs = [one for one in self._versions if one.environment == choice.environment]
         since = min((one.first for one in theirs), default=0)
@@ -165,7 +167,7 @@ def hold(rule: Rule, baseline: Sample, contexts: Sequence[int], threads: int = 1
 
     rows = baseline.find(contexts)
     values, clusters = baseline.values[rule.measure][rows], baseline.clusters[rows]
-    means = average_by_cluster(values, clusters, baseline.times[rows], rule.length)
+    means = average_by_cluster(values, clusters, baseline.times[rows], LENGTHS[rule.period])
     count = len(np.unique(means.cluster))
     if count < rule.fewest:
         return Held(

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 
 from rankscope.monitor.alerts.detect.stream import Stream
+from rankscope.monitor.alerts.rule import LENGTHS
+from rankscope.monitor.events.times import to_micros
 from rankscope.records import record, replace
 
 TYPE_CHECKING = False
@@ -88,8 +90,8 @@ def begin(rule: Rule, basis: str, now: int, seq: int) -> Progress:
         now: The time, in microseconds since 1970 in UTC.
         seq: The last number of the store.
     """
-    at = now if rule.since is None else rule.since
-    first = at - at % rule.length
+    at = now if rule.since is None else to_micros(rule.since)
+    first = at - at % LENGTHS[rule.period]
     return Progress(basis=basis, first=first, following=first, seq=seq)
 
 

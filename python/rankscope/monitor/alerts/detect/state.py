@@ -3,22 +3,21 @@
 from __future__ import annotations
 
 from rankscope.monitor.alerts.detect.progress import Progress
-from rankscope.monitor.alerts.rule import Rule
-from rankscope.monitor.events.times import format_time
+from rankscope.monitor.alerts.rule import LENGTHS, Rule
+from rankscope.monitor.events.times import format_time, to_datetime, to_micros
 from rankscope.records import record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
-    from typing import Literal, TypeAlias
+    from datetime import datetime
+    from typing import Any, Literal, TypeAlias
 
     from rankscope.monitor.alerts.detect.stream import Stream
     from rankscope.monitor.store.records import Version
+    from rankscope.monitor.store.tables.rules import RuleRow
 
     State: TypeAlias = Literal["OK", "ALERT", "NO_DATA", "INSUFFICIENT"]
-    from typing import Any
-
-    from rankscope.monitor.store.tables.rules import RuleRow
 
 STATES: tuple[State, ...] = ("OK", "ALERT", "NO_DATA", "INSUFFICIENT")
 
@@ -60,7 +59,7 @@ def decide(rule: Rule, progress: Progress, versions: Iterable[Version], now: int
     if fallen:
         return Verdict("ALERT", _tell_fallen(rule, fallen))
     last = max((one.last for one in versions if _is_watched(rule, one)), default=None)
-    quiet_since = now - now % rule.length - QUIET_PERIODS * rule.length
+    quiet_since = now - now % LENGTHS[rule.period] - QUIET_PERIODS * LENGTHS[rule.period]
     if last is not None and last < quiet_since:
         return Verdict("NO_DATA", f"no ranking since {format_time(last)}")
     judged = [stream for stream in progress.streams if stream.state == "OK"]
@@ -118,7 +117,7 @@ class RuleState:
         rule: The rule.
         state: `OK`; `ALERT` while something has fallen; `NO_DATA` where nothing comes any more;
             `INSUFFICIENT` where nothing can be said.
-        since: Since when, in microseconds since 1970 in UTC.
+        since: Since when it is in this state, in UTC.
         reason: Why.
         streams: What is known of each version and slice, those in ALERT first, then by evidence.
         evaluated: When something was concluded last.
@@ -130,23 +129,25 @@ class RuleState:
 
     rule: Rule
     state: State
-    since: int
+    since: datetime
     reason: str
     streams: tuple[Stream, ...]
-    evaluated: int
-    following: int
-    silenced_until: int | None
+    evaluated: datetime
+    following: datetime
+    silenced_until: datetime | None
     late_rankings: int
     passed_over: int
 
     def to_dict(self) -> dict[str, Any]:
         """Give it as numbers and texts."""
         said = {name: getattr(self, name) for name in FIELDS}
+        said |= {name: to_micros(said[name]) for name in TIMES if said[name] is not None}
         streams = [stream.to_dict() for stream in self.streams]
         return said | {"rule": self.rule.to_dict(), "streams": streams}
 
 
 FIELDS: tuple[str, ...] = RuleState.__match_args__
+TIMES = ("since", "evaluated", "following", "silenced_until")
 
 
 def read_state(row: RuleRow) -> RuleState:
@@ -155,12 +156,12 @@ def read_state(row: RuleRow) -> RuleState:
     return RuleState(
         rule=Rule.from_json(row.rule),
         state=read_word(row.state),
-        since=row.since,
+        since=to_datetime(row.since),
         reason=row.reason,
         streams=tuple(sorted(progress.streams, key=_urgency)),
-        evaluated=row.evaluated,
-        following=progress.following,
-        silenced_until=row.silenced_until,
+        evaluated=to_datetime(row.evaluated),
+        following=to_datetime(progress.following),
+        silenced_until=None if row.silenced_until is None else to_datetime(row.silenced_until),
         late_rankings=progress.late_rankings,
         passed_over=progress.passed_over,
     )

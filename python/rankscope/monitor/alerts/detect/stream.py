@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+from datetime import timedelta
 
+from rankscope.monitor.events.times import MICROSECOND, to_datetime, to_micros
 from rankscope.records import record
 from rankscope.stats.detector import Detector
 from rankscope.stats.means import Mean
@@ -11,6 +13,7 @@ from rankscope.stats.means import Mean
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from datetime import datetime
     from typing import Any, Literal, TypeAlias
 
     from rankscope.monitor.definition.slices import Slice
@@ -36,9 +39,9 @@ class Stream:
         is_named: Whether the evidence was enough, and has not gone since.
         moments: When the periods began at which the detector may have started, by their number.
         value: The mean of the newest period that had values, with its interval over users.
-        at: When that period began, in microseconds since 1970 in UTC.
+        at: When that period began, in UTC.
         since: When the drop seems to have begun, as it was estimated when it was found.
-        absent: For how long its version has shown nothing while others did, in microseconds.
+        absent: For how long its version has shown nothing while others did.
     """
 
     model: str
@@ -51,11 +54,11 @@ class Stream:
     detector: Detector | None = None
     needed: float | None = None
     is_named: bool = False
-    moments: tuple[tuple[int, int], ...] = ()
+    moments: tuple[tuple[int, datetime], ...] = ()
     value: Mean | None = None
-    at: int | None = None
-    since: int | None = None
-    absent: int = 0
+    at: datetime | None = None
+    since: datetime | None = None
+    absent: timedelta = timedelta()
 
     @property
     def key(self) -> tuple[str, str, Slice]:
@@ -97,7 +100,10 @@ class Stream:
             "baseline": write_mean(self.baseline),
             "value": write_mean(self.value),
             "detector": None if self.detector is None else self.detector.to_dict(),
-            "moments": [list(pair) for pair in self.moments],
+            "moments": [[number, to_micros(moment)] for number, moment in self.moments],
+            "at": None if self.at is None else to_micros(self.at),
+            "since": None if self.since is None else to_micros(self.since),
+            "absent": self.absent // MICROSECOND,
         }
 
     @staticmethod
@@ -109,7 +115,10 @@ class Stream:
             "baseline": _read_mean(stored["baseline"]),
             "value": _read_mean(stored["value"]),
             "detector": None if held is None else Detector.from_dict(held),
-            "moments": _pairs(stored["moments"]),
+            "moments": tuple((number, to_datetime(at)) for number, at in stored["moments"]),
+            "at": None if stored["at"] is None else to_datetime(stored["at"]),
+            "since": None if stored["since"] is None else to_datetime(stored["since"]),
+            "absent": timedelta(microseconds=stored["absent"]),
         }
         return Stream(**{**stored, **read})
 

@@ -7,12 +7,13 @@ from hashlib import blake2b
 from urllib.parse import quote
 
 from rankscope.monitor.alerts.detect.stream import write_mean
-from rankscope.monitor.events.times import format_time, read_time
+from rankscope.monitor.events.times import format_time, read_time, to_datetime
 from rankscope.records import record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
+    from datetime import datetime
     from typing import Any
 
     from rankscope.monitor.alerts.detect.state import State
@@ -38,7 +39,7 @@ class Fallen:
         floor: What the mean is held against.
         log_evidence: The logarithm of the evidence of a drop, or `None`.
         needed: The logarithm of the evidence that was needed, or `None`.
-        since: When the drop seems to have begun, in microseconds since 1970 in UTC, or `None`.
+        since: When the drop seems to have begun, in UTC, or `None`.
     """
 
     model: str
@@ -51,7 +52,7 @@ class Fallen:
     floor: float | None
     log_evidence: float | None
     needed: float | None
-    since: int | None
+    since: datetime | None
 
 
 @record(frozen=True, slots=True, kw_only=True)
@@ -68,7 +69,7 @@ class Alert:
         project: Whose it is.
         rule: The name of the rule.
         measure: What it is about.
-        time: When it was concluded, in microseconds since 1970 in UTC.
+        time: When the state changed, in UTC.
         before: The state before.
         after: The state from then on.
         reason: Why.
@@ -79,7 +80,7 @@ class Alert:
     project: str
     rule: str
     measure: str
-    time: int
+    time: datetime
     before: State
     after: State
     reason: str
@@ -119,7 +120,7 @@ class Alert:
             project=said["project"],
             rule=said["rule"],
             measure=said["measure"],
-            time=read_time(said["time"], "time")[0],
+            time=to_datetime(read_time(said["time"], "time")[0]),
             before=said["before"],
             after=said["after"],
             reason=said["reason"],
@@ -158,7 +159,7 @@ def announce(
         project=project,
         rule=rule.name,
         measure=rule.measure,
-        time=time,
+        time=to_datetime(time),
         before=before,
         after=after,
         reason=reason,
@@ -194,5 +195,5 @@ def _write(fallen: Fallen) -> dict[str, Any]:
 
 
 def _read(said: dict[str, Any]) -> Fallen:
-    since = None if said["since"] is None else read_time(said["since"], "since")[0]
+    since = None if said["since"] is None else to_datetime(read_time(said["since"], "since")[0])
     return Fallen(**{**said, "slice": tuple(said["slice"].items()), "since": since})

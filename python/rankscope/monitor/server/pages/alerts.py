@@ -18,12 +18,12 @@ if TYPE_CHECKING:
 
     from rankscope.monitor.alerts.detect.state import RuleState
     from rankscope.monitor.alerts.detect.stream import Stream
+    from rankscope.monitor.alerts.management import Notification
     from rankscope.monitor.alerts.notify.alert import Alert, Fallen
     from rankscope.monitor.alerts.rule import Rule
     from rankscope.monitor.definition.configuration import Configuration
     from rankscope.monitor.monitor import Monitor
     from rankscope.monitor.server.http.endpoint import Asked
-    from rankscope.monitor.store.tables.outbox import Letter
 
 MOST = 100
 MOST_STREAMS = 20
@@ -69,7 +69,7 @@ class AlertsView:
     now: int
     rules: tuple[RuleState, ...]
     alerts: tuple[Alert, ...]
-    letters: tuple[Letter, ...]
+    letters: tuple[Notification, ...]
 
     def to_dict(self) -> dict[str, Any]:
         """Give what JSON can hold."""
@@ -86,14 +86,14 @@ def view_alerts(monitor: Monitor) -> AlertsView:
     configuration = read_configuration(monitor)
     return AlertsView(
         configuration=configuration,
-        now=monitor.now(),
+        now=monitor.clock(),
         rules=() if configuration is None else list_states(monitor),
         alerts=monitor.alerts(MOST),
         letters=monitor.notifications(MOST),
     )
 
 
-def read_rule_of(letter: Letter) -> str:
+def read_rule_of(letter: Notification) -> str:
     """Give the rule that a notification is about; nothing where it is about no rule."""
     said = json.loads(letter.body)
     return str(said.get("rule", ""))
@@ -134,7 +134,7 @@ def write_times(log_evidence: float) -> str:
     return f"{times:,.0f}" if times >= 10 else f"{times:.2g}"
 
 
-def _tell(letter: Letter) -> dict[str, Any]:
+def _tell(letter: Notification) -> dict[str, Any]:
     finished = letter.finished
     return {
         "id": letter.notification_id,
@@ -190,7 +190,7 @@ def trace_of(measure: str, stream: Stream | Fallen | None, now: int) -> str:
     return make_address(
         "/trace",
         measure=measure,
-        after_since=write_field(stream.since - stream.since % HOUR),
+        after_since=write_field(stream.since.replace(minute=0, second=0, microsecond=0)),
         after_until=write_field(now - now % HOUR),
         # What is summed as `<other>` cannot be traced by that name.
         after_model=None if stream.model in {"", OTHER} else stream.model,

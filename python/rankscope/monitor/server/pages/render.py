@@ -10,8 +10,7 @@ from functools import partial
 from urllib.parse import quote, urlencode
 
 from rankscope._core import __version__
-from rankscope.monitor.events.limits import DAY, MINUTE
-from rankscope.monitor.events.times import EPOCH, format_time, read_time
+from rankscope.monitor.events.times import EPOCH, format_time, read_time, to_datetime, to_micros
 from rankscope.monitor.server.pages.charts.others import write_age
 from rankscope.records import record
 from rankscope.results.table import Table
@@ -19,9 +18,12 @@ from rankscope.web.templating import make_environment
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from datetime import datetime
     from typing import Any
 
     from jinja2 import Environment
+
+    from rankscope.monitor.events.times import Time
 
 PLACES = (
     ("Overview", "/"),
@@ -88,6 +90,7 @@ def make_pages() -> Environment:
     environment.filters |= {
         "moment": write_moment,
         "rfc": format_time,
+        "micros": to_micros,
         "signed": write_signed,
         "lasting": write_age,
         "known": is_known,
@@ -102,16 +105,16 @@ def make_pages() -> Environment:
     return environment
 
 
-def write_moment(time: int) -> str:
+def write_moment(time: int | datetime) -> str:
     """Write a time as people say it: to the minute, in UTC, and without the minute at midnight.
 
     Examples:
         >>> write_moment(0), write_moment(5_400_000_000), write_moment(1_500_000)
         ('1 Jan 1970', '1 Jan 1970, 01:30 UTC', '1 Jan 1970, 00:00:01 UTC')
     """
-    at = EPOCH + timedelta(microseconds=time)
+    at = to_datetime(time) if isinstance(time, int) else time
     day = f"{at.day} {at:%b %Y}"
-    if time % DAY == 0:
+    if not (at - EPOCH) % timedelta(days=1):
         return day
     return f"{day}, {at:%H:%M:%S} UTC" if at.second else f"{day}, {at:%H:%M} UTC"
 
@@ -223,7 +226,7 @@ LOCAL = re.compile(r"\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d)?)?", re.ASCII)
 """What browsers make of a field for a date and a time."""
 
 
-def read_moment(text: str) -> int | None:
+def read_moment(text: str) -> datetime | None:
     """Read a time of a form; `None` where the field is empty.
 
     Raises:
@@ -232,8 +235,8 @@ def read_moment(text: str) -> int | None:
     Examples:
         >>> read_moment("1970-01-02T00:00") == read_moment("1970-01-02")
         True
-        >>> read_moment("1970-01-01T01:00:00+01:00"), read_moment("")
-        (0, None)
+        >>> read_moment("1970-01-01T01:00:00+01:00") == EPOCH, read_moment("")
+        (True, None)
     """
     text = text.strip()
     if not text:
@@ -241,10 +244,10 @@ def read_moment(text: str) -> int | None:
     match = LOCAL.fullmatch(text)
     if match:
         text += ("" if match[1] else "T00:00") + ("" if match[2] else ":00") + "Z"
-    return read_time(text, "time")[0]
+    return to_datetime(read_time(text, "time")[0])
 
 
-def write_field(time: int | None) -> str:
+def write_field(time: int | Time | None) -> str:
     """Write a time as a field for a date and a time has it.
 
     Examples:
@@ -253,5 +256,5 @@ def write_field(time: int | None) -> str:
     """
     if time is None:
         return ""
-    text = format_time(time)
-    return text[:16] if time % MINUTE == 0 else text
+    text = format_time(time if isinstance(time, int) else to_micros(time))
+    return text[:16] if text.endswith(":00.000000Z") else text
