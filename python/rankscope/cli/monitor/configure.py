@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from argparse import ArgumentTypeError
+from datetime import timedelta
 
 from rankscope.cli.monitor.store import ACTOR, add_store_arguments, open_reader, open_writer
 from rankscope.cli.monitor.times import read_duration, read_moment
@@ -174,7 +175,7 @@ def _read_configuration(options: Namespace) -> Configuration:
         pairs=None if options.pairs is None else tuple(options.pairs),
         most=options.most,
         baseline=_make_baseline(options.baseline),
-        grace=options.grace,
+        grace=timedelta(microseconds=options.grace),
     )
 
 
