@@ -28,7 +28,8 @@ from rankscope.monitor.ask.trace import Span
 from rankscope.monitor.evaluate.contexts import Contexts
 from rankscope.monitor.evaluate.refresh import read_slicing
 from rankscope.monitor.evaluate.stored_windows import add_cells, unpack_cell
-from rankscope.monitor.evaluate.windows import sum_windows
+from rankscope.monitor.evaluate.values import evaluate_chunks
+from rankscope.monitor.evaluate.windows import Cell, sum_cells
 from rankscope.monitor.events.limits import DAY, HOUR
 from rankscope.monitor.monitor import Monitor
 from rankscope.monitor.server.access.principal import Visitor
@@ -224,19 +225,18 @@ def test_what_is_folded_adds_up_to_the_same_bits(tmp_path: Path) -> None:
         store = monitor.store
         progress = store.progress(PROJECT, MUSIC.digest)
         assert progress is not None
-        unfolded = sum_windows(
-            store.read(PROJECT),
-            Contexts(store, PROJECT),
-            MUSIC.definition,
-            read_slicing(progress.slicing),
-            now=NOW,
-        )
+        unfolded: dict[object, Cell] = {}
+        evaluated = evaluate_chunks(store.read(PROJECT), MUSIC.definition, now=NOW)
+        slicing = read_slicing(progress.slicing)
+        for key, cell in sum_cells(evaluated, Contexts(store, PROJECT), slicing).items():
+            window = key.start, key.slice
+            unfolded[window] = unfolded[window].merge(cell) if window in unfolded else cell
         stored = map(unpack_cell, store.cells(PROJECT, MUSIC.digest))
         found: dict[object, list[StoredCell]] = {}
         for one in stored:
             found.setdefault((one.key.start, one.key.slice), []).append(one)
-        for (start, place), cells in found.items():  # type: ignore[misc]  # keys are pairs
-            assert add_cells(cells)[0] == unfolded.select(slice=place)[start]
+        for window, cells in found.items():
+            assert add_cells(cells)[0] == unfolded[window]
 
 
 def test_a_rule_watches_no_more_streams_than_it_may(tmp_path: Path) -> None:

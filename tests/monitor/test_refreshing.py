@@ -12,17 +12,19 @@ pytest.importorskip("sqlalchemy", reason="the store needs SQLAlchemy")
 
 from rankscope.monitor.definition.configuration import BaselineChoice, Configuration
 from rankscope.monitor.definition.definition import define
-from rankscope.monitor.definition.slices import choose_slices
 from rankscope.monitor.evaluate import refresh as refreshing
-from rankscope.monitor.evaluate.baseline import INTERVAL, measure_period, measure_set
 from rankscope.monitor.evaluate.contexts import Contexts
+from rankscope.monitor.evaluate.refresh import read_slicing
 from rankscope.monitor.evaluate.stored_windows import unpack_ages, unpack_cell
-from rankscope.monitor.evaluate.windows import sum_windows
+from rankscope.monitor.evaluate.values import evaluate_chunks
+from rankscope.monitor.evaluate.windows import sum_cells
 from rankscope.monitor.events.event import Items, Label, Ranking
 from rankscope.monitor.events.limits import DAY, HOUR, MINUTE
 from rankscope.monitor.monitor import Monitor
 from rankscope.monitor.round import evaluate_project
 from rankscope.records import replace
+
+from tests.monitor.baselines import measure_rankings
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -182,15 +184,25 @@ def test_stored_cells_are_the_windows_of_the_events(tmp_path: Path) -> None:
         monitor.store.append("default", make_events(7))
         monitor.evaluate()
         contexts = monitor.store.contexts("default")
-        slicing = choose_slices(monitor.store.read("default"), contexts, MUSIC.attributes)
+        progress = monitor.store.progress("default", MUSIC.digest)
+        assert progress is not None
         chunks = monitor.store.read("default")
-        windows = sum_windows(chunks, contexts, CLICKS, slicing, now=NOW, threads=1)
+        evaluated = [*evaluate_chunks(chunks, CLICKS, now=NOW, threads=1)]
+        cells = sum_cells(evaluated, contexts, read_slicing(progress.slicing))
         stored = [unpack_cell(row) for row in monitor.store.cells("default", MUSIC.digest)]
         hours = monitor.store.hours("default", MUSIC.digest)
-    closed = {key: cell for key, cell in windows.cells.items() if key.start + 4 * HOUR <= NOW}
+    closed = {key: cell for key, cell in cells.items() if key.start + 4 * HOUR <= NOW}
     assert {one.key: one.cell for one in stored if one.key in closed} == closed
-    assert sum(hour.late for hour in hours) == windows.late > 0
-    assert sum(hour.unshown for hour in hours) == windows.unshown > 0
+    assert (
+        sum(hour.late for hour in hours)
+        == sum(int(each.graded.late.sum()) for each in evaluated)
+        > 0
+    )
+    assert (
+        sum(hour.unshown for hour in hours)
+        == sum(int(each.graded.unshown.sum()) for each in evaluated)
+        > 0
+    )
     assert {sum(unpack_ages(hour)) for hour in hours} != {0}
 
 
@@ -229,9 +241,9 @@ def test_intervals_are_cluster_robust(tmp_path: Path, measure: str) -> None:
         monitor.store.append("default", events)
         monitor.evaluate()
         series = monitor.series(measure)
-        baseline = measure_period(
-            monitor.store, "default", CLICKS, since=0, until=HOUR, now=NOW, threads=1
-        ).means[measure]
+        baseline = measure_rankings(monitor.store, CLICKS, "production", now=NOW, until=HOUR).means[
+            measure
+        ]
     assert series.values == (baseline.value,)
     assert np.allclose((*series.lower, *series.upper), (baseline.lower, baseline.upper), atol=1e-12)
 
@@ -257,7 +269,7 @@ def test_a_set_is_measured_with_its_slices(tmp_path: Path) -> None:
         monitor.evaluate()
         found = monitor.baseline()
         assert found is not None
-        expected = measure_set(monitor.store, "default", CLICKS, interval=INTERVAL, threads=1)
+        expected = measure_rankings(monitor.store, CLICKS, "validation")
         assert replace(found, slices={}) == expected
         tv = found.slices[("device", "tv"),]
         table = monitor.slices("nDCG@3").to_dict()
@@ -270,7 +282,7 @@ def test_a_set_is_measured_with_its_slices(tmp_path: Path) -> None:
         monitor.store.append("default", [later])
         monitor.evaluate()
         assert monitor.baseline() == replace(
-            measure_set(monitor.store, "default", CLICKS, interval=INTERVAL, threads=1),
+            measure_rankings(monitor.store, CLICKS, "validation"),
             slices=monitor.baseline().slices,  # type: ignore[union-attr]
         )
 
@@ -283,16 +295,8 @@ def test_the_version_before_the_newest_is_held_against(tmp_path: Path) -> None:
         monitor.evaluate()
         found = monitor.baseline()
         assert [one.version for one in monitor.versions()] == ["3", "4"]
-        expected = measure_period(
-            monitor.store,
-            "default",
-            CLICKS,
-            since=0,
-            until=NOW,
-            now=NOW,
-            model="m",
-            version="3",
-            threads=1,
+        expected = measure_rankings(
+            monitor.store, CLICKS, "production", now=NOW, until=NOW, version="3"
         )
     assert found is not None
     assert (found.kind, found.of) == ("version", "m 3")

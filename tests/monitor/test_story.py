@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter, defaultdict
+from itertools import combinations
 from typing import TYPE_CHECKING
 
 import pytest
@@ -161,8 +162,9 @@ def test_windows_are_those_of_the_reference(
 ) -> None:
     """From the events as they arrive to the cells of windows."""
     pytest.importorskip("sqlalchemy", reason="the store needs SQLAlchemy")
-    from rankscope.monitor.definition.slices import choose_slices  # noqa: PLC0415
-    from rankscope.monitor.evaluate.windows import sum_windows  # noqa: PLC0415
+    from rankscope.monitor.definition.slices import Slicing, extend_slicing  # noqa: PLC0415
+    from rankscope.monitor.evaluate.values import evaluate_chunks, name_columns  # noqa: PLC0415
+    from rankscope.monitor.evaluate.windows import sum_cells  # noqa: PLC0415
     from rankscope.monitor.store.sqlite.store import SQLiteStore  # noqa: PLC0415
 
     reader = EventReader()
@@ -174,23 +176,31 @@ def test_windows_are_those_of_the_reference(
         for at in range(0, len(events), 10_000):
             store.append("music", events[at : at + 10_000])
         contexts = store.contexts("music")
-        slicing = choose_slices(store.read("music"), contexts, ATTRIBUTES)
-        windows = sum_windows(
-            store.read("music"), contexts, define_story(), slicing, now=END, length=DAY
+        nothing = Slicing(
+            tuple((name, ()) for name in ATTRIBUTES), tuple(combinations(ATTRIBUTES, 2))
         )
+        slicing = extend_slicing(nothing, contexts, 50)
+        evaluated = [*evaluate_chunks(store.read("music"), define_story(), now=END)]
+        hours = sum_cells(evaluated, contexts, slicing)
     production = [each for each in searches if each.environment == "production"]
     for where in ((), (("device", DEVICE),), (("country", "de"), ("query_type", "mood"))):
         members = defaultdict(list)
         for each in production:
             if all(each.attributes.get(name) == value for name, value in where):
                 members[each.time // DAY * DAY].append(each)
-        cells = windows.select(slice=where)
+        cells: dict[int, Cell] = {}
+        for key, cell in hours.items():
+            if (key.environment, key.slice) == ("production", where):
+                day = key.start // DAY * DAY
+                cells[day] = cells[day].merge(cell) if day in cells else cell
         assert cells.keys() == members.keys()
-        for start, cell in cells.items():
-            check(cell, members[start], windows.columns)
+        for day, cell in cells.items():
+            check(cell, members[day], name_columns(define_story()))
     late = sum(each.fault == "late" for each in story.deliveries)
     shown = {(each.name, track) for each in production for track in each.tracks}
-    assert windows.late == late - count_orphans(story, shown)
+    assert sum(int(each.graded.late.sum()) for each in evaluated) == late - count_orphans(
+        story, shown
+    )
 
 
 def count_orphans(story: Story, shown: set[tuple[str, str]]) -> int:

@@ -90,11 +90,13 @@ def test_series_are_those_of_python(reader: Reader) -> None:
         told = reader.read("/v1/series", measure="nDCG@5", every=every)
         assert told == reader.monitor.series("nDCG@5", every=every).to_dict()  # type: ignore[arg-type]
         assert told["values"]
-    span = {"since": START + 6 * HOUR, "until": START + 18 * HOUR}
-    given = {name: format_time(time) for name, time in span.items()}
+    given = {
+        "since": format_time(START + 6 * HOUR),
+        "until": format_time(START + 18 * HOUR),
+    }
     told = reader.read("/v1/series", measure="ndcg_cut_5", version="3", slice="device=tv", **given)
     assert told == (
-        reader.monitor.series("nDCG@5", version="3", slice=(("device", "tv"),), **span).to_dict()
+        reader.monitor.series("nDCG@5", version="3", slice=(("device", "tv"),), **given).to_dict()
     )
     assert len(told["starts"]) == 6
 

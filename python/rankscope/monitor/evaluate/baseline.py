@@ -10,9 +10,7 @@ from rankscope.data.interval import Interval
 from rankscope.errors import EmptyError
 from rankscope.monitor.definition.definition import check_comparable
 from rankscope.monitor.evaluate.clusters import name_clusters
-from rankscope.monitor.evaluate.contexts import find_contexts
 from rankscope.monitor.evaluate.values import evaluate_chunks
-from rankscope.monitor.events.times import format_time
 from rankscope.records import record
 from rankscope.stats.means import Mean, estimate_mean
 
@@ -27,7 +25,6 @@ if TYPE_CHECKING:
     from rankscope.monitor.definition.definition import Definition
     from rankscope.monitor.definition.slices import Slice, Slicing
     from rankscope.monitor.store.records import Version
-    from rankscope.monitor.store.store import Store
     from rankscope.monitor.store.tables.chunks import Chunk, Context
 
     Kind: TypeAlias = Literal["set", "period", "version"]
@@ -96,118 +93,6 @@ class Baseline:
         """
         check_comparable(self.definition.only(measure), definition.only(measure))
         return self.means[measure]
-
-
-def measure_set(
-    store: Store,
-    project: str,
-    definition: Definition,
-    *,
-    environment: Literal["validation", "training"] = "validation",
-    model: str | None = None,
-    version: str | None = None,
-    interval: Interval = INTERVAL,
-    threads: int | None = None,
-) -> Baseline:
-    """Measure a set that was uploaded: all of its labels count, and nothing is pending.
-
-    Args:
-        store: Where the events are.
-        project: Whose they are.
-        definition: What to measure.
-        environment: Which set.
-        model: The model that ranked it; any if left out.
-        version: Its version; any if left out.
-        interval: How intervals are made.
-        threads: How many threads may work.
-
-    Raises:
-        EmptyError: There is no such ranking.
-    """
-    contexts = store.contexts(project)
-    wanted = find_contexts(contexts, environment, model, version)
-    sample = Sample(definition, wanted, None, threads)
-    sample.take(store.read(project))
-    name = _name(environment, model, version)
-    return sample.average("set", name, interval)
-
-
-def measure_period(
-    store: Store,
-    project: str,
-    definition: Definition,
-    *,
-    since: int,
-    until: int,
-    now: int,
-    model: str | None = None,
-    version: str | None = None,
-    interval: Interval = INTERVAL,
-    threads: int | None = None,
-) -> Baseline:
-    """Measure the rankings of a period in production whose attribution windows are closed.
-
-    Args:
-        store: Where the events are.
-        project: Whose they are.
-        definition: What to measure.
-        since: When the period begins, in microseconds since 1970 in UTC.
-        until: When it is over.
-        now: The moment as of which labels count.
-        model: The model that ranked; any if left out.
-        version: Its version; any if left out.
-        interval: How intervals are made.
-        threads: How many threads may work.
-
-    Raises:
-        EmptyError: There is no such ranking.
-    """
-    contexts = store.contexts(project)
-    wanted = find_contexts(contexts, "production", model, version)
-    sample = Sample(definition, wanted, now, threads)
-    sample.take(store.read(project, since, until))
-    name = _name(f"{format_time(since)} to {format_time(until)}", model, version)
-    return sample.average("period", name, interval)
-
-
-def measure_previous(
-    store: Store,
-    project: str,
-    definition: Definition,
-    *,
-    model: str,
-    version: str,
-    now: int,
-    since: int | None = None,
-    interval: Interval = INTERVAL,
-    threads: int | None = None,
-) -> Baseline:
-    """Measure the version of a model before another, as far as its rankings are mature.
-
-    The version before is the one that was first shown last before the other was first shown.
-
-    Args:
-        store: Where the events are.
-        project: Whose they are.
-        definition: What to measure.
-        model: The model.
-        version: The version whose predecessor is wanted.
-        now: The moment as of which labels count.
-        since: From when on rankings count, in microseconds since 1970 in UTC.
-        interval: How intervals are made.
-        threads: How many threads may work.
-
-    Raises:
-        EmptyError: There is no version before, or it has no mature ranking.
-    """
-    contexts = store.contexts(project)
-    found = find_previous(store.versions(project), model=model, version=version)
-    if found is None:
-        raise _empty(f"a version of {model} before {version}")
-    wanted = find_contexts(contexts, "production", model, found)
-    sample = Sample(definition, wanted, now, threads)
-    sample.take(store.read(project, since))
-    return sample.average("version", _name("", model, found), interval)
 
 
 def find_previous(versions: Iterable[Version], *, model: str, version: str) -> str | None:
@@ -337,10 +222,6 @@ def _or_none(number: float) -> float | None:
 
 def _or_nan(number: float | None) -> float:
     return math.nan if number is None else number
-
-
-def _name(what: str, model: str | None, version: str | None) -> str:
-    return " ".join(filter(None, (what, model, version)))
 
 
 def _empty(wanted: str) -> EmptyError:

@@ -20,7 +20,7 @@ from rankscope.monitor.evaluate.stored_windows import (
     unpack_cell,
 )
 from rankscope.monitor.evaluate.values import evaluate_chunks
-from rankscope.monitor.evaluate.windows import group_rankings, sum_evaluated
+from rankscope.monitor.evaluate.windows import group_rankings, sum_cells
 from rankscope.monitor.events.limits import DAY, HOUR, SECOND
 from rankscope.monitor.store.folding import choose_versions
 from rankscope.records import record
@@ -217,11 +217,9 @@ class _Hours:
                 self._count(each)
                 yield each
 
-        windows = sum_evaluated(
-            watch(), contexts, configuration.definition, slicing, foldings=foldings
-        )
+        cells = sum_cells(watch(), contexts, slicing, foldings=foldings)
         found = spreads.finish()
-        self.cells += [StoredCell(key, cell, found.get(key)) for key, cell in windows.cells.items()]
+        self.cells += [StoredCell(key, cell, found.get(key)) for key, cell in cells.items()]
 
     def _count(self, each: Evaluated) -> None:
         """Count the labels of the hours by age, and those that count for nothing."""

@@ -10,7 +10,7 @@ from rankscope.errors import UsageError
 from rankscope.monitor.definition.configuration import BaselineChoice, Configuration
 from rankscope.monitor.definition.definition import define
 from rankscope.monitor.definition.words import split_words, write_word
-from rankscope.monitor.events.limits import DAY, HOUR
+from rankscope.monitor.events.limits import DAY
 from rankscope.monitor.events.times import to_datetime
 from rankscope.monitor.monitor import Monitor
 from rankscope.monitor.server.pages.settings import fill_form, read_form
@@ -209,7 +209,7 @@ def test_values_are_made_anew(site: Service) -> None:
     ("changed", "expected"),
     [
         ({}, {}),
-        ({"grace": "3h"}, {"grace": 3 * HOUR}),
+        ({"grace": "3h"}, {"grace": timedelta(hours=3)}),
         ({"baseline": "none"}, {"baseline": None}),
         ({"baseline": "training"}, {"baseline": BaselineChoice(environment="training")}),
     ],

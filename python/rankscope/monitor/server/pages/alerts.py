@@ -6,7 +6,7 @@ import json
 import math
 
 from rankscope.monitor.events.limits import HOUR
-from rankscope.monitor.events.times import format_time
+from rankscope.monitor.events.times import format_time, to_micros
 from rankscope.monitor.server.pages.page import Page, list_states, read_configuration
 from rankscope.monitor.server.pages.render import make_address, make_plain, write_field
 from rankscope.monitor.store.folding import OTHER
@@ -14,6 +14,7 @@ from rankscope.records import record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from datetime import datetime
     from typing import Any
 
     from rankscope.monitor.alerts.detect.state import RuleState
@@ -174,7 +175,7 @@ false alarm in 1,800 days or more, on average.'
     )
 
 
-def trace_of(measure: str, stream: Stream | Fallen | None, now: int) -> str:
+def trace_of(measure: str, stream: Stream | Fallen | None, now: int | datetime) -> str:
     """Give the address of a trace that says why a stream fell.
 
     What is looked at is its version from when the drop seems to have begun; the trace itself knows
@@ -183,15 +184,16 @@ def trace_of(measure: str, stream: Stream | Fallen | None, now: int) -> str:
     Args:
         measure: The measure.
         stream: What fell.
-        now: Until when, in microseconds since 1970 in UTC.
+        now: Until when.
     """
     if stream is None or stream.since is None:
         return make_address("/trace", measure=measure)
+    end = now if isinstance(now, int) else to_micros(now)
     return make_address(
         "/trace",
         measure=measure,
         after_since=write_field(stream.since.replace(minute=0, second=0, microsecond=0)),
-        after_until=write_field(now - now % HOUR),
+        after_until=write_field(end - end % HOUR),
         # What is summed as `<other>` cannot be traced by that name.
         after_model=None if stream.model in {"", OTHER} else stream.model,
         after_version=None if stream.version in {"", OTHER} else stream.version,

@@ -5,12 +5,19 @@ from __future__ import annotations
 import math
 import re
 import shlex
-from datetime import timedelta
+from datetime import datetime, timedelta
 from functools import partial
 from urllib.parse import quote, urlencode
 
 from rankscope._core import __version__
-from rankscope.monitor.events.times import EPOCH, format_time, read_time, to_datetime, to_micros
+from rankscope.monitor.events.times import (
+    EPOCH,
+    MICROSECOND,
+    format_time,
+    read_time,
+    to_datetime,
+    to_micros,
+)
 from rankscope.monitor.server.pages.charts.others import write_age
 from rankscope.records import record
 from rankscope.results.table import Table
@@ -18,7 +25,6 @@ from rankscope.web.templating import make_environment
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from datetime import datetime
     from typing import Any
 
     from jinja2 import Environment
@@ -191,6 +197,10 @@ def make_plain(held: object) -> Any:  # noqa: ANN401 - JSON
         return held
     if isinstance(held, float):
         return held if math.isfinite(held) else None
+    if isinstance(held, datetime):
+        return to_micros(held)
+    if isinstance(held, timedelta):
+        return held // MICROSECOND
     if isinstance(held, Table):
         return [make_plain(dict(zip(held.names, row, strict=True))) for row in held.rows()]
     if hasattr(held, "to_dict"):
