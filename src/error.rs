@@ -1,4 +1,4 @@
-//! What the core refuses: a stable code, what was expected and found, where, and how to mend it.
+//! Errors: a stable code, what was expected and found, where, and how to fix it.
 
 use std::fmt;
 
@@ -158,6 +158,12 @@ impl Error {
     pub fn place(&self) -> &Place {
         &self.0.place
     }
+}
+
+/// The error of the earlier line, if there is one.
+#[must_use]
+pub fn earlier(one: Option<Error>, other: Option<Error>) -> Option<Error> {
+    one.into_iter().chain(other).min_by_key(|error| error.place().line)
 }
 
 impl fmt::Display for Error {

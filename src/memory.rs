@@ -1,4 +1,4 @@
-//! Memory whose size the input decides.
+//! Allocation of memory whose size depends on the input.
 //!
 //! The vectors of the standard library end the process when the system has no memory left. [`Vec`]
 //! and [`vec!`](crate::memory::vec) have the same interface, but unwind with [`OutOfMemory`], which

@@ -1,4 +1,4 @@
-//! What was suspicious but legal: counted, with the place where it was first seen.
+//! Notes on suspicious but valid input: how often each kind occurs, and where first.
 
 use crate::memory::Vec;
 

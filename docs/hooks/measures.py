@@ -33,6 +33,7 @@ TITLES = {
     "judged": "Incomplete judgments",
     "cascade": "User models",
     "count": "Counts",
+    "loss": "Losses",
 }
 TOOL_NAMES = {"trec_eval": "trec_eval, pytrec_eval", "sklearn": "scikit-learn"}
 MEANS = {
@@ -149,7 +150,7 @@ def write_parameters(row: Row) -> str:
     text = table(header, lines)
     if row.at:
         example = row.example.measure if "@" in row.example.measure else f"{row.name}@10"
-        text += f"\n\n`@` sets `{row.at}`: `{example}`."
+        text += f"\n\n`@` sets `{row.at}`, as in `{example}`."
     return text
 
 

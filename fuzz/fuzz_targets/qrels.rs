@@ -3,17 +3,20 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use rankscope::judgments::{Duplicates, Judgments};
-use rankscope::source::{Encoding, Input, Origin};
+use rankscope::memory::Vec;
+use rankscope::policy::Duplicates;
+use rankscope::qrels::judgments::Judgments;
+use rankscope::text::source::{Encoding, Input, Origin};
 
 fuzz_target!(|data: &[u8]| {
     let input = Input { origin: Origin::Bytes(data.into()), encoding: Encoding::Utf8 };
     match Judgments::read(&input, Duplicates::Error, &mut |_| Ok(())) {
         Ok(judgments) => {
             let axis = judgments.axis();
+            let mut room = Vec::new();
             for (query, id) in axis.names().enumerate() {
                 assert_eq!(judgments.find_query(&id), Some(query));
-                let ideal = axis.ideal(query);
+                let ideal = axis.ideal(query, &mut room);
                 assert!(ideal.is_sorted_by(|above, below| above >= below));
                 assert!(ideal.iter().all(|grade| grade.is_finite()));
             }

@@ -7,14 +7,14 @@ use std::sync::LazyLock;
 
 use libfuzzer_sys::fuzz_target;
 use rankscope::error::Error;
-use rankscope::aggregate::Aggregate;
-use rankscope::evaluate::{Evaluation, Measure, Plan, Policy};
-use rankscope::judgments::{Duplicates, Judgments};
+use rankscope::evaluate::evaluation::Evaluation;
+use rankscope::evaluate::plan::{Measure, Plan};
+use rankscope::evaluate::stream;
 use rankscope::kernels::{self, Params};
-use rankscope::run::Run;
-use rankscope::source::{Encoding, Input, Origin};
-use rankscope::stream;
-use rankscope::trec::ScoreType;
+use rankscope::policy::{Aggregate, Duplicates, Policy, ScoreType};
+use rankscope::qrels::judgments::Judgments;
+use rankscope::rank::run::Run;
+use rankscope::text::source::{Encoding, Input, Origin};
 
 fn input(data: &[u8]) -> Input {
     Input { origin: Origin::Bytes(data.into()), encoding: Encoding::Utf8 }
@@ -27,15 +27,15 @@ static JUDGMENTS: LazyLock<Judgments> = LazyLock::new(|| {
 
 static PLAN: LazyLock<Plan> = LazyLock::new(|| {
     let params = Params { k: Some(5), ..Params::default() };
-    let measures = kernels::TABLE.iter().map(|(name, make)| Measure {
-        name: (*name).to_owned(),
-        kernel: make(&params),
+    let measures = kernels::kernels().map(|(name, make)| Measure {
+        name: name.to_owned(),
+        kernel: make(&params).into(),
         judged_only: false,
         aggregate: Aggregate::Mean,
     });
     Plan {
         measures: measures.collect(),
-        cutoffs: vec![5],
+        cutoffs: vec![5].into(),
         policy: Policy::default(),
         duplicates: Duplicates::Error,
         score_type: ScoreType::Float64,

@@ -1,33 +1,33 @@
-"""Every error that rankscope raises, as one tree.
+"""The exceptions of rankscope.
 
 RankscopeError
-├── UsageError          a call that cannot be meant (exit status 2)
-│   ├── MeasureError    an unknown measure, or a parameter outside its domain
-│   └── PolicyError     an unknown policy, or a value outside its domain
-├── InputError          data that cannot be read as what it should be (exit status 3)
-│   ├── FormatError     text or objects that are not of the format
-│   ├── DuplicateError  one document twice in a query
+├── UsageError          invalid arguments (exit status 2)
+│   ├── MeasureError    unknown measure, or invalid value of a parameter
+│   └── PolicyError     unknown policy field, or invalid value
+├── InputError          invalid data (exit status 3)
+│   ├── FormatError     data that don't have the expected format
+│   ├── DuplicateError  the same document twice in a query
 │   ├── EmptyError      nothing to evaluate
-│   └── LimitError      a named limit was reached
-├── FileError           the operating system refused (exit status 4)
+│   └── LimitError      data that exceed a limit
+├── FileError           the operating system can't read or write a file (exit status 4)
 ├── OutOfMemoryError    not enough memory for this input (exit status 4)
-└── DeadlineError       a read took longer than it may (exit status 4)
+└── DeadlineError       reading a store took too long (exit status 4)
 """
 
 from __future__ import annotations
 
 
 class RankscopeError(Exception):
-    """Anything that rankscope refuses, with what was expected, found and where.
+    """The base class of all exceptions that rankscope raises.
 
     Attributes:
-        message: What was expected and what was found.
-        hint: How to mend it, or an empty string.
-        code: A stable name for programs, such as `field_count`.
-        file: The file it was found in, or `None`.
-        line: The 1-based line or row, or `None`.
-        column: The 1-based column, or `None`.
-        value: The offending value, escaped and cut at 120 characters, or `None`.
+        message: What is wrong.
+        hint: How to fix it, or an empty string.
+        code: A stable code for programs, such as `field_count`.
+        file: The file with the error, or `None`.
+        line: The line or row, counted from 1, or `None`.
+        column: The column, counted from 1, or `None`.
+        value: The invalid value, escaped and cut to 120 characters, or `None`.
 
     Examples:
         >>> error = FormatError(
@@ -69,12 +69,12 @@ class RankscopeError(Exception):
 
     @property
     def location(self) -> str:
-        """Where it was found, as `file:line:column`, as far as known."""
+        """The place of the error as `file:line:column`, as far as it is known."""
         return ":".join(str(part) for part in (self.file, self.line, self.column) if part)
 
     @property
     def summary(self) -> str:
-        """The error in one line, without its hint."""
+        """The place and the message in one line, without the hint."""
         return f"{self.location}: {self.message}" if self.location else self.message
 
     def __str__(self) -> str:
@@ -86,53 +86,53 @@ class RankscopeError(Exception):
 
 
 class UsageError(RankscopeError, ValueError):
-    """A call that cannot be meant."""
+    """Invalid arguments."""
 
     exit_status = 2
 
 
 class MeasureError(UsageError):
-    """An unknown measure, or a parameter outside its domain."""
+    """An unknown measure, or an invalid value of one of its parameters."""
 
 
 class PolicyError(UsageError):
-    """An unknown policy, or a value outside its domain."""
+    """An unknown policy field, or an invalid value."""
 
 
 class InputError(RankscopeError, ValueError):
-    """Data that cannot be read as what it should be."""
+    """Invalid data."""
 
 
 class FormatError(InputError):
-    """Text or objects that are not of the format."""
+    """Data that don't have the expected format."""
 
 
 class DuplicateError(InputError):
-    """One document twice in a query."""
+    """The same document twice in a query."""
 
 
 class EmptyError(InputError):
-    """Nothing to evaluate: no judgments, no rankings, or none in common."""
+    """Nothing to evaluate: no judgments, no rankings, or no queries in common."""
 
 
 class LimitError(InputError):
-    """A named limit was reached."""
+    """Data that exceed a limit."""
 
 
 class FileError(RankscopeError, OSError):
-    """The operating system refused to read or write."""
+    """The operating system can't read or write a file."""
 
     exit_status = 4
 
 
 class OutOfMemoryError(RankscopeError, MemoryError):
-    """There is not enough memory for this input; it is a `MemoryError` of Python as well."""
+    """Not enough memory for this input. This is also a `MemoryError`."""
 
     exit_status = 4
 
 
 class DeadlineError(RankscopeError, TimeoutError):
-    """A read that was ended because it took too long, or because the service is closing."""
+    """A read of a store that took too long, or was stopped because the service is closing."""
 
     exit_status = 4
 
@@ -164,7 +164,7 @@ def from_core(
     code: str,
     place: tuple[str | None, int | None, int | None, str | None],
 ) -> RankscopeError:
-    """Make the error that the core describes; `place` is file, line, column, value."""
+    """Return the exception for an error of the core; `place` is file, line, column and value."""
     file, line, column, value = place
     return _CLASSES[kind](
         message, hint=hint, code=code, file=file, line=line, column=column, value=value

@@ -1,4 +1,4 @@
-"""A file, and what its name does not say."""
+"""Files: the table of formats, and a file whose name doesn't say enough."""
 
 from __future__ import annotations
 
@@ -11,19 +11,91 @@ if TYPE_CHECKING:
     from typing import Literal, TypeAlias
 
     Format: TypeAlias = Literal["trec", "csv", "tsv", "jsonl", "parquet", "arrow", "letor"]
+    EventFormat: TypeAlias = Literal["jsonl", "json", "csv", "tsv", "parquet", "arrow"]
+
+
+@record(frozen=True, slots=True, kw_only=True)
+class FileFormat:
+    """A format of files: its row in the table is all that other modules know about it.
+
+    Args:
+        name: Its name, as in `--format`.
+        endings: How the names of its files end.
+        reader: The module and the class in `rankscope.adapters.files` that read it as a table;
+            empty for what is read otherwise: TREC by the core, one JSON text by the monitor.
+        is_text: Whether it is text, which can be compressed.
+        magic: The bytes that files begin with, where they do.
+        noun: What messages call such a file, where it has such bytes.
+        has_tables: Whether judgments, runs and tables can be in it.
+        has_events: Whether events of the monitor can be in it.
+    """
+
+    name: str
+    endings: tuple[str, ...] = ()
+    reader: str = ""
+    is_text: bool = True
+    magic: bytes = b""
+    noun: str = ""
+    has_tables: bool = True
+    has_events: bool = True
+
+
+FORMATS: dict[str, FileFormat] = {
+    row.name: row
+    for row in (
+        FileFormat(name="trec", has_events=False),
+        FileFormat(name="csv", endings=(".csv",), reader="delimited:DelimitedFile"),
+        FileFormat(name="tsv", endings=(".tsv",), reader="delimited:DelimitedFile"),
+        FileFormat(name="jsonl", endings=(".jsonl", ".ndjson"), reader="jsonlines:JsonLinesFile"),
+        FileFormat(name="json", endings=(".json",), has_tables=False),
+        FileFormat(
+            name="parquet",
+            endings=(".parquet",),
+            reader="columnar:ParquetFile",
+            is_text=False,
+            magic=b"PAR1",
+            noun="a Parquet file",
+        ),
+        FileFormat(
+            name="arrow",
+            endings=(".arrow", ".feather", ".ipc"),
+            reader="columnar:ArrowFile",
+            is_text=False,
+            magic=b"ARROW1",
+            noun="an Arrow file",
+        ),
+        FileFormat(
+            name="letor",
+            endings=(".letor", ".svm", ".svmlight"),
+            reader="letor:LetorFile",
+            has_events=False,
+        ),
+    )
+}
+"""Every format, by name. A file whose name has none of the endings is TREC text."""
+
+TABLE_FORMATS = tuple(name for name, row in FORMATS.items() if row.has_tables)
+EVENT_FORMATS = tuple(name for name, row in FORMATS.items() if row.has_events)
+
+COMPRESSIONS = (
+    (".gz", b"\x1f\x8b", "gzip"),
+    (".zst", b"\x28\xb5\x2f\xfd", "zstd"),
+    (".bz2", b"BZh", "bz2"),
+)
+"""How names of compressed text end, what the bytes begin with, and what PyArrow calls it."""
 
 
 @record(frozen=True, slots=True)
 class File:
-    r"""A file whose name does not tell its format, or whose columns have names of their own.
+    r"""A file whose name doesn't tell its format, or whose columns have names of their own.
 
-    Whatever takes a path takes it as well.
+    Every function that takes a path takes a `File`, too.
 
     Args:
         path: The path, `-` for standard input, or the bytes of a file.
-        format: `trec`, `csv`, `tsv`, `jsonl`, `parquet`, `arrow` or `letor`; told by the name of
-            the file where left out.
-        columns: By role (`query`, `doc`, `relevance`, `score`, `rank`), the names of columns.
+        format: One of: `trec`, `csv`, `tsv`, `jsonl`, `parquet`, `arrow`, `letor` (default: what
+            the name of the file says).
+        columns: The names of columns, by role (`query`, `doc`, `relevance`, `score`, `rank`).
 
     Examples:
         >>> import rankscope as rs
@@ -35,3 +107,22 @@ class File:
     path: str | os.PathLike[str] | bytes
     format: Format | None = None
     columns: Mapping[str, str] = {}
+
+
+def tell_format(path: str, formats: tuple[str, ...] = TABLE_FORMATS) -> str | None:
+    """Return the format that the name of a file tells, or `None` if it tells none.
+
+    A compressed text has the format that its name tells without the ending of the compression.
+
+    Examples:
+        >>> [tell_format(name) for name in ("a.CSV", "a.jsonl.gz", "a.parquet.gz", "csv")]
+        ['csv', 'jsonl', None, None]
+    """
+    name = path.lower()
+    compression = next((end for end, _, _ in COMPRESSIONS if name.endswith(end)), "")
+    inner = name.removesuffix(compression)
+    for form in formats:
+        row = FORMATS[form]
+        if row.endings and inner.endswith(row.endings) and (row.is_text or not compression):
+            return form
+    return None

@@ -1,4 +1,4 @@
-"""Names for the types of arguments, for those who annotate code that calls rankscope."""
+"""Types for annotating code that calls rankscope."""
 
 from __future__ import annotations
 
@@ -9,32 +9,32 @@ from typing import Any, Protocol, TypeAlias
 from rankscope.file import File
 
 Path: TypeAlias = str | os.PathLike[str]
-"""A path; `-` is standard input."""
+"""A path, or `-` for standard input."""
 
 Lists: TypeAlias = Mapping[str, Mapping[str, float]]
-"""By query and document, a grade or a score."""
+"""A grade or score for each document of each query."""
 
 Rows: TypeAlias = Iterable[tuple[str, str, float]]
-"""Query, document, and a grade or a score."""
+"""Tuples of query, document, and grade or score."""
 
 
 class Frame(Protocol):
-    """A data frame of pandas, Polars, PyArrow, DuckDB, narwhals or the like."""
+    """A data frame, for example of pandas, Polars, PyArrow, DuckDB or narwhals."""
 
     @property
     def columns(self) -> Any:  # noqa: ANN401 - each library has a type of its own for them
-        """Its columns, or their names."""
+        """The columns, or their names."""
 
 
 class ArrowStream(Protocol):
-    """Whatever gives its rows through the PyCapsule interface of Arrow."""
+    """An object that exports its rows through the Arrow PyCapsule interface."""
 
     def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:  # noqa: ANN401 - a capsule
-        """Give a capsule of the rows."""
+        """Return a capsule with the rows."""
 
 
 InputLike: TypeAlias = Path | bytes | File | Lists | Rows | Frame | ArrowStream
-"""What judgments and runs may come as."""
+"""The types that are accepted as judgments and runs."""
 
 Progress: TypeAlias = Callable[[int, int | None], None] | None
-"""Called with the bytes read so far, and with their total where it is known."""
+"""A function that is called with the number of bytes read so far, and their total if known."""

@@ -1,13 +1,26 @@
-//! Measures of where the relevant documents stand: a grade counts only as relevant or not.
+//! Measures of where relevant documents are ranked. Grades count as relevant or not relevant.
 //!
 //! Over ties the values are expected ones. Precision, recall and F are linear in the number of
 //! relevant documents found, so its expectation is enough; the others follow Frank `McSherry`
 //! and Marc Najork, *Computing information retrieval performance measures efficiently in the presence of tied
 //! scores*, 2008.
 
-use super::denominator::Denominator;
 use super::draw;
-use super::{Kernel, Params, Place, Query, Unknown, real};
+use super::kernel::{Kernel, Make, Unknown};
+use super::params::{Denominator, Params};
+use super::query::{Place, Query, real};
+
+/// The kernels of this family by name.
+pub(super) const TABLE: &[(&str, Make)] = &[
+    ("ap", |params| Box::new(Ap::new(params))),
+    ("rr", |params| Box::new(Rr::new(params))),
+    ("precision", |params| Box::new(Share::precision(params))),
+    ("recall", |params| Box::new(Share::recall(params))),
+    ("rprec", |params| Box::new(Rprec::new(params))),
+    ("success", |params| Box::new(Success::new(params))),
+    ("f", |params| Box::new(F::new(params))),
+    ("iprec", |params| Box::new(Iprec::new(params))),
+];
 
 /// Makes a kernel that reads a cutoff and the smallest relevant grade, undefined without relevant
 /// documents.

@@ -1,8 +1,16 @@
-//! Measures of a user who reads from the top and may stop at each document.
+//! Cascade measures: a user reads from the top, and may stop at each document.
 
-use super::gain::exp2;
-use super::{Kernel, Params, Query, Unknown, real};
+use super::kernel::{Kernel, Make, Unknown};
+use super::params::{Params, exp2};
+use super::query::{Query, real};
 use crate::error::{Error, Kind, Result};
+
+/// The kernels of this family by name.
+pub(super) const TABLE: &[(&str, Make)] = &[
+    ("err", |params| Box::new(Err::new(params))),
+    ("rbp", |params| Box::new(Rbp::new(params))),
+    ("rbp_residual", |params| Box::new(RbpResidual::new(params))),
+];
 
 fn check_largest(grades: &[f64], max_grade: f64) -> Result<()> {
     match grades.last() {

@@ -1,6 +1,15 @@
 //! Counts of documents and queries.
 
-use super::{Kernel, Params, Query, real};
+use super::kernel::{Kernel, Make};
+use super::params::Params;
+use super::query::{Query, real};
+
+/// The kernels of this family by name.
+pub(super) const TABLE: &[(&str, Make)] = &[
+    ("num_ret", |params| Box::new(NumRet::new(params))),
+    ("num_rel", |params| Box::new(NumRel::new(params))),
+    ("num_q", |_| Box::new(NumQ)),
+];
 
 /// Retrieved documents; with a smallest relevant grade, only those that are relevant.
 pub(super) struct NumRet {

@@ -1,6 +1,6 @@
-//! How many documents of one kind are among some drawn at random: the hypergeometric distribution.
+//! The hypergeometric distribution: how many documents of one kind a random sample holds.
 
-use super::real;
+use super::query::real;
 use crate::memory::{Vec, vec};
 
 /// The chance of each number of relevant documents among `drawn` of `size` documents, of which `count`

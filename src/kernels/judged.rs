@@ -1,9 +1,18 @@
-//! Measures made for incomplete judgments: they tell "judged not relevant" from "not judged".
+//! Measures for incomplete judgments, which distinguish "judged not relevant" from "not judged".
 //!
 //! A negative grade is `trec_eval`'s "in the pool, not judged": neither relevant nor judged
 //! non-relevant.
 
-use super::{Kernel, Params, Query, real};
+use super::kernel::{Kernel, Make};
+use super::params::Params;
+use super::query::{Query, real};
+
+/// The kernels of this family by name.
+pub(super) const TABLE: &[(&str, Make)] = &[
+    ("bpref", |params| Box::new(Bpref::new(params))),
+    ("infap", |params| Box::new(InfAp::new(params))),
+    ("judged", |params| Box::new(Judged::new(params))),
+];
 
 /// Binary preference: Buckley and Voorhees, *Retrieval evaluation with incomplete information*,
 /// 2004, in the form of `trec_eval`.

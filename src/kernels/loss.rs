@@ -5,11 +5,20 @@
 //! to the cutoff, and the list as it is.
 
 use super::draw::chances;
-use super::gain::{Gains, normalise};
-use super::{Kernel, Params, Place, Query};
+use super::gain::normalise;
+use super::gains::Gains;
+use super::kernel::{Kernel, Make};
+use super::params::{Ideal, Params};
+use super::query::{Place, Query};
 use crate::error::{Error, Kind, Result};
-use crate::kernels::Ideal;
 use crate::memory::Vec;
+
+/// The kernels of this family by name.
+pub(super) const TABLE: &[(&str, Make)] = &[
+    ("retrieval_loss", |params| Box::new(Loss::retrieval(params))),
+    ("truncation_loss", |params| Box::new(Loss::truncation(params))),
+    ("ordering_loss", |params| Box::new(Loss::ordering(params))),
+];
 
 /// A part of what nDCG lacks to 1.
 enum Part {
@@ -165,7 +174,8 @@ fn expect_best(gains: &Gains, fixed: &[f64], tied: &[f64], drawn: usize) -> f64 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::rank::{Ranked, Ties};
+    use crate::policy::Ties;
+    use crate::rank::ranked::Ranked;
     use proptest::prelude::*;
 
     fn losses(params: &Params, query: &Query<'_>) -> [f64; 3] {
@@ -196,7 +206,7 @@ mod tests {
             let Ranked { ranks, grades, ties, .. } = &ranked;
             let query = Query { ranks, grades, ties, retrieved: docs.len(), ideal: &ideal };
             let params = Params { k, ..Params::default() };
-            let value = super::super::make("ndcg", &params).unwrap().value(&query);
+            let value = crate::kernels::make("ndcg", &params).unwrap().value(&query);
             let parts = losses(&params, &query);
             if value.is_nan() {
                 prop_assert!(parts.iter().all(|part| part.is_nan()));

@@ -3,310 +3,46 @@
 mod binary;
 mod cascade;
 mod count;
-mod denominator;
 mod draw;
 mod gain;
+mod gains;
 mod judged;
+mod kernel;
 mod loss;
+mod params;
+mod query;
 mod set;
+pub mod views;
 
-pub use denominator::Denominator;
-pub use gain::{Discount, Gain, Gains, Ideal};
+pub use gains::Gains;
+pub use kernel::{Kernel, Make, Unknown};
+pub use params::{Denominator, Discount, Gain, Ideal, Params};
+pub use query::{Place, Query, Tie};
 
 use crate::error::{Error, Kind, Result};
-use crate::memory::Vec;
 
-/// One query, ranked: all that a measure depends on.
-#[derive(Clone, Copy, Debug)]
-pub struct Query<'a> {
-    /// 1-based ranks of the retrieved documents that are judged, ascending. Where ties are averaged,
-    /// tied documents all stand at the first rank of their tie.
-    pub ranks: &'a [u32],
-    /// Their grades.
-    pub grades: &'a [f64],
-    /// Ties to be averaged over, in order; only those with judged documents.
-    pub ties: &'a [Tie],
-    /// How many documents were retrieved.
-    pub retrieved: usize,
-    /// The grades of all judged documents, retrieved or not, largest first.
-    pub ideal: &'a [f64],
-}
-
-/// Documents of one score, any order of which is as likely as any other.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Tie {
-    /// The first of its ranks.
-    pub first: u32,
-    /// How many documents it has, judged or not.
-    pub size: u32,
-}
-
-/// One rank and the document at it, or the ranks of a tie and the judged documents in it.
-#[derive(Clone, Copy, Debug)]
-pub struct Place<'a> {
-    /// The first rank.
-    pub first: usize,
-    /// How many ranks it has.
-    pub size: usize,
-    /// The grades of its judged documents.
-    pub grades: &'a [f64],
-}
-
-impl Place<'_> {
-    /// How many of its ranks are among the first `k`.
-    fn within(&self, k: usize) -> usize {
-        self.size.min(k.saturating_add(1).saturating_sub(self.first))
-    }
-
-    /// Its ranks among the first `k`.
-    fn ranks(&self, k: usize) -> impl Iterator<Item = usize> {
-        self.first..self.first + self.within(k)
-    }
-
-    /// How many of its documents are relevant.
-    fn relevant(&self, rel: f64) -> usize {
-        self.grades.iter().filter(|&&grade| grade >= rel).count()
-    }
-
-    /// How many of `count` of its documents are expected among the first `k`.
-    fn expected_within(&self, count: usize, k: usize) -> f64 {
-        let within = self.within(k);
-        if within == self.size { real(count) } else { real(count) * real(within) / real(self.size) }
-    }
-}
-
-impl<'a> Query<'a> {
-    /// Nothing retrieved, and nothing judged.
-    pub const EMPTY: Self = Self { ranks: &[], grades: &[], ties: &[], retrieved: 0, ideal: &[] };
-
-    /// How many judged documents are relevant, retrieved or not.
-    fn relevant(&self, rel: f64) -> usize {
-        self.ideal.partition_point(|&grade| grade >= rel)
-    }
-
-    /// The places of the judged documents among the first `k`, in order.
-    pub fn places(&self, k: usize) -> impl Iterator<Item = Place<'a>> {
-        let Self { ranks, grades, ties, .. } = *self;
-        let (mut at, mut next_tie) = (0, 0);
-        std::iter::from_fn(move || {
-            let first = *ranks.get(at)?;
-            if first as usize > k {
-                return None;
-            }
-            let from = at;
-            let tie = ties.get(next_tie).filter(|tie| tie.first == first);
-            if tie.is_some() {
-                next_tie += 1;
-                at += ranks[from..].iter().take_while(|&&rank| rank == first).count();
-            } else {
-                at += 1;
-            }
-            let size = tie.map_or(1, |tie| tie.size as usize);
-            Some(Place { first: first as usize, size, grades: &grades[from..at] })
-        })
-    }
-
-    /// The places of the relevant documents among the first `k`, and how many each has.
-    fn relevant_places(&self, k: usize, rel: f64) -> impl Iterator<Item = (Place<'a>, usize)> {
-        let counted = self.places(k).map(move |place| (place, place.relevant(rel)));
-        counted.filter(|&(_, relevant)| relevant > 0)
-    }
-
-    /// How many judged documents are expected among the first `k`, as a whole number.
-    #[must_use]
-    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // at most the ranks there are
-    pub fn judged_within(&self, k: usize) -> usize {
-        if self.ties.is_empty() {
-            return self.ranks.partition_point(|&rank| rank as usize <= k);
-        }
-        let judged = self.places(k).map(|place| place.expected_within(place.grades.len(), k));
-        judged.fold(0.0, |sum: f64, count| sum + count).round() as usize
-    }
-
-    /// How many relevant documents were retrieved.
-    fn found(&self, rel: f64) -> usize {
-        self.grades.iter().filter(|&&grade| grade >= rel).count()
-    }
-
-    /// How many relevant documents are expected among the first `k`.
-    fn expected_relevant(&self, k: usize, rel: f64) -> f64 {
-        let expected =
-            self.relevant_places(k, rel).map(|(place, count)| place.expected_within(count, k));
-        expected.fold(0.0, |sum, count| sum + count)
-    }
-}
-
-/// How a value depends on grades that are not known. In all cases but [`Unknown::Anything`], moving a
-/// document of a higher grade up never lowers it.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Unknown {
-    /// In no way that is made use of.
-    Anything,
-    /// It is a sum of discounted gains, divided by that of an ideal order or by nothing.
-    Discounted {
-        /// Whether there is an ideal that depends on them.
-        is_share: bool,
-    },
-    /// A higher grade never lowers it.
-    Rising,
-    /// It depends on which documents have this grade or a higher one.
-    Relevance {
-        /// The smallest grade that is relevant.
-        rel: f64,
-        /// The last rank that counts.
-        k: usize,
-    },
-}
-
-/// A measure with its parameters.
-pub trait Kernel: Send + Sync {
-    /// The value for one query: NaN where it is undefined, infinite where gains overflow. Where there
-    /// are ties to average over, the expected value over all their orders.
-    fn value(&self, query: &Query<'_>) -> f64;
-
-    /// The values at several cutoffs, which ascend up to that of the measure, in one pass; nothing
-    /// where the measure knows no such pass. They are to the bit those of [`Kernel::value`].
-    fn values_at(&self, _query: &Query<'_>, _cutoffs: &[usize]) -> Option<Vec<f64>> {
-        None
-    }
-
-    /// Numerator and denominator of the value, where it is a ratio whose parts can be added up; a
-    /// query for which it is undefined adds nothing.
-    fn ratio(&self, _query: &Query<'_>) -> Option<(f64, f64)> {
-        None
-    }
-
-    /// Whether the expected value over ties is computed exactly; else there is none.
-    fn averages_ties(&self) -> bool {
-        true
-    }
-
-    /// What can be said of the value where grades are not known.
-    fn unknown(&self) -> Unknown {
-        Unknown::Anything
-    }
-
-    /// Gains and discounts, where the measure is made of them.
-    fn gains(&self) -> Option<&Gains> {
-        None
-    }
-
-    /// Refuses grades that the parameters have no answer for; `grades` ascend.
-    ///
-    /// # Errors
-    /// Where there is such a grade.
-    fn check(&self, _grades: &[f64]) -> Result<()> {
-        Ok(())
-    }
-}
-
-/// Parameters of all kernels; each reads those that it knows.
-#[derive(Clone, Debug)]
-pub struct Params {
-    /// Cutoff; none for the whole list.
-    pub k: Option<usize>,
-    /// The smallest grade that is relevant.
-    pub rel: Option<f64>,
-    /// The weight of recall against precision in F.
-    pub beta: f64,
-    /// The persistence of RBP.
-    pub p: f64,
-    /// The recall level of `IPrec`.
-    pub recall: f64,
-    /// The largest grade of ERR and graded RBP.
-    pub max_grade: f64,
-    /// Whether RBP takes gains from grades.
-    pub graded: bool,
-    /// Gains of grades.
-    pub gain: Gain,
-    /// Discounts of ranks.
-    pub discount: Discount,
-    /// What the ideal order is made of.
-    pub ideal: Ideal,
-    /// What AP, precision and recall divide by; none for what each usually does.
-    pub denominator: Option<Denominator>,
-    /// Whether negative grades have a gain; else they have none.
-    pub negative_gain: bool,
-    /// Whether nDCG is taken between the worst order and the best.
-    pub min_max: bool,
-    /// The gain of a retrieved document without a judgment.
-    pub unjudged_gain: f64,
-    /// The gain at each rank after the end of a list that is shorter than the cutoff.
-    pub missing_gain: f64,
-}
-
-impl Default for Params {
-    fn default() -> Self {
-        Self {
-            k: None,
-            rel: None,
-            beta: 1.0,
-            p: 0.8,
-            recall: 0.0,
-            max_grade: 4.0,
-            graded: false,
-            gain: Gain::Linear,
-            discount: Discount::Log2,
-            ideal: Ideal::Judged,
-            denominator: None,
-            negative_gain: false,
-            min_max: false,
-            unjudged_gain: 0.0,
-            missing_gain: 0.0,
-        }
-    }
-}
-
-impl Params {
-    fn cutoff(&self) -> usize {
-        self.k.unwrap_or(usize::MAX)
-    }
-
-    fn least_relevant(&self) -> f64 {
-        self.rel.unwrap_or(1.0)
-    }
-}
-
-type Make = fn(&Params) -> Box<dyn Kernel>;
-
-/// Every kernel by its name.
-pub const TABLE: [(&str, Make); 28] = [
-    ("ndcg", |params| Box::new(gain::Ndcg::new(params))),
-    ("dcg", |params| Box::new(gain::Dcg::new(params))),
-    ("idcg", |params| Box::new(gain::Idcg::new(params))),
-    ("cg", |params| Box::new(gain::Cg::new(params))),
-    ("retrieval_loss", |params| Box::new(loss::Loss::retrieval(params))),
-    ("truncation_loss", |params| Box::new(loss::Loss::truncation(params))),
-    ("ordering_loss", |params| Box::new(loss::Loss::ordering(params))),
-    ("ap", |params| Box::new(binary::Ap::new(params))),
-    ("rr", |params| Box::new(binary::Rr::new(params))),
-    ("precision", |params| Box::new(binary::Share::precision(params))),
-    ("recall", |params| Box::new(binary::Share::recall(params))),
-    ("rprec", |params| Box::new(binary::Rprec::new(params))),
-    ("success", |params| Box::new(binary::Success::new(params))),
-    ("f", |params| Box::new(binary::F::new(params))),
-    ("iprec", |params| Box::new(binary::Iprec::new(params))),
-    ("set_precision", |params| Box::new(set::SetPrecision::new(params))),
-    ("set_recall", |params| Box::new(set::SetRecall::new(params))),
-    ("set_f", |params| Box::new(set::SetF::new(params))),
-    ("set_ap", |params| Box::new(set::SetAp::new(params))),
-    ("bpref", |params| Box::new(judged::Bpref::new(params))),
-    ("infap", |params| Box::new(judged::InfAp::new(params))),
-    ("judged", |params| Box::new(judged::Judged::new(params))),
-    ("err", |params| Box::new(cascade::Err::new(params))),
-    ("rbp", |params| Box::new(cascade::Rbp::new(params))),
-    ("rbp_residual", |params| Box::new(cascade::RbpResidual::new(params))),
-    ("num_ret", |params| Box::new(count::NumRet::new(params))),
-    ("num_rel", |params| Box::new(count::NumRel::new(params))),
-    ("num_q", |_| Box::new(count::NumQ)),
+/// The kernels of each family by name.
+const FAMILIES: [&[(&str, Make)]; 7] = [
+    gain::TABLE,
+    loss::TABLE,
+    binary::TABLE,
+    set::TABLE,
+    judged::TABLE,
+    cascade::TABLE,
+    count::TABLE,
 ];
+
+/// Every kernel and its name.
+pub fn kernels() -> impl Iterator<Item = (&'static str, Make)> {
+    FAMILIES.into_iter().flatten().copied()
+}
 
 /// Makes a kernel.
 ///
 /// # Errors
 /// Where there is none of that name.
 pub fn make(name: &str, params: &Params) -> Result<Box<dyn Kernel>> {
-    match TABLE.iter().find(|(known, _)| *known == name) {
+    match kernels().find(|(known, _)| *known == name) {
         Some((_, make)) => Ok(make(params)),
         None => Err(Error::new(
             Kind::Measure,
@@ -316,16 +52,12 @@ pub fn make(name: &str, params: &Params) -> Result<Box<dyn Kernel>> {
     }
 }
 
-/// A count as the number it is divided by.
-#[allow(clippy::cast_precision_loss)] // counts stay far below 2^53
-fn real(count: usize) -> f64 {
-    count as f64
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::rank::{Ranked, Ties};
+    use crate::kernels::query::real;
+    use crate::policy::Ties;
+    use crate::rank::ranked::Ranked;
     use proptest::prelude::*;
     use std::vec::Vec;
 
@@ -367,7 +99,8 @@ mod tests {
         if k.is_some() {
             forms.push(Params { ideal: Ideal::Slots, ..default });
         }
-        let every = forms.iter().flat_map(|form| TABLE.map(|(name, make)| (name, make(form))));
+        let every =
+            forms.iter().flat_map(|form| super::kernels().map(|(name, make)| (name, make(form))));
         every.collect()
     }
 

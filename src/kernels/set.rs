@@ -1,7 +1,17 @@
-//! Measures of the retrieved documents as a set, in whatever order.
+//! Measures of the retrieved documents as a set, whatever their order.
 
 use super::binary::harmonic;
-use super::{Kernel, Params, Query, Unknown, real};
+use super::kernel::{Kernel, Make, Unknown};
+use super::params::Params;
+use super::query::{Query, real};
+
+/// The kernels of this family by name.
+pub(super) const TABLE: &[(&str, Make)] = &[
+    ("set_precision", |params| Box::new(SetPrecision::new(params))),
+    ("set_recall", |params| Box::new(SetRecall::new(params))),
+    ("set_f", |params| Box::new(SetF::new(params))),
+    ("set_ap", |params| Box::new(SetAp::new(params))),
+];
 
 /// The sizes of the sets, as the numbers that are divided.
 struct Sizes {

@@ -1,4 +1,4 @@
-//! Numbers that Python holds, read where they lie.
+//! Reads columns of numbers from Python without copying.
 
 #![allow(unsafe_code)] // they are copied out of memory that Python owns
 
@@ -8,7 +8,7 @@ use pyo3::buffer::{Element, PyBuffer};
 use pyo3::exceptions::PyBufferError;
 use pyo3::prelude::*;
 
-use crate::cells::Cells;
+use crate::table::cells::Cells;
 
 /// The memory of a buffer, which lives as long as the view; others may write to it.
 #[derive(Clone, Copy, Debug)]

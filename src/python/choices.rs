@@ -1,16 +1,14 @@
-//! Choices that Python makes by name: measures with their parameters, and policies.
+//! Reads policies, and measures with their parameters, from Python.
 
 use pyo3::exceptions::{PyKeyError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString};
 
-use crate::aggregate::Aggregate;
-use crate::evaluate::{Empty, Missing, Negative, Policy, Unjudged, Unretrieved};
-use crate::judgments::Duplicates;
 use crate::kernels::{Denominator, Discount, Gain, Ideal, Params};
 use crate::memory::{self, Vec};
-use crate::rank::Ties;
-use crate::trec::ScoreType;
+use crate::policy::{
+    Aggregate, Duplicates, Empty, Missing, Negative, Policy, ScoreType, Ties, Unjudged, Unretrieved,
+};
 
 pub(super) fn choose<T: Copy>(name: &str, known: &[(&str, T)]) -> PyResult<T> {
     let found = known.iter().find(|(known, _)| *known == name);

@@ -1,4 +1,4 @@
-//! Columns of numbers that Python reads where they lie.
+//! Columns of numbers that Python reads without copying.
 
 #![allow(unsafe_code)] // the buffer protocol is made of pointers
 
@@ -10,7 +10,7 @@ use pyo3::ffi;
 use pyo3::prelude::*;
 
 use crate::memory::Vec;
-use crate::rankings;
+use crate::rank::rankings;
 
 /// The memory of a column, as the buffer protocol wants it.
 pub(super) struct Raw {

@@ -1,4 +1,4 @@
-//! Values, means and intervals as Python sees them.
+//! The Python class `Evaluation`: values, means and intervals.
 
 use std::sync::Arc;
 
@@ -8,22 +8,25 @@ use pyo3::types::PyBytes;
 
 use super::choices::choose;
 use super::column::{Column, Data};
+use super::errors::to_python;
+use super::plan::Plan;
+use super::texts::NoteRows;
 use super::watch::Watch;
-use super::{NoteRows, Plan, to_python};
-use crate::aggregate::{Aggregate, Part};
-use crate::evaluate;
+use crate::evaluate::{evaluation, plan};
 use crate::memory::{Vec, guard, vec};
-use crate::resample::{self, Level, Method, interval};
+use crate::number::aggregate::Part;
+use crate::policy::Aggregate;
+use crate::resample::interval::{self, Level, Method, interval};
 
 /// The values of all measures.
 #[pyclass(frozen, module = "rankscope._core")]
 pub struct Evaluation {
-    made: evaluate::Evaluation,
-    plan: Arc<evaluate::Plan>,
+    made: evaluation::Evaluation,
+    plan: Arc<plan::Plan>,
 }
 
 impl Evaluation {
-    pub(super) fn new(made: evaluate::Evaluation, plan: &Plan) -> Self {
+    pub(super) fn new(made: evaluation::Evaluation, plan: &Plan) -> Self {
         Self { made, plan: Arc::clone(&plan.0) }
     }
 }
@@ -170,7 +173,7 @@ pub(super) fn interval_of_mean(
 #[pyfunction]
 
 pub(super) fn t_quantile(level: f64, degrees: f64) -> f64 {
-    resample::t_quantile(Level(level), degrees)
+    interval::t_quantile(Level(level), degrees)
 }
 
 fn read_method(name: &str, resamples: usize, seed: u64) -> PyResult<Method> {

@@ -1,16 +1,17 @@
-//! Matrices that Python holds, read where they lie.
+//! Reads matrices from Python without copying.
 
 use std::time::Instant;
 
 use pyo3::prelude::*;
 
 use super::cells::{Doubles, Numbers};
+use super::errors::to_python;
+use super::plan::Plan;
 use super::watch::BETWEEN_LOOKS;
-use super::{Plan, to_python};
-use crate::cells::Cells;
 use crate::error::{Error, Kind};
-use crate::matrix;
+use crate::evaluate::matrix;
 use crate::memory::guard;
+use crate::table::cells::Cells;
 
 /// Two matrices of one shape, of which all threads may read.
 struct Pair<'a> {

@@ -1,4 +1,4 @@
-//! Reads Python's mappings, rows, identifiers and numbers.
+//! Reads mappings, rows, identifiers and numbers from Python objects.
 //!
 //! Plain dicts of plain text and floats are read where they lie, through the C API. Anything else
 //! takes a slower way, which also says what is wrong with it.
@@ -14,13 +14,14 @@ use pyo3::types::{
     PyBool, PyByteArray, PyBytes, PyDict, PyFloat, PyInt, PySequence, PyString, PyTuple,
 };
 
-use super::to_python;
+use super::errors::to_python;
 use crate::error::{Error, Kind, show};
-use crate::ids::Ids;
+use crate::ids::interner::Ids;
 use crate::memory::Vec;
 use crate::notes::{Note, Notes};
-use crate::number::NotANumber;
-use crate::trec::{self, List, Row, ScoreType};
+use crate::number::decimal::NotANumber;
+use crate::policy::ScoreType;
+use crate::text::trec::{self, List, Row};
 
 pub(super) type Entries<'py> = Vec<(Bound<'py, PyAny>, Bound<'py, PyAny>)>;
 

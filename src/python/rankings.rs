@@ -1,4 +1,4 @@
-//! Rankings as Python sees them.
+//! The Python class `Rankings`.
 
 use std::sync::Arc;
 
@@ -7,19 +7,24 @@ use pyo3::exceptions::PyKeyError;
 use pyo3::prelude::*;
 
 use super::cells::Numbers;
+use super::choices;
 use super::column::{Column, Data, Raw};
+use super::errors::to_python;
 use super::evaluation::Evaluation;
+use super::judgments::Judgments;
+use super::plan::Plan;
+use super::run::Run;
 use super::table::{Ids, TableColumns};
+use super::texts::{names, text};
 use super::vectors::copy_of;
-use super::{Judgments, Plan, Run, choices, names, text, to_python};
-use crate::attributes::{Attribute, Attributes};
-use crate::axis::Names;
-use crate::columns::Columns;
-use crate::grades::Grades;
-use crate::join_columns::RunColumns;
 use crate::memory::{self, Vec, guard};
 use crate::notes::Notes;
-use crate::rankings;
+use crate::qrels::attributes::{Attribute, Attributes};
+use crate::qrels::axis::Names;
+use crate::qrels::grades::Grades;
+use crate::rank::join_columns::RunColumns;
+use crate::rank::rankings;
+use crate::rank::rows::Columns;
 
 /// A run joined with its judgments, in rank order.
 #[pyclass(frozen, module = "rankscope._core")]

@@ -1,4 +1,4 @@
-//! The allocator of the module: the system's, with a reserve for small allocations.
+//! The allocator of the extension: the system's, with a reserve for small allocations.
 //!
 //! Where the system has no memory left, the standard library ends the process. Large allocations are
 //! asked for and refused (`memory.rs`); those that stay small whatever the input, such as the

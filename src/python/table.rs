@@ -1,13 +1,13 @@
-//! Columns as Python hands them over.
+//! Reads the columns of a table from Python.
 
 use pyo3::buffer::PyBuffer;
 use pyo3::prelude::*;
 
 use super::cells::{Doubles, Numbers, View};
 use super::vectors::copy_of;
-use crate::columns::Table;
 use crate::memory::Vec;
-use crate::table::IdColumn;
+use crate::rank::rows::Table;
+use crate::table::columns::IdColumn;
 
 /// Identifiers: integers, or texts end to end with their offsets.
 #[derive(FromPyObject)]

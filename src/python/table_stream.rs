@@ -1,16 +1,19 @@
-//! Tables that Python hands over batch by batch.
+//! The Python class `TableStream`, which takes a table batch by batch.
 
 use std::sync::Mutex;
 
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 
+use super::choices;
+use super::errors::to_python;
 use super::evaluation::Evaluation;
+use super::plan::Plan;
 use super::table::TableColumns;
-use super::{Plan, choices, text, to_python};
-use crate::axis::Names;
+use super::texts::text;
+use crate::evaluate::table_stream;
 use crate::memory::{Vec, guard};
-use crate::table_stream;
+use crate::qrels::axis::Names;
 
 /// Evaluates a table batch by batch.
 #[pyclass(frozen, module = "rankscope._core")]

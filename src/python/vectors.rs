@@ -1,4 +1,4 @@
-//! Vectors on their way from and to Python: running out of memory raises an exception, on both sides.
+//! Converts vectors from and to Python, raising `MemoryError` where memory runs out.
 
 #![allow(unsafe_code)] // PyO3 panics where Python has no memory; the C API says so
 
@@ -9,14 +9,7 @@ use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::{PyAny, PyBytes, PyList, PySequence};
 
-use super::to_python;
-use crate::memory::{self, OutOfMemory, Vec, guard};
-
-impl From<OutOfMemory> for PyErr {
-    fn from(_: OutOfMemory) -> Self {
-        Python::attach(|py| to_python(py, &OutOfMemory::error()))
-    }
-}
+use crate::memory::{self, Vec, guard};
 
 impl<'py, T> FromPyObject<'_, 'py> for Vec<T>
 where

@@ -1,12 +1,12 @@
-//! Looks up while the core works.
+//! Checks for signals and reports progress while the core works.
 
 use std::time::{Duration, Instant};
 
 use pyo3::prelude::*;
 
-use super::to_python;
+use super::errors::to_python;
 use crate::error::{Error, Kind};
-use crate::source::{self, Event};
+use crate::watch::{self, Event};
 
 /// Looks up at times while the core works: for signals, and to report progress.
 pub(super) struct Watch {
@@ -47,7 +47,7 @@ impl Watch {
     pub(super) fn run<T: Send>(
         mut self,
         py: Python<'_>,
-        work: impl FnOnce(source::Watch<'_>) -> Result<T, Error> + Send,
+        work: impl FnOnce(watch::Watch<'_>) -> Result<T, Error> + Send,
     ) -> PyResult<T> {
         let outcome = py.detach(|| work(&mut |event| self.look(event)));
         outcome.map_err(|error| self.raised.take().unwrap_or_else(|| to_python(py, &error)))

@@ -30,7 +30,7 @@ from rankscope.errors import InputError, UsageError
     ],
 )
 def test_a_bad_positive_class_is_refused(positive: object) -> None:
-    with pytest.raises(UsageError, match="expected positive") as refused:
+    with pytest.raises(UsageError, match="positive must be") as refused:
         rs.attribute(["click"], positive=positive)  # type: ignore[arg-type]  # that is the test
     assert refused.value.code == "bad_positive"
     assert refused.value.hint

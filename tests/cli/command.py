@@ -24,7 +24,7 @@ def run(
         stdin=subprocess.DEVNULL,
         env={**os.environ, **(environment or {})},
         cwd=folder,
-        timeout=30,
+        timeout=300,
         check=False,
     )
 

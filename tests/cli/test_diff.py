@@ -42,10 +42,10 @@ def test_means_the_queries_that_moved_and_the_counts_are_printed(
     bounds = found.bound(None)
     ends = [f"{bounds.mean.lower:.4f}", f"{bounds.mean.upper:.4f}"]
     assert lines[7:] == [
-        ["unjudged", "2"],
-        ["lower", ends[0]],
-        ["upper", ends[1]],
-        ["certain", "no"],
+        ["unjudged documents", "2"],
+        ["lowest difference if they were judged", ends[0]],
+        ["highest difference if they were judged", ends[1]],
+        ["winner certain without judging them", "no"],
     ]
     assert bounds.verdict == "open"
     assert done.returncode == 0

@@ -73,7 +73,7 @@ def test_what_is_configured_is_shown(project: Project) -> None:
     assert said.returncode == 0
     assert lines["measures"] == "nDCG@1, nDCG@5, nDCG@10"
     assert lines["positive"] == "buy=5, click=1"
-    assert (lines["window"], lines["grace"]) == ("86,400 seconds", "7,200 seconds")
+    assert (lines["window"], lines["grace"]) == ("24h", "2h")
     assert project.run("configure").stdout == said.stdout
     with Monitor.open(project.store, writes=False) as monitor:
         assert project.say("configure") == monitor.configuration.to_dict()
@@ -151,7 +151,7 @@ def test_events_are_counted_and_taken_once(project: Project) -> None:
     count = len(events["rankings"])
     done = project.run("ingest", path)
     assert done.returncode == 0
-    assert done.stderr.decode() == f"note: {project.store} is a new store\n"
+    assert done.stderr.decode() == f"note: created the store {project.store}\n"
     assert done.stdout.decode() == (
         f"accepted\t{count}\nduplicate\t0\nconflict\t0\nrejected\t0\nnote made_event_ids\t{count}\n"
     )

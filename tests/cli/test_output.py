@@ -213,4 +213,4 @@ def test_an_option_that_a_command_lacks_is_explained_by_that_command(program: Pr
     done = program.run("eval", "qrels", "run", "--nothing", "-x")
     assert done.returncode == 2
     assert "unrecognized arguments: --nothing -x" in done.stderr.decode()
-    assert "see rankscope eval --help" in done.stderr.decode()
+    assert "run rankscope eval --help" in done.stderr.decode()

@@ -43,7 +43,7 @@ def serving(store: str, *words: str) -> Iterator[tuple[str, subprocess.Popen[byt
 def ask(address: str, path: str, key: str = "") -> tuple[int, dict[str, object]]:
     """Ask the service for JSON."""
     parts = urlsplit(address)
-    connection = HTTPConnection(parts.hostname or "", parts.port, timeout=20)
+    connection = HTTPConnection(parts.hostname or "", parts.port, timeout=300)
     connection.request("GET", path, headers={"Authorization": f"Bearer {key}"} if key else {})
     answer = connection.getresponse()
     said = json.loads(answer.read())
@@ -66,7 +66,7 @@ def test_events_of_a_service_are_those_of_its_store(tmp_path: Path) -> None:
         said = check_error(run("serve", store, "--port", "0"), 4, "store_locked")
         assert f"process {process.pid} writes" in said
         process.send_signal(signal.SIGTERM)
-        _, told = process.communicate(timeout=30)
+        _, told = process.communicate(timeout=300)
         assert process.returncode == 0, told
         lines = [json.loads(line) for line in told.decode().splitlines()]
         assert {"/healthz", "/v1/rankings"} <= {line.get("route") for line in lines}

@@ -105,10 +105,10 @@ def test_measures_of_one_library_may_follow_different_policies() -> None:
 @pytest.mark.parametrize(
     ("convention", "grade", "says"),
     [
-        ("lightgbm", 31, "LightGBM refuses grades that are no integers from 0 to 30"),
-        ("lightgbm", 0.5, "LightGBM refuses grades that are no integers from 0 to 30"),
-        ("sklearn", -1, "scikit-learn refuses negative grades in ndcg_score"),
-        ("pytrec_eval", 0.5, "refuses grades that are no integers, by a TypeError"),
+        ("lightgbm", 31, "LightGBM rejects grades that are not integers from 0 to 30"),
+        ("lightgbm", 0.5, "LightGBM rejects grades that are not integers from 0 to 30"),
+        ("sklearn", -1, "scikit-learn rejects negative grades in ndcg_score"),
+        ("pytrec_eval", 0.5, "rejects grades that are not integers, with a TypeError"),
     ],
 )
 def test_grades_that_the_library_refuses_are_refused(

@@ -89,7 +89,7 @@ def test_a_bare_name_is_the_newest_version_that_was_run() -> None:
     ("name", "hint"),
     [
         ("lightgmb", "did you mean lightgbm?"),
-        ("trec_eval@11", "there is trec_eval@9.0.8 and trec_eval@10.0"),
+        ("trec_eval@11", "the known versions are trec_eval@9.0.8 and trec_eval@10.0"),
         (3, "write 'trec_eval' or 'lightgbm@4.7.0'"),
     ],
 )

@@ -7,9 +7,11 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from rankscope import Measure, Policy, Rankings, UsageError, nDCG, parse
+
+from tests.generated import examples
 
 UNJUDGED = math.nan
 SCALE = (0, 1, 2, 3)
@@ -108,7 +110,7 @@ documents = st.lists(
     unretrieved=st.lists(st.sampled_from(SCALE), max_size=3),
     k=st.integers(1, 6),
 )
-@settings(max_examples=60, deadline=None)
+@examples(60)
 def test_bounds_over_averaged_ties_with_documents_that_were_not_retrieved(
     documents: list[tuple[int, int | None]], unretrieved: list[int], k: int
 ) -> None:
@@ -134,13 +136,20 @@ def test_bounds_over_averaged_ties_with_documents_that_were_not_retrieved(
 runs = st.permutations(["a", "b", "c", "d", "e"])
 
 
+def judge(lower: float, upper: float) -> str:
+    """Return which of two runs is better, given the least and greatest difference."""
+    if lower == upper == 0:
+        return "equal"
+    return "first" if lower > 0 else "second" if upper < 0 else "open"
+
+
 @given(
     one=runs,
     other=runs,
     known=st.dictionaries(st.sampled_from("abcf"), st.sampled_from(SCALE)),
     k=st.integers(1, 4),
 )
-@settings(max_examples=60, deadline=None)
+@examples(60)
 def test_bounds_of_a_difference_are_those_of_all_completions(
     one: list[str], other: list[str], known: dict[str, int], k: int
 ) -> None:
@@ -161,13 +170,7 @@ def test_bounds_of_a_difference_are_those_of_all_completions(
     bounds = ranked[0].bounds(measure, scale=SCALE, against=ranked[1])
     assert bounds.mean.lower == pytest.approx(min(differences), abs=1e-14)
     assert bounds.mean.upper == pytest.approx(max(differences), abs=1e-14)
-    assert (
-        bounds.verdict
-        == {(True, False): "first", (False, True): "second", (False, False): "open"}.get(
-            (bounds.mean.lower > 0, bounds.mean.upper < 0)
-        )
-        or bounds.verdict == "equal"
-    )
+    assert bounds.verdict == judge(min(differences), max(differences))
 
 
 def test_filling_all_with_one_grade_does_not_bound_ndcg() -> None:

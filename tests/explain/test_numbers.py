@@ -8,11 +8,12 @@ from array import array
 from typing import TYPE_CHECKING
 
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from rankscope import CG, DCG, IDCG, Explanation, Policy, RankscopeError, nDCG
 from rankscope.records import replace
 
 from tests.explain.queries import CASES, evaluate, rank
+from tests.generated import examples
 from tests.invariance.lists import Judged
 
 if TYPE_CHECKING:
@@ -60,7 +61,7 @@ def at(measure: Measure, other: Measure, cutoff: int | None) -> Measure:
 
 
 @given(*CASES)
-@settings(max_examples=120)
+@examples(120)
 def test_the_running_columns_are_values_at_cutoffs(
     judged: Judged, measure: Measure, policy: Policy
 ) -> None:
@@ -83,7 +84,7 @@ def test_the_running_columns_are_values_at_cutoffs(
 
 
 @given(*CASES)
-@settings(max_examples=120)
+@examples(120)
 def test_the_terms_add_up_to_the_sums(judged: Judged, measure: Measure, policy: Policy) -> None:
     explanation = explain(judged, measure, policy)
     dcg = cg = idcg = 0.0
@@ -103,7 +104,7 @@ def test_the_terms_add_up_to_the_sums(judged: Judged, measure: Measure, policy: 
 
 
 @given(*CASES)
-@settings(max_examples=80)
+@examples(80)
 def test_the_formula_has_the_value(judged: Judged, measure: Measure, policy: Policy) -> None:
     explanation = explain(judged, measure, policy)
     assume(not explanation.is_undefined)
@@ -116,7 +117,7 @@ def test_the_formula_has_the_value(judged: Judged, measure: Measure, policy: Pol
 
 
 @given(*CASES)
-@settings(max_examples=80)
+@examples(80)
 def test_no_order_is_better_than_the_best_or_worse_than_the_worst(
     judged: Judged, measure: Measure, policy: Policy
 ) -> None:
@@ -134,7 +135,7 @@ def test_no_order_is_better_than_the_best_or_worse_than_the_worst(
 
 
 @given(*CASES)
-@settings(max_examples=80)
+@examples(80)
 def test_no_swap_gains_more_than_the_best(judged: Judged, measure: Measure, policy: Policy) -> None:
     judged = Judged(dict(list(judged.scores.items())[:6]), judged.grades)
     explanation = explain(judged, measure, policy)
@@ -165,7 +166,7 @@ def test_no_swap_gains_more_than_the_best(judged: Judged, measure: Measure, poli
 
 
 @given(*CASES)
-@settings(max_examples=80)
+@examples(80)
 def test_every_document_is_accounted_for(judged: Judged, measure: Measure, policy: Policy) -> None:
     explanation = explain(judged, measure, policy)
     shown = {row.doc_id for row in explanation.rows if row.doc_id is not None}
@@ -183,7 +184,7 @@ def test_every_document_is_accounted_for(judged: Judged, measure: Measure, polic
 
 
 @given(*CASES)
-@settings(max_examples=60)
+@examples(60)
 def test_every_explanation_can_be_written(judged: Judged, measure: Measure, policy: Policy) -> None:
     explanation = explain(judged, measure, policy)
     texts = [str(explanation), explanation.to_markdown(), explanation.to_latex()]
@@ -193,7 +194,7 @@ def test_every_explanation_can_be_written(judged: Judged, measure: Measure, poli
 
 
 @given(*CASES)
-@settings(max_examples=80)
+@examples(80)
 def test_the_losses_add_up_to_what_is_lost(
     judged: Judged, measure: Measure, policy: Policy
 ) -> None:

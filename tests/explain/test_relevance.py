@@ -7,13 +7,14 @@ import math
 
 import pytest
 import rankscope as rs
-from hypothesis import assume, given, reject, settings
+from hypothesis import assume, given, reject
 from hypothesis import strategies as st
 from rankscope import Measure, P, Policy, R, Rankings, RankscopeError
 from rankscope.explain import RelevanceExplanation
 from rankscope.records import replace
 
 from tests.explain.queries import evaluate, policies, rank
+from tests.generated import examples
 from tests.invariance.lists import Judged, judged_queries
 from tests.invariance.variants import VARIANTS
 
@@ -45,7 +46,7 @@ def is_refused(rankings: Rankings, measure: Measure, policy: Policy) -> bool:
 
 
 @given(*CASES)
-@settings(max_examples=150)
+@examples(150)
 def test_the_sum_divided_is_the_value(judged: Judged, measure: Measure, policy: Policy) -> None:
     explanation = explain(judged, measure, policy)
     assume(not explanation.is_undefined)
@@ -64,7 +65,7 @@ def test_the_sum_divided_is_the_value(judged: Judged, measure: Measure, policy: 
 
 
 @given(*CASES)
-@settings(max_examples=150)
+@examples(150)
 def test_precision_and_recall_are_values_at_cutoffs(
     judged: Judged, measure: Measure, policy: Policy
 ) -> None:
@@ -79,7 +80,7 @@ def test_precision_and_recall_are_values_at_cutoffs(
 
 
 @given(*CASES)
-@settings(max_examples=100)
+@examples(100)
 def test_the_formula_has_the_value(judged: Judged, measure: Measure, policy: Policy) -> None:
     explanation = explain(judged, measure, policy)
     assume(not explanation.is_undefined and explanation.denominator)
@@ -88,7 +89,7 @@ def test_the_formula_has_the_value(judged: Judged, measure: Measure, policy: Pol
 
 
 @given(*CASES)
-@settings(max_examples=100)
+@examples(100)
 def test_no_order_is_better_than_the_best_or_worse_than_the_worst(
     judged: Judged, measure: Measure, policy: Policy
 ) -> None:
@@ -107,7 +108,7 @@ def test_no_order_is_better_than_the_best_or_worse_than_the_worst(
 
 
 @given(*CASES)
-@settings(max_examples=60)
+@examples(60)
 def test_every_explanation_can_be_written(judged: Judged, measure: Measure, policy: Policy) -> None:
     explanation = explain(judged, measure, policy)
     for text in (str(explanation), explanation.to_markdown(), explanation.to_latex()):

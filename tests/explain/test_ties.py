@@ -7,9 +7,11 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from rankscope import Rankings, UsageError, nDCG, parse
+
+from tests.generated import examples
 
 UNJUDGED = math.nan
 
@@ -30,7 +32,7 @@ documents = st.lists(st.tuples(st.integers(0, 2), grades), min_size=1, max_size=
     "name", ["nDCG@3", "nDCG", "nDCG(gain='exp2')@4", "DCG@3", "AP", "RR", "P@3", "R@2"]
 )
 @given(documents=documents)
-@settings(max_examples=40, deadline=None)
+@examples(40)
 def test_the_audit_is_that_of_all_orders(name: str, documents: list[tuple[int, float]]) -> None:
     measure = parse(name)
     documents = [*documents, (-1, 0.0)]  # something has to be judged

@@ -49,7 +49,7 @@ def run(
         stdout=stdout,
         stderr=subprocess.PIPE,
         preexec_fn=limit,
-        timeout=50,
+        timeout=300,
         check=False,
     )
 
@@ -122,7 +122,7 @@ def test_standard_error_that_cannot_be_written_keeps_the_status(
 ) -> None:
     with Path("/dev/full").open("wb") as full:
         done = subprocess.run(
-            [PROGRAM, *words, "--nothing"], cwd=files, stderr=full, timeout=50, check=False
+            [PROGRAM, *words, "--nothing"], cwd=files, stderr=full, timeout=300, check=False
         )
     assert done.returncode == 2
 

@@ -61,7 +61,7 @@ if TYPE_CHECKING:
 STUCK = Path(__file__).with_name("stuck_server.py")
 STEPS = 100
 """After so many instructions of SQLite one step is counted."""
-GUARD = 60
+GUARD = 300
 """Seconds after which a process that should have ended is ended by the test."""
 
 

@@ -17,9 +17,9 @@ def test_there_are_targets() -> None:
     assert {"demo", "develop", "lint", "test", "types"} <= set(TARGETS)
 
 
-@pytest.mark.parametrize("target", TARGETS)
-def test_every_target_says_what_it_does(target: str) -> None:
-    assert re.search(rf"^{target}:.* ## \S", MAKEFILE, flags=re.MULTILINE)
+def test_every_target_says_what_it_does() -> None:
+    described = re.findall(r"^([a-z-]+):.* ## \S", MAKEFILE, flags=re.MULTILINE)
+    assert described == TARGETS
 
 
 def test_help_lists_every_target() -> None:

@@ -75,7 +75,6 @@ def test_the_pages_are_found() -> None:
     assert {"README.md", "docs/index.md", "measures/ndcg.md"} <= PAGES.keys()
 
 
-@pytest.mark.timeout(180)  # a page may run many commands
 @pytest.mark.parametrize("page", PAGES)
 def test_the_examples_of_a_page_run(
     page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -8,8 +8,6 @@ import subprocess
 import sys
 from pathlib import Path
 
-import pytest
-
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGE = ROOT / "python" / "rankscope"
 MODULES = sorted(PACKAGE.rglob("*.py"))
@@ -58,21 +56,24 @@ def test_there_are_sources() -> None:
     assert RUST
 
 
-@pytest.mark.parametrize("path", MODULES + RUST, ids=lambda path: str(path.relative_to(ROOT)))
-def test_a_module_fits_in_one_head(path: Path) -> None:
-    assert len(path.read_text(encoding="utf-8").splitlines()) <= MOST_LINES
+def test_no_source_file_is_longer_than_a_reader_can_hold() -> None:
+    lengths = {
+        str(path.relative_to(ROOT)): len(path.read_text(encoding="utf-8").splitlines())
+        for path in MODULES + RUST
+    }
+    assert {name: lines for name, lines in lengths.items() if lines > MOST_LINES} == {}
 
 
-@pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(PACKAGE)))
-def test_a_module_is_named_after_its_idea(path: Path) -> None:
-    assert path.stem not in {"utils", "util", "helpers", "common", "misc", "legacy"}
+def test_no_module_is_named_as_a_drawer_for_everything() -> None:
+    drawers = {"utils", "util", "helpers", "common", "misc", "legacy"}
+    assert [str(path.relative_to(ROOT)) for path in MODULES if path.stem in drawers] == []
 
 
-@pytest.mark.parametrize("layer", ["measures", "conventions"])
-def test_the_rows_need_the_standard_library_only(layer: str) -> None:
+def test_the_rows_need_the_standard_library_only() -> None:
     allowed = sys.stdlib_module_names | {"rankscope"}
     foreign = {
         str(module.relative_to(PACKAGE)): sorted(imported_packages(module) - allowed)
+        for layer in ("measures", "conventions")
         for module in (PACKAGE / layer).rglob("*.py")
     }
     assert {name: packages for name, packages in foreign.items() if packages} == {}
@@ -84,13 +85,13 @@ def test_only_the_binding_may_be_unsafe() -> None:
     assert {path.parent.name for path in found} <= {"python"}
 
 
-@pytest.mark.parametrize("what", FORBIDDEN)
-def test_no_tracked_file_names(what: str) -> None:
-    pattern = re.compile(FORBIDDEN[what])
+def test_no_tracked_file_names_the_machine_or_the_tools_it_was_written_with() -> None:
+    patterns = {what: re.compile(pattern) for what, pattern in FORBIDDEN.items()}
     found = [
-        f"{name}:{number}: {line.strip()[:120]}"
+        f"{name}:{number}: {what}: {line.strip()[:120]}"
         for name, text in tracked_texts().items()
         for number, line in enumerate(text.splitlines(), start=1)
+        for what, pattern in patterns.items()
         if pattern.search(line)
     ]
     assert found == []

@@ -1,4 +1,4 @@
-"""Runs a piece of Python in a process of its own, and measures what it took."""
+"""Runs pieces of Python in a process of their own, and measures the memory that each one took."""
 
 from __future__ import annotations
 
@@ -9,9 +9,11 @@ from dataclasses import dataclass
 from textwrap import dedent
 
 MEGABYTE = 1 << 20
+SLACK = 32 * MEGABYTE
+"""What an allocator may keep, and what a thread that starts late may take."""
 
 PROGRAM = """
-import json, re, time
+import json, re, sys
 import rankscope as rs
 
 def peak():
@@ -19,39 +21,48 @@ def peak():
     with open("/proc/self/status") as file:
         return int(re.search(r"VmHWM:\\s+(\\d+)", file.read())[1]) * 1024
 
-before, start, code, line, value = peak(), time.monotonic(), "", None, None
-try:
-{body}
-except rs.errors.RankscopeError as error:
-    code, line = error.code, error.line
-taken = time.monotonic() - start
-print(json.dumps([code, line, value, taken, peak() - before]))
+found = []
+for piece in json.loads(sys.argv[1]):
+    names = {"rs": rs, "peak": peak, "value": None}
+    before, code, line = peak(), "", None
+    try:
+        exec(piece, names)
+    except rs.errors.RankscopeError as error:
+        code, line = error.code, error.line
+    found.append([code, line, names["value"], peak() - before])
+print(json.dumps(found))
 """
 
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """What came of it.
+    """What came of a piece.
 
     Args:
         code: The code of the error; empty where there was none.
         line: The line that it names.
         value: What the piece left in the variable `value`.
-        seconds: How long it took.
-        memory: By how many bytes the largest resident size grew.
+        growth: By how many bytes the largest resident size grew beyond that of the pieces before.
     """
 
     code: str
     line: int | None
     value: object
-    seconds: float
-    memory: int
+    growth: int
 
 
-def measure(body: str) -> Measured:
+def measure(piece: str) -> Measured:
     """Run some lines of Python that may set `value`; `rs` is the package."""
-    indented = "\n".join(f"    {line}" for line in dedent(body).strip().splitlines())
-    program = PROGRAM.replace("{body}", indented)
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, check=False)
+    return measure_each(piece)[0]
+
+
+def measure_each(*pieces: str) -> list[Measured]:
+    """Run pieces one after another in one process.
+
+    The same work on input of two sizes shows what the memory depends on: the first piece loads
+    modules and fills buffers, and what the second one adds comes from its size alone.
+    """
+    sent = json.dumps([dedent(piece).strip() for piece in pieces])
+    done = subprocess.run([sys.executable, "-c", PROGRAM, sent], capture_output=True, check=False)
     assert done.returncode == 0, done.stderr.decode()
-    return Measured(*json.loads(done.stdout))
+    return [Measured(*each) for each in json.loads(done.stdout)]

@@ -1,7 +1,8 @@
-"""Inputs of a size that must neither take long nor much memory."""
+"""Large inputs need memory that is bounded, or grows with their size at a stated rate."""
 
 from __future__ import annotations
 
+from contextlib import ExitStack
 from itertools import chain, islice, repeat
 from typing import TYPE_CHECKING
 
@@ -9,13 +10,12 @@ import pytest
 
 from tests.inputs.carriers import pipe_of
 from tests.inputs.entry import QRELS, RUN, lines
-from tests.inputs.measured import MEGABYTE, measure
+from tests.inputs.measured import MEGABYTE, SLACK, measure, measure_each
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
     from pathlib import Path
 
-BASE = 64 * MEGABYTE
 CHUNK = 64 << 10
 
 
@@ -27,30 +27,40 @@ CHUNK = 64 << 10
 def test_a_line_without_end_is_refused_before_it_is_held(
     role: str, piece: bytes, code: str, tmp_path: Path
 ) -> None:
-    """T33: the writer never ends."""
+    """T33: the second writer never ends."""
     start = QRELS if role == "qrels" else RUN
-    with pipe_of(chain([start], repeat(piece)), tmp_path) as pipe:
-        given = f"{str(pipe)!r}, {RUN!r}" if role == "qrels" else f"{QRELS!r}, {str(pipe)!r}"
-        found = measure(f"rs.evaluate({given}, 'AP')")
-    assert (found.code, found.line) == (code, start.count(b"\n") + 1)
-    assert found.memory < BASE
-    assert found.seconds < 10
+    pieces = []
+    with ExitStack() as pipes:
+        for name, times in (("short", 64), ("endless", None)):
+            folder = tmp_path / name
+            folder.mkdir()
+            line = repeat(piece) if times is None else repeat(piece, times)
+            pipe = str(pipes.enter_context(pipe_of(chain([start], line), folder)))
+            given = f"{pipe!r}, {RUN!r}" if role == "qrels" else f"{QRELS!r}, {pipe!r}"
+            pieces.append(f"rs.evaluate({given}, 'AP')")
+        short, endless = measure_each(*pieces)
+    assert (short.code, short.line) == (code, start.count(b"\n") + 1)
+    assert (endless.code, endless.line) == (short.code, short.line)
+    assert endless.growth < SLACK
 
 
 def test_bytes_and_lines_are_counted_beyond_32_bits(tmp_path: Path) -> None:
     """T34: the comments are as long as lines may be, so that little is to be done for each."""
     comment = b"# ".ljust(MEGABYTE - 1, b"x") + b"\n"
     count = (2**31 >> 20) + 300
+    few = tmp_path / "few"
+    few.write_bytes(comment * 30 + QRELS)
     with pipe_of(chain(repeat(comment, count), [QRELS, b"q3 0 d1\n"]), tmp_path) as pipe:
-        found = measure(
+        _, found = measure_each(
+            f"rs.read_qrels({str(few)!r})",
             f"""
             rs.read_qrels({str(pipe)!r}, progress=lambda done, _: globals().update(value=done))
-            """
+            """,
         )
     assert (found.code, found.line) == ("field_count", count + 6)
     assert isinstance(found.value, int)
     assert found.value > 2**31
-    assert found.memory < 16 * MEGABYTE
+    assert found.growth < SLACK
 
 
 def rows(kind: str, queries: int, docs: int) -> Iterable[bytes]:
@@ -65,32 +75,40 @@ def rows(kind: str, queries: int, docs: int) -> Iterable[bytes]:
         yield "".join(texts).encode()
 
 
-def test_a_million_judgments_of_different_documents_fit_in_four_times_their_size(
+def test_judgments_of_different_documents_take_four_times_their_size_at_most(
     tmp_path: Path,
 ) -> None:
-    """T35, at a hundredth of its size."""
-    path = tmp_path / "qrels"
-    path.write_bytes(b"".join(rows("qrels", 1000, 1000)))
-    found = measure(f"value = len(rs.read_qrels({str(path)!r}).query_ids)")
-    assert found.value == 1000
-    size = path.stat().st_size
-    assert found.memory < BASE + 4 * size
-    assert found.seconds < 1 + size / MEGABYTE
+    """T35, at a hundredth of its size: a million of them."""
+    paths = {queries: tmp_path / str(queries) for queries in (200, 1000)}
+    for queries, path in paths.items():
+        path.write_bytes(b"".join(rows("qrels", queries, 1000)))
+    few, many = measure_each(
+        *(f"value = len(rs.read_qrels({str(path)!r}).query_ids)" for path in paths.values())
+    )
+    assert [few.value, many.value] == [200, 1000]
+    smaller, larger = (path.stat().st_size for path in paths.values())
+    assert many.growth < 4 * (larger - smaller) + SLACK
 
 
 def test_a_run_is_evaluated_in_memory_that_does_not_grow_with_it(tmp_path: Path) -> None:
-    """G3: the run has forty times the bytes of the largest growth allowed."""
-    path = tmp_path / "run"
+    """G3: the second run has a hundred megabytes more than the first."""
+    paths = {parts: tmp_path / str(parts) for parts in (1, 8)}
     block = b"".join(rows("run", 500, 1000))
-    with path.open("wb") as file:
-        for part in range(8):
-            file.write(block.replace(b"q", b"%dq" % part))
-    found = measure(
-        f"value = rs.evaluate([('0q1', 'document-1-0', 1)], {str(path)!r}, 'RR', threads=2)['RR']"
+    for parts, path in paths.items():
+        with path.open("wb") as file:
+            for part in range(parts):
+                file.write(block.replace(b"q", b"%dq" % part))
+    judged = "[('0q1', 'document-1-0', 1)]"
+    short, long = measure_each(
+        *(
+            f"value = rs.evaluate({judged}, {str(path)!r}, 'RR', threads=2)['RR']"
+            for path in paths.values()
+        )
     )
-    assert found.value == 1.0
-    assert path.stat().st_size > 120 * MEGABYTE
-    assert found.memory < 24 * MEGABYTE
+    assert [short.value, long.value] == [1.0, 1.0]
+    smaller, larger = (path.stat().st_size for path in paths.values())
+    assert larger - smaller > 100 * MEGABYTE
+    assert long.growth < SLACK
 
 
 @pytest.mark.parametrize("way", ["file", "dict"])
@@ -107,7 +125,6 @@ def test_a_million_documents_of_one_query_are_read(way: str, tmp_path: Path) -> 
         """
     )
     assert found.value == [10**6, 10**6]
-    assert found.seconds < 10
 
 
 def test_more_than_ten_million_documents_of_one_query_hit_a_limit(tmp_path: Path) -> None:
@@ -117,13 +134,16 @@ def test_more_than_ten_million_documents_of_one_query_hit_a_limit(tmp_path: Path
         found = measure(f"rs.evaluate({QRELS!r}, {str(pipe)!r}, 'AP')")
     assert found.code == "max_group"
     assert found.line == 10**7 + 1
-    assert found.seconds < 20
 
 
 def test_queries_of_one_line_are_read_in_bounded_memory(tmp_path: Path) -> None:
     """D12, as text."""
-    path = tmp_path / "qrels"
-    path.write_bytes(b"".join(b"q%d 0 d 1\n" % query for query in range(300_000)))
-    found = measure(f"value = rs.evaluate({str(path)!r}, {RUN!r}, 'NumQ')['NumQ']")
-    assert found.value == 300_000
-    assert found.memory < BASE + 4 * 2 * path.stat().st_size
+    paths = {count: tmp_path / str(count) for count in (50_000, 300_000)}
+    for count, path in paths.items():
+        path.write_bytes(b"".join(b"q%d 0 d 1\n" % query for query in range(count)))
+    few, many = measure_each(
+        *(f"value = rs.evaluate({str(path)!r}, {RUN!r}, 'NumQ')['NumQ']" for path in paths.values())
+    )
+    assert [few.value, many.value] == list(paths)
+    smaller, larger = (path.stat().st_size for path in paths.values())
+    assert many.growth < 4 * 2 * (larger - smaller) + SLACK

@@ -77,11 +77,12 @@ def bits(evaluation: Evaluation) -> str:
 
 
 def first_difference(one: Evaluation, other: Evaluation) -> Measure | str | None:
-    """The first measure in which evaluations differ, or `counts`."""
+    """The first measure of the other evaluation whose values differ, or `counts`."""
     if one.counts != other.counts:
         return "counts"
-    for measure in one.measures:
+    for measure in other.measures:
         same = one.per_query(measure).tobytes() == other.per_query(measure).tobytes()
         if not same or one[measure].hex() != other[measure].hex():
             return measure
-    return None if one.denominators == other.denominators else "denominators"
+    known = {name: one.denominators[name] for name in other.denominators}
+    return None if known == other.denominators else "denominators"

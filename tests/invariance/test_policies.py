@@ -14,6 +14,7 @@ from rankscope.data.policy import CHOICES
 from rankscope.errors import RankscopeError
 from rankscope.reference import mean
 
+from tests.generated import examples
 from tests.invariance.lists import Judged, judged_queries
 from tests.invariance.variants import VARIANTS
 
@@ -107,6 +108,7 @@ def define(batch: Batch, policy: Policy) -> tuple[str, dict[Measure, list[float 
 
 
 @given(entries=batches, policy=policies)
+@examples(30)
 @example(entries=[], policy=Policy(empty="skip"))
 def test_values_means_and_denominators_are_those_of_the_definition(
     entries: list[tuple[Judged, str]], policy: Policy
@@ -130,6 +132,7 @@ def test_values_means_and_denominators_are_those_of_the_definition(
 
 
 @given(entries=batches, policy=policies)
+@examples(30)
 def test_counts_are_those_of_the_definition(
     entries: list[tuple[Judged, str]], policy: Policy
 ) -> None:
@@ -162,6 +165,7 @@ def is_tied(one: Judged) -> bool:
 
 
 @given(queries=st.lists(judged_queries(), min_size=1, max_size=3), policy=policies)
+@examples(30)
 def test_rankings_count_as_an_evaluation_does(queries: list[Judged], policy: Policy) -> None:
     batch = Batch([(one, "both") for one in queries])
     allowed = Policy(ties=policy.ties, missing=policy.missing, unjudged=policy.unjudged)

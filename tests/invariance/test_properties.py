@@ -12,6 +12,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from rankscope.measures import TABLE
 
+from tests.generated import examples
 from tests.invariance.variants import GAIN_TABLE, GRADES, VARIANTS
 
 if TYPE_CHECKING:
@@ -58,6 +59,7 @@ CUT = [variant for variant in CUT if not variant.judged_only]
 
 
 @given(ranking=rankings, below=rankings, not_retrieved=others, k=st.sampled_from([1, 4]))
+@examples(50)
 def test_documents_below_the_cutoff_do_not_matter(
     ranking: Ranking, below: Ranking, not_retrieved: list[float], k: int
 ) -> None:
@@ -87,6 +89,7 @@ MONOTONE_OVER_UNJUDGED = [
 
 
 @given(data=st.data(), ranking=rankings, not_retrieved=others)
+@examples(50)
 def test_moving_a_better_document_up_never_lowers_the_value(
     data: st.DataObject, ranking: Ranking, not_retrieved: list[float]
 ) -> None:
@@ -108,6 +111,7 @@ def test_moving_a_better_document_up_never_lowers_the_value(
 
 
 @given(data=st.data(), ranking=rankings, not_retrieved=others)
+@examples(50)
 def test_the_order_does_not_matter_to_measures_of_sets(
     data: st.DataObject, ranking: Ranking, not_retrieved: list[float]
 ) -> None:
@@ -119,6 +123,7 @@ def test_the_order_does_not_matter_to_measures_of_sets(
 
 
 @given(ranking=rankings, not_retrieved=others)
+@examples(50)
 def test_bounded_measures_are_between_0_and_1(ranking: Ranking, not_retrieved: list[float]) -> None:
     # Slots have the gain 1, so only gains up to 1 are bounded by them.
     measures = [
@@ -133,6 +138,7 @@ def test_bounded_measures_are_between_0_and_1(ranking: Ranking, not_retrieved: l
 
 
 @given(ranking=rankings, not_retrieved=others)
+@examples(50)
 def test_every_value_is_in_the_range_of_its_row_or_undefined_as_the_row_says(
     ranking: Ranking, not_retrieved: list[float]
 ) -> None:
@@ -180,6 +186,7 @@ def test_ndcg_of_the_ideal_list_is_1_at_every_cutoff(judged: list[float], k: int
 
 
 @given(ranking=rankings, not_retrieved=others)
+@examples(50)
 def test_measures_of_relevant_or_not_see_only_that(
     ranking: Ranking, not_retrieved: list[float]
 ) -> None:

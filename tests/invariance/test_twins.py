@@ -10,6 +10,7 @@ from rankscope import Policy
 from rankscope.data.policy import CHOICES
 from rankscope.measures import TABLE, Row
 
+from tests.generated import examples
 from tests.invariance.lists import Judged, judged_queries
 from tests.invariance.variants import VARIANTS, values_of, variants
 
@@ -36,6 +37,7 @@ def test_every_parameter_of_every_row_is_varied() -> None:
 
 @pytest.mark.parametrize("row", TABLE.values(), ids=lambda row: row.name)
 @given(queries=st.lists(judged_queries(), min_size=1, max_size=2), policy=policies)
+@examples(30)  # each of them goes through all variants of the row
 def test_a_kernel_is_its_twin(row: Row, queries: list[Judged], policy: Policy) -> None:
     qrels = {f"q{number}": query.grades for number, query in enumerate(queries)}
     run = {f"q{number}": query.scores for number, query in enumerate(queries)}

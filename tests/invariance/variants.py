@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import math
-from itertools import product
+from itertools import combinations_with_replacement, product
 from typing import TYPE_CHECKING
 
 from rankscope.measures import TABLE
 from rankscope.measures.table import measure
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from rankscope.measures import Measure, Parameter, Row
 
 GRADES = (-2.0, -1.0, 0.0, 0.5, 1.0, 1.5, 2.0, 3.0, 4.0)
@@ -81,6 +83,20 @@ def _make(row: Row, settings: dict[str, object]) -> Measure | None:
     made = measure(row.name)(**given)
     # Condensing a list is the same for all gains and discounts.
     return None if made.judged_only and "discount" in made.settings else made
+
+
+def choose_pairs(measures: Iterable[Measure]) -> list[Measure]:
+    """Choose measures that have all pairs of values of two parameters of a row between them."""
+    seen: set[object] = set()
+    chosen = []
+    for one in measures:
+        settings = [(name, repr(value)) for name, value in one.parameters.items()]
+        pairs = {(one.row.name, *pair) for pair in combinations_with_replacement(settings, 2)}
+        pairs.add((one.row.name,))
+        if pairs - seen:
+            seen |= pairs
+            chosen.append(one)
+    return chosen
 
 
 VARIANTS = [variant for row in TABLE.values() for variant in variants(row)]

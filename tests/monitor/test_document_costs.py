@@ -10,7 +10,7 @@ import pytest
 
 pytest.importorskip("sqlalchemy", reason="the store needs SQLAlchemy")
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from rankscope import FormatError, Interval, reference
 from rankscope.measures import nDCG
@@ -21,6 +21,7 @@ from rankscope.monitor.events.event import Items, Ranking
 from rankscope.monitor.events.limits import HOUR
 from rankscope.stats.trace import TraceChoices, trace
 
+from tests.generated import examples
 from tests.monitor.chunks import make_chunk
 
 TYPE_CHECKING = False
@@ -97,7 +98,7 @@ def trace_costs(one: list[Ranking], other: list[Ranking], **rule: Any) -> Trace 
     st.sampled_from([nDCG @ 1, nDCG @ 3, nDCG(gain="exp2") @ 5]),
     st.sampled_from(["empty=skip", "empty=zero", "empty=one"]),
 )
-@settings(max_examples=60)
+@examples(60)
 def test_regrets_add_up_to_the_losses(
     one: list[Ranking], other: list[Ranking], measure: Measure, policy: str
 ) -> None:
@@ -139,7 +140,7 @@ def terms(ranking: Ranking, k: int) -> Iterator[tuple[str, int, float, float]]:
 
 
 @given(windows(), windows())
-@settings(max_examples=60)
+@examples(60)
 def test_regrets_are_those_of_the_definition(one: list[Ranking], other: list[Ranking]) -> None:
     found = trace_costs(one, other, measures="nDCG@3")
     if found is None:

@@ -9,7 +9,7 @@ import threading
 from collections import Counter
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from rankscope.monitor.client.batches import (
     FIRST_WAIT,
@@ -20,6 +20,8 @@ from rankscope.monitor.client.batches import (
     Waiting,
 )
 from rankscope.monitor.client.http import SENT_STATUSES, Answer
+
+from tests.generated import examples
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -183,7 +185,7 @@ def test_what_the_service_says_is_counted() -> None:
     assert sender.counts == Counter(counts) + Counter(accepted=2)
 
 
-@settings(max_examples=50)
+@examples(50)
 @given(
     st.lists(st.sampled_from([200, 503, 400, 413]) | st.just(DOWN), max_size=30),
     st.lists(st.integers(0, 8), max_size=20),

@@ -216,6 +216,11 @@ def count_orphans(story: Story, shown: set[tuple[str, str]]) -> int:
     return sum(name not in shown for name in names)
 
 
+def same(one: float, other: float) -> bool:
+    """Whether two means are equal, or both undefined."""
+    return one == other or (math.isnan(one) and math.isnan(other))
+
+
 def check(cell: Cell, members: list[Judged], columns: tuple[str, ...]) -> None:
     """A cell holds what its searches come to."""
     assert cell.tally("rankings") == len(members)
@@ -224,13 +229,10 @@ def check(cell: Cell, members: list[Judged], columns: tuple[str, ...]) -> None:
     assert cell.tally("missing") == sum(not each.tracks for each in members)
     found = dict(zip(columns, cell.means(), strict=True))
     for measure in MEASURES:
-        expected = mean(members, measure)
-        assert found[measure] == expected or math.isnan(expected)
+        assert same(found[measure], mean(members, measure))
         k = measure.partition("@")[2]
         for loss in ("truncation", "ordering"):
-            assert found[f"{measure} {loss}"] == mean(members, f"{loss}@{k}") or math.isnan(
-                expected
-            )
+            assert same(found[f"{measure} {loss}"], mean(members, f"{loss}@{k}"))
 
 
 def test_labels_count_until_the_window_of_their_search_closes(story: Story) -> None:

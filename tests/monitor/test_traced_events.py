@@ -9,7 +9,7 @@ import pytest
 
 pytest.importorskip("sqlalchemy", reason="the store needs SQLAlchemy")
 
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 from rankscope import EmptyError, Interval
 from rankscope.monitor.ask.trace import Span, trace_spans
@@ -18,6 +18,8 @@ from rankscope.monitor.events.event import Items, Label, Ranking
 from rankscope.monitor.events.limits import HOUR
 from rankscope.monitor.store.sqlite.store import SQLiteStore
 from rankscope.stats.trace import TraceChoices
+
+from tests.generated import examples
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -111,9 +113,8 @@ def trace(folder: Path, events: list[Event], policy: str) -> Trace | None:
 
 
 @given(SEARCHES, st.sampled_from(["empty=skip", "empty=zero"]), st.randoms(use_true_random=False))
-@settings(
-    max_examples=12,
-    deadline=None,
+@examples(
+    12,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 def test_the_parts_of_any_trace_add_up(

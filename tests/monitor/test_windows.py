@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, rule
 
@@ -24,6 +23,7 @@ from rankscope.monitor.events.event import LABEL_KINDS, Items, Label, Ranking
 from rankscope.monitor.events.limits import HOUR, SECOND
 from rankscope.monitor.store.sqlite.store import SQLiteStore
 
+from tests.generated import examples
 from tests.monitor import plain
 from tests.monitor.chunks import integers, texts
 
@@ -186,7 +186,7 @@ class Events(RuleBasedStateMachine):
 
 
 TestEvents = Events.TestCase
-TestEvents.settings = settings(max_examples=20, stateful_step_count=20, deadline=None)
+TestEvents.settings = examples(8, stateful_step_count=20)
 
 
 def sum_rankings(times: list[int], now: int | None = None) -> dict[Key, Cell]:

@@ -1,6 +1,6 @@
-"""Where a peer's number is not ours although the measure is the same, and why.
+"""The cases in which a peer computes another value for the same measure, and why.
 
-Every other value of a shared measure is the same to the last bit, as the other tests here hold.
+All other values of shared measures agree to the last bit, as the other tests in this folder check.
 """
 
 from __future__ import annotations
@@ -16,23 +16,23 @@ ABSENT = "absent"
 """The query has no value."""
 
 MEAN = "mean"
-"""What stands in place of a query where the mean is meant."""
+"""In place of a query: the mean."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Divergence:
-    """One case in which a peer and we differ.
+    """One case in which a peer and rankscope differ.
 
     Args:
-        tool: The peer, in the version that is pinned.
+        tool: The peer, in the pinned version.
         measure: Our name for the measure.
-        condition: When it happens.
-        qrels: Judgments that show it.
-        run: A run that shows it; rows where a dict could not say it.
-        of: Of which query the values are, or `MEAN`.
-        ours: Our value, or the name of our error.
-        theirs: Their value, the name of their error, or `ABSENT`.
-        why: What each does.
+        condition: When they differ.
+        qrels: Judgments that show the difference.
+        run: A run that shows the difference; rows if a dict can't represent it.
+        of: The query of the values, or `MEAN`.
+        ours: The value of rankscope, or the name of its error.
+        theirs: The value of the peer, the name of its error, or `ABSENT`.
+        why: The reason.
     """
 
     tool: Literal["pytrec_eval", "ir_measures"]
@@ -47,39 +47,40 @@ class Divergence:
 
 
 TENTHS = {"q1": {"a": 1}, "q2": {"a": 1, "b": 1}, "q3": {"a": 1, "b": 1, "c": 1}}
-"""Three queries whose P@10 are 0.1, 0.2 and 0.3, if all is retrieved."""
+"""Three queries whose P@10 is 0.1, 0.2 and 0.3 if everything is retrieved."""
 
 DIVERGENCES = (
     Divergence(
         tool="pytrec_eval",
         measure="RR",
-        condition="scores that single precision cannot tell apart",
+        condition="scores that are equal in single precision",
         qrels={"q": {"a": 1}},
         run={"q": {"a": 1.00000001, "b": 1.0}},
         ours=1.0,
         theirs=1 / 2,
-        why="It keeps scores in single precision, so they tie, and b comes before a. "
-        'score_type="float32" gives its value.',
+        why="It stores scores in single precision, so they tie, and b comes before a. "
+        'Use score_type="float32" to get its value.',
     ),
     Divergence(
         tool="pytrec_eval",
         measure="RR",
-        condition="scores beyond single precision",
+        condition="scores too large for single precision",
         qrels={"q": {"a": 1}},
         run={"q": {"a": 2e300, "b": 1e300}},
         ours=1.0,
         theirs=1 / 2,
-        why='Both are infinite in single precision, and tie. score_type="float32" gives its value.',
+        why="Both are infinite in single precision, so they tie. "
+        'Use score_type="float32" to get its value.',
     ),
     Divergence(
         tool="ir_measures",
         measure="nDCG",
-        condition="scores that single precision cannot tell apart",
+        condition="scores that are equal in single precision",
         qrels={"q": {"a": 1}},
         run={"q": {"a": 1.00000001, "b": 1.0}},
         ours=1.0,
         theirs=1 / math.log2(3),
-        why="It hands nDCG to pytrec_eval, which keeps scores in single precision.",
+        why="It computes nDCG with pytrec_eval, which stores scores in single precision.",
     ),
     Divergence(
         tool="pytrec_eval",
@@ -89,37 +90,37 @@ DIVERGENCES = (
         run={"other": {"a": 1.0}},
         ours=0.0,
         theirs=ABSENT,
-        why='It leaves the query out; missing="skip" does the same.',
+        why='It leaves the query out, like missing="skip".',
     ),
     Divergence(
         tool="pytrec_eval",
         measure="AP",
-        condition="a query with no judgments at all",
+        condition="a query without any judgments",
         qrels={"q": {}, "other": {"a": 1}},
         run={"q": {"a": 1.0}, "other": {"a": 1.0}},
         ours=0.0,
         theirs=ABSENT,
-        why="It drops the query; here it is a query without relevant documents, as empty= says.",
+        why="It drops the query. rankscope treats it as a query without relevant documents.",
     ),
     Divergence(
         tool="pytrec_eval",
         measure="nDCG",
-        condition="a grade that is no integer",
+        condition="a grade that is not an integer",
         qrels={"q": {"a": 0.5, "b": 1}},  # type: ignore[dict-item]  # which is the point
         run={"q": {"a": 2.0, "b": 1.0}},
         ours=(0.5 + 1 / math.log2(3)) / (1 + 0.5 / math.log2(3)),
         theirs="TypeError",
-        why="It takes integers only.",
+        why="It only accepts integers.",
     ),
     Divergence(
         tool="pytrec_eval",
         measure="P(rel=0)@2",
-        condition="grade 0 asked for as relevant",
+        condition="grade 0 as relevant",
         qrels={"q": {"a": 0}},
         run={"q": {"a": 1.0}},
         ours=1 / 2,
         theirs="TypeError",
-        why="It takes levels from 1.",
+        why="It only accepts levels of 1 and above.",
     ),
     Divergence(
         tool="pytrec_eval",
@@ -129,7 +130,7 @@ DIVERGENCES = (
         run={"q": {"b": 1.0}},
         ours=0.0,
         theirs=math.nan,
-        why="The condensed list is empty, and it divides 0 by its length.",
+        why="The condensed list is empty, and it divides 0 by the length of the list.",
     ),
     Divergence(
         tool="ir_measures",
@@ -139,18 +140,18 @@ DIVERGENCES = (
         run={"q": {"b": 1.0}},
         ours=0.0,
         theirs=math.nan,
-        why="It hands the measure to pytrec_eval, which divides 0 by the length of the list.",
+        why="It uses pytrec_eval, which divides 0 by the length of the list.",
     ),
     Divergence(
         tool="ir_measures",
         measure="IPrec@0.125",
-        condition="a level of recall with more than two decimals",
+        condition="a recall level with more than two decimals",
         qrels={"q": {f"d{number}": 1 for number in range(9)}},
         run={"q": {"d0": 3.0, "x": 2.0, "d1": 1.0}},
         ours=2 / 3,
         theirs=1.0,
-        why="It writes the level with two decimals, so 0.12 of nine documents is one document, "
-        "where 0.125 of them is two.",
+        why="It rounds the level to two decimals. 0.12 of nine documents is one document, 0.125 is "
+        "two.",
     ),
     Divergence(
         tool="ir_measures",
@@ -160,8 +161,8 @@ DIVERGENCES = (
         run={"q": {"a": 1.0, "b": 1.0}},
         ours=1 / 2,
         theirs=1.0,
-        why="With a cutoff another provider computes it, which puts the smaller id first; "
-        "without one it is 1/2 there too.",
+        why="With a cutoff, it uses another provider, which ranks the smaller ID first. Without a "
+        "cutoff, its value is 1/2, too.",
     ),
     Divergence(
         tool="ir_measures",
@@ -171,7 +172,7 @@ DIVERGENCES = (
         run={"q": {"a": 1.0, "b": 1.0}},
         ours=0.0,
         theirs=1.0,
-        why='Its provider puts the smaller id first; ties="doc_id_asc" gives its value.',
+        why='Its provider ranks the smaller ID first. Use ties="doc_id_asc" to get its value.',
     ),
     Divergence(
         tool="ir_measures",
@@ -191,7 +192,7 @@ DIVERGENCES = (
         run={"q": {"a": 2.0, "x": 1.0}},
         ours=(1 + 2**2) * (1 / 2) * (1 / 4) / (2**2 * (1 / 2) + 1 / 4),
         theirs=(1 + 2) * (1 / 2) * (1 / 4) / (2 * (1 / 2) + 1 / 4),
-        why="It hands beta to trec_eval, whose parameter is the square of beta.",
+        why="It passes beta to trec_eval, which reads it as beta squared.",
     ),
     Divergence(
         tool="ir_measures",
@@ -201,7 +202,7 @@ DIVERGENCES = (
         run={"other": {"a": 1.0}},
         ours=1.0,
         theirs=0.0,
-        why="Every measure is 0 there for such a query, even the number of its relevant documents.",
+        why="It counts every measure as 0 for such a query, even the number of relevant documents.",
     ),
     Divergence(
         tool="ir_measures",
@@ -211,7 +212,7 @@ DIVERGENCES = (
         run={"other": {"a": 1.0}},
         ours=1.0,
         theirs=0.0,
-        why="Every measure is 0 there for such a query, even the number of queries.",
+        why="It counts every measure as 0 for such a query, even the number of queries.",
     ),
     Divergence(
         tool="ir_measures",
@@ -221,7 +222,7 @@ DIVERGENCES = (
         run={"q": {"a": 1.0}},
         ours=1.0,
         theirs="ValueError",
-        why="None of its providers has it.",
+        why="None of its providers supports it.",
     ),
     Divergence(
         tool="ir_measures",
@@ -231,7 +232,7 @@ DIVERGENCES = (
         run={"q": {"b": 2.0, "a": 1.0}},
         ours="MeasureError",
         theirs=(2 + 3 / math.log2(3)) / (3 + 2 / math.log2(3)),
-        why="It leaves the grades alone that the table does not name.",
+        why="It keeps grades that the table doesn't contain.",
     ),
     Divergence(
         tool="ir_measures",
@@ -241,7 +242,7 @@ DIVERGENCES = (
         run={"q": {"a": 1.0}},
         ours=(2**1 - 1) / 2**4,
         theirs="ValueError",
-        why="None of its providers has it.",
+        why="None of its providers supports it.",
     ),
     Divergence(
         tool="ir_measures",
@@ -251,28 +252,29 @@ DIVERGENCES = (
         run=[("q", "a", 3.0), ("q", "b", 2.0), ("q", "a", 1.0)],
         ours="DuplicateError",
         theirs=1 / 2,
-        why='The last row wins without a word; duplicates= resolves it here, "first" or "max".',
+        why='It uses the last row. In rankscope, choose with duplicates="first" or "max".',
     ),
     Divergence(
         tool="ir_measures",
         measure="P@10",
-        condition="a mean whose sum is rounded on the way",
+        condition="a mean whose sum needs rounding",
         qrels=TENTHS,
         run={query: {"a": 1.0, "b": 1.0, "c": 1.0} for query in TENTHS},
         of=MEAN,
         ours=math.fsum([0.1, 0.2, 0.3]) / 3,
         theirs=((0.1 + 0.2) + 0.3) / 3,
-        why="It adds up from left to right; our sum is exact and rounded once.",
+        why="It rounds after each addition. The sum in rankscope is exact and rounded once.",
     ),
     Divergence(
         tool="pytrec_eval",
         measure="P@10",
-        condition="a mean whose sum is rounded on the way",
+        condition="a mean whose sum needs rounding",
         qrels=TENTHS,
         run={query: {"a": 1.0, "b": 1.0, "c": 1.0} for query in TENTHS},
         of=MEAN,
         ours=math.fsum([0.1, 0.2, 0.3]) / 3,
         theirs=((0.1 + 0.2) + 0.3) / 3,
-        why="It adds up as NumPy does, rounding each step; our sum is exact and rounded once.",
+        why="It sums up with NumPy, which rounds at each step. The sum in rankscope is exact and "
+        "rounded once.",
     ),
 )

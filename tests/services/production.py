@@ -57,7 +57,7 @@ class Sending(Monitor):
                     "content-encoding": "gzip",
                     "content-type": "application/x-ndjson",
                 },
-                timeout=60,
+                timeout=300,
             )
             assert answer.status_code == 200, answer.text
             done.update({name: answer.json()[name] for name in STATUSES})

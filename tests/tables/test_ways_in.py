@@ -11,9 +11,11 @@ import polars as pl
 import pyarrow as pa
 import pytest
 import rankscope as rs
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from rankscope import AP, DCG, RR, Rankings, nDCG
+
+from tests.generated import examples
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -65,7 +67,7 @@ lists = st.lists(
 )
 
 
-@settings(deadline=None, max_examples=60)
+@examples(60)
 @given(queries=lists, seed=st.integers(0, 99))
 def test_tables_matrices_groups_and_dicts_agree(
     queries: list[list[tuple[int, int]]], seed: int

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 import rankscope as rs
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from rankscope.data.interval import Interval
 from rankscope.errors import EmptyError, LimitError, PolicyError, UsageError
@@ -21,6 +21,7 @@ from rankscope.records import replace
 from rankscope.stats.query_columns import QueryColumns, TextColumn, read_losses
 from rankscope.stats.trace import TraceChoices, trace
 
+from tests.generated import examples
 from tests.trace.windows import GOOD, SWAPPED, WINDOWS, draw_window, make_window
 
 if TYPE_CHECKING:
@@ -85,7 +86,7 @@ def test_the_parts_of_a_trace_add_up(swapped: Trace) -> None:
 
 
 @given(WINDOWS, WINDOWS, st.integers(0, 5))
-@settings(max_examples=50)
+@examples(50)
 def test_any_windows_are_traced_and_add_up(
     before: QueryColumns, after: QueryColumns, seed: int
 ) -> None:

@@ -1,4 +1,4 @@
-"""The edge: what judgments and runs may come as, and how each is read."""
+"""Input: reads judgments and runs from files, tables, dicts and arrays."""
 
 from __future__ import annotations
 

@@ -48,7 +48,7 @@ class Groups:
     find: Callable[[int, str], tuple[int, ...]]
 
     def locate(self, error: FormatError) -> FormatError:
-        """Say in which array a number is that the core refuses, and where."""
+        """Return the array and the place of a number that the core refused."""
         import numpy as np  # noqa: PLC0415 - loads with the first array
 
         if error.code.startswith("score_"):
@@ -67,7 +67,7 @@ class Groups:
 
 
 def as_matrix(values: object, name: str) -> NDArray[np.number] | None:
-    """Give a matrix that the core reads where it lies; nothing if it has to be read otherwise.
+    """Return a matrix that the core can read in place, or `None` if it needs converting.
 
     Raises:
         FormatError: It lies in a file that is gone.
@@ -85,7 +85,7 @@ def as_matrix(values: object, name: str) -> NDArray[np.number] | None:
 
 
 def from_matrices(y_true: ArrayLike, y_score: ArrayLike, *, is_reversed: bool = False) -> Groups:
-    """Read two matrices; a score that is NaN or masked means that there is no document.
+    """Read two matrices. A score that is NaN or masked means that there is no document.
 
     Args:
         y_true: Grades, a row a query and a column a document.
@@ -133,7 +133,7 @@ def from_matrices(y_true: ArrayLike, y_score: ArrayLike, *, is_reversed: bool = 
 
 
 def from_groups(relevance: ArrayLike, scores: ArrayLike, group_sizes: ArrayLike) -> Groups:
-    """Read rows that are together by query.
+    """Read rows that are sorted by query.
 
     Raises:
         InputError: They do not fit.
@@ -182,7 +182,7 @@ def from_lists(
 
     Args:
         lists: A list a query.
-        ideal: All judged grades of each query; those of the list if left out.
+        ideal: All judged grades of each query (default: those of the list).
         name: What messages call the lists.
 
     Raises:

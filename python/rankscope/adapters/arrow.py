@@ -1,4 +1,4 @@
-"""PyArrow, loaded when the first table needs it."""
+"""PyArrow, imported with the first table that needs it."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ def load_arrow(module: str = "pyarrow") -> Any:  # noqa: ANN401 - PyArrow has no
 
 
 def check_whole(values: Any, name: str) -> None:  # noqa: ANN401 - as above
-    """Refuse an array of Arrow whose offsets, views or indices point outside of its buffers.
+    """Raise an error for an Arrow array whose offsets, views or indices point outside its buffers.
 
     PyArrow follows them wherever they point, and ends the process.
 
     Args:
         values: An array or a chunked array.
-        name: What messages call it.
+        name: The name for messages.
 
     Raises:
         FormatError: It is such an array.
@@ -54,7 +54,7 @@ def check_whole(values: Any, name: str) -> None:  # noqa: ANN401 - as above
 
 
 def check_inside(values: object, name: str) -> None:
-    """Refuse a column of PyArrow, or of pandas with one inside, as `check_whole` does.
+    """Check a PyArrow column, or a pandas column that wraps one, with `check_whole`.
 
     Raises:
         FormatError: It is damaged.

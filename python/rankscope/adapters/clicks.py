@@ -1,4 +1,4 @@
-"""Logs of what was shown at which rank, and whether it was clicked."""
+"""Click logs: which document was shown at which rank, and whether it was clicked."""
 
 from __future__ import annotations
 
@@ -38,17 +38,17 @@ class Clicks:
 
 
 def read_clicks(log: object, names: Mapping[str, str | None], *, encoding: str) -> Iterator[Clicks]:
-    """Read a log, a batch after another where it is in files.
+    """Read a click log, batch by batch if it is in files.
 
     Args:
         log: A path, a `File`, or a table of any library.
         names: The names of the columns `rank`, which is found by its usual names where there is
             none, `click`, and `propensity`, if there is one.
-        encoding: How files of text are encoded.
+        encoding: The encoding of text files.
 
     Raises:
         InputError: A column is missing, or holds what it cannot mean.
-        FileError: A file cannot be read.
+        FileError: A file can't be read.
     """
     given = recognise_table(log)
     wanted = {role: names[name] for name, role in ROLES.items()}
@@ -104,7 +104,7 @@ LOGGED = "a propensity is the probability with which the document was shown ther
 
 
 def _read_truth(found: Found, role: str) -> NDArray[Any]:
-    """Read numbers, or truth values as 0 and 1."""
+    """Read numbers, or booleans as 0 and 1."""
     import numpy as np  # noqa: PLC0415 - loads with the first array
 
     name = found.require(role)

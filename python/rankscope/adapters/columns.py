@@ -1,4 +1,4 @@
-"""Columns of any library: reads ids, numbers and values of them, exactly."""
+"""Reads the columns of any library exactly: ids, numbers and values."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ MISSING = "<missing>"
 
 
 def read_ids(column: Foreign, name: str) -> IdColumn:
-    """Read a column of identifiers: integers, or texts.
+    """Read a column of ids, which are integers or text.
 
     Raises:
         FormatError: There is none in a row, or they are something else.
@@ -107,7 +107,7 @@ def _is_unicode(text: str) -> bool:
 
 
 def _texts_of(values: Foreign) -> IdColumn:
-    """Give the buffers of an Arrow array of large strings."""
+    """Return the buffers of an Arrow array of large strings."""
     import numpy as np  # noqa: PLC0415 - loads with the first array
 
     _, offsets, texts = values.buffers()
@@ -116,7 +116,7 @@ def _texts_of(values: Foreign) -> IdColumn:
 
 
 def read_values(column: Foreign, name: str) -> IdColumn:
-    """Read a column of whatever values as texts, or as integers; null is a value of its own.
+    """Read a column of any values as text or integers. Null is a value of its own.
 
     Raises:
         FormatError: They have no text.
@@ -145,11 +145,11 @@ def read_values(column: Foreign, name: str) -> IdColumn:
 def read_numbers(
     column: Foreign, name: str, role: str, *, allows_null: bool = False
 ) -> NDArray[Any]:
-    """Read a column of numbers, each of which is a double exactly, as the core reads them.
+    """Read a column of numbers that double precision holds exactly.
 
     Args:
         column: The column.
-        name: What messages call it.
+        name: The name for messages.
         role: What it holds, for the codes of mistakes.
         allows_null: Whether nulls become NaN; else they are refused.
 
@@ -188,7 +188,7 @@ def _refuse_nulls(values: Foreign, name: str, role: str) -> None:
 
 
 def _fill_nulls(values: list[Foreign]) -> Foreign:
-    """Mask the nulls among Python objects."""
+    """Mask the nulls in an array of Python objects."""
     import numpy as np  # noqa: PLC0415 - loads with the first array
 
     nulls = set(filter(is_null_type, map(type, values)))
@@ -201,7 +201,7 @@ def _fill_nulls(values: list[Foreign]) -> Foreign:
 
 
 def _numbers_of_arrow(values: Foreign, name: str) -> NDArray[Any]:
-    """Give an array of Arrow as one of NumPy, masked where it is null."""
+    """Convert an Arrow array to a NumPy array that is masked where the values are null."""
     import numpy as np  # noqa: PLC0415 - loads with the first array
 
     pa = load_arrow()
@@ -221,7 +221,7 @@ def _numbers_of_arrow(values: Foreign, name: str) -> NDArray[Any]:
 
 
 def _round_decimals(values: Foreign, name: str) -> Foreign:
-    """Give the double next to each decimal, as text is read; with more digits it is refused."""
+    """Convert decimals to the nearest doubles. Too many digits are an error."""
     pa, compute = load_arrow(), load_arrow("pyarrow.compute")
     try:
         # By text, for the direct way does not give the nearest double.

@@ -1,4 +1,4 @@
-"""Double precision: what it holds exactly, and what it would round."""
+"""Double precision: which numbers it holds exactly, and which it would round."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ EXACT_UP_TO = 2**53
 def to_doubles(
     given: NDArray[Any], name: str, offsets: NDArray[np.int64] | None = None
 ) -> NDArray[np.float64]:
-    """Give an array as float64, exactly, in memory in order; what is masked becomes NaN.
+    """Convert an array to contiguous float64 without rounding. Masked values become NaN.
 
     Args:
         given: The array, of any type.
-        name: What messages call it.
+        name: The name for messages.
         offsets: Where lists begin in it that stand end to end, for messages.
 
     Raises:
@@ -49,7 +49,7 @@ def to_doubles(
 
 
 def keep_doubles(given: NDArray[Any], name: str) -> NDArray[Any]:
-    """Give an array as it is where the core reads its numbers as they lie, else as float64.
+    """Return an array unchanged if the core can read its type in place, and as float64 otherwise.
 
     Raises:
         FormatError: It holds something else than numbers, or a number would be rounded.
@@ -75,7 +75,7 @@ def _convert(array: NDArray[Any]) -> NDArray[np.float64]:
 
 
 def _find_rounded(array: NDArray[Any], numbers: NDArray[np.float64]) -> NDArray[np.bool_] | None:
-    """Where a finite number is not what it was; nothing where the type says that all are."""
+    """Find where conversion changed a finite number. Return `None` if the type rules that out."""
     import numpy as np  # noqa: PLC0415 - loads with the first array
 
     if array.dtype.itemsize <= 4 or array.dtype == np.float64:
@@ -94,7 +94,7 @@ def _find_rounded(array: NDArray[Any], numbers: NDArray[np.float64]) -> NDArray[
 
 
 def _are_small(integers: NDArray[Any]) -> bool:
-    """Whether all are doubles because none is large."""
+    """Check whether all integers are small enough to be exact doubles."""
     if integers.size == 0:
         return True
     return bool(integers.max() <= EXACT_UP_TO and integers.min() >= -EXACT_UP_TO)
@@ -103,7 +103,7 @@ def _are_small(integers: NDArray[Any]) -> bool:
 def read_python(
     values: Sequence[Any], name: str, offsets: NDArray[np.int64] | None = None
 ) -> NDArray[np.float64]:
-    """Read numbers of Python, of NumPy and of `decimal`, exactly.
+    """Read numbers of Python, NumPy and `decimal` without rounding.
 
     Args:
         values: The numbers.
@@ -139,13 +139,13 @@ def read_python(
 
 
 def is_decimal(kind: type) -> bool:
-    """Whether a type is `decimal.Decimal`, which is loaded only where somebody has used it."""
+    """Check whether a type is `decimal.Decimal`, without importing `decimal`."""
     module = sys.modules.get("decimal")
     return module is not None and issubclass(kind, module.Decimal)
 
 
 def read_decimal(number: Decimal) -> float | None:
-    """Read a decimal as text is read: as the nearest double.
+    """Read a decimal as the nearest double, as text is read.
 
     Args:
         number: The decimal; of a subclass, too.
@@ -192,7 +192,7 @@ def _to_double(value: Any) -> float:  # noqa: ANN401 - any number
 
 
 def place_in(at: int, offsets: NDArray[np.int64]) -> tuple[int, ...]:
-    """Say in which of lists that stand end to end something is, and at which place of it."""
+    """Return which of several concatenated lists holds a position, and the place in that list."""
     import numpy as np  # noqa: PLC0415 - loads with the first array
 
     row = int(np.searchsorted(offsets, at, side="right")) - 1

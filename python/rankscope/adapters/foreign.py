@@ -1,4 +1,4 @@
-"""What others made, seen as arrays of NumPy; no object is trusted about its memory."""
+"""Arrays of other libraries as NumPy arrays, without trusting what they say about their memory."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def open_array(values: object, name: str, depth: int) -> NDArray[Any]:
-    """See anything as an array, masked where it has nulls; it has as many dimensions as it has."""
+    """Convert anything to an array of the same dimensions, masked where it has nulls."""
     if isinstance(values, list | tuple):
         return _of_list(values, name, depth)
     array = see_array(values, name)
@@ -26,7 +26,7 @@ def open_array(values: object, name: str, depth: int) -> NDArray[Any]:
 
 
 def see_array(values: object, name: str) -> NDArray[Any]:
-    """See anything but a list as an array, which may hold objects.
+    """Convert anything but a list to an array, which may hold objects.
 
     Raises:
         FormatError: It is none.
@@ -49,7 +49,7 @@ def see_array(values: object, name: str) -> NDArray[Any]:
 
 
 def _of_library(values: object, name: str) -> NDArray[Any]:
-    """Ask the array of another library for a copy or a view in main memory.
+    """Get a copy or view in main memory from another library's array.
 
     Memory is taken from nobody else's word: what only describes where its numbers lie
     (`__array_interface__`) could describe anything.
@@ -118,12 +118,12 @@ def _of_list(values: Sequence[Any], name: str, depth: int) -> NDArray[Any]:
 
 
 def is_plain(lists: Sequence[Any], kinds: set[type]) -> bool:
-    """Whether it is all lists of Python's own numbers, which need not be looked at one by one."""
+    """Check whether a value consists of lists of plain Python numbers only."""
     return kinds <= {list, tuple} and set(map(type, chain.from_iterable(lists))) <= {int, float}
 
 
 def is_number(kind: type) -> bool:
-    """Whether a type is of real numbers: truth values and spans of time are not, decimals are."""
+    """Check whether a type holds real numbers. Decimals count, booleans and durations don't."""
     import numpy as np  # noqa: PLC0415 - loads with the first array
 
     is_other = issubclass(kind, bool | np.complexfloating | np.timedelta64)
@@ -131,14 +131,14 @@ def is_number(kind: type) -> bool:
 
 
 def is_integer(kind: type) -> bool:
-    """Whether a type is of integers."""
+    """Check whether a type holds integers."""
     import numpy as np  # noqa: PLC0415 - loads with the first array
 
     return issubclass(kind, int | np.integer) and is_number(kind)
 
 
 def is_row(kind: type) -> bool:
-    """Whether a type holds numbers in an order."""
+    """Check whether a type is an ordered sequence."""
     import numpy as np  # noqa: PLC0415 - loads with the first array
 
     if issubclass(kind, np.generic | str | bytes | bytearray):
@@ -148,7 +148,7 @@ def is_row(kind: type) -> bool:
 
 
 def check_file(array: NDArray[Any], name: str) -> None:
-    """Refuse an array mapped from a file that is gone or cut: to read it would end the process."""
+    """Raise an error for a memory-mapped array whose file is gone or truncated."""
     import mmap  # noqa: PLC0415 - NumPy has loaded it
     from pathlib import Path  # noqa: PLC0415 - as mmap
 

@@ -1,4 +1,4 @@
-"""Tells what an argument is: a file, a table, a mapping, or rows."""
+"""Recognizes what an argument is: a file, a table, a mapping, or rows."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ if TYPE_CHECKING:
 
 @record(frozen=True, slots=True)
 class Input:
-    """Something to read, and what it is.
+    """An input, and what kind it is.
 
     Args:
         kind: `file` (TREC text: a path, `-` for standard input, or bytes), `table` (of any library,
             or in files), `mapping` or `rows`.
         value: The thing itself.
-        name: What messages call it.
+        name: The name for messages.
         format: The format of a table in files; empty for one of a library.
         columns: By role, the names of its columns, where they are given with it.
     """
@@ -39,17 +39,17 @@ class Input:
 
     @property
     def is_in_files(self) -> bool:
-        """Whether it is read from files, standard input or bytes."""
+        """Whether the input is read from files, standard input or bytes."""
         return self.kind == "file" or bool(self.format)
 
     @property
     def is_stdin(self) -> bool:
-        """Whether it is standard input."""
+        """Whether the input is standard input."""
         return self.is_in_files and self.value == "-"
 
     @property
     def source(self) -> str | bytes | None:
-        """What the core opens; nothing for standard input."""
+        """What the core opens, `None` for standard input."""
         return None if self.is_stdin else self.location
 
     @property
@@ -61,14 +61,14 @@ class Input:
 
     @property
     def size(self) -> int | None:
-        """The size of the files in bytes, where they have one."""
+        """The size of the files in bytes, if known."""
         if not self.is_in_files or self.is_stdin:
             return None
         return formats.size_of(self.location) or None
 
 
 def recognise(value: InputLike, role: str, columns: Mapping[str, str] | None = None) -> Input:
-    """Tell what an argument is.
+    """Recognize what an argument is.
 
     Args:
         value: The argument.
@@ -77,7 +77,7 @@ def recognise(value: InputLike, role: str, columns: Mapping[str, str] | None = N
 
     Raises:
         FormatError: It is nothing that can be read.
-        UsageError: There is no such format.
+        UsageError: The format is unknown.
     """
     if isinstance(value, File):
         formats.check_format(value.format)
@@ -101,19 +101,21 @@ def recognise(value: InputLike, role: str, columns: Mapping[str, str] | None = N
 
 
 def recognise_table(value: object) -> Input:
-    """Tell whether a table of rankings is in files or of a library.
+    """Recognize a table of rankings, in files or of a library.
 
     Args:
         value: The argument.
 
     Raises:
         FormatError: It is a file, and none of a table.
-        UsageError: There is no such format.
+        UsageError: The format is unknown.
     """
     if isinstance(value, str | bytes | os.PathLike | File):
         found = recognise(value, "table")
         if found.kind == "table":
             return found
+        if isinstance(found.value, str):
+            formats.refuse_archive_name(found.value, found.name)
         raise FormatError(
             "expected a table, found a file that is none by its name",
             hint="say what it is: --format csv, or File(path, 'csv')",
@@ -139,13 +141,13 @@ def _recognise_file(
 
 
 def _is_known(names: list[str], columns: Mapping[str, str]) -> bool:
-    """Whether any name is one by which a column is found."""
+    """Check whether any name is a known column name."""
     usual = {name for of in SYNONYMS.values() for name in of}
     return not (usual | set(columns.values())).isdisjoint(names)
 
 
 def name_path(path: str, role: str) -> str:
-    """Read the bytes of a path as UTF-8, which gives the same text in every locale.
+    """Decode a path as UTF-8, for the same text in every locale.
 
     Raises:
         FormatError: The text has no bytes, so it is no path.
@@ -162,7 +164,7 @@ def name_path(path: str, role: str) -> str:
 
 
 def shorten_names(names: Sequence[str]) -> list[str]:
-    """Give the last part of each path, or all of each where these are not different.
+    """Return the file name of each path, or the whole paths if file names aren't unique.
 
     Examples:
         >>> shorten_names(["runs/bm25.run", "runs/bert.run"])

@@ -1,4 +1,4 @@
-"""Labels of documents: rows of Python objects, and columns of any library, as grades."""
+"""Converts labels of documents to grades, from Python objects and columns of any library."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def read_grades(
     unknown: Unknown = "zero",
     separator: str | None = None,
 ) -> NDArray[np.float64]:
-    """Turn a column of labels into grades, as `attribute` says.
+    """Convert a column of labels to grades, as `attribute` describes.
 
     Args:
         labels: The labels of each document.
@@ -70,13 +70,13 @@ def read_grades(
 
 
 def read_labels(column: object, name: str = "labels", *, separator: str | None = None) -> Labels:
-    """Read a column of labels, a document a row.
+    """Read a column of labels, one document per row.
 
     Args:
         column: A sequence or array, or a column of pandas, Polars, Arrow or anything with
             `__arrow_c_stream__`. Each row has one label, or a list or set of them; None, NaN and
             empty text are no label.
-        name: What messages call it.
+        name: The name for messages.
         separator: What is between the labels of a row, where rows are text with several of them.
 
     Raises:
@@ -102,7 +102,7 @@ def read_labels(column: object, name: str = "labels", *, separator: str | None =
 
 
 def read_predicted(column: object, name: str = "predicted") -> Labels:
-    """Read a column of predicted labels, at most one a document.
+    """Read a column of predicted labels, at most one per document.
 
     Raises:
         FormatError: It is no such column.
@@ -117,7 +117,7 @@ def read_predicted(column: object, name: str = "predicted") -> Labels:
 
 
 def _encode_rows(rows: Sequence[Foreign], name: str, separator: str | None) -> Part:
-    """The names, codes and counts of rows of Python objects."""
+    """Encode rows of Python objects as names, codes and counts."""
     import numpy as np  # noqa: PLC0415 - loads with the first array
 
     lists = [_split_row(row, at, name, separator) for at, row in enumerate(rows)]
@@ -135,7 +135,7 @@ def _encode_rows(rows: Sequence[Foreign], name: str, separator: str | None) -> P
 
 
 class _Codes(dict[object, int]):
-    """A code for each thing looked up, given when it is first."""
+    """Assigns a code to each new key."""
 
     def __missing__(self, label: object) -> int:
         self[label] = code = len(self)
@@ -143,7 +143,7 @@ class _Codes(dict[object, int]):
 
 
 def _split_row(row: Foreign, at: int, name: str, separator: str | None) -> Collection[object]:
-    """The labels of a row."""
+    """Return the labels of a row."""
     if isinstance(row, str):
         return (row,) if separator is None else row.split(separator)
     if separator is None:
@@ -158,7 +158,7 @@ def _split_row(row: Foreign, at: int, name: str, separator: str | None) -> Colle
 
 
 def _read_chunks(column: Foreign, name: str) -> Iterable[Foreign]:
-    """The chunks of a column as arrays of Arrow."""
+    """Return the chunks of a column as Arrow arrays."""
     # The last is for categories of pandas before 3.
     ways = ("__arrow_c_stream__", "__arrow_c_array__", "__arrow_array__", "dtype")
     way = next((way for way in ways if hasattr(column, way)), None)
@@ -182,7 +182,7 @@ def _read_chunks(column: Foreign, name: str) -> Iterable[Foreign]:
 
 
 def _encode_chunk(chunk: Foreign, name: str, separator: str | None) -> Part:
-    """The names, codes and counts of an array of Arrow."""
+    """Encode an Arrow array as names, codes and counts."""
     import numpy as np  # noqa: PLC0415 - loads with the first array
 
     pa, compute = load_arrow(), load_arrow("pyarrow.compute")
@@ -211,7 +211,7 @@ def _to_texts(values: Foreign, name: str) -> Foreign:
 
 
 def _join(parts: list[Part], *, strips: bool) -> Labels:
-    """Put parts together, and leave out what is no label."""
+    """Concatenate encoded parts, without nulls."""
     import numpy as np  # noqa: PLC0415 - loads with the first array
 
     names: list[str] = []

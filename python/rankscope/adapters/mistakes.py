@@ -1,4 +1,4 @@
-"""What arrays and columns get wrong, as errors that name the place."""
+"""Errors for invalid arrays and columns, with the place of the mistake."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ CODES = {
 
 
 def code_of(mistake: str, role: str) -> str:
-    """The code of a mistake in a column: the one that text in the format of TREC has for it."""
+    """Return the code of a mistake in a column, the same as for TREC text."""
     return CODES.get((mistake, role), "not_numeric")
 
 
 def not_numbers(
     name: str, found: str, at: tuple[int, ...] = (), *, wanted: str = "numbers"
 ) -> FormatError:
-    """Refuse what holds something else than numbers; `at` counts from 0."""
+    """Return the error for a value that isn't a number. `at` counts from 0."""
     is_truth = found.startswith("bool")
     hint = "truth values are made numbers by .astype(int)" if is_truth else "convert it first"
     error = FormatError(
@@ -37,7 +37,7 @@ def not_numbers(
 
 
 def inexact(name: str, found: str, at: tuple[int, ...]) -> FormatError:
-    """Refuse a number that double precision would round."""
+    """Return the error for a number that double precision would round."""
     error = FormatError(
         f"expected numbers in {name} that double precision holds, found {found}",
         hint="round them first",
@@ -48,7 +48,7 @@ def inexact(name: str, found: str, at: tuple[int, ...]) -> FormatError:
 
 
 def bad_shape(name: str, dimensions: tuple[int, ...], shape: tuple[int, ...]) -> FormatError:
-    """Refuse an array that has other dimensions."""
+    """Return the error for an array with the wrong dimensions."""
     wanted = f"{' or '.join(map(str, dimensions))} dimension{'s' * (dimensions != (1,))}"
     return FormatError(
         f"expected {name} with {wanted}, found shape {shape}",
@@ -59,7 +59,7 @@ def bad_shape(name: str, dimensions: tuple[int, ...], shape: tuple[int, ...]) ->
 
 
 def too_deep(name: str) -> FormatError:
-    """Refuse lists in lists where numbers are wanted."""
+    """Return the error for nested lists where numbers are expected."""
     return FormatError(
         f"expected {name} as lists of numbers, found lists in them",
         hint="rows are queries, columns are documents",
@@ -69,7 +69,7 @@ def too_deep(name: str) -> FormatError:
 
 
 def elsewhere(name: str, values: object, said: str) -> FormatError:
-    """Refuse an array that gives none in main memory, and pass on what it said."""
+    """Return the error for an array that isn't in main memory, with the library's own message."""
     return FormatError(
         f"expected {name} in main memory, found {type(values).__name__} elsewhere: {said[:120]}",
         hint="call .detach().cpu() first",
@@ -79,12 +79,12 @@ def elsewhere(name: str, values: object, said: str) -> FormatError:
 
 
 def located(error: FormatError, at: tuple[int, ...]) -> FormatError:
-    """Name the row, or the row and the column, of a mistake; `at` counts from 0."""
+    """Describe the row, or the row and column, of a mistake. `at` counts from 0."""
     error.line, error.column = ([place + 1 for place in at] + [None, None])[:2]
     return error
 
 
 def placed(error: FormatError, row: int) -> FormatError:
-    """Name the row of a mistake that knows its place in it."""
+    """Add the row to a mistake that already has its place in the row."""
     error.line, error.column = row + 1, error.line
     return error

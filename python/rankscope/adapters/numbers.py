@@ -1,4 +1,4 @@
-"""Numbers: reads whatever holds them as float64, exactly."""
+"""Reads numbers of any input as float64, without rounding."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ if TYPE_CHECKING:
 
 
 def to_numbers(values: ArrayLike, name: str, *, dimensions: tuple[int, ...]) -> NDArray[np.float64]:
-    """Read real numbers as float64, exactly; masked ones become NaN.
+    """Read real numbers as float64 without rounding. Masked values become NaN.
 
     Args:
         values: An array of NumPy or of another library in main memory, a buffer, or (nested) lists.
-        name: What messages call it.
+        name: The name for messages.
         dimensions: How many dimensions it may have.
 
     Raises:
@@ -35,7 +35,7 @@ def to_numbers(values: ArrayLike, name: str, *, dimensions: tuple[int, ...]) -> 
 
 
 def keep_numbers(values: ArrayLike, name: str) -> NDArray[Any]:
-    """Read a column of real numbers exactly; it stays as it is where the core reads it as it lies.
+    """Read a column of real numbers without rounding, and without a copy if the core can read it.
 
     Raises:
         FormatError: It is none.
@@ -53,7 +53,7 @@ def _open_shaped(values: ArrayLike, name: str, dimensions: tuple[int, ...]) -> N
 def join_lists(
     lists: Iterable[ArrayLike], name: str
 ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-    """Read lists of numbers of whatever lengths as offsets and the numbers end to end.
+    """Concatenate lists of numbers of any length, and return the offsets and the numbers.
 
     Raises:
         FormatError: They are not lists of numbers.
@@ -92,7 +92,7 @@ def join_lists(
 
 
 def split_lists(values: object, name: str) -> tuple[Iterable[Any], bool]:
-    """Tell one list of numbers from several; give lists, and whether it was one.
+    """Return a list of lists of numbers, and whether the input was a single list.
 
     Raises:
         FormatError: It is neither.
@@ -113,7 +113,7 @@ def split_lists(values: object, name: str) -> tuple[Iterable[Any], bool]:
 
 
 def _is_number(value: object, name: str) -> bool:
-    """Whether the first of something is no list, as far as one can tell."""
+    """Check whether the first element isn't a list, as far as one can tell."""
     if isinstance(value, list | tuple):
         return False
     try:
@@ -123,14 +123,14 @@ def _is_number(value: object, name: str) -> bool:
 
 
 def is_judged(grades: NDArray[np.float64]) -> bool:
-    """Whether any of the grades is known."""
+    """Check whether any grade is known."""
     import numpy as np  # noqa: PLC0415 - loads with the first array
 
     return len(grades) > 0 and not (np.isnan(grades[0]) and np.isnan(grades).all())
 
 
 def no_judgments(file: str | None) -> EmptyError:
-    """Refuse rows of which none is judged, as judgments without a document are refused."""
+    """Return the error for rows without any judged document."""
     return EmptyError(
         "expected judgments, found none",
         hint="give each query at least the grades that are known",
@@ -140,7 +140,7 @@ def no_judgments(file: str | None) -> EmptyError:
 
 
 def _are_alike(arrays: Iterable[NDArray[Any]]) -> bool:
-    """Whether arrays are lists of one type, which may be put end to end."""
+    """Check whether arrays are lists of one type, which can be concatenated."""
     forms = {(one.ndim, one.dtype) for one in arrays}
     return len(forms) == 1 and all(ndim == 1 and dtype.kind in "fiu" for ndim, dtype in forms)
 
@@ -152,7 +152,7 @@ def _count(lists: Iterable[Sized]) -> NDArray[np.int64]:
 
 
 def count_offsets(lengths: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Say where lists of these lengths begin that stand end to end, and where the last one ends."""
+    """Return the offsets of concatenated lists of given lengths."""
     import numpy as np  # noqa: PLC0415 - loads with the first array
 
     offsets = np.zeros(len(lengths) + 1, dtype=np.int64)

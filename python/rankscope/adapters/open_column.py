@@ -1,4 +1,4 @@
-"""One column of any library, seen as an array of NumPy, an array of Arrow, or a list."""
+"""One column of any library, as a NumPy array, an Arrow array, or a list."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ if TYPE_CHECKING:
 
 
 def open_column(column: Foreign, name: str, refuse: Callable[[str], FormatError]) -> Foreign:
-    """See a column as one of three things.
+    """Convert a column to a NumPy array, an Arrow array, or a list.
 
     Args:
         column: A column of a data frame, an array, or a list.
-        name: What messages call it.
+        name: The name for messages.
         refuse: Makes the error, of what was found in place of a column.
 
     Returns:
@@ -62,7 +62,7 @@ def open_column(column: Foreign, name: str, refuse: Callable[[str], FormatError]
 
 
 def _of_objects(array: Foreign) -> Foreign:
-    """Read objects that are all texts at once; a list holds whatever else they are."""
+    """Convert objects that are all text to Arrow, anything else to a list."""
     import numpy as np  # noqa: PLC0415 - loads with the first array
 
     if len(array) == 0 or np.ma.isMaskedArray(array) or not isinstance(array[0], str):
@@ -78,13 +78,13 @@ def _of_objects(array: Foreign) -> Foreign:
 
 
 def is_null(value: object) -> bool:
-    """Whether a Python object says that there is none."""
+    """Check whether a Python object stands for a missing value."""
     is_nan = isinstance(value, float) and math.isnan(value)
     return is_nan or is_null_type(type(value))
 
 
 def is_null_type(kind: type) -> bool:
-    """Whether a type is of nothing else than nulls."""
+    """Check whether a type holds only nulls."""
     # Those of pandas answer no question about themselves, so they are known by their types.
     return kind.__name__ in {"NoneType", "NAType", "NaTType"}
 
@@ -94,7 +94,7 @@ def _library_of(column: Foreign) -> str:
 
 
 def _is_of_numpy(column: Foreign) -> bool:
-    """Whether a column of pandas is an array of NumPy inside, or a sparse one."""
+    """Check whether a pandas column is backed by NumPy, or sparse."""
     import numpy as np  # noqa: PLC0415 - loads with the first array
 
     dtype = getattr(column, "dtype", None)
@@ -103,7 +103,7 @@ def _is_of_numpy(column: Foreign) -> bool:
 
 
 def _to_arrow(column: Foreign) -> Foreign:
-    """Give an array of Arrow, in one or more pieces, where a library makes one."""
+    """Return the Arrow array of a library's column, in one or more chunks, if it has one."""
     if _library_of(column) == "pandas":
         return load_arrow().array(getattr(column, "array", column), from_pandas=True)
     if hasattr(column, "__arrow_c_stream__"):
@@ -114,7 +114,7 @@ def _to_arrow(column: Foreign) -> Foreign:
 
 
 def _join(values: Foreign) -> Foreign:
-    """Put the pieces of an array together, each decoded."""
+    """Concatenate the decoded chunks of an array."""
     pa = load_arrow()
     if not isinstance(values, pa.ChunkedArray):
         return decode(values)
@@ -125,7 +125,7 @@ def _join(values: Foreign) -> Foreign:
 
 
 def decode(values: Foreign) -> Foreign:
-    """Write out dictionaries and runs; texts and bytes have offsets of 64 bits."""
+    """Decode dictionaries and runs, and use 64-bit offsets for text and bytes."""
     pa = load_arrow()
     kinds, kind = pa.types, values.type
     if kinds.is_run_end_encoded(kind):

@@ -1,4 +1,4 @@
-"""Reads judgments and runs into the core, whatever they come as."""
+"""Reads judgments and runs of any kind into the core."""
 
 from __future__ import annotations
 
@@ -40,15 +40,15 @@ def read_judgments(
 
     Args:
         given: What to read.
-        duplicates: What becomes of a document judged twice with different grades.
+        duplicates: What to do with a document that is judged twice with different grades.
         encoding: How text is encoded.
         columns: By role, the names of columns that are given.
         notes: Takes code, count and first line of what is suspicious but legal.
-        progress: Called with the bytes read so far.
+        progress: A function that is called with the bytes read so far.
 
     Raises:
         InputError: They are not of the format.
-        FileError: The file cannot be read.
+        FileError: The file can't be read.
     """
     if given.kind == "table":
         with see_table(
@@ -70,11 +70,11 @@ def read_judgments(
 def read_run(
     given: Input, *, duplicates: str, encoding: str, score_type: str, progress: Progress = None
 ) -> _core.Run:
-    """Read a run that is no table into memory.
+    """Read a run that isn't a table into memory.
 
     Raises:
         InputError: It is not of the format.
-        FileError: The file cannot be read.
+        FileError: The file can't be read.
     """
     if given.kind == "file":
         return _core.Run.from_path(given.source, encoding, score_type, duplicates, progress)
@@ -100,7 +100,7 @@ def rank_run(
 
     Raises:
         InputError: It is not of the format.
-        FileError: The file cannot be read.
+        FileError: The file can't be read.
     """
     if given.kind == "table":
         with see_table(
@@ -130,11 +130,11 @@ def see_joined(
     notes: list[Note],
     progress: Progress = None,
 ) -> Iterator[Seen]:
-    """Give a table whose rows hold both scores, or ranks, and grades, or labels; as `see_table`.
+    """Open a table whose rows hold scores or ranks, and grades or labels.
 
     Raises:
         InputError: It is not of the format.
-        FileError: A file cannot be read.
+        FileError: A file can't be read.
     """
     if not given.format:
         with _held(given, names) as seen:
@@ -156,11 +156,11 @@ def open_joined(
     encoding: str,
     progress: Progress = None,
 ) -> TableFile:
-    """Open the files of a table whose rows hold both scores, or ranks, and grades.
+    """Open the files of a table whose rows hold scores or ranks, and grades.
 
     Raises:
         InputError: It is not of the format, or a column is missing.
-        FileError: A file cannot be read.
+        FileError: A file can't be read.
     """
     return _open(given, JOINED, names, attributes, encoding=encoding, progress=progress)
 
@@ -175,7 +175,7 @@ def see_table(
     notes: list[Note],
     progress: Progress = None,
 ) -> Iterator[Seen]:
-    """Give a table, the names of its columns by role, and the line of each row.
+    """Return a table, the names of its columns by role, and the line of each row.
 
     What is in files is read into memory first; what is found wrong with it in the block is placed.
 
@@ -185,11 +185,11 @@ def see_table(
         columns: By role, the names of columns that are given.
         encoding: How text is encoded.
         notes: As in `read_judgments`.
-        progress: Called with the bytes read so far.
+        progress: A function that is called with the bytes read so far.
 
     Raises:
         InputError: It is not of the format.
-        FileError: A file cannot be read.
+        FileError: A file can't be read.
     """
     if not given.format:
         with _held(given, columns) as seen:

@@ -1,4 +1,4 @@
-"""Tables of any library: finds columns by their roles."""
+"""Tables of any library, with columns found by role."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ class Columns:
     attributes: list[tuple[str, IdColumn]]
 
     def to_core(self) -> CoreColumns:
-        """Give the columns in the order in which the core takes them."""
+        """Return the columns in the order of the core's arguments."""
         return (
             self.queries,
             self.docs,
@@ -109,7 +109,7 @@ def read_table(
         attribution: What turns labels into grades, where there are labels in place of grades.
 
     Raises:
-        InputError: A column is missing, or holds what cannot be read.
+        InputError: A column is missing, or holds invalid values.
     """
     source = open_table(table)
     found = Found(source, names)
@@ -171,7 +171,7 @@ def read_judged(
     """Read a table whose rows hold a query, a document and its grade.
 
     Raises:
-        InputError: A column is missing, or holds what cannot be read.
+        InputError: A column is missing, or holds invalid values.
     """
     found = Found(open_table(table), names)
     grades = found.read_numbers("relevance")
@@ -186,7 +186,7 @@ def read_retrieved(
     Scores are ranks below zero then, as is said last.
 
     Raises:
-        InputError: A column is missing, or holds what cannot be read.
+        InputError: A column is missing, or holds invalid values.
     """
     found = Found(open_table(table), names)
     are_ranks = found.seek("score") is None and found.seek("rank") is not None
@@ -195,7 +195,7 @@ def read_retrieved(
 
 
 def _negate(ranks: NDArray[Any]) -> NDArray[np.float64]:
-    """Give ranks as scores; the least of some integers has no negative of its type."""
+    """Convert ranks to scores, safely for the smallest integer of a type."""
     import numpy as np  # noqa: PLC0415 - loads with the first array
 
     return np.asarray(np.negative(ranks, dtype=np.float64))
@@ -209,7 +209,7 @@ class Found:
         self.names = names
 
     def seek(self, role: str) -> str | None:
-        """Give the column of a role, if there is one.
+        """Return the column of a role, `None` if there is none.
 
         Raises:
             FormatError: The column named is not there, or two have usual names.
@@ -217,7 +217,7 @@ class Found:
         return find_column(self.table, role, self.names.get(role))
 
     def require(self, role: str) -> str:
-        """Give the column of a role.
+        """Return the column of a role.
 
         Raises:
             FormatError: There is none.
@@ -262,7 +262,7 @@ class NamedColumns:
             )
 
     def find(self, name: str, role: str) -> object:
-        """Give the column of a name.
+        """Return the column of a name.
 
         Raises:
             FormatError: There is none.
@@ -284,14 +284,14 @@ ELSEWHERE = {
 
 
 def is_table(value: object) -> bool:
-    """Whether something is a data frame or an Arrow table, as far as its attributes tell."""
+    """Check by its attributes whether an object is a data frame or an Arrow table."""
     # The type is asked, for a lazy frame would have to look its columns up.
     is_arrow = hasattr(value, "__arrow_c_stream__") or hasattr(value, "__arrow_c_array__")
     return is_arrow or hasattr(type(value), "columns")
 
 
 def open_table(table: object) -> NamedColumns:
-    """See a table of any library as names and columns.
+    """Return a table of any library as names and columns.
 
     Raises:
         FormatError: It is no table.
@@ -323,7 +323,7 @@ def open_table(table: object) -> NamedColumns:
 
 
 def _read_arrow(table: object) -> Any:  # noqa: ANN401 - PyArrow has no types
-    """Read the table that something gives through Arrow."""
+    """Read the table that an object exports through Arrow."""
     pa = load_arrow()
     try:
         if hasattr(table, "__arrow_c_stream__"):
@@ -388,7 +388,7 @@ def _list(names: Sequence[str]) -> str:
 
 
 def _find_close(wanted: Sequence[str], names: Sequence[str]) -> str | None:
-    """Find a name that is one of those wanted but for case, or nearly so."""
+    """Find a name that nearly equals a wanted one."""
     lowered = {name.lower(): name for name in islice(names, MOST_NAMES)}
     for likeness in (1.0, 0.75):
         for word in wanted:

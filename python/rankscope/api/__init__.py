@@ -1,4 +1,4 @@
-"""The façade: the functions and classes that people call."""
+"""The public functions and classes."""
 
 from __future__ import annotations
 

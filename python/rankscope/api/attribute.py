@@ -1,4 +1,4 @@
-"""Labels to grades: what clicks, favorites and purchases are worth."""
+"""Converts labels such as clicks, favorites and purchases to grades."""
 
 from __future__ import annotations
 
@@ -28,30 +28,28 @@ def attribute(
 ) -> float | NDArray[np.float64]:
     """Turn relevance labels, such as implicit feedback, into grades.
 
-    A label that is a positive class counts 1, or its weight; every other label counts 0; the grade
-    of a document is the sum, or the maximum, over its labels.
+    A label that is a positive class counts 1, or its weight. Every other label counts 0. The grade
+    of a document is the sum or the maximum over its labels.
 
     Args:
-        labels: The labels of one document, as a list or set of texts; or those of many, as a
-            sequence of such lists, an array, or a column of pandas, Polars or Arrow with lists of
-            labels or single labels. None, NaN and empty text are no label.
-        positive: The positive class, several of them, or a mapping of class to weight; a weight
-            below 0 makes a grade that `Policy(negative=...)` speaks of.
-        predicted: The label predicted for the document, or for each: where it is given, only the
-            labels that equal it count.
-        combine: `"sum"`, or `"max"`.
-        repeats: Whether a label that a document has several times counts `"each"` time or
-            `"once"`.
-        unlabelled: The grade of a document without any label; None and NaN are unjudged.
-        unknown: What a label is that is no positive class: `"zero"`, or an `"error"`.
-        separator: What is between labels, where those of a document are one text.
+        labels: The labels of one document, as a list or set of strings, or those of many documents,
+            as a sequence of such lists, an array, or a pandas, Polars or Arrow column of labels or
+            lists of labels. `None`, NaN and empty strings aren't labels.
+        positive: One or more positive classes, or a mapping of class to weight.
+            `Policy(negative=...)` says how negative grades count.
+        predicted: The predicted label of each document. If given, only labels equal to it count.
+        combine: `"sum"` or `"max"`.
+        repeats: Whether a repeated label of a document counts `"each"` time or `"once"`.
+        unlabelled: The grade of a document without labels. `None` and NaN mean unjudged.
+        unknown: How a label that isn't a positive class counts: as `"zero"`, or as an `"error"`.
+        separator: The text between labels if those of a document are one string.
 
     Returns:
-        A grade for one document; an array of grades, shape (documents,), for many.
+        The grade of one document, or an array of grades, shape (documents,).
 
     Raises:
-        UsageError: A positive class, a weight or another setting is not one.
-        InputError: Labels are no text, or unknown, or do not fit the predictions.
+        UsageError: A positive class, a weight or another setting is invalid.
+        InputError: Labels aren't text, are unknown, or don't match the predictions in number.
 
     Examples:
         >>> attribute(["click", "favorite", "buy"], positive="click")

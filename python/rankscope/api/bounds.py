@@ -1,4 +1,4 @@
-"""The bounds of rankings: asks the core, and bounds the mean."""
+"""The bounds of the values of rankings, over all grades that unjudged documents may have."""
 
 from __future__ import annotations
 
@@ -118,14 +118,14 @@ def _read_scale(
 
 
 def _plan(rankings: Rankings, measure: Measure, policy: Policy, scale: list[float]) -> _core.Plan:
-    """Make a plan that knows the gains of all grades of the scale, too."""
+    """Make a plan that includes the gains of all grades of the scale."""
     grades = sorted({*rankings.grades, *scale})
     request = engine.read_request(measure, policy, convention=None, score_type=None, grades=grades)
     return engine.make_plan(request, rankings.tie_policy, grades, "error")
 
 
 def _check_pair(rankings: Rankings, against: Rankings) -> None:
-    """Refuse rankings whose unjudged documents cannot be compared.
+    """Raise an error for rankings whose unjudged documents can't be compared.
 
     Raises:
         UsageError: They have other judgments, or no identifiers.
@@ -142,7 +142,7 @@ def _check_pair(rankings: Rankings, against: Rankings) -> None:
 
 
 def _bound_mean(upper: NDArray[np.float64], is_optional: NDArray[np.bool_]) -> float:
-    """Bound a mean from above: queries that may be left out take part where they raise it."""
+    """Return the upper bound of a mean from which queries may be excluded."""
     import numpy as np  # noqa: PLC0415 - loads with the first array
 
     is_there = ~np.isnan(upper)

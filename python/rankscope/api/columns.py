@@ -1,4 +1,4 @@
-"""The columns of rankings, as NumPy and Python see them."""
+"""The columns of rankings as NumPy arrays and Python objects."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 @record(frozen=True, slots=True)
 class Choices:
-    """How rankings were made.
+    """The choices with which rankings were made.
 
     Args:
         ties: What decides between equal scores.
@@ -76,7 +76,7 @@ class Columns:
 
     @property
     def tie_policy(self) -> Ties:
-        """What decides between equal scores."""
+        """How equal scores are ordered."""
         return self._choices.ties
 
     @property
@@ -86,7 +86,7 @@ class Columns:
 
     @property
     def knows_unretrieved(self) -> bool:
-        """Whether documents that were not retrieved may be judged: rows alone have none of them."""
+        """Whether judged documents that weren't retrieved are known. Rows alone don't have them."""
         return self._judgments is not None or self._choices.has_ideal
 
     @property
@@ -96,7 +96,7 @@ class Columns:
 
     @property
     def offsets(self) -> NDArray[np.int64]:
-        """Where the rows of each query begin, and the last ones end; shape (queries + 1,)."""
+        """Where the rows of each query begin, and the last ones end. Shape (queries + 1,)."""
         return self._column("offsets")
 
     @property
@@ -111,12 +111,12 @@ class Columns:
 
     @property
     def grades(self) -> list[float]:
-        """The different grades of the judged documents, ascending."""
+        """The distinct grades of the judged documents, ascending."""
         return self._core.grades()
 
     @property
     def ideal_offsets(self) -> NDArray[np.int64]:
-        """Where the judged grades of each query begin in `ideal`; shape (queries + 1,)."""
+        """Where the judged grades of each query begin in `ideal`. Shape (queries + 1,)."""
         return self._column("ideal_offsets")
 
     @property
@@ -125,7 +125,7 @@ class Columns:
         return self._column("ideal")
 
     def doc_ids(self, query: str) -> list[str]:
-        """Give the documents retrieved for a query, in rank order.
+        """Return the documents retrieved for a query, in rank order.
 
         Raises:
             KeyError: The query is not judged.
@@ -139,7 +139,7 @@ class Columns:
         return self._core.doc_ids(index)
 
     def attribute(self, name: str) -> list[str]:
-        """Give an attribute of each query, as text.
+        """Return an attribute of each query, as text.
 
         Raises:
             UsageError: The rankings have no such attribute.

@@ -41,29 +41,29 @@ def diff(
     encoding: Literal["utf-8", "latin-1"] = "utf-8",
     threads: int | None = None,
 ) -> RunDifference:
-    """Say where the difference between two runs comes from.
+    """Compare two runs, and show where their difference comes from.
 
     Args:
         qrels: As in `evaluate`.
-        run_a: The first run, as in `evaluate`; both are held in memory.
+        run_a: The first run, as in `evaluate`. Both runs are read into memory.
         run_b: The second run.
         measure: The measure, or its name.
         policy: As in `evaluate`.
         columns: As in `evaluate`.
-        names: What the runs are called: their paths, or `a` and `b`, if left out.
+        names: The names of the runs (default: their paths, or `a` and `b`).
         duplicates: As in `evaluate`.
         score_type: As in `evaluate`.
         encoding: As in `evaluate`.
         threads: As in `evaluate`.
 
     Returns:
-        The means, wins and losses, the queries that moved most, and, for nDCG, DCG and CG, what of
-        it came by retrieval, by truncation and by ordering.
+        The means, wins and losses, the queries that changed most, and, for nDCG, DCG and CG, how
+        much of the difference comes from retrieval, truncation and ordering.
 
     Raises:
-        UsageError: The measure, the policy or another argument is not one.
-        InputError: The input is not of the format, or there is nothing to evaluate.
-        FileError: A file cannot be read.
+        UsageError: The measure, the policy or another argument is invalid.
+        InputError: The input doesn't have the expected format, or there is nothing to evaluate.
+        FileError: A file can't be read.
 
     Examples:
         >>> qrels = {"q1": {"a": 3, "b": 1}, "q2": {"c": 1}}
@@ -172,7 +172,7 @@ def _measure(
     weights: Sequence[float] | None,
     threads: int | None,
 ) -> Losses | Evaluation:
-    """Measure what was lost, or the value alone where losses would not add up."""
+    """Evaluate the losses, or only the value if losses wouldn't add up."""
     try:
         return rankings.losses(measure, policy=policy, weights=weights, threads=threads)
     except UsageError as error:

@@ -1,4 +1,4 @@
-"""Discounts side by side: as weights of ranks, and on runs."""
+"""Compares discounts: their weights by rank, and their effect on runs."""
 
 from __future__ import annotations
 
@@ -31,19 +31,19 @@ def tabulate_discounts(
     powers: Sequence[float] = POWERS,
     tables: Mapping[str, Sequence[float]] | None = None,
 ) -> Discounts:
-    """Give the weight of each rank under every discount, relative to rank 1.
+    """Return the weight of each rank under every discount, relative to rank 1.
 
-    Each is compared with the table of attention that textbooks have: of those who look at rank 1,
-    60 % look at rank 2, 40 % at rank 3, 30 % at rank 4 and 10 % at rank 10.
+    Each discount is compared with the attention table of textbooks: of the users who look at rank
+    1, 60% look at rank 2, 40% at rank 3, 30% at rank 4 and 10% at rank 10.
 
     Args:
-        ranks: How many ranks, from 1 to 10,000.
-        bases: The bases of the discounts `log` and `jk`; if left out e for `log`, 2 for `jk`.
+        ranks: The number of ranks, from 1 to 10,000.
+        bases: The bases of the discounts `log` (default: e) and `jk` (default: 2).
         powers: The powers of the discount `zipf`.
-        tables: Weights by rank, best rank first, by a name; such as an examination curve's.
+        tables: Named lists of weights, best rank first, such as an examination curve.
 
     Raises:
-        UsageError: A base, a power or a table is none, or two discounts have one name.
+        UsageError: A base, a power or a table is invalid, or two discounts have the same name.
 
     Examples:
         >>> print(tabulate_discounts(bases=[10], powers=[0.85]).errors)
@@ -81,19 +81,20 @@ def compare_discounts(
 ) -> DiscountComparison:
     """Evaluate runs under every discount: values, orders, and which runs change places.
 
-    The base of a logarithm and constant factors cancel in nDCG, so that `log` with any base gives
-    the numbers of `log2`; the base of `jk` does not, as it also says how many ranks count in full.
-    DCG is beside nDCG, as the two may disagree on the best run: DCG with a discount that says how
-    often ranks are looked at estimates what users get, and dividing each query by its ideal can
-    turn the order of systems round (Jeunen, Potapov and Ustimenko, KDD 2024).
+    The base of a logarithm and constant factors cancel in nDCG, so `log` with any base equals
+    `log2`. The base of `jk` doesn't cancel, because it also sets how many ranks count in full. DCG
+    is shown beside nDCG because the two can disagree on the best run: DCG with a discount that
+    estimates how often users look at each rank estimates what users get, and dividing each query by
+    its ideal can reverse the order of systems (Jeunen, Potapov and Ustimenko, KDD 2024).
 
     Args:
-        qrels: As in `evaluate`; nothing where all runs are Rankings.
-        runs: By name, runs as in `evaluate`, or Rankings, which have their judgments.
-        measure: nDCG with its cutoff, and whatever else but a discount.
+        qrels: As in `evaluate`, or `None` if all runs are Rankings.
+        runs: A mapping of name to a run as in `evaluate`, or to Rankings, which include their
+            judgments.
+        measure: nDCG with a cutoff and any settings except a discount.
         bases: As in `tabulate_discounts`.
         powers: As in `tabulate_discounts`.
-        tables: As in `tabulate_discounts`; each has a weight for every rank down to the cutoff.
+        tables: As in `tabulate_discounts`, with a weight for every rank down to the cutoff.
         policy: As in `evaluate`.
         columns: As in `evaluate`.
         duplicates: As in `evaluate`.
@@ -103,9 +104,9 @@ def compare_discounts(
         strict: As in `evaluate`.
 
     Raises:
-        UsageError: The measure is another one, there is no run, or an argument is none.
-        InputError: The input is not of the format.
-        FileError: A file cannot be read.
+        UsageError: The measure isn't nDCG, there is no run, or an argument is invalid.
+        InputError: The input doesn't have the expected format.
+        FileError: A file can't be read.
 
     Examples:
         >>> qrels = {"q1": {"a": 1, "b": 1, "c": 1}}

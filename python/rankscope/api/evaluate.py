@@ -30,18 +30,18 @@ def read_qrels(
     """Read judgments once, to evaluate many runs against them.
 
     Args:
-        qrels: As `evaluate` takes it.
+        qrels: As in `evaluate`.
         columns: As in `evaluate`.
-        duplicates: What becomes of a document judged twice with different grades.
-        encoding: How a file is encoded.
+        duplicates: What to do with a document that is judged twice with different grades.
+        encoding: The encoding of a file.
         progress: As in `evaluate`, for the judgments.
 
     Returns:
-        Something that `evaluate` takes as `qrels`.
+        Judgments to pass to `evaluate` as `qrels`.
 
     Raises:
-        InputError: It is not qrels.
-        FileError: The file cannot be read.
+        InputError: The input doesn't hold judgments.
+        FileError: The file can't be read.
 
     Examples:
         >>> qrels = read_qrels([("q1", "d1", 1), ("q1", "d2", 0)])
@@ -73,40 +73,39 @@ def evaluate(
     """Evaluate a run against judgments.
 
     Args:
-        qrels: The judgments: a path (`-` is standard input; gzip, zstd and bzip2 are told by their
-            first bytes), bytes of such a file, a mapping of query to document to grade, a data
-            frame or Arrow table, rows of (query, document, grade), or what `read_qrels` returns.
-        run: The retrieved documents, in the same ways, with scores in place of grades. A file of
-            rows grouped by query is evaluated while it is read, in bounded memory.
-        measures: Measures, their names (`"nDCG@10"`), or one of either.
-        policy: What is done where tools differ, as a `Policy` or as text: `"empty=skip"`.
-        convention: The library whose numbers are wanted, such as `"lightgbm"` or
-            `"trec_eval@10.0"`: measures and policy become its own. What is said beside it must
-            not contradict it.
-        columns: By role (`query`, `doc`, `relevance`, `score`, `rank`), the columns of data frames
-            that are not called by their usual names.
-        weights: How much each query counts, by query or in the order of the qrels.
-        interval: The level of an interval around each mean, or an `Interval` that says more.
-        duplicates: What becomes of a document given twice in a query: `"error"`, the `"first"`
-            counts, or the one with the larger grade or score (`"max"`). Judgments given twice with
-            one grade are counted once.
-        score_type: How scores are compared, `"float64"` if left out; `"float32"` ties scores that
-            single precision cannot tell apart, as trec_eval 9 and pytrec_eval do.
-        encoding: How files are encoded.
-        threads: How many threads to use; one a processor where left out. Values do not depend
-            on it.
-        strict: Whether to refuse what is suspicious but legal, which else is only counted.
-        progress: Called now and then with the bytes of the run read so far, and with their total
-            where it is known.
+        qrels: The judgments: a path (`-` for standard input; gzip, zstd and bzip2 are recognized by
+            their first bytes), the bytes of a file, a mapping of query to document to grade, a data
+            frame or Arrow table, rows of (query, document, grade), or the result of `read_qrels`.
+        run: The retrieved documents, in any of the same forms, with scores in place of grades. A
+            file whose rows are grouped by query is evaluated while it is read, in bounded memory.
+        measures: One or more measures, or their names (`"nDCG@10"`).
+        policy: What to do where tools differ: a `Policy`, or text such as `"empty=skip"`.
+        convention: The library whose numbers you want, such as `"lightgbm"` or `"trec_eval@10.0"`.
+            It sets the measures and the policy; other arguments must not contradict it.
+        columns: The names of columns by role (`query`, `doc`, `relevance`, `score`, `rank`), where
+            a data frame doesn't use the usual ones.
+        weights: The weight of each query: a mapping, or a sequence in the order of the qrels.
+        interval: The confidence level of an interval for each mean, or an `Interval` with more
+            settings.
+        duplicates: What to do with a document that occurs twice in a query: `"error"`, keep the
+            `"first"`, or keep the one with the larger grade or score (`"max"`). Judgments that
+            repeat the same grade count once.
+        score_type: The precision in which scores are compared (default: `"float64"`). `"float32"`
+            ties scores that are equal in single precision, as trec_eval 9 and pytrec_eval do.
+        encoding: The encoding of files.
+        threads: The number of threads (default: all cores). Values don't depend on it.
+        strict: Whether to raise an error for suspicious input, which is otherwise only counted.
+        progress: A function that is called from time to time with the bytes of the run read so far,
+            and with their total if it is known.
 
     Returns:
-        The means, the values of each query, and what they are made of.
+        The means, the values of each query, and the counts behind them.
 
     Raises:
-        UsageError: A measure, the policy or another argument is not one, or the convention has
-            others.
-        InputError: The input is not of the format, or there is nothing to evaluate.
-        FileError: A file cannot be read.
+        UsageError: A measure, the policy or another argument is invalid, or contradicts the
+            convention.
+        InputError: The input doesn't have the expected format, or there is nothing to evaluate.
+        FileError: A file can't be read.
 
     Examples:
         >>> from rankscope import AP, nDCG

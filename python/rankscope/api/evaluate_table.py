@@ -1,4 +1,4 @@
-"""Evaluate a table whose rows hold both what was shown and how good it was."""
+"""Evaluate a table whose rows hold both scores and grades."""
 
 from __future__ import annotations
 
@@ -56,48 +56,50 @@ def evaluate_table(
 ) -> Evaluation:
     r"""Evaluate a table whose rows hold a score, or a rank, and a grade.
 
-    Files are evaluated while they are read, so that they may be larger than memory, as long as the
-    rows of each query are together. If a query comes back, what the columns hold is read into
-    memory, and gives the same values.
+    Files are evaluated while they are read, so they can be larger than memory as long as the rows
+    of each query are contiguous. If a query reappears, the columns are read into memory instead,
+    with the same values.
 
     Args:
-        table: A path of a CSV, TSV, JSONL, Parquet or Arrow file, of a folder or a pattern such as
-            `"logs/*.parquet"`, `"-"` for standard input, bytes of such a file, a `File`; or
-            whatever else `Rankings.from_table` takes.
+        table: The path of a CSV, TSV, JSONL, Parquet or Arrow file, a folder, a pattern such as
+            `"logs/*.parquet"`, `"-"` for standard input, the bytes of a file, a `File`, or any
+            table that `Rankings.from_table` accepts.
         measures: As in `evaluate`.
-        query: The column of queries, found by its usual names where left out, as in
-            `Rankings.from_table`.
-        doc: The column of documents; there may be none.
-        relevance: The column of grades; null or NaN is unjudged.
-        score: The column of scores, larger ones first.
-        rank: The column of ranks, smaller ones first. With both, they must agree.
-        labels: The column of relevance labels in place of grades, as in `Rankings.from_table`; then
-            the table is held in memory.
+        query: The column of queries (default: found by its usual names, as in
+            `Rankings.from_table`).
+        doc: The column of documents, which is optional.
+        relevance: The column of grades. Null and NaN mean unjudged.
+        score: The column of scores. Larger scores rank first.
+        rank: The column of ranks. If there are scores too, both must agree.
+        labels: The column of relevance labels in place of grades, as in `Rankings.from_table`. The
+            table is then read into memory.
         predicted: The column of predicted labels, as in `attribute`.
         positive: The positive classes, as in `attribute`.
-        by: A column of what belongs to the query, or several, by whose values there are `slices`.
-        ties: What decides between equal scores; `"average"` where neither the policy nor the
-            convention says.
+        by: One or more columns with attributes of the query. The result has `slices` by their
+            values.
+        ties: How equal scores are ordered (default: what the policy or the convention says, else
+            `"average"`).
         policy: As in `evaluate`.
-        convention: As in `evaluate`; under one, the table is held in memory.
+        convention: As in `evaluate`. The table is then read into memory.
         interval: As in `evaluate`.
-        weights: How much each query counts, by query.
-        duplicates: What becomes of a document given twice in a query.
-        format: The format of a file whose name does not tell it: `"csv"`, `"tsv"`, `"jsonl"`,
-            `"parquet"`, `"arrow"`.
-        encoding: How a file of text is encoded.
-        assume_grouped: Whether to refuse a file in which a query comes back, instead of reading
-            it into memory.
+        weights: The weight of each query, as a mapping.
+        duplicates: What to do with a document that occurs twice in a query, as in `evaluate`.
+        format: The format of a file, one of: `"csv"`, `"tsv"`, `"jsonl"`, `"parquet"`, `"arrow"`
+            (default: what its name says).
+        encoding: The encoding of a text file.
+        assume_grouped: Whether a query that reappears in a file is an error, rather than a reason
+            to read the file into memory.
         threads: As in `evaluate`.
         strict: As in `evaluate`.
-        progress: Called with the bytes read so far, and with their total where it is known.
+        progress: A function that is called with the bytes read so far, and with their total if it
+            is known.
         **attribution: `combine`, `repeats`, `unlabelled`, `unknown` and `separator`, as in
             `attribute`.
 
     Raises:
-        UsageError: An argument is not one of its choices, or there are labels and grades.
-        InputError: A column is missing, or holds what cannot be read.
-        FileError: A file cannot be read.
+        UsageError: An argument is not one of its choices, or both labels and grades are given.
+        InputError: A column is missing, or holds invalid values.
+        FileError: A file can't be read.
 
     Examples:
         >>> log = b"qid,label,score\n1,1,0.1\n1,0,0.9\n2,1,0.5\n"
@@ -186,7 +188,7 @@ def evaluate_table(
 
 
 def _has_labels(attributed: Sequence[object], *, assume_grouped: bool) -> bool:
-    """Whether labels are to be turned into grades, for which the table has to be in memory."""
+    """Check whether the table has labels to convert to grades, which needs it in memory."""
     has_labels = any(value is not None for value in attributed)
     if has_labels and assume_grouped:
         raise UsageError(

@@ -1,4 +1,4 @@
-"""Estimate how often ranks are looked at."""
+"""Estimates how often users look at each rank."""
 
 from __future__ import annotations
 
@@ -21,38 +21,37 @@ def estimate_examination(
     level: float = 0.95,
     encoding: Literal["utf-8", "latin-1"] = "utf-8",
 ) -> ExaminationCurve:
-    """Estimate from clicks how often each rank is looked at, relative to rank 1.
+    """Estimate from clicks how often users look at each rank, relative to rank 1.
 
-    In the position-based model (Craswell et al., *An experimental comparison of click
-    position-bias models*, WSDM 2008) a click needs a look, which the rank decides, and a document
-    worth it. Where documents were put at ranks at random, those of one rank are as good as those of
-    another, so that the click-through rates of ranks are to each other as the looks. If a policy
-    chose them, its propensities undo that: each impression counts 1 / propensity, and rates are
-    those of documents chosen evenly. Without either, the curve mixes up the looks and the skill of
-    the ranker.
+    In the position-based model (Craswell et al., *An experimental comparison of click position-bias
+    models*, WSDM 2008), users click a document if they look at it, which depends on the rank, and
+    find it worth a click. If documents were ranked at random, all ranks have equally good
+    documents, and click-through rates are proportional to how often users look. If a policy chose
+    the documents, its propensities correct for that: each impression counts 1 / propensity. Without
+    either, the curve mixes attention with the skill of the ranker.
 
-    Intervals of rates are Wilson's (1927); with weights, for as many impressions as leave the rate
-    as uncertain. Those of quotients are recovered from them (MOVER-R, Donner and Zou, 2012). All
-    take impressions as independent.
+    Rates have Wilson intervals (1927), with the effective number of impressions if there are
+    weights. Intervals of quotients are derived from them (MOVER-R, Donner and Zou, 2012). All
+    assume that impressions are independent.
 
     Args:
-        log: One row for each document that was shown: a data frame, an Arrow table, a mapping of
-            column name to array, or a path or `File` of a table.
-        rank: The column of ranks, from 1 on; found by its usual names, such as `rank` or
-            `position`, if left out.
+        log: A table with one row per document shown: a data frame, an Arrow table, a mapping of
+            column name to array, a path, or a `File`.
+        rank: The column of ranks, starting at 1 (default: found by its usual names, such as `rank`
+            or `position`).
         click: The column of clicks, 0 or 1.
-        propensity: The column of the probability with which the policy put the document there.
-        ranks: How many ranks; all if left out.
-        level: The probability with which intervals cover, between 0 and 1.
-        encoding: How files of text are encoded.
+        propensity: The column of probabilities with which the policy put the document at the rank.
+        ranks: The number of ranks (default: all).
+        level: The confidence level of intervals, between 0 and 1.
+        encoding: The encoding of text files.
 
     Returns:
-        A table of a row a rank, whose `weights` are a discount.
+        A table with one row per rank, whose `weights` are a discount.
 
     Raises:
-        UsageError: An argument is outside its range.
-        InputError: A column is missing or holds something else, or a rank has no impressions.
-        FileError: A file cannot be read.
+        UsageError: An argument is out of range.
+        InputError: A column is missing or holds invalid values, or a rank has no impressions.
+        FileError: A file can't be read.
 
     Examples:
         >>> shown = [1] * 400 + [2] * 400

@@ -1,4 +1,4 @@
-"""Explains the value of one query: the derivation that a person would write."""
+"""Explains the value of one query with the derivation a person would write."""
 
 from __future__ import annotations
 
@@ -54,23 +54,23 @@ def explain(
     """Explain the nDCG of grades in rank order: every term, the ideal order, what would raise it.
 
     Args:
-        grades: Grades, best rank first, or a mapping of document to grade; NaN is unjudged.
+        grades: Grades, best rank first, or a mapping of document to grade. NaN means unjudged.
         k: The cutoff, or `None` for the whole list.
-        names: What the documents are called, one a grade; a text gives each letter.
-        ideal: All judged grades, in any order; those of the list if left out.
+        names: The names of the documents, one per grade. A string names each by one letter.
+        ideal: All judged grades, in any order (default: those of the list).
         measure: The measure: nDCG, DCG, IDCG, CG, AP, RR, P or R.
-        empty: The value where the ideal is 0, as in `Policy`.
-        unjudged: What a document without a judgment is, as in `Policy`.
-        limit: How many ranks are shown at most.
-        **settings: `gain`, `discount`, `base` and `s` as in `nDCG`; `negative` and `missing_gain`
-            as in `Policy`.
+        empty: The value if the ideal is 0, as in `Policy`.
+        unjudged: How unjudged documents count, as in `Policy`.
+        limit: The maximum number of ranks to show.
+        **settings: `gain`, `discount`, `base` and `s` as in `nDCG`, and `negative` and
+            `missing_gain` as in `Policy`.
 
     Returns:
-        The derivation; `print` writes it as text, a notebook shows it.
+        The derivation. `print` writes it as text, and notebooks display it.
 
     Raises:
-        UsageError: A setting is outside its domain, or the measure has no explanation.
-        InputError: A grade is no number, or the ideal lacks what the list has.
+        UsageError: A setting is invalid, or the measure can't be explained.
+        InputError: A grade is not a number, or the list beats its ideal.
 
     Examples:
         >>> explanation = explain([4, 2, 5, 3, 5], k=3, names="ABCDE")
@@ -120,7 +120,7 @@ def explain_query(
     convention: Convention | str | None,
     limit: int,
 ) -> Explained:
-    """Explain the value of a query of rankings; `Rankings.explain` says what the arguments mean."""
+    """Explain the value of a query of rankings. `Rankings.explain` documents the arguments."""
     request = engine.read_request(
         measure,
         policy,
@@ -152,10 +152,10 @@ def derive_value(query: RankedQuery, measure: Measure, policy: Policy, limit: in
 
 
 def find_query(rankings: Rankings, query_id: object) -> int:
-    """Find the place of a query.
+    """Return the index of a query.
 
     Raises:
-        UsageError: It is not judged.
+        UsageError: The query isn't judged.
     """
     try:
         number = rankings._core.find(str(query_id))  # noqa: SLF001 - a part of it
@@ -172,12 +172,12 @@ def find_query(rankings: Rankings, query_id: object) -> int:
 
 
 def take_query(rankings: Rankings, number: int, query_id: object = None) -> RankedQuery:
-    """Take one query out of rankings.
+    """Extract one query from rankings.
 
     Args:
         rankings: The rankings.
-        number: Its place.
-        query_id: What it is called, where that is known: to look it up takes reading all of them.
+        number: The index of the query.
+        query_id: Its id, if known. Looking it up reads the ids of all queries.
     """
     from rankscope.explain.derive.query import RankedQuery  # noqa: PLC0415 - only explanations need it
 
@@ -206,7 +206,7 @@ def take_query(rankings: Rankings, number: int, query_id: object = None) -> Rank
 
 
 def _is_present(rankings: Rankings, number: int) -> bool:
-    """Whether a query is in the run, be it with an empty list."""
+    """Check whether a query is in the run, even with an empty list."""
     ties = rankings.tie_policy
     request = engine.read_request(
         P @ 1, Policy(ties=ties), convention=None, score_type=None, grades=[]
@@ -217,7 +217,7 @@ def _is_present(rankings: Rankings, number: int) -> bool:
 
 
 def _ends(offsets: _core.Column, number: int) -> tuple[int, int]:
-    """Say where the rows of a query begin and end, without NumPy."""
+    """Return where the rows of a query begin and end, without NumPy."""
     numbers = memoryview(offsets).cast("q")
     return numbers[number], numbers[number + 1]
 
@@ -227,7 +227,7 @@ def _slice(column: _core.Column, start: int, stop: int) -> list[float]:
 
 
 def _choose(measure: Measure, k: int | None) -> Measure:
-    """Cut a measure, and refuse one that has no explanation."""
+    """Apply the cutoff to a measure, and raise an error if it can't be explained."""
     if measure.row.name not in {*EXPLAINED, *OF_RELEVANCE}:
         raise MeasureError(
             f"expected a measure that has an explanation, found {measure}",
@@ -246,7 +246,7 @@ def _choose(measure: Measure, k: int | None) -> Measure:
 
 
 def _read(values: Iterable[float], name: str) -> list[float]:
-    """Read grades; those that are plain numbers without NumPy."""
+    """Read grades, without NumPy if they are plain numbers."""
     if isinstance(values, list | tuple) and all(map(_is_plain, values)):
         return [nan if value is None else float(value) for value in values]
     try:
@@ -267,7 +267,7 @@ def _read(values: Iterable[float], name: str) -> list[float]:
 
 
 def _is_plain(value: object) -> bool:
-    """Whether a value is a grade as it stands; None is unjudged."""
+    """Check whether a value is a plain grade. `None` is unjudged."""
     if value is None:
         return True
     if type(value) is float:

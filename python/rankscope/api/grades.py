@@ -48,17 +48,17 @@ def cg(rel: Grades, k: Cutoffs = None, **settings: Unpack[Gains]) -> Numbers:
     """Cumulate the gains of grades in rank order.
 
     Args:
-        rel: Grades, best rank first: one list, or several of whatever lengths; NaN is unjudged.
-        k: A cutoff, several of them, `"all"` for every rank, or `None` for whole lists.
-        **settings: `gain` as in `nDCG`; `negative` and `missing_gain` as in `Policy`.
+        rel: Grades, best rank first: one list, or several of any lengths. NaN means unjudged.
+        k: One or more cutoffs, `"all"` for every rank, or `None` for whole lists.
+        **settings: `gain` as in `nDCG`, `negative` and `missing_gain` as in `Policy`.
 
     Returns:
-        A number for one list and one cutoff. Several lists make an array, several cutoffs make its
-        last axis.
+        A number for one list and one cutoff. Several lists return an array, and several cutoffs add
+        a last axis to it.
 
     Raises:
-        UsageError: A setting is outside its domain.
-        InputError: A grade is no number.
+        UsageError: A setting is invalid.
+        InputError: A grade is not a number.
 
     Examples:
         >>> cg([4, 2, 5, 3, 5], k="all")
@@ -73,14 +73,14 @@ def dcg(rel: Grades, k: Cutoffs = None, **settings: Unpack[Discounts]) -> Number
     Args:
         rel: As in `cg`.
         k: As in `cg`.
-        **settings: As in `cg`; and `discount`, `base` and `s` as in `nDCG`.
+        **settings: As in `cg`, and `discount`, `base` and `s` as in `nDCG`.
 
     Returns:
         As `cg`.
 
     Raises:
-        UsageError: A setting is outside its domain.
-        InputError: A grade is no number.
+        UsageError: A setting is invalid.
+        InputError: A grade is not a number.
 
     Examples:
         >>> [round(value, 2) for value in dcg([4, 2, 5, 3, 5], k="all").tolist()]
@@ -97,15 +97,15 @@ def idcg(
     Args:
         rel: As in `cg`.
         k: As in `cg`.
-        ideal: All judged grades, in any order; those of the list if left out.
+        ideal: All judged grades, in any order (default: those of the list).
         **settings: As in `dcg`.
 
     Returns:
         As `cg`.
 
     Raises:
-        UsageError: A setting is outside its domain.
-        InputError: A grade is no number.
+        UsageError: A setting is invalid.
+        InputError: A grade is not a number.
 
     Examples:
         >>> [round(value, 2) for value in idcg([4, 2, 5, 3, 5], k="all").tolist()]
@@ -127,17 +127,17 @@ def ndcg(
     Args:
         rel: As in `cg`.
         k: As in `cg`.
-        ideal: As in `idcg`; it may be shorter than the list, but an ideal that the list beats is an
+        ideal: As in `idcg`. It can be shorter than the list, but a list that beats its ideal is an
             error.
-        empty: The value where the ideal is 0, as in `Policy`; `"skip"` is NaN.
+        empty: The value if the ideal is 0, as in `Policy`. `"skip"` returns NaN.
         **settings: As in `dcg`.
 
     Returns:
         As `cg`.
 
     Raises:
-        UsageError: A setting is outside its domain.
-        InputError: A grade is no number.
+        UsageError: A setting is invalid.
+        InputError: A grade is not a number.
 
     Examples:
         >>> [round(value, 2) for value in ndcg([4, 2, 5, 3, 5], k="all").tolist()]

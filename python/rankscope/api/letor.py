@@ -21,10 +21,10 @@ class Letor:
     """The labels of a learning-to-rank data set, one query after another.
 
     Args:
-        relevance: The grade of each row; shape (rows,).
-        group_sizes: How many rows each query has; shape (queries,).
-        query_ids: What the queries are called.
-        doc_ids: The document of each row, where comments name it.
+        relevance: The grade of each row, shape (rows,).
+        group_sizes: The number of rows of each query, shape (queries,).
+        query_ids: The ids of the queries.
+        doc_ids: The document of each row, if comments name it.
     """
 
     relevance: NDArray[np.float64]
@@ -37,17 +37,17 @@ def read_letor(path: Path | bytes, *, encoding: Literal["utf-8", "latin-1"] = "u
     r"""Read labels and queries of SVMlight text, such as LETOR, LightGBM and RankLib read.
 
     Args:
-        path: A file of rows such as `2 qid:7 1:0.5 2:0.25 # docid = d1`, which may be packed; or
-            its bytes. Features are passed over. Where rows have no `qid:`, a file beside of the
-            same name with `.query` or `.group` at its end says how many rows each query has.
-        encoding: How it is encoded.
+        path: A file, or its bytes, of rows such as `2 qid:7 1:0.5 2:0.25 # docid = d1`, which can
+            be compressed. Features are skipped. If rows have no `qid:`, a file with the same name
+            plus `.query` or `.group` must give the number of rows of each query.
+        encoding: The encoding of the file.
 
     Returns:
-        What `Rankings.from_groups` takes beside the scores of a ranker.
+        The arguments of `Rankings.from_groups`, except the scores of a ranker.
 
     Raises:
-        InputError: It is not of the format, or the rows of a query are not together.
-        FileError: The file cannot be read.
+        InputError: The file doesn't have the format, or the rows of a query aren't contiguous.
+        FileError: The file can't be read.
 
     Examples:
         >>> from rankscope import Rankings

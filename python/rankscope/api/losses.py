@@ -1,4 +1,4 @@
-"""The losses of rankings: evaluates what a ledger is made of."""
+"""The losses of rankings: retrieval, truncation and ordering."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def measure_losses(
     weights: Weights | None,
     threads: int | None,
 ) -> Losses:
-    """Evaluate what the ledger of a measure is made of, and make it; see `Rankings.losses`."""
+    """Evaluate the losses of a measure. `Rankings.losses` documents the arguments."""
     parts = Parts.of(engine.read_measure(measure))
     chosen = engine.read_policy(policy, Policy(ties=rankings.tie_policy))
     check_policy(chosen)
@@ -112,7 +112,7 @@ def _evaluate_stages(
     by: By | None,
     weights: Weights | None,
 ) -> dict[str, Evaluation]:
-    """Evaluate the retrieval loss of each stage, over the queries that are in the ledger."""
+    """Evaluate the retrieval loss of each stage over the queries of the losses."""
     if not stages:
         return {}
     import numpy as np  # noqa: PLC0415 - loads with the first array
@@ -136,7 +136,7 @@ def _evaluate_stages(
 
 
 def _group(rankings: Rankings, by: By) -> Mapping[str, object]:
-    """Name the slice of each query, as other rankings of the same queries need it."""
+    """Return the slice of each query."""
     if isinstance(by, Mapping):
         return by
     columns = [rankings.attribute(name) for name in ([by] if isinstance(by, str) else by)]

@@ -1,4 +1,4 @@
-"""Rankings: ragged columns on a query axis, from whatever holds them."""
+"""Rankings: ranked lists joined with judgments, from any input."""
 
 from __future__ import annotations
 
@@ -36,10 +36,10 @@ if TYPE_CHECKING:
 
 
 class Rankings(Columns):
-    """Ranked lists joined with their judgments: ragged columns on a query axis; immutable.
+    """Ranked lists joined with their judgments, immutable.
 
-    Rows of query `q` are `offsets[q]:offsets[q + 1]`, in rank order. Columns are read-only views
-    of the core's memory.
+    The rows of query `q` are `offsets[q]:offsets[q + 1]`, in rank order. Columns are read-only
+    views of the core's memory.
 
     Examples:
         >>> r = Rankings.from_run({"q1": {"d1": 2, "d3": 1}}, {"q1": {"d1": 0.5, "d2": 0.9}})
@@ -67,8 +67,8 @@ class Rankings(Columns):
 
         Args:
             qrels: As in `evaluate`.
-            run: As in `evaluate`; it is held in memory.
-            ties: What decides between equal scores, as in `Policy`.
+            run: As in `evaluate`. It is read into memory.
+            ties: How equal scores are ordered, as in `Policy`.
             columns: As in `evaluate`.
             duplicates: As in `evaluate`.
             score_type: As in `evaluate`.
@@ -76,8 +76,8 @@ class Rankings(Columns):
 
         Raises:
             UsageError: An argument is not one of its choices.
-            InputError: The input is not of the format.
-            FileError: A file cannot be read.
+            InputError: The input doesn't have the expected format.
+            FileError: A file can't be read.
         """
         check_choice("ties", ties, CHOICES["ties"])
         if not isinstance(qrels, Qrels):
@@ -119,33 +119,33 @@ class Rankings(Columns):
         """Rank the rows of a table that hold both a score, or a rank, and a grade.
 
         Args:
-            table: A data frame of pandas or Polars (lazy ones are collected), an Arrow table, a
-                DuckDB relation, anything with `__arrow_c_stream__`, a mapping of column name to
-                array, or a path or `File` of a table. Rows of a query need not be together.
-            query: The column of queries. Columns that are not named are found by their usual names,
-                such as `query_id`, `qid`, `user_id` or `search_group_id`; two candidates are an
-                error, not a guess.
-            doc: The column of documents; there may be none.
-            relevance: The column of grades; null or NaN is unjudged.
-            score: The column of scores, larger ones first.
-            rank: The column of ranks, smaller ones first. With both, they must agree.
-            labels: The column of relevance labels in place of grades, which `attribute` turns into
-                grades.
+            table: A pandas or Polars data frame (lazy ones are collected), an Arrow table, a DuckDB
+                relation, any object with `__arrow_c_stream__`, a mapping of column name to array, a
+                path, or a `File`. The rows of a query don't have to be contiguous.
+            query: The column of queries. Columns that you don't name are found by their usual
+                names, such as `query_id`, `qid`, `user_id` or `search_group_id`. Two candidates are
+                an error.
+            doc: The column of documents, which is optional.
+            relevance: The column of grades. Null and NaN mean unjudged.
+            score: The column of scores. Larger scores rank first.
+            rank: The column of ranks. If there are scores too, both must agree.
+            labels: The column of relevance labels in place of grades, converted as in `attribute`.
             predicted: The column of predicted labels, as in `attribute`.
             positive: The positive classes, as in `attribute`.
-            attributes: Columns of what belongs to the query, such as its country, for `by` in
-                `evaluate`; all rows of a query must agree. Null is a value, `<missing>`.
-            ties: What decides between equal scores; `"average"` takes the expected value.
-            duplicates: What becomes of a document given twice in a query.
-            encoding: How files of text are encoded.
-            progress: Called with the bytes of files read so far, and with their total where it is
-                known.
+            attributes: Columns with attributes of the query, such as its country, for `by` in
+                `evaluate`. All rows of a query must agree. Null becomes the value `<missing>`.
+            ties: How equal scores are ordered. `"average"` takes the expected value over all
+                orders.
+            duplicates: What to do with a document that occurs twice in a query, as in `evaluate`.
+            encoding: The encoding of text files.
+            progress: A function that is called with the bytes read so far, and with their total if
+                it is known.
             **attribution: `combine`, `repeats`, `unlabelled`, `unknown` and `separator`, as in
                 `attribute`.
 
         Raises:
-            UsageError: An argument is not one of its choices, or there are labels and grades.
-            InputError: A column is missing, or holds what cannot be read.
+            UsageError: An argument is not one of its choices, or both labels and grades are given.
+            InputError: A column is missing, or holds invalid values.
 
         Examples:
             >>> table = {"qid": [1, 1, 2], "label": [1, 0, 1], "score": [0.1, 0.9, 0.5]}
@@ -181,13 +181,13 @@ class Rankings(Columns):
         """Rank the rows of two matrices of queries by documents.
 
         Args:
-            y_true: Grades, shape (queries, documents) or (documents,); NaN is unjudged.
-            y_score: Scores of the same shape, larger ones first; where one is NaN or masked, there
-                is no document.
-            ties: What decides between equal scores, by anything but ids.
+            y_true: Grades, shape (queries, documents) or (documents,). NaN means unjudged.
+            y_score: Scores of the same shape. Larger scores rank first. NaN or masked means that
+                there is no document.
+            ties: How equal scores are ordered, by anything except ids.
 
         Raises:
-            InputError: The shapes differ, or a value is not a number.
+            InputError: The shapes differ, or a value isn't a number.
 
         Examples:
             >>> Rankings.from_arrays([[3, 2, 0], [1, 0, 0]], [[0.1, 0.2, 0.3], [9, 8, 7]])
@@ -204,16 +204,16 @@ class Rankings(Columns):
         *,
         ties: Ties = "average",
     ) -> Rankings:
-        """Rank rows that are together by query, as LightGBM and XGBoost hold them.
+        """Rank rows that are sorted by query, with group sizes as in LightGBM and XGBoost.
 
         Args:
-            relevance: The grade of each row, shape (rows,); NaN is unjudged.
+            relevance: The grade of each row, shape (rows,). NaN means unjudged.
             scores: The score of each row, shape (rows,).
-            group_sizes: How many rows each query has, shape (queries,).
-            ties: What decides between equal scores, by anything but ids.
+            group_sizes: The number of rows of each query, shape (queries,).
+            ties: How equal scores are ordered, by anything except ids.
 
         Raises:
-            InputError: The sizes do not add up to the rows, or a value is not a number.
+            InputError: The sizes don't add up to the number of rows, or a value isn't a number.
 
         Examples:
             >>> rankings = Rankings.from_groups([1, 0, 0, 2], [0.1, 0.2, 0.3, 0.4], [3, 1])
@@ -229,11 +229,11 @@ class Rankings(Columns):
         *,
         ideal: Iterable[Sequence[float]] | None = None,
     ) -> Rankings:
-        """Take lists of grades that are in rank order already.
+        """Make rankings from lists of grades that are already in rank order.
 
         Args:
-            lists: For each query the grades of its documents, best rank first; NaN is unjudged.
-            ideal: For each query all judged grades, in any order; those of the list if left out.
+            lists: For each query the grades of its documents, best rank first. NaN means unjudged.
+            ideal: For each query all judged grades, in any order (default: those of the list).
 
         Raises:
             InputError: A value is not a number.
@@ -263,19 +263,18 @@ class Rankings(Columns):
             measures: As in `evaluate`.
             policy: As in `evaluate`; its `ties` can only be those with which the rankings were
                 made, which are also the default here.
-            convention: As in `evaluate`; where scores are tied, its `ties` must be those with
-                which the rankings were made.
-            by: An attribute, or several, by whose values there are `slices` of the result; or for
-                each query the value to slice by.
-            interval: As in `evaluate`; each slice has its own.
+            convention: As in `evaluate`. If scores are tied, its `ties` must be those of the
+                rankings.
+            by: One or more attributes, or a mapping of query to value. The result has `slices` by
+                their values.
+            interval: As in `evaluate`, also for each slice.
             weights: As in `evaluate`.
             threads: As in `evaluate`.
 
         Raises:
             UsageError: A measure or the policy is not one, names other ties, or there is no such
                 attribute.
-            InputError: The policy refuses a query, or an ideal that was given lacks what its list
-                has.
+            InputError: A query violates the policy, or a list beats its given ideal.
 
         Examples:
             >>> table = {"qid": [1, 2, 3], "label": [1, 1, 0], "score": [3, 2, 1]}
@@ -336,11 +335,11 @@ class Rankings(Columns):
             measure: nDCG, DCG, IDCG, CG, AP, RR, P or R, with any settings.
             policy: As in `evaluate`.
             convention: As in `evaluate`.
-            limit: How many ranks are shown at most.
+            limit: The maximum number of ranks to show.
 
         Raises:
-            UsageError: There is no such query, the measure has no explanation, or the policy is not
-                one.
+            UsageError: The query isn't judged, the measure can't be explained, or the policy is
+                invalid.
 
         Examples:
             >>> rankings = Rankings.from_run({"q": {"a": 3, "b": 1}}, {"q": {"b": 2, "x": 1}})
@@ -364,29 +363,28 @@ class Rankings(Columns):
     ) -> Losses:
         """Split what a measure lacks into retrieval, truncation and ordering loss.
 
-        1 - nDCG is what the best order of all judged documents has over that of the retrieved ones
-        (retrieval), that over the best order of those down to the cutoff (truncation), and that
-        over the order they are in (ordering). For DCG and CG the losses are in their own units, and
-        add up to the ideal. They are exact, for each query and each mean.
+        1 - nDCG is the sum of three losses: retrieval (relevant documents that weren't retrieved),
+        truncation (retrieved below the cutoff) and ordering (the wrong order above it). For DCG and
+        CG the losses are in units of the measure, and add up to the ideal together with the value.
+        They add up exactly, for each query and each mean.
 
         Args:
             measure: nDCG, DCG or CG, with any settings.
-            policy: As in `evaluate`; `aggregate` can only be `"mean"` or `"ratio_of_sums"`.
+            policy: As in `evaluate`. `aggregate` must be `"mean"` or `"ratio_of_sums"`.
             by: As in `evaluate`.
-            stages: What the lists were made of, in the order of the pipeline and without the lists
-                themselves: by name the run of each stage, such as
-                `{"retriever": run, "reranker": run}`, or its Rankings. Each has a loss of its own
-                in place of `retrieval`: the relevant documents that it lacks, and the stage before
-                it had. `final` is what the lists lack of the last stage.
+            stages: The earlier stages of the pipeline, in order: a mapping of name to run or
+                Rankings, such as `{"retriever": run, "reranker": run}`. Each stage has its own loss
+                in place of `retrieval`: the relevant documents that it lost from the stage before.
+                `final` is what the lists lost from the last stage.
             interval: As in `evaluate`.
             weights: As in `evaluate`.
             threads: As in `evaluate`.
 
         Raises:
-            UsageError: The measure has no losses that add up, the policy is not one, or a stage has
-                other judgments.
-            InputError: The policy refuses a query, or a stage is not of the format.
-            FileError: The file of a stage cannot be read.
+            UsageError: The measure has no losses that add up, the policy is invalid, or a stage has
+                different judgments.
+            InputError: A query violates the policy, or a stage doesn't have the expected format.
+            FileError: The file of a stage can't be read.
 
         Examples:
             >>> rankings = Rankings.from_run({"q": {"a": 1, "b": 1}}, {"q": {"a": 2, "c": 1}})
@@ -421,28 +419,27 @@ class Rankings(Columns):
         policy: Policy | str | None = None,
         threads: int | None = None,
     ) -> Bounds:
-        """Say what values could be, whatever grades the unjudged documents have.
+        """Return the lowest and highest values that unjudged documents allow.
 
-        The bounds are exact, for each query and for the mean, and hold for whatever grades of the
-        scale the unjudged documents of the lists have, each query's ideal order with them. Giving
-        all of them no gain, or all the highest grade, does not bound nDCG.
+        The bounds are exact, for each query and for the mean, over all grades of the scale that the
+        unjudged documents can have, which also change the ideal order. Evaluating with no gain and
+        with the highest grade for all of them doesn't bound nDCG.
 
         Args:
-            measure: nDCG or DCG with any settings; AP, P, R, RR, RBP and the other measures of what
-                is relevant; ERR and CG.
-            scale: The grades that an unjudged document may have; the whole numbers from 0 to the
-                highest grade if left out.
-            against: Other rankings with the same judgments. The values are then the differences
-                to theirs, whose documents without a judgment are the same unknowns; nDCG and DCG
-                have such bounds.
-            policy: As in `evaluate`; `aggregate` can only be `"mean"`. With `empty="skip"`, the
-                mean may leave out a query that some grades leave without relevant documents.
+            measure: nDCG, DCG, CG and ERR with any settings, and binary measures such as AP, P, R,
+                RR and RBP.
+            scale: The grades that an unjudged document can have (default: the integers from 0 to
+                the highest grade).
+            against: Other rankings with the same judgments. The values are then differences, with
+                the same unknown grade for a document in both. For nDCG and DCG only.
+            policy: As in `evaluate`. `aggregate` must be `"mean"`. With `empty="skip"`, the bounds
+                account for queries that could turn out to have no relevant documents.
             threads: As in `evaluate`.
 
         Raises:
-            UsageError: The measure has no bounds that are known, the scale is none, or the other
-                rankings have other judgments or no ids.
-            InputError: The policy refuses a query.
+            UsageError: Bounds of the measure aren't known, the scale is invalid, or the other
+                rankings have different judgments or no ids.
+            InputError: A query violates the policy.
 
         Examples:
             >>> qrels = {"q": {"a": 1, "b": 0}}
@@ -464,17 +461,17 @@ class Rankings(Columns):
         policy: Policy | str | None = None,
         threads: int | None = None,
     ) -> TieAudit:
-        """Say what the order of tied documents decides.
+        """Return how much values depend on the order of tied documents.
 
         Args:
-            measure: Any measure; the variance is known of nDCG and DCG, and the expected value of
-                those that ties are averaged for.
+            measure: Any measure. The variance is known for nDCG and DCG, and the expected value for
+                measures that support averaging over ties.
             policy: As in `evaluate`.
             threads: As in `evaluate`.
 
         Raises:
-            UsageError: A measure or the policy is not one.
-            InputError: The policy refuses a query.
+            UsageError: A measure or the policy is invalid.
+            InputError: A query violates the policy.
 
         Examples:
             >>> tied = Rankings.from_arrays([[0, 1, 0]], [[0.5, 0.5, 0.1]], ties="input")
@@ -495,21 +492,21 @@ class Rankings(Columns):
         by: Mapping[str, object] | None = None,
         policy: Policy | str | None = None,
     ) -> Regrets:
-        """Say what each document, and each rank, has to do with what a measure lacks.
+        """Return how much of the loss each document and each rank causes.
 
-        A document's regret is what its gain would be worth in the best order, less what it is worth
-        in the list; documents of one gain share their ranks in the best order. The regrets of a
-        query add up to what it lacks, and so do those of the ranks.
+        The regret of a document is what its gain would be worth in the best order, minus what it is
+        worth in the list. Documents with equal gains share their ranks in the best order. The
+        regrets of a query add up to its loss, and so do those of the ranks.
 
         Args:
             measure: nDCG, DCG or CG, with any settings.
-            by: An attribute of documents, such as their brand or category, by which the regrets of
-                all queries are added up: a mapping of document to value.
-            policy: As in `losses`; `missing_gain` has no documents, and no regrets.
+            by: A mapping of document to an attribute, such as the brand or category. Regrets of all
+                queries are summed by its values.
+            policy: As in `losses`. Documents added by `missing_gain` have no regrets.
 
         Raises:
-            UsageError: The measure has no losses that add up, or the policy is not one.
-            InputError: The policy refuses a query.
+            UsageError: The measure has no losses that add up, or the policy is invalid.
+            InputError: A query violates the policy.
 
         Examples:
             >>> qrels = {"q": {"a": 3, "b": 1, "c": 1}}
@@ -532,10 +529,10 @@ class Rankings(Columns):
 
 
 def rank_groups(groups: arrays.Groups, ties: Ties) -> Rankings:
-    """Rank rows that are together by query.
+    """Rank rows that are sorted by query.
 
     Raises:
-        InputError: A grade or a score is no number, or there are no ids to order ties by.
+        InputError: A grade or a score isn't a number, or there are no ids to order ties by.
     """
     check_choice("ties", ties, CHOICES["ties"])
     threads = engine.count_threads(None)
@@ -557,7 +554,7 @@ def _read_attribution(
     positive: Positive | None,
     settings: Settings,
 ) -> tables.Attributed | None:
-    """Say what turns labels into grades, where there are labels; refuse what does not fit."""
+    """Read how labels are converted to grades, and raise an error for arguments that conflict."""
     odd = [name for name in settings if name not in SETTINGS]
     if odd:
         message = f"from_table() got an unexpected keyword argument {odd[0]!r}"

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 def check_averaged(measure: Measure, policy: Policy) -> None:
-    """Refuse what is summed up in another way than by the arithmetic mean.
+    """Raise an error unless values are averaged by the arithmetic mean.
 
     Raises:
         MeasureError: The measure is.
@@ -43,7 +43,7 @@ def check_averaged(measure: Measure, policy: Policy) -> None:
 
 
 def check_judgments(rankings: Columns, other: Columns, name: str) -> None:
-    """Refuse rankings that do not have the queries and grades of others.
+    """Raise an error unless two rankings have the same queries and grades.
 
     Args:
         rankings: The rankings.
@@ -75,7 +75,7 @@ def check_judgments(rankings: Columns, other: Columns, name: str) -> None:
 
 
 def refuse_beaten_ideals(rankings: Rankings, evaluation: Evaluation) -> None:
-    """Refuse a list that is better than its ideal, which lacks grades of the list.
+    """Raise an error for a list that is better than its given ideal.
 
     An ideal may be shorter than its list, as long as no list is better than its ideal.
 
@@ -98,7 +98,7 @@ def refuse_beaten_ideals(rankings: Rankings, evaluation: Evaluation) -> None:
 def refuse_ideals_beaten_at(
     rankings: Rankings, base: Measure, cutoffs: list[int], values: NDArray[np.float64]
 ) -> None:
-    """Refuse a list that is better than its ideal at one of many cutoffs.
+    """Raise an error for a list that is better than its given ideal at any cutoff.
 
     Args:
         rankings: The lists.
@@ -128,7 +128,7 @@ def refuse_ideals_beaten_at(
 
 
 def _are_empty(rankings: Rankings) -> NDArray[np.bool_]:
-    """Whether each ideal has no relevant grades: no list, divided by it, has a value above 1."""
+    """Check for each ideal whether it has no relevant grades."""
     import numpy as np  # noqa: PLC0415 - loads with the first array
 
     relevant = np.concatenate([[0], np.cumsum(rankings.ideal > 0)])[rankings.ideal_offsets]
@@ -152,14 +152,14 @@ def _of_query(column: NDArray[np.float64], offsets: NDArray[np.int64], query: in
 
 
 def _lacks(ideal: list[float], found: list[float]) -> bool:
-    """Whether an ideal, largest grade first, has not all grades above 0 of a list."""
+    """Check whether an ideal lacks any grade above 0 of a list."""
     best = sorted((grade for grade in found if grade > 0), reverse=True)
     pairs = zip_longest(best, ideal[: len(best)], fillvalue=0.0)
     return any(grade > of_ideal for grade, of_ideal in pairs)
 
 
 def check_order(rankings: Rankings, ties: Ties, score_type: Literal["float64", "float32"]) -> None:
-    """Refuse other choices than those of rankings, where they would order documents otherwise.
+    """Raise an error if a policy would order tied documents differently than the rankings do.
 
     Args:
         rankings: The rankings.
@@ -188,7 +188,7 @@ def check_order(rankings: Rankings, ties: Ties, score_type: Literal["float64", "
 
 
 def _find_ties(rankings: Rankings, kind: Literal["float64", "float32"]) -> NDArray[np.bool_]:
-    """Say of each row but the first whether its score is that of the row before it."""
+    """Return for each row but the first whether its score equals the one before it."""
     scores, firsts = rankings.scores.astype(kind), rankings.offsets[1:-1]
     is_tied: NDArray[np.bool_] = scores[1:] == scores[:-1]
     is_tied[firsts[(firsts > 0) & (firsts < len(scores))] - 1] = False

@@ -1,4 +1,4 @@
-"""The regrets of rankings: asks the core what documents and ranks cost."""
+"""The regrets of rankings: how much each document and rank costs."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 @record(frozen=True, slots=True)
 class FoundRegrets:
-    """What the core finds documents to cost, one row a document that has a gain.
+    """The cost of documents, one row per document with a gain.
 
     Args:
         measure: The measure whose units these are.
@@ -53,7 +53,7 @@ class FoundRegrets:
 
 
 def find_regrets(rankings: Rankings, measure: Measure, policy: Policy) -> FoundRegrets:
-    """Ask the core what documents cost.
+    """Compute the cost of documents.
 
     Raises:
         MeasureError: It cannot tell for this measure, or under this policy.
@@ -81,7 +81,7 @@ def measure_regrets(
     by: Mapping[str, object] | None,
     policy: Policy | str | None,
 ) -> Regrets:
-    """Ask what documents and ranks cost; see `Rankings.regrets`."""
+    """Compute the cost of documents and ranks. `Rankings.regrets` documents the arguments."""
     import numpy as np  # noqa: PLC0415 - loads with the first array
 
     if by is not None and not isinstance(by, Mapping):

@@ -1,4 +1,4 @@
-"""Report what runs are worth: one page, or the record that it shows."""
+"""Reports on runs, as one page or as records."""
 
 from __future__ import annotations
 
@@ -61,17 +61,17 @@ def report(
     threads: int | None = None,
     strict: bool = False,
 ) -> Report:
-    """Report what runs are worth, what their values are made of, and how to get them again.
+    """Report the values of runs, what they are made of, and how to reproduce them.
 
     Args:
         qrels: The judgments, as in `evaluate`.
-        runs: A path, several paths, or a mapping of name to whatever `evaluate` takes as a run.
-        measures: As in `evaluate`; queries are ordered and explained by the first.
+        runs: One or more paths, or a mapping of name to any run that `evaluate` accepts.
+        measures: As in `evaluate`. Queries are sorted and explained by the first measure.
         policy: As in `evaluate`.
         convention: As in `evaluate`.
         columns: As in `evaluate`.
         interval: As in `evaluate`.
-        worst: How many queries with the lowest values are explained for each run, 0 or more.
+        worst: The number of queries with the lowest values to explain for each run, 0 or more.
         duplicates: As in `evaluate`.
         score_type: As in `evaluate`.
         encoding: As in `evaluate`.
@@ -79,12 +79,12 @@ def report(
         strict: As in `evaluate`.
 
     Returns:
-        All that the page shows; its `write` makes the page.
+        The contents of the report. Its `write` writes the page.
 
     Raises:
         UsageError: An argument is not one of its choices.
-        InputError: The input is not of the format.
-        FileError: A file cannot be read.
+        InputError: The input doesn't have the expected format.
+        FileError: A file can't be read.
 
     Examples:
         >>> qrels = {"q1": {"d1": 3, "d2": 0}, "q2": {"d3": 1}}
@@ -170,7 +170,7 @@ def report_table(
     strict: bool = False,
     **attribution: Unpack[Settings],
 ) -> Report:
-    """Report on a table whose rows hold a score, or a rank, and a grade.
+    """Report on a table whose rows hold a score or a rank, and a grade.
 
     Args:
         table: As in `Rankings.from_table`.
@@ -183,8 +183,8 @@ def report_table(
         labels: The column of labels in place of grades, as in `Rankings.from_table`.
         predicted: The column of predicted labels.
         positive: The positive classes.
-        by: A column of what belongs to the query, or several: the page has the values of each part.
-        policy: As in `evaluate`; ties are averaged where neither it nor the convention says.
+        by: One or more columns with attributes of the query. The page has the values of each slice.
+        policy: As in `evaluate`. Ties are averaged unless it or the convention says otherwise.
         convention: As in `evaluate`.
         interval: As in `evaluate`.
         worst: As in `report`.
@@ -197,8 +197,8 @@ def report_table(
 
     Raises:
         UsageError: An argument is not one of its choices.
-        InputError: A column is missing, or holds what cannot be read.
-        FileError: A file cannot be read.
+        InputError: A column is missing, or holds invalid values.
+        FileError: A file can't be read.
 
     Examples:
         >>> log = {"qid": [1, 1, 2], "label": [1, 0, 1], "score": [0.1, 0.9, 0.5]}
@@ -272,24 +272,24 @@ def report_rankings(
     """Report on rankings.
 
     Args:
-        rankings: Those of each run.
+        rankings: The rankings of each run.
         measures: As in `report`.
-        held: What they were made of: the judgments and the runs, or one table.
+        held: Their inputs: the judgments and the runs, or one table.
         policy: As in `evaluate`.
         convention: As in `evaluate`.
-        default: The policy that the command line has where neither says.
+        default: The policy of the command line if neither the policy nor the convention is given.
         by: Attributes of the queries.
         interval: As in `evaluate`.
         worst: As in `report`.
         weights: As in `evaluate`.
-        options: What the command line needs besides, to give the same.
+        options: Further options of the command line that reproduces the report.
         threads: As in `evaluate`.
         strict: As in `evaluate`.
 
     Raises:
         UsageError: An argument is not one of its choices.
-        InputError: The policy refuses a query.
-        FileError: A file changed meanwhile.
+        InputError: A query violates the policy.
+        FileError: A file has changed in the meantime.
     """
     from rankscope.report.commands import write_commands  # noqa: PLC0415 - only reports need it
     from rankscope.report.gather import EvaluatedRun, gather  # noqa: PLC0415 - as above
@@ -369,7 +369,7 @@ def report_rankings(
 
 
 def _say_policy(policy: Policy | str | None, evaluation: Evaluation, default: Policy) -> str:
-    """Write what has to be said of the policy: beside a convention, only what was said."""
+    """Return the policy as options. Beside a convention, only explicit fields are included."""
     if evaluation.convention is not None:
         return "" if policy is None else str(policy)
     given, usual = evaluation.policy.to_dict(), default.to_dict()
@@ -388,7 +388,7 @@ def _name_runs(runs: Runs) -> list[tuple[str, InputLike]]:
 
 
 def _attempt(make: Callable[[], Found]) -> Found | str:
-    """Make something, or say why there is none under the policy."""
+    """Call a function, and return its result or the reason why the policy rules it out."""
     try:
         return make()
     except UsageError as error:
@@ -398,7 +398,7 @@ def _attempt(make: Callable[[], Found]) -> Found | str:
 def _bound_pairs(
     rankings: Sequence[Rankings], measure: Measure, policy: Policy
 ) -> list[tuple[int, int, Bounds]]:
-    """Bound the differences of runs, two at a time, where such bounds are known."""
+    """Bound the difference of each pair of runs, if bounds are known."""
     if len(rankings) > MOST_IN_PAIRS:
         return []
     pairs = []
@@ -414,7 +414,7 @@ def _bound_pairs(
 def _explain(
     rankings: Rankings, measures: Sequence[Measure], policy: Policy, query: str, limit: int
 ) -> Explanation | None:
-    """Explain the value of a query, of the first measure that can be explained."""
+    """Explain the value of a query for the first measure that can be explained."""
     chosen = next((measure for measure in measures if measure.row.name in EXPLAINED), None)
     if chosen is None:
         return None

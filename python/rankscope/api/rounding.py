@@ -1,4 +1,4 @@
-"""Scores as narrower types round them, to the nearest number of theirs, ties to even."""
+"""Rounds scores to narrower types, to nearest, ties to even."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def round_scores(scores: NDArray[np.float64], name: str) -> NDArray[np.float64]:
 
 
 def find_precision(scores: NDArray[np.float64], offsets: NDArray[np.int64]) -> str:
-    """Find the narrowest type that holds every score; `"ranks"` where scores are ranks.
+    """Find the narrowest type that holds every score, `"ranks"` if scores are ranks.
 
     Those are whole numbers that fall by one.
 

@@ -1,4 +1,4 @@
-"""DCG and nDCG of matrices of gains and scores, by the functions of scikit-learn."""
+"""DCG and nDCG of matrices, with the signatures of scikit-learn's functions."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ if TYPE_CHECKING:
     from rankscope.measures import Measure
 
     class Choices(Discounts, total=False):
-        """Settings that scikit-learn does not have."""
+        """Settings beyond scikit-learn's."""
 
         ties: Ties
         empty: Literal["zero", "skip", "one", "nan", "error"]
 
     class Given(TypedDict):
-        """What the functions share."""
+        """The arguments that both functions share."""
 
         y_true: ArrayLike
         y_score: ArrayLike
@@ -49,23 +49,23 @@ def dcg_score(
     ignore_ties: bool = False,
     **settings: Unpack[Choices],
 ) -> float:
-    """Average DCG over the rows of two matrices, as scikit-learn's function of this name does.
+    """Return the mean DCG of the rows of two matrices, as scikit-learn's function does.
 
     Args:
-        y_true: Gains, shape (queries, documents); unlike there, one row may have one document, and
-            NaN is unjudged.
-        y_score: Scores of the same shape; NaN or masked where there is no document.
+        y_true: Gains, shape (queries, documents). Unlike in scikit-learn, a row can have one
+            document, and NaN means unjudged.
+        y_score: Scores of the same shape, NaN or masked where there is no document.
         k: The cutoff.
         log_base: The base of the logarithm in the discount.
-        sample_weight: A weight a query.
-        ignore_ties: Whether tied documents are taken last first, which is faster; else their
-            expected gain counts.
-        **settings: What scikit-learn does not have: `gain`, `discount`, `base` and `s` as in `DCG`;
-            `ties`, `empty`, `negative` and `missing_gain` as in `Policy`.
+        sample_weight: The weight of each query.
+        ignore_ties: Whether to take tied documents last first, which is faster, rather than average
+            over their orders.
+        **settings: Settings beyond scikit-learn's: `gain`, `discount`, `base` and `s` as in `DCG`,
+            and `ties`, `empty`, `negative` and `missing_gain` as in `Policy`.
 
     Raises:
-        UsageError: A setting is outside its domain.
-        InputError: The matrices do not fit.
+        UsageError: A setting is invalid.
+        InputError: The shapes of the matrices differ.
 
     Examples:
         >>> round(dcg_score([[10, 0, 0, 1, 5]], [[0.1, 0.2, 0.3, 4, 70]]), 4)
@@ -92,11 +92,11 @@ def ndcg_score(
     ignore_ties: bool = False,
     **settings: Unpack[Choices],
 ) -> float:
-    """Average nDCG over the rows of two matrices, as scikit-learn's function of this name does.
+    """Return the mean nDCG of the rows of two matrices, as scikit-learn's function does.
 
     Args:
-        y_true: Gains, 0 or more, shape (queries, documents); unlike there, one row may have one
-            document, and NaN is unjudged.
+        y_true: Gains of 0 or more, shape (queries, documents). Unlike in scikit-learn, a row can
+            have one document, and NaN means unjudged.
         y_score: As in `dcg_score`.
         k: As in `dcg_score`.
         sample_weight: As in `dcg_score`.
@@ -104,8 +104,8 @@ def ndcg_score(
         **settings: As in `dcg_score`.
 
     Raises:
-        UsageError: A setting is outside its domain.
-        InputError: The matrices do not fit, or a gain is negative.
+        UsageError: A setting is invalid.
+        InputError: The shapes of the matrices differ, or a gain is negative.
 
     Examples:
         >>> round(ndcg_score([[5, 5, 4, 3, 2]], [[3, 1, 5, 2, 4]], k=3), 4)
@@ -148,7 +148,7 @@ def _score(measure: Measure, k: int | None, given: Given, settings: dict[str, ob
 def _score_plain(
     measure: Measure, policy: Policy, given: Given, weights: list[float] | None
 ) -> float | None:
-    """Score matrices of plain numbers where they lie; nothing if they are not, or to be refused."""
+    """Score matrices of plain numbers without a copy, or return `None` if that isn't possible."""
     if policy.ties not in {"average", "input"} or policy.empty != "zero":
         return None
     y_true, y_score = as_matrix(given["y_true"], "y_true"), as_matrix(given["y_score"], "y_score")

@@ -1,4 +1,4 @@
-"""The audit of ties: asks the core, with scores as given and as narrower types would round them."""
+"""The audit of ties, with scores as given and as narrower types would round them."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def audit_ties(
     policy: Policy | str | None,
     threads: int | None,
 ) -> TieAudit:
-    """Audit the ties of rankings; see `Rankings.ties`."""
+    """Audit the ties of rankings. `Rankings.ties` documents the arguments."""
     import numpy as np  # noqa: PLC0415 - loads with the first array
 
     asked = engine.read_measure(measure)
@@ -126,6 +126,6 @@ def _summarise(values: NDArray[np.float64], found: Spread, precision: str) -> Ti
 
 
 def _mean(column: NDArray[np.float64], values: NDArray[np.float64]) -> float:
-    """The mean of a column over the queries that have a value."""
+    """Return the mean of a column over the queries that have a value."""
     counted = column[values == values].tolist()  # noqa: PLR0124 - NaN alone differs
     return math.fsum(counted) / len(counted) if counted else math.nan

@@ -17,7 +17,7 @@ from rankscope.cli.options import (
     add_reading_options,
 )
 from rankscope.cli.output import print_csv, print_json, print_notes
-from rankscope.cli.parser import Once, OnceFlag
+from rankscope.cli.parser import Once, OnceFlag, read_integer, read_number
 from rankscope.errors import UsageError
 from rankscope.names import quote
 from rankscope.results.text import show_lines
@@ -45,20 +45,20 @@ def add_arguments(parser: Parser) -> None:
         help="judgments and runs to evaluate under each discount; - reads standard input",
     )
     parser.add_argument(
-        "--ranks", action=Once, type=int, metavar="N", help="number of ranks (default: 10)"
+        "--ranks", action=Once, type=read_integer, metavar="N", help="number of ranks (default: 10)"
     )
     add_measure_option(parser, "nDCG with a cutoff, to evaluate runs (default: nDCG@10)")
     parser.add_argument(
         "--base",
         action="append",
-        type=float,
+        type=read_number,
         metavar="B",
         help="base of the discounts log and jk (default: e and 2)",
     )
     parser.add_argument(
         "--s",
         action="append",
-        type=float,
+        type=read_number,
         metavar="S",
         help="exponent of the discount zipf (default: 0.5)",
     )

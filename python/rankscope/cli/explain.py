@@ -15,7 +15,7 @@ from rankscope.cli.options import (
     add_reading_options,
 )
 from rankscope.cli.output import print_json
-from rankscope.cli.parser import Once
+from rankscope.cli.parser import Once, read_integer
 from rankscope.errors import UsageError
 from rankscope.measures.splitting import split_measures
 from rankscope.names import quote
@@ -77,7 +77,9 @@ def add_arguments(parser: Parser) -> None:
     add_measure_option(
         parser, "nDCG, DCG, IDCG, CG, AP, RR, P or R (default: nDCG@10, or nDCG with --grades)"
     )
-    parser.add_argument("--k", action=Once, type=int, metavar="N", help="cutoff of the measure")
+    parser.add_argument(
+        "--k", action=Once, type=read_integer, metavar="N", help="cutoff of the measure"
+    )
     for name, text in {
         "gain": "gain of a grade: linear, exp2, binary, or a table such as [0,1,3,7] or {0:0,1:1}",
         "discount": "discount of a rank: log2, log, jk, reciprocal, linear, zipf, or weights such "
@@ -89,7 +91,7 @@ def add_arguments(parser: Parser) -> None:
     parser.add_argument(
         "--digits",
         action=Once,
-        type=int,
+        type=read_integer,
         default=4,
         metavar="N",
         help="number of decimal places",

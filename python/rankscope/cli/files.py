@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 
-from rankscope.adapters.files.formats import FORMATS, tell_format
+from rankscope.adapters.files.formats import tell_format
 from rankscope.errors import UsageError
-from rankscope.file import File
+from rankscope.file import TABLE_FORMATS, File
 from rankscope.names import quote
 
 TYPE_CHECKING = False
@@ -43,7 +43,8 @@ def add_file_options(parser: ArgumentParser, printed: Sequence[str] = ()) -> Non
         default=[],
         metavar="[qrels=|run=]FORMAT",
         help="format of all files, or of the judgments or the runs only; one of: "
-        f"{', '.join(FORMATS)}{result} (default: {'text, and ' * bool(printed)}from the file name)",
+        f"{', '.join(TABLE_FORMATS)}{result} "
+        f"(default: {'text, and ' * bool(printed)}from the file name)",
     )
 
 
@@ -123,10 +124,10 @@ def _read_format(part: str, options: Namespace) -> str | None:
         )
     named = _read_pairs([text for text in options.format if "=" in text], "--format", PARTS)
     form = named.get(part, *of_all) if of_all else named.get(part)
-    if form is not None and form not in FORMATS:
+    if form is not None and form not in TABLE_FORMATS:
         raise UsageError(
             f"unknown format {quote(form)}",
-            hint=f"use one of: {', '.join(FORMATS)}; or remove --format to use the file name",
+            hint=f"use one of: {', '.join(TABLE_FORMATS)}; or remove --format to use the file name",
             code="bad_format",
         )
     return form

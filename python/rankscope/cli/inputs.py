@@ -78,7 +78,7 @@ def evaluate_table(path: str, measures: list[str], options: Namespace) -> Evalua
     Raises:
         UsageError: An option does not fit.
         InputError: The file does not have its format.
-        FileError: The file cannot be read.
+        FileError: The file can't be read.
     """
     table, columns = name_table(path, options)
     with ProgressBar(show(name_path(path, "table"))) as progress:
@@ -149,7 +149,7 @@ def evaluate_scores(path: str, scores: str, measures: list[str], options: Namesp
     Raises:
         UsageError: An option does not fit.
         InputError: A file does not have its format.
-        FileError: A file cannot be read.
+        FileError: A file can't be read.
     """
     rankings = rank_scores(path, scores, read_ties(measures, options), options)
     return evaluate_rankings(rankings, measures, options)
@@ -169,7 +169,7 @@ def rank_scores(
 
     Raises:
         InputError: A file does not have its format.
-        FileError: A file cannot be read.
+        FileError: A file can't be read.
     """
     from rankscope.adapters.files.scored import read_scored  # noqa: PLC0415 - loads PyArrow
 
@@ -194,7 +194,7 @@ def rank_files(paths: list[str], measure: str, options: Namespace) -> rs.Ranking
     Raises:
         UsageError: An option does not fit, or there are not one or two files.
         InputError: A file does not have its format.
-        FileError: A file cannot be read.
+        FileError: A file can't be read.
     """
     refuse_stdin_twice(paths)
     if len(paths) == 1:
@@ -246,7 +246,7 @@ def evaluate_rankings(
 
     Raises:
         UsageError: An option does not fit.
-        InputError: The policy refuses a query.
+        InputError: A query violates the policy.
     """
     evaluation = rankings.evaluate(
         measures,

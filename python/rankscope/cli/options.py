@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from rankscope import Interval
-from rankscope.cli.parser import Once, OnceFlag
+from rankscope.cli.parser import Once, OnceFlag, read_integer, read_number
 from rankscope.errors import UsageError
 
 TYPE_CHECKING = False
@@ -80,7 +80,7 @@ def add_interval_options(parser: argparse.ArgumentParser, default: float | None 
     parser.add_argument(
         "--interval",
         action=Once,
-        type=float,
+        type=read_number,
         default=default,
         metavar="LEVEL",
         help="confidence level of the interval around each mean, such as 0.95, from a bootstrap "
@@ -89,7 +89,7 @@ def add_interval_options(parser: argparse.ArgumentParser, default: float | None 
     parser.add_argument(
         "--seed",
         action=Once,
-        type=int,
+        type=read_integer,
         metavar="N",
         help="random seed for the bootstrap (default: 0)",
     )
@@ -101,7 +101,9 @@ def add_limit_option(
     default: int | None = None,
 ) -> None:
     """Add `--limit`."""
-    parser.add_argument("--limit", action=Once, type=int, default=default, metavar="N", help=help)
+    parser.add_argument(
+        "--limit", action=Once, type=read_integer, default=default, metavar="N", help=help
+    )
 
 
 def add_duplicates_option(parser: argparse.ArgumentParser) -> None:
@@ -142,7 +144,7 @@ def add_reading_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--threads",
         action=Once,
-        type=int,
+        type=read_integer,
         metavar="N",
         help="number of threads (default: all cores)",
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 
 from rankscope.errors import UsageError
+from rankscope.names import find_closest, quote
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -85,7 +86,21 @@ class Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         """Raise a `UsageError` that points to the help of the command."""
-        raise UsageError(message, hint=f"run {self.prog} --help to see its options", code="usage")
+        raise UsageError(message, hint=f"run {self.prog} --help to see how to use it", code="usage")
+
+    def _check_value(self, action: argparse.Action, value: object) -> None:
+        if action.choices is None or value in action.choices:
+            return
+        known = [str(each) for each in action.choices]
+        closest = find_closest(value, known)
+        what = action.option_strings[-1] if action.option_strings else "command"
+        raise UsageError(
+            f"unknown {what} {quote(value)}"
+            if what == "command"
+            else f"unknown value {quote(value)} for {what}",
+            hint=f"did you mean {closest}?" if closest else f"use one of: {', '.join(known)}",
+            code="usage",
+        )
 
     def format_help(self) -> str:
         """Return the help, whose usage line names the arguments and the required options."""
@@ -110,6 +125,30 @@ def _format_value(argument: argparse.Action) -> str:
         return f"{name} ..."
     many = {"+": "{}...", "*": "[{}...]", "?": "[{}]"}
     return many.get(str(argument.nargs), "{}").format(name)
+
+
+def read_integer(text: str) -> int:
+    """Return a whole number.
+
+    Raises:
+        ArgumentTypeError: The text is not a whole number.
+    """
+    try:
+        return int(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"expected a whole number, found {quote(text)}") from None
+
+
+def read_number(text: str) -> float:
+    """Return a number.
+
+    Raises:
+        ArgumentTypeError: The text is not a number.
+    """
+    try:
+        return float(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"expected a number, found {quote(text)}") from None
 
 
 class Once(argparse.Action):

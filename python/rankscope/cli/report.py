@@ -34,7 +34,7 @@ from rankscope.cli.options import (
     read_interval,
 )
 from rankscope.cli.output import print_notes
-from rankscope.cli.parser import Once
+from rankscope.cli.parser import Once, read_integer
 from rankscope.cli.progress import ProgressBar
 from rankscope.errors import UsageError
 from rankscope.measures.splitting import split_measures
@@ -74,7 +74,7 @@ def add_arguments(parser: Parser) -> None:
     parser.add_argument(
         "--worst",
         action=Once,
-        type=int,
+        type=read_integer,
         default=WORST,
         metavar="N",
         help="number of worst queries to explain for each run",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import closing
 
 from rankscope.cli.monitor.store import PROJECT, read_project
-from rankscope.cli.parser import Once
+from rankscope.cli.parser import Once, read_integer, read_number
 from rankscope.errors import UsageError
 from rankscope.monitor.server.run.schedule import SECONDS
 from rankscope.monitor.server.run.service import serve_store
@@ -43,7 +43,7 @@ def add_arguments(parser: Parser) -> None:
     parser.add_argument(
         "--port",
         action=Once,
-        type=int,
+        type=read_integer,
         default=PORT,
         metavar="N",
         help="port to listen on; 0 chooses a free one",
@@ -67,7 +67,7 @@ def add_arguments(parser: Parser) -> None:
     parser.add_argument(
         "--every",
         action=Once,
-        type=float,
+        type=read_number,
         default=SECONDS,
         metavar="SECONDS",
         help="time between evaluations",

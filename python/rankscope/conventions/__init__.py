@@ -1,4 +1,4 @@
-"""Conventions: one row for each library and version, and how its numbers are made here."""
+"""Conventions: how each library computes its numbers, and how to reproduce them."""
 
 from __future__ import annotations
 

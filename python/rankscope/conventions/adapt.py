@@ -1,4 +1,4 @@
-"""Turns what is asked for under a convention into measures and a policy of ours."""
+"""Translate measures and a policy under a convention into measures and a policy of rankscope."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ if TYPE_CHECKING:
 
 @record(frozen=True, slots=True)
 class Adapted:
-    """Measures and a policy whose values are those of a convention.
+    """The measures and the policy that give the numbers of a convention.
 
     Args:
         convention: The convention.
-        measures: The measures, each once, in the order in which they were asked for.
-        names: What each measure that was asked for is called here, by the name that it had.
+        measures: The measures without duplicates, in the requested order.
+        names: The names of these measures, by the name of the requested measure.
         policy: The policy.
-        score_type: How scores are compared.
+        score_type: The precision in which scores are compared.
     """
 
     convention: Convention
@@ -44,19 +44,19 @@ def adapt(
     score_type: Literal["float64", "float32"] | None = None,
     grades: Collection[float] = (),
 ) -> Adapted:
-    """Say what to compute for the numbers of a convention.
+    """Return the measures and the policy that give the numbers of a convention.
 
     Args:
         convention: The convention, or its name.
-        asked: The measures.
-        policy: What is chosen beside the convention; it must not contradict it.
-        score_type: Likewise.
-        grades: The different grades of the judgments.
+        asked: The requested measures.
+        policy: Additional policy settings, which must not contradict the convention.
+        score_type: The precision in which scores are compared, which must not contradict it either.
+        grades: The distinct grades of the judgments.
 
     Raises:
-        MeasureError: The library does not have a measure, or has it with other parameters.
-        PolicyError: The policy contradicts the convention, or its measures need different ones.
-        FormatError: The library does not take these grades.
+        MeasureError: The library does not have a measure, or only with other parameters.
+        PolicyError: The policy contradicts the convention, or the measures need different ones.
+        FormatError: The library does not accept these grades.
 
     Examples:
         >>> from rankscope.measures import nDCG
@@ -90,8 +90,8 @@ def _choose_form(row: Convention, measure: Measure) -> Form:
     forms = [form for form in row.forms if form.measure == measure.row.name]
     if not forms:
         raise MeasureError(
-            f"expected a measure that {row.address} has, found {measure}",
-            hint=f"it has {', '.join(row.measures)}, as far as we know",
+            f"{row.address} has no measure {measure}, as far as we know",
+            hint=f"its measures are {', '.join(row.measures)}",
             code="convention_measure",
         )
     is_cut = measure.k is not None
@@ -99,8 +99,8 @@ def _choose_form(row: Convention, measure: Measure) -> Form:
         if form.cut in {None, is_cut}:
             return form
     raise MeasureError(
-        f"expected {measure.row.name} {'without' if is_cut else 'with'} a cutoff, as "
-        f"{row.address} has it, found {measure}",
+        f"{row.address} only has {measure.row.name} {'without' if is_cut else 'with'} a cutoff, "
+        f"found {measure}",
         hint=f"write {measure.row.name}" + ("" if is_cut else "@10"),
         code="convention_measure",
     )
@@ -111,9 +111,8 @@ def _check_grades(row: Convention, form: Form, grades: Collection[float]) -> Non
         refused = [grade for grade in grades if not limit.allows(grade)]
         if refused:
             raise FormatError(
-                f"expected grades that {row.address} takes, found {refused[0]:g}: "
-                f"{row.tool} {limit.says}",
-                hint="map the grades first, or choose another convention",
+                f"{row.address} doesn't support the grade {refused[0]:g}: {row.tool} {limit.says}",
+                hint="map the grades first, or use another convention",
                 code="convention_grades",
                 value=f"{refused[0]:g}",
             )
@@ -150,10 +149,9 @@ def _choose_policy(
             apart.append(("score_type", forms[0].score_type, form.score_type))
         for field, first, other in apart:
             raise PolicyError(
-                f"expected measures for which {row.address} has one policy, found {asked[0]} with "
-                f"{field}={first or row.score_type} and {measure} with "
-                f"{field}={other or row.score_type}",
-                hint="evaluate them one after the other",
+                f"{row.address} computes {asked[0]} with {field}={first or row.score_type}, but "
+                f"{measure} with {field}={other or row.score_type}",
+                hint="evaluate them in separate calls",
                 code="convention_conflict",
             )
     theirs = policies[0]
@@ -181,11 +179,11 @@ def _may_choose(row: Convention, field: str, value: object) -> bool:
 def _conflict(
     row: Convention, field: str, wanted: object, found: object, *, measure: str = ""
 ) -> MeasureError | PolicyError:
-    message = f"expected {field}={wanted!r}, as {row.address} has it, found {field}={found!r}"
+    message = f"{row.address} requires {field}={wanted!r}, found {field}={found!r}"
     options = [option for option in row.options if option.field == field]
-    hint = f"leave {field} out, or leave the convention out"
+    hint = f"remove {field} or the convention"
     if options:
-        hint = f"it lets you choose {_say(options)}; else leave {field} out"
+        hint = f"set {_say(options)}, or remove {field}"
     if measure:
         return MeasureError(f"{measure}: {message}", hint=hint, code="convention_conflict")
     return PolicyError(message, hint=hint, code="convention_conflict")

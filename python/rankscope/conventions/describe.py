@@ -1,4 +1,4 @@
-"""A row in words."""
+"""Describe conventions in words."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ if TYPE_CHECKING:
 
 
 def describe_policy(row: Convention) -> str:
-    """Write the policy of a row, as results print it."""
+    """Return the policy of a convention, as results print it."""
     return str(Policy(**row.policy))  # type: ignore[arg-type]  # checked when made
 
 
 def describe_forms(row: Convention) -> list[str]:
-    """Write the measures of a row, as they are here, with what each has of its own."""
+    """Return the measures of a convention, with the policy fields in which each differs."""
     return [_describe_form(form) for form in row.forms]
 
 
@@ -29,20 +29,22 @@ def _describe_form(form: Form) -> str:
 
 
 def describe_option(option: Option) -> str:
-    """Write what a library leaves to its user."""
+    """Return a setting that the library leaves to its user, with its values."""
     values = " or ".join(option.values) if option.values else "any"
-    return f"{option.name}: {option.field} may be {values}"
+    return f"{option.name}: {option.field} can be {values}"
 
 
 def describe_rest(row: Convention) -> list[str]:
-    """Write what else holds for a row, in sentences."""
+    """Return notes, limits and precision of a convention as sentences."""
     sentences = list(row.notes)
     if row.limit is not None:
         sentences.append(f"It {row.limit.says}.")
     if row.truncates:
-        sentences.append("It drops the fraction of a grade.")
+        sentences.append("It truncates grades to integers.")
     if row.computes_in == "float32":
-        sentences.append("It computes in single precision, ours is double.")
+        sentences.append("It computes in single precision; rankscope uses double precision.")
     if row.places is not None:
-        sentences.append(f"It rounds the value of each query to {row.places} places; ours is not.")
+        sentences.append(
+            f"It rounds the value of each query to {row.places} places; rankscope doesn't."
+        )
     return sentences

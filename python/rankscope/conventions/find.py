@@ -1,4 +1,4 @@
-"""Finds the row that a name means."""
+"""Find a convention by its name."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from rankscope.names import find_closest, quote
 
 
 def find(name: Convention | str) -> Convention:
-    """Find a convention by name, or by name and version.
+    """Return the convention with a name, or with a name and version.
 
     Args:
-        name: Such as `lightgbm` or `trec_eval@10.0`. A bare name is the newest version that was
-            run, or the newest one where none was.
+        name: A name such as `lightgbm` or `trec_eval@10.0`. Without a version, this is the newest
+            version that was run, or the newest one if none was.
 
     Raises:
         UsageError: There is no such convention.
@@ -41,8 +41,8 @@ def find(name: Convention | str) -> Convention:
             return row
     known = " and ".join(row.address for row in versions)
     raise UsageError(
-        f"expected a version of {stem} that is known, found {quote(name)}",
-        hint=f"there is {known}",
+        f"unknown version of {stem}: {quote(name)}",
+        hint=f"the known versions are {known}",
         code="unknown_convention",
     )
 
@@ -56,7 +56,7 @@ def _unknown(name: str) -> UsageError:
     names = list(dict.fromkeys(row.name for row in TABLE))
     closest = find_closest(name, names)
     return UsageError(
-        f"expected the name of a convention, found {quote(name)}",
-        hint=f"did you mean {closest}?" if closest else f"there are {', '.join(names)}",
+        f"unknown convention {quote(name)}",
+        hint=f"did you mean {closest}?" if closest else f"the conventions are {', '.join(names)}",
         code="unknown_convention",
     )

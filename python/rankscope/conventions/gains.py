@@ -1,15 +1,15 @@
-"""Gains that libraries have and that have no word of their own: functions of the grade."""
+"""Gain functions of other libraries that have no name in rankscope."""
 
 from __future__ import annotations
 
 
 def every(_grade: float) -> float:
-    """Give each judged document the gain 1, whatever its grade."""
+    """Return 1 for every grade."""
     return 1.0
 
 
 def truncated(grade: float) -> float:
-    """Give a grade without its fraction.
+    """Return the grade, truncated to an integer.
 
     Examples:
         >>> truncated(1.9), truncated(-0.5)
@@ -19,7 +19,7 @@ def truncated(grade: float) -> float:
 
 
 def truncated_exp2(grade: float) -> float:
-    """Give 2 to a grade without its fraction, minus 1.
+    """Return 2^grade - 1 of the truncated grade.
 
     Examples:
         >>> truncated_exp2(2.7)
@@ -29,7 +29,7 @@ def truncated_exp2(grade: float) -> float:
 
 
 def quarters(grade: float) -> float:
-    """Give a grade as a share of the largest, 4.
+    """Return the grade divided by 4, at most 1.
 
     Examples:
         >>> quarters(3.0), quarters(5.0)
@@ -39,4 +39,4 @@ def quarters(grade: float) -> float:
 
 
 TRUNCATED = {"linear": truncated, "exp2": truncated_exp2}
-"""The gains of libraries that drop fractions, by the gain without that."""
+"""The gains of libraries that truncate grades, by the corresponding gain."""

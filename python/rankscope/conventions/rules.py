@@ -1,4 +1,4 @@
-"""The rules behind a number, one by one, so that they can be compared and exchanged."""
+"""The settings behind a number, as rules that can be compared and exchanged one by one."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ if TYPE_CHECKING:
     from rankscope.measures import Measure
 
     Settings: TypeAlias = tuple[tuple[str, object], ...]
-    """Parameters or fields of one rule, and their values."""
+    """The parameters or policy fields of a rule, with their values."""
 
 DISCOUNT = ("discount", "base", "s")
-"""The parameters that are one rule together."""
+"""The parameters that form one rule together."""
 
 
 @record(frozen=True, slots=True)
 class Rules:
-    """What a number is made by: a measure, a policy and how scores are compared.
+    """The settings behind a number: a measure, a policy and the score type.
 
     Args:
         measure: The measure, with its parameters.
         policy: The policy.
-        score_type: How scores are compared.
+        score_type: The precision in which scores are compared.
     """
 
     measure: Measure
@@ -35,7 +35,7 @@ class Rules:
     score_type: Literal["float64", "float32"]
 
     def to_dict(self) -> dict[str, Settings]:
-        """Give the rules by name."""
+        """Return the rules by name."""
         rules: dict[str, Settings] = {
             field: ((field, getattr(self.policy, field)),) for field in FIELDS
         }
@@ -51,11 +51,11 @@ class Rules:
         return rules
 
     def take(self, name: str, settings: Settings) -> Rules:
-        """Make the same rules but for one.
+        """Return the rules with one of them replaced.
 
         Args:
-            name: The name of the rule, as `to_dict` has it.
-            settings: Its settings, as `to_dict` of other rules has them.
+            name: The name of the rule, as in `to_dict`.
+            settings: The new settings, as in `to_dict` of other rules.
 
         Raises:
             MeasureError: The measure has no such parameter, or it does not fit the others.
@@ -66,20 +66,20 @@ class Rules:
         if name in FIELDS:
             fields = self.policy.to_dict() | values
             return Rules(self.measure, Policy(**fields), self.score_type)  # type: ignore[arg-type]  # likewise
-        # From the defaults, so that nothing of the old rule stays.
+        # Start from the defaults, so that no setting of the old rule remains.
         kept = {key: value for key, value in self.measure.settings.items() if key not in values}
         taken = {key: value for key, value in settings if _is_said(settings, key)}
         measure = default_measure(self.measure.row)(**kept, **taken)
         return Rules(measure, self.policy, self.score_type)
 
     def differ(self, other: Rules) -> list[str]:
-        """Name the rules that differ, those of the policy first."""
+        """Return the names of the rules that differ, policy fields first."""
         theirs = other.to_dict()
         return [name for name, settings in self.to_dict().items() if theirs.get(name) != settings]
 
 
 def write(settings: Settings) -> str:
-    """Write the value of a rule, such as `average`, or `log, base=10` for a discount.
+    """Return the value of a rule as text, such as `average`, or `log, base=10` for a discount.
 
     Examples:
         >>> write((("ties", "average"),)), write((("discount", "zipf"), ("s", 2.0)))
@@ -91,7 +91,7 @@ def write(settings: Settings) -> str:
 
 
 def _is_said(settings: Settings, name: str) -> bool:
-    """Whether a parameter belongs to the discount beside which it stands."""
+    """Return whether a parameter belongs to the discount of the settings."""
     discount = settings[0][1]
     if name == "base":
         return discount in {"log", "jk"}

@@ -1,4 +1,4 @@
-"""A convention is one row: what a library, in one version, means by its numbers."""
+"""Conventions: the settings with which one version of a library computes its numbers."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ if TYPE_CHECKING:
     from typing import Literal, TypeAlias
 
     Setting: TypeAlias = object
-    """A value for a parameter of a measure, as its domain reads it."""
+    """A value of a parameter of a measure, as its domain reads it."""
 
 NOTHING: Mapping[str, Setting] = MappingProxyType({})
 
 
 @record(frozen=True, slots=True)
 class Limit:
-    """Grades that the library takes; others it refuses, or reads as something else.
+    """The grades that a library accepts.
 
     Args:
-        says: What it does with the others, in words that follow its name.
-        least: The smallest grade.
-        most: The largest grade.
-        integers: Whether grades have to be integers.
+        says: What the library does with other grades, to follow its name in a sentence.
+        least: The lowest grade.
+        most: The highest grade.
+        integers: Whether grades must be integers.
     """
 
     says: str
@@ -34,7 +34,7 @@ class Limit:
     integers: bool = False
 
     def allows(self, grade: float) -> bool:
-        """Whether a grade is one of these."""
+        """Return whether the library accepts a grade."""
         is_within = (self.least is None or grade >= self.least) and (
             self.most is None or grade <= self.most
         )
@@ -43,17 +43,16 @@ class Limit:
 
 @record(frozen=True, slots=True, kw_only=True)
 class Form:
-    """A measure as the library computes it.
+    """A measure as a library computes it.
 
     Args:
-        measure: Our name of the measure.
-        settings: The parameter values that its definition comes to.
-        takes: The parameters that it leaves to the caller.
-        cut: Whether it has the measure with a cutoff only (`True`), without one only (`False`),
-            or both.
-        policy: Fields of the policy in which this measure differs from the others of the row.
-        score_type: How scores are compared for it, where that differs likewise.
-        limit: The grades that it takes, where that is less than the row says.
+        measure: The name of the measure in rankscope.
+        settings: The parameter values that correspond to the definition of the library.
+        takes: The parameters that the caller can set.
+        cut: `True` if the library only has the measure with a cutoff, `False` if only without.
+        policy: The policy fields in which this measure differs from the rest of the convention.
+        score_type: How scores are compared, if this differs from the rest of the convention.
+        limit: The grades accepted for this measure, if fewer than for the convention.
     """
 
     measure: str
@@ -67,12 +66,12 @@ class Form:
 
 @record(frozen=True, slots=True)
 class Option:
-    """A choice that the library leaves to its user, who may make it beside the convention.
+    """A setting that a library leaves to its user, and that can be combined with its convention.
 
     Args:
-        name: How the library calls it, such as `-c`.
-        field: A field of the policy, or a parameter of its measures.
-        values: The values that it may be given; none of them named means any.
+        name: The name of the setting in the library, such as `-c`.
+        field: The policy field or measure parameter that corresponds to it.
+        values: The values it can have; empty means any.
     """
 
     name: str
@@ -82,10 +81,10 @@ class Option:
 
 @record(frozen=True, slots=True)
 class Bug:
-    """A defect of the library that its convention does not repeat.
+    """A bug of a library that its convention doesn't reproduce.
 
     Args:
-        name: A word for it.
+        name: A short identifier.
         says: What happens, in one sentence.
     """
 
@@ -95,27 +94,27 @@ class Bug:
 
 @record(frozen=True, slots=True, kw_only=True)
 class Convention:
-    """What a library means by its numbers.
+    """The settings with which one version of a library computes its numbers.
 
     Args:
-        name: The word by which it is asked for.
-        version: The version of the library that was run or read.
+        name: The name to pass as `convention=`.
+        version: The version of the library.
         tool: The library or program, as its authors write it.
-        summary: What the numbers are, in one sentence.
-        verified: `run` where numbers that the library itself gave are kept, and ours are compared
-            with them; else `read from source`.
-        policy: The fields of the policy that it implies.
-        forms: The measures that it has.
-        limit: The grades that it takes.
-        truncates: Whether it drops the fraction of a grade.
-        score_type: How it compares scores.
-        places: To how many decimals it rounds the value of each query, where it does; ours are
-            not rounded.
-        computes_in: The precision of its arithmetic; ours is double.
-        options: The choices that it leaves to its user.
-        notes: What else to know, in sentences.
-        bugs: Its defects that are not repeated here.
-        sources: Where the facts come from.
+        summary: A description in one sentence.
+        verified: `run` if the tests compare rankscope with numbers that the library computed, else
+            `read from source`.
+        policy: The policy fields that the convention sets.
+        forms: The measures that the library has.
+        limit: The grades that the library accepts.
+        truncates: Whether the library truncates grades to integers.
+        score_type: The precision in which the library compares scores.
+        places: The number of decimal places to which the library rounds values of queries, or
+            `None`. rankscope doesn't round.
+        computes_in: The precision in which the library computes; rankscope uses double precision.
+        options: The settings that the library leaves to its user.
+        notes: Further notes, as sentences.
+        bugs: Bugs of the library that the convention doesn't reproduce.
+        sources: The sources of this information.
     """
 
     name: str
@@ -137,12 +136,12 @@ class Convention:
 
     @property
     def address(self) -> str:
-        """Name and version, such as `lightgbm@4.7.0`."""
+        """The name with the version, such as `lightgbm@4.7.0`."""
         return f"{self.name}@{self.version}"
 
     @property
     def measures(self) -> tuple[str, ...]:
-        """The names of the measures that it has, each once."""
+        """The names of the measures that the library has."""
         return tuple(dict.fromkeys(form.measure for form in self.forms))
 
     def __repr__(self) -> str:

@@ -1,4 +1,4 @@
-"""What an evaluation is asked for and what it reports, besides numbers."""
+"""The settings of an evaluation, and the notes it reports."""
 
 from __future__ import annotations
 

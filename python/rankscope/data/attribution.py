@@ -1,4 +1,4 @@
-"""Attribution: what labels are worth, and so the grade that a document has for them."""
+"""Attribution: the weights of labels, and the grades that documents get from them."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     Unknown: TypeAlias = Literal["zero", "error"]
 
     class Settings(TypedDict, total=False):
-        """What `attribute` takes by name besides labels, predictions and positive classes."""
+        """The keyword arguments of `attribute` other than the positive classes and predictions."""
 
         combine: Combine
         repeats: Repeats
@@ -36,7 +36,7 @@ CHOICES: dict[str, tuple[str, ...]] = {
     "repeats": ("each", "once"),
     "unknown": ("zero", "error"),
 }
-"""The words of each field, the default first."""
+"""The values of each field, default first."""
 
 SETTINGS = ("combine", "repeats", "unlabelled", "unknown", "separator")
 """The keys of `Settings`."""
@@ -44,12 +44,12 @@ SETTINGS = ("combine", "repeats", "unlabelled", "unknown", "separator")
 
 @record(frozen=True, slots=True)
 class Labels:
-    """The labels of documents, one document after another.
+    """The labels of documents, in the order of the documents.
 
     Args:
-        names: The texts that codes stand for; a text may be there twice.
+        names: The text of each code. The same text can occur more than once.
         codes: The code of each label.
-        counts: How many labels each document has.
+        counts: The number of labels of each document.
     """
 
     names: list[str]
@@ -59,14 +59,15 @@ class Labels:
 
 @record(frozen=True, slots=True)
 class Attribution:
-    """What labels are worth.
+    """The rules that turn labels into grades.
 
     Args:
-        weights: By positive class, what it adds to a grade; other labels add nothing.
-        combine: Whether the weights of a document's labels are added, or the largest counts.
-        repeats: Whether a label given several times to a document counts each time, or once.
-        unlabelled: The grade of a document without labels; NaN is unjudged.
-        unknown: What a label is that is no positive class: `"zero"`, or an `"error"`.
+        weights: The weight of each positive class. Other labels have the weight 0.
+        combine: `"sum"` adds the weights of a document's labels, `"max"` takes the largest.
+        repeats: Whether a repeated label of a document counts `"each"` time or `"once"`.
+        unlabelled: The grade of documents without labels; NaN makes them unjudged.
+        unknown: Whether labels that are not a positive class count as `"zero"` or are an
+            `"error"`.
 
     Raises:
         UsageError: A value is not one of these.
@@ -83,17 +84,17 @@ class Attribution:
             check_choice(name, getattr(self, name), choices)
         if not _is_number(self.unlabelled) or math.isinf(self.unlabelled):
             raise UsageError(
-                f"expected unlabelled as a grade, NaN or None, found {self.unlabelled!r}",
+                f"unlabelled must be a grade, NaN or None, found {self.unlabelled!r}",
                 hint="None makes documents without labels unjudged",
                 code="bad_parameter",
             )
 
 
 def read_positive(positive: Positive | None) -> dict[str, float]:
-    """Read positive classes: one, several that weigh 1, or each with its weight.
+    """Return the weight of each positive class; classes without a weight have the weight 1.
 
     Raises:
-        UsageError: There is none, or a weight is no finite number.
+        UsageError: There is no positive class, or a weight is not a finite number.
     """
     pairs: list[tuple[Any, Any]] = []
     if isinstance(positive, str):
@@ -115,18 +116,18 @@ def read_positive(positive: Positive | None) -> dict[str, float]:
 def grade_labels(
     labels: Labels, attribution: Attribution, predicted: Labels | None = None
 ) -> NDArray[np.float64]:
-    """Give each document the grade of its labels.
+    """Return the grade of each document.
 
-    Weights are added in the order of the positive classes, so that the order of a document's
-    labels does not change the grade, not even in its last bit.
+    Weights are added in the order of the positive classes. The order of a document's labels
+    therefore doesn't change the grade, not even in the last bit.
 
     Args:
         labels: The labels of each document.
-        attribution: What they are worth.
-        predicted: The label predicted for each document, where only labels that equal it count.
+        attribution: The rules that turn labels into grades.
+        predicted: The predicted label of each document. If set, only labels equal to it count.
 
     Raises:
-        FormatError: A label is no positive class, and the attribution says that this is an error.
+        FormatError: A label is not a positive class, and the attribution doesn't allow that.
     """
     import numpy as np  # noqa: PLC0415 - loads with the first array
 
@@ -138,8 +139,8 @@ def grade_labels(
     if attribution.unknown == "error" and (places == other).any():
         at = int(np.argmax(places == other))
         raise FormatError(
-            f"expected labels among {', '.join(classes)}; found {labels.names[labels.codes[at]]!r}",
-            hint="give it a weight, which may be 0, or leave out unknown='error'",
+            f"label {labels.names[labels.codes[at]]!r} is not one of {', '.join(classes)}",
+            hint="set a weight for it, which can be 0, or remove unknown='error'",
             code="unknown_label",
             file="labels",
             line=int(documents[at]) + 1,
@@ -164,7 +165,7 @@ def grade_labels(
 
 
 def _place_labels(labels: Labels, classes: list[str]) -> NDArray[np.int64]:
-    """The place of each label among the classes; after the last of them if it is none."""
+    """Return the index of the class of each label, or the number of classes if it has none."""
     import numpy as np  # noqa: PLC0415 - loads with the first array
 
     place = {label: at for at, label in enumerate(classes)}
@@ -178,7 +179,7 @@ def _is_number(value: object) -> bool:
 
 def _bad_positive(found: str) -> UsageError:
     return UsageError(
-        f"expected positive as one label, several, or labels with finite weights, {found}",
+        f"positive must be a label, several labels, or labels with finite weights, {found}",
         hint="write positive='click' or positive={'click': 1, 'buy': 5}",
         code="bad_positive",
     )

@@ -1,4 +1,4 @@
-"""What was suspicious but legal, counted by code and said in a sentence."""
+"""Diagnostics: notes about input that is valid but looks wrong, with a code and a count."""
 
 from __future__ import annotations
 
@@ -9,47 +9,45 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 SENTENCES = {
-    "bom": "a byte-order mark at the start, dropped: {count}",
-    "blank_lines": "blank lines, passed over: {count}",
-    "comments": "comment lines, which begin with '# ', passed over: {count}",
-    "negative_rel": "judgments below 0: {count} (negative={negative})",
-    "duplicate_identical": "judgments given again with the same grade, counted once: {count}",
-    "duplicates_resolved": "documents given twice: {count} (duplicates={duplicates})",
-    "ids_equal_after_normalisation": "ids that equal another but for case or Unicode form, kept "
-    "apart: {count}",
-    "int_ids": "ids that are integers, read as their decimal text: {count}",
-    "id_looks_scientific": "ids such as 1.23457E+12, kept as they are, though a spreadsheet may "
-    "have written them: {count}",
-    "empty_lists": "rows whose list of documents is empty: {count}",
-    "rank_score_disagree": "queries whose rank column contradicts the scores, which win: {count}",
-    "rank_irregular": "queries whose rank column is not 1, 2, 3, …; it orders nothing: {count}",
-    "rank_gap": "queries whose ranks are not 1, 2, 3, …; only their order counts: {count}",
-    "multiple_tags": "different run tags in one run: {count}",
-    "duplicate_measures": "measures asked for again, evaluated once: {count}",
+    "bom": "byte-order marks at the start of a file, ignored: {count}",
+    "blank_lines": "blank lines, skipped: {count}",
+    "comments": "comment lines (starting with '# '), skipped: {count}",
+    "negative_rel": "judgments with a grade below 0: {count} (negative={negative})",
+    "duplicate_identical": "duplicate judgments with the same grade, counted once: {count}",
+    "duplicates_resolved": "duplicate documents: {count} (duplicates={duplicates})",
+    "ids_equal_after_normalisation": "IDs that differ only in case or Unicode normalization, "
+    "treated as different: {count}",
+    "int_ids": "integer IDs, converted to text: {count}",
+    "id_looks_scientific": "IDs such as 1.23457E+12, possibly changed by a spreadsheet: {count}",
+    "empty_lists": "rows with an empty list of documents: {count}",
+    "rank_score_disagree": "queries whose ranks contradict their scores, ordered by score: {count}",
+    "rank_irregular": "queries whose ranks are not 1, 2, 3, …, ordered by score: {count}",
+    "rank_gap": "queries whose ranks are not 1, 2, 3, …, ordered by rank: {count}",
+    "multiple_tags": "different run names in one run: {count}",
+    "duplicate_measures": "duplicate measures, evaluated once: {count}",
     "n_missing": "judged queries that are not in the run: {count} (missing={missing})",
-    "n_run_only": "queries of the run that are not judged, and enter no mean: {count}",
+    "n_run_only": "queries of the run without judgments, not evaluated: {count}",
     "n_no_relevant": "judged queries without a relevant document: {count} (empty={empty})",
-    "tied_scores": "queries whose documents all have one score: {count} (ties={ties})",
-    "all_unjudged": "retrieved documents of judged queries, of which none is judged: {count}",
-    "unpaired_queries": "queries for which only one of the runs has a value, left out of both: "
+    "tied_scores": "queries whose documents all have the same score: {count} (ties={ties})",
+    "all_unjudged": "retrieved documents of judged queries, none of which is judged: {count}",
+    "unpaired_queries": "queries with a value in only one of the runs, left out of both: {count}",
+    "stage_gains": "queries in which {stage} adds relevant documents, so its loss is negative: "
     "{count}",
-    "stage_gains": "queries in which {stage} has better documents than the stage before it, whose "
-    "loss is below 0: {count}",
-    "identical_runs": "runs that are the same as one before: {count}",
+    "identical_runs": "runs that are identical to an earlier one: {count}",
 }
-"""What each code says; the fields are the count and the choices of the evaluation."""
+"""The message of each code. Its fields are the count and settings of the evaluation."""
 
 
 @record(frozen=True, slots=True)
 class Diagnostic:
-    """Something suspicious but legal.
+    """A note about input that is valid but looks wrong.
 
     Args:
-        code: Its stable code.
-        count: How often it was seen.
-        sentence: What it says.
-        file: In which input, where that is known.
-        line: At which line first; 0 where lines mean nothing.
+        code: The stable code.
+        count: How often it occurred.
+        sentence: The message.
+        file: The name of the input, if known.
+        line: The line where it occurred first, or 0 if the input has no lines.
     """
 
     code: str
@@ -67,14 +65,14 @@ class Diagnostic:
 def describe(
     code: str, count: int, choices: Mapping[str, object], *, file: str = "", line: int = 0
 ) -> Diagnostic:
-    """Make the diagnostic of a code.
+    """Return the diagnostic for a code.
 
     Args:
         code: A key of `SENTENCES`.
-        count: How often it was seen.
-        choices: The fields of the policy, and `duplicates`.
-        file: In which input.
-        line: At which line first; 0 where lines mean nothing.
+        count: How often it occurred.
+        choices: The settings of the evaluation: the fields of the policy, and `duplicates`.
+        file: The name of the input.
+        line: The line where it occurred first, or 0 if the input has no lines.
     """
     sentence = SENTENCES[code].format(count=count, **choices)
     return Diagnostic(code, count, sentence, file, line)

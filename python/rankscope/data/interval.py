@@ -1,4 +1,4 @@
-"""How an interval around a mean is made, as one frozen record."""
+"""The settings of confidence intervals."""
 
 from __future__ import annotations
 
@@ -17,14 +17,15 @@ MOST_RESAMPLES = 1_000_000
 
 @record(frozen=True, slots=True)
 class Interval:
-    """How to make an interval that covers the aggregate of all queries there might be.
+    """The settings of a confidence interval around a mean or another aggregate.
 
     Args:
-        level: With which probability it covers it, between 0 and 1.
-        method: `"bca"` draws queries again, with bias and skewness corrected (Efron, *Better
-            bootstrap confidence intervals*, 1987); `"t"` is Student's, for means alone.
-        resamples: How often `"bca"` draws all queries, from 100 to 1,000,000.
-        seed: What the draws begin with, 0 or more; one seed always gives the same interval.
+        level: The confidence level, between 0 and 1.
+        method: `"bca"` is the bias-corrected and accelerated bootstrap over queries (Efron, *Better
+            bootstrap confidence intervals*, 1987). `"t"` is Student's t interval, for means only.
+        resamples: The number of bootstrap samples, from 100 to 1,000,000.
+        seed: The random seed of the bootstrap, 0 or more. The same seed always gives the same
+            interval.
 
     Raises:
         PolicyError: A value is not one of these.
@@ -51,10 +52,10 @@ class Interval:
 
 
 def read_interval(given: float | Interval | None) -> Interval | None:
-    """Read an interval: a record, a level, or none.
+    """Return the settings of an interval from a record, a level, or `None`.
 
     Raises:
-        PolicyError: It is neither.
+        PolicyError: The level is not between 0 and 1.
     """
     return given if given is None or isinstance(given, Interval) else Interval(given)
 

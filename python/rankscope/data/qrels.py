@@ -1,4 +1,4 @@
-"""Judgments held in memory, read once and used for many runs."""
+"""Judgments in memory, to evaluate many runs."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ if TYPE_CHECKING:
 
 @record(frozen=True, slots=True)
 class Queries:
-    """The judged queries of an evaluation, as results need them.
+    """The judged queries of an evaluation.
 
     Args:
-        name: What messages call the judgments.
-        duplicates: What was done with documents judged twice.
-        read_ids: Gives the identifiers, in first-seen order.
-        notes: Code, count and first line of what was suspicious in the judgments.
+        name: The name of the judgments in messages.
+        duplicates: How documents that are judged twice were handled.
+        read_ids: Returns the IDs of the queries, in input order.
+        notes: The code, count and first line of each diagnostic.
     """
 
     name: str
@@ -30,13 +30,13 @@ class Queries:
 
 @record(frozen=True, slots=True)
 class Qrels:
-    """The judgments of many queries; `read_qrels` makes it, `evaluate` takes it.
+    """The judgments of many queries, from `read_qrels`, to pass to `evaluate`.
 
     Args:
-        judgments: The core's tables.
-        name: What messages call it.
-        duplicates: What was done with documents judged twice.
-        notes: Code, count and first line of what was suspicious in them.
+        judgments: The judgments in the core.
+        name: The name of the judgments in messages.
+        duplicates: How documents that are judged twice were handled.
+        notes: The code, count and first line of each diagnostic.
     """
 
     judgments: Judgments
@@ -49,10 +49,10 @@ class Qrels:
 
     @property
     def query_ids(self) -> list[str]:
-        """The identifiers of the queries, in first-seen order."""
+        """The IDs of the queries, in input order."""
         return self.judgments.query_ids()
 
     @property
     def queries(self) -> Queries:
-        """The queries, as results need them."""
+        """The judged queries."""
         return Queries(self.name, self.duplicates, self.judgments.query_ids, self.notes)

@@ -1,4 +1,4 @@
-"""From arguments to one call of the core, and from its answer to a result."""
+"""Evaluation: turns arguments into one call of the core, and its answer into a result."""
 
 from __future__ import annotations
 

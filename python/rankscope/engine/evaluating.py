@@ -1,4 +1,4 @@
-"""Joins measures, policy and input into one call of the core, and its answer into a result."""
+"""Evaluates measures under a policy by one call of the core."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def load_qrels(
 
     Raises:
         InputError: They are not of the format.
-        FileError: The file cannot be read.
+        FileError: The file can't be read.
     """
     check_choice("duplicates", duplicates, DUPLICATES)
     check_choice("encoding", encoding, ENCODINGS)
@@ -70,7 +70,7 @@ def load_qrels(
 
 
 def read_columns(given: Mapping[str, str] | None) -> dict[str, str]:
-    """Read which column has which role.
+    """Read the mapping of roles to columns.
 
     Raises:
         UsageError: A role is not known.
@@ -91,11 +91,11 @@ def rank_run(
     score_type: str,
     columns: Mapping[str, str] | None = None,
 ) -> tuple[_core.Rankings, Input, list[tuple[str, int, int]]]:
-    """Read a run into memory, join and rank it; say what it was, and what was suspicious.
+    """Read a run into memory, join it with its judgments, and rank it.
 
     Raises:
         InputError: It is not of the format.
-        FileError: The file cannot be read.
+        FileError: The file can't be read.
     """
     check_choice("duplicates", duplicates, DUPLICATES)
     check_choice("encoding", encoding, ENCODINGS)
@@ -134,12 +134,12 @@ def evaluate_run(
     strict: bool = False,
     progress: Progress = None,
 ) -> Evaluation:
-    """Evaluate a run; `rankscope.evaluate` says what the arguments mean.
+    """Evaluate a run. `rankscope.evaluate` documents the arguments.
 
     Raises:
         UsageError: A measure, the policy or another argument is not one.
         InputError: The run is not of the format, or the policy refuses it.
-        FileError: The file cannot be read.
+        FileError: The file can't be read.
     """
     grades = qrels.judgments.grades()
     request = read_request(
@@ -201,7 +201,7 @@ def make_plan(
     *,
     weights: list[float] | None = None,
 ) -> _core.Plan:
-    """Make what the core is asked for.
+    """Make the plan that the core evaluates.
 
     Args:
         request: What is to be evaluated, and how.
@@ -228,7 +228,7 @@ def make_plan(
 
 
 def cutoffs_of(measures: list[Measure]) -> list[int | None]:
-    """Give the cutoffs of the measures, ascending; the whole list, as `None`, comes last."""
+    """Return the cutoffs of the measures, ascending. `None`, the whole list, comes last."""
     cutoffs = {measure.k for measure in measures}
     return [*sorted(k for k in cutoffs if k is not None), *([None] if None in cutoffs else [])]
 
@@ -245,7 +245,7 @@ def make_evaluation(
     groups: Groups | None = None,
     threads: int = 1,
 ) -> Evaluation:
-    """Make a result of the core's answer.
+    """Make a result from the core's answer.
 
     Raises:
         LimitError: There are too many groups.
@@ -304,7 +304,7 @@ def make_evaluation(
 
 
 def refuse_diagnostics(notes: Iterable[Diagnostic]) -> None:
-    """Refuse anything suspicious, as `strict` asks.
+    """Raise an error if there is any diagnostic, for `strict`.
 
     Raises:
         FormatError: There is something; the first is named.
@@ -320,7 +320,7 @@ def refuse_diagnostics(notes: Iterable[Diagnostic]) -> None:
 
 
 def watch(found: Input, progress: Progress) -> Callable[[int], None] | None:
-    """Make what is told the bytes read so far of what tells the caller their total as well."""
+    """Adapt a progress callback that takes bytes read and total bytes."""
     if progress is None:
         return None
     total = found.size

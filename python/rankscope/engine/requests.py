@@ -1,4 +1,4 @@
-"""Reads what is asked for: measures, policy, convention, threads."""
+"""Reads what to evaluate: measures, policy, convention, threads."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ ROLES = ("query", "doc", "relevance", "score", "rank")
 
 
 def read_measures(given: Measures) -> tuple[list[Measure], int]:
-    """Read measures; give each once, and how many were given again.
+    """Read measures, and return each once, with the number of duplicates.
 
     Raises:
         MeasureError: One is not known, or there is none.
@@ -77,7 +77,7 @@ def read_measure(given: Measures) -> Measure:
 
 
 def read_policy(given: Policy | str | None, default: Policy | None = None) -> Policy:
-    """Read a policy: a record, a text such as `empty=skip`, or none for the default.
+    """Read a policy: a `Policy`, text such as `empty=skip`, or `None` for the default.
 
     Raises:
         PolicyError: A field or a value is unknown.
@@ -97,7 +97,7 @@ def read_policy(given: Policy | str | None, default: Policy | None = None) -> Po
 
 @record(frozen=True, slots=True, kw_only=True)
 class Request:
-    """What is to be evaluated, and how.
+    """What to evaluate, and how.
 
     Args:
         measures: The measures to compute, each once.
@@ -125,7 +125,7 @@ def read_request(
     score_type: Literal["float64", "float32"] | None,
     grades: list[float],
 ) -> Request:
-    """Read what is asked for, under a convention or not.
+    """Read what to evaluate, under a convention or not.
 
     Raises:
         UsageError: A measure, the policy or the convention is not one, or they contradict.
@@ -158,7 +158,7 @@ def read_request(
 
 
 def refuse_one_stdin_for_both(qrels: InputLike, run: InputLike) -> None:
-    """Refuse to read judgments and run from the one standard input.
+    """Raise an error if judgments and run both come from standard input.
 
     Raises:
         UsageError: Both are `-`.
@@ -173,7 +173,7 @@ def refuse_one_stdin_for_both(qrels: InputLike, run: InputLike) -> None:
 
 
 def count_threads(given: object) -> int:
-    """Say how many threads to use: as many as asked for, or one a processor.
+    """Return the number of threads to use (default: all cores).
 
     Raises:
         UsageError: The number is not positive.

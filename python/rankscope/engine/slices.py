@@ -1,4 +1,4 @@
-"""Makes the table of measures by group."""
+"""Evaluates measures by group."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def make_slices(
     interval: Interval | None,
     threads: int,
 ) -> Table:
-    """Make the table of the measures by group, the largest first.
+    """Make the table of measures by group, the largest group first.
 
     Raises:
         LimitError: There are too many groups.
@@ -59,7 +59,7 @@ def make_slices(
 
 
 def join_groups(attributes: Sequence[Groups]) -> Groups | None:
-    """Make one grouping of several: each different combination of values is a group."""
+    """Combine several groupings: each distinct combination of values is a group."""
     if len(attributes) < 2:
         return attributes[0] if attributes else None
     columns = [[values[code] for code in codes] for _, values, codes in attributes]
@@ -75,7 +75,7 @@ def join_groups(attributes: Sequence[Groups]) -> Groups | None:
 def make_intervals(
     answer: _core.Evaluation, codes: list[int], count: int, interval: Interval, threads: int
 ) -> list[list[tuple[float, float]]]:
-    """Make an interval around each measure over the queries of each group.
+    """Compute an interval for each measure over the queries of each group.
 
     Raises:
         PolicyError: A measure has no such interval.

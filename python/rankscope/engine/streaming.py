@@ -1,4 +1,4 @@
-"""Evaluates a table of files batch by batch, where the rows of each query are together."""
+"""Evaluates files batch by batch if the rows of each query are contiguous."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Reading:
     Args:
         attributes: The columns of what belongs to the query.
         ties: What decides between equal scores.
-        duplicates: What becomes of a document given twice in a query.
+        duplicates: What to do with a document that occurs twice in a query, as in `evaluate`.
         is_grouped: Whether to refuse rows of a query that are not together.
         threads: How many threads to use.
     """
@@ -49,7 +49,7 @@ class Reading:
 
 
 def can_stream(measures: list[Measure]) -> bool:
-    """Whether measures need not know all grades beforehand, as those made of functions do."""
+    """Check whether measures can be evaluated without knowing all grades first."""
     return not any(callable(value) for measure in measures for value in measure.parameters.values())
 
 
@@ -60,11 +60,11 @@ def evaluate_stream(
     interval: Interval | None,
     weights: Weights | None,
 ) -> Evaluation | None:
-    """Evaluate the batches of a table; nothing if the rows of a query are not together.
+    """Evaluate a table batch by batch, or return `None` if a query's rows aren't contiguous.
 
     Raises:
         InputError: The table is not of the format, or a column is missing.
-        FileError: A file cannot be read.
+        FileError: A file can't be read.
     """
     plan = make_plan(request, reading.ties, [], reading.duplicates)
     with open_file() as file:
@@ -126,7 +126,7 @@ def _push_batches(file: TableFile, plan: _core.Plan, reading: Reading) -> _core.
 
 
 def whole_queries(file: TableFile, query: str | None) -> Iterator[Any]:
-    """Bring batches together and apart, so that all rows of the last query of each are there."""
+    """Rearrange batches so that each ends with the last row of a query."""
     arrow, compute = load_arrow(), load_arrow("pyarrow.compute")
     carried = arrow.Table.from_batches([], file.schema)
     for batch in file:

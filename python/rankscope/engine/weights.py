@@ -1,4 +1,4 @@
-"""Reads how much each query counts."""
+"""Reads the weights of queries."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def read_weights(given: Weights | None, read_ids: Callable[[], list[str]]) -> list[float] | None:
-    """Read how much each query counts, in the order of the queries.
+    """Read the weight of each query, in the order of the queries.
 
     Raises:
         FormatError: A query has no weight, or a weight is none.
@@ -40,7 +40,7 @@ def read_weights(given: Weights | None, read_ids: Callable[[], list[str]]) -> li
 
 
 def are_weights(numbers: Sequence[float]) -> bool:
-    """Whether all are finite, none is negative, and one is above 0."""
+    """Check whether all weights are finite and none is negative, with at least one above 0."""
     return all(0 <= number < math.inf for number in numbers) and any(numbers)
 
 

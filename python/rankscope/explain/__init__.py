@@ -1,4 +1,4 @@
-"""Where a value comes from: its terms, its losses, and what would raise it."""
+"""Explanations: the terms of a value, its losses, and what would raise it."""
 
 from __future__ import annotations
 

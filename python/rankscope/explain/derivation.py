@@ -16,17 +16,17 @@ DIGITS = 4
 
 
 class Derivation:
-    """A value with what it is made of; the kinds of explanations derive from it."""
+    """A value with the terms it is made of: the base of all explanations."""
 
     __slots__ = ()
 
     @property
     def formula(self) -> str:
-        """The value as a formula with the numbers put in."""
+        """The value as a formula with the numbers filled in."""
         raise NotImplementedError
 
     def lay_out(self, digits: int = DIGITS) -> list[Block]:
-        """Lay it out as headings, sentences, equations and tables.
+        """Return the explanation as headings, sentences, equations and tables.
 
         Args:
             digits: Places after the point.
@@ -34,7 +34,7 @@ class Derivation:
         raise NotImplementedError
 
     def to_text(self, digits: int = DIGITS) -> str:
-        """Write it as plain text.
+        """Return the explanation as plain text.
 
         Args:
             digits: Places after the point.
@@ -44,7 +44,7 @@ class Derivation:
         return text.render(self.lay_out(digits))
 
     def to_markdown(self, digits: int = DIGITS) -> str:
-        """Write it as Markdown, with tables.
+        """Return the explanation as Markdown with tables.
 
         Args:
             digits: Places after the point.
@@ -54,7 +54,7 @@ class Derivation:
         return markdown.render(self.lay_out(digits))
 
     def to_latex(self, digits: int = DIGITS) -> str:
-        """Write it as LaTeX, for a document that uses amsmath.
+        """Return the explanation as LaTeX, for a document that uses amsmath.
 
         Args:
             digits: Places after the point.
@@ -64,7 +64,7 @@ class Derivation:
         return latex.render(self.lay_out(digits))
 
     def to_html(self, digits: int = DIGITS, *, is_page: bool = False) -> str:
-        """Write it as a piece of HTML that stands alone: it brings its own style, and no more.
+        """Return the explanation as a self-contained piece of HTML with its own style.
 
         Args:
             digits: Places after the point.
@@ -76,7 +76,7 @@ class Derivation:
         return write(self.lay_out(digits))
 
     def to_dict(self) -> dict[str, object]:
-        """Give it as plain values that JSON has too; what is no number is `None`."""
+        """Return the explanation as values that JSON can hold. NaN becomes `None`."""
         from rankscope.explain.derivation import to_plain  # noqa: PLC0415 - only where asked for
 
         plain = to_plain(self)
@@ -92,7 +92,7 @@ class Derivation:
 
 
 def to_plain(value: object) -> object:
-    """Give a record as a mapping; measures become names, and what is no number becomes `None`."""
+    """Return a record as a mapping. Measures become names, and NaN becomes `None`."""
     if isinstance(value, float):
         return value if math.isfinite(value) else None
     if value is None or isinstance(value, str | int):

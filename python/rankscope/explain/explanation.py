@@ -1,4 +1,4 @@
-"""An explanation: the derivation of one value as records, and four ways to write it."""
+"""The explanation of a value of cumulated gain, as records."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ class IdealRow:
 
 @record(frozen=True, slots=True)
 class Document:
-    """A document that the sums lack.
+    """A document that isn't part of the sums.
 
     Args:
         doc_id: What it is called, or `None`.
@@ -91,7 +91,7 @@ class Document:
 
 @record(frozen=True, slots=True)
 class Documents:
-    """Documents that the sums lack, as many as are shown.
+    """Documents that aren't part of the sums, as many as are shown.
 
     Args:
         shown: Those of the largest gains.
@@ -117,7 +117,7 @@ class Order:
 
 @record(frozen=True, slots=True)
 class LossSplit:
-    """Where the loss comes from; the three add up to 1 - nDCG.
+    """The sources of the loss. The three add up to 1 - nDCG.
 
     Args:
         retrieval: For relevant documents that were never retrieved.
@@ -149,7 +149,7 @@ class BestSwap:
 
 @record(frozen=True, slots=True)
 class Gap:
-    """Ranks that are not shown.
+    """A range of ranks that aren't shown.
 
     Args:
         first: The first of them.
@@ -164,7 +164,7 @@ class Gap:
 
 @record(frozen=True, slots=True)
 class Between:
-    """What minmax puts the sum between.
+    """The bounds between which minmax normalizes the sum.
 
     Args:
         worst: The sum of the worst order of what is judged.
@@ -177,7 +177,7 @@ class Between:
 
 @record(frozen=True, slots=True, kw_only=True)
 class Explanation(Derivation):
-    """The derivation of a measure of cumulated gain for one query; `explain` makes it.
+    """The derivation of a measure of cumulated gain for one query, as `explain` returns it.
 
     Args:
         measure: The measure.
@@ -235,13 +235,13 @@ class Explanation(Derivation):
 
     @property
     def formula(self) -> str:
-        """The value as a formula with the numbers put in, such as `(4/log2(2)) / (5/log2(2))`."""
+        """The value as a formula with numbers, such as `(4/log2(2)) / (5/log2(2))`."""
         from rankscope.explain.write.terms import write_formula  # noqa: PLC0415 - only where asked for
 
         return write_formula(self)
 
     def lay_out(self, digits: int = DIGITS) -> list[Block]:
-        """Lay it out as headings, sentences, equations and tables.
+        """Return the explanation as headings, sentences, equations and tables.
 
         Args:
             digits: Places after the point.

@@ -1,4 +1,4 @@
-"""An explanation of a measure that counts documents as relevant or not: AP, RR, P or R."""
+"""The explanation of a value of AP, RR, P or R, as records."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class RelevanceRow:
 
 @record(frozen=True, slots=True, kw_only=True)
 class RelevanceExplanation(Derivation):
-    """The derivation of AP, RR, P or R for one query; `Rankings.explain` makes it.
+    """The derivation of AP, RR, P or R for one query, as `Rankings.explain` returns it.
 
     Args:
         measure: The measure.
@@ -88,13 +88,13 @@ class RelevanceExplanation(Derivation):
 
     @property
     def formula(self) -> str:
-        """The value as a formula with the numbers put in, such as `(1/1 + 2/3) / 4`."""
+        """The value as a formula with numbers, such as `(1/1 + 2/3) / 4`."""
         from rankscope.explain.write.terms import write_relevance  # noqa: PLC0415 - only where asked for
 
         return write_relevance(self)
 
     def lay_out(self, digits: int = DIGITS) -> list[Block]:
-        """Lay it out as headings, sentences, equations and tables.
+        """Return the explanation as headings, sentences, equations and tables.
 
         Args:
             digits: Places after the point.

@@ -143,12 +143,12 @@ class Row:
 
 
 PROPERTIES = {
-    "swap_monotone": "Moving a document above one of a lower grade never lowers the value.",
-    "perfect_is_one": "The relevant documents alone, best first, cut nowhere, have the value 1.",
-    "cutoff_local": "The documents below the cutoff do not matter.",
+    "swap_monotone": "Moving a document above one with a lower grade never lowers the value.",
+    "perfect_is_one": "Without a cutoff, all relevant documents, best first, have the value 1.",
+    "cutoff_local": "The documents below the cutoff don't matter.",
     "bounded": "The value is between 0 and 1.",
-    "order_free": "The order of the documents does not matter.",
-    "binary": "Grades matter only as far as they reach `rel` or not.",
+    "order_free": "The order of the documents doesn't matter.",
+    "binary": "Only whether a grade reaches `rel` matters.",
 }
 
 

@@ -63,7 +63,7 @@ class Finding:
     hint: str = ""
 
     def to_dict(self) -> dict[str, str | bool]:
-        """Give all of it by name."""
+        """Return the fields by name."""
         return {"name": self.name, "is_good": self.is_good, "told": self.told, "hint": self.hint}
 
 

@@ -1,4 +1,4 @@
-"""One page that says what the numbers are, what they are made of, and how to get them again."""
+"""The report: values of runs on one page, what they are made of, and how to reproduce them."""
 
 from __future__ import annotations
 

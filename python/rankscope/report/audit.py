@@ -1,4 +1,4 @@
-"""What judgments that are not there, and ties, could still change."""
+"""What missing judgments and ties could still change."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 @record(frozen=True, slots=True, kw_only=True)
 class Bound:
-    """A mean, and what it could be.
+    """A mean, and its lowest and highest possible value.
 
     Args:
         value: The mean.
@@ -34,7 +34,7 @@ class Bound:
 
 @record(frozen=True, slots=True, kw_only=True)
 class TieSpread:
-    """A mean, and what it could be in other orders of equal scores.
+    """A mean, and its range over other orders of equal scores.
 
     Args:
         value: The mean.
@@ -57,7 +57,7 @@ class TieSpread:
 
 @record(frozen=True, slots=True, kw_only=True)
 class Pair:
-    """Two runs, and whether one is better whatever the unjudged documents are.
+    """Two runs, and whether one is better whatever grades the unjudged documents have.
 
     Args:
         first: The name of the one.
@@ -78,7 +78,7 @@ class Pair:
 
 @record(frozen=True, slots=True, kw_only=True)
 class BoundTable:
-    """What unjudged documents could still change.
+    """The table of what unjudged documents could still change.
 
     Args:
         measure: Of which measure.
@@ -97,7 +97,7 @@ class BoundTable:
 
 @record(frozen=True, slots=True, kw_only=True)
 class TieTable:
-    """What the order of ties could still change.
+    """The table of what the order of ties could still change.
 
     Args:
         measure: Of which measure.

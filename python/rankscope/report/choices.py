@@ -1,4 +1,4 @@
-"""What the values of a policy mean, in a sentence each."""
+"""Explains the fields of a policy, one sentence each."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ MEANINGS: dict[str, dict[str, str]] = {
 
 
 def explain_policy(policy: Policy) -> tuple[Choice, ...]:
-    """Say what each field of a policy means."""
+    """Return a sentence about each field of a policy."""
     values = policy.to_dict()
     return tuple(
         Choice(field=field, value=_write(values[field]), meaning=_mean(field, values[field]))

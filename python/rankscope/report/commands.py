@@ -1,4 +1,4 @@
-"""The command lines, or the call, that give the numbers of a report again."""
+"""The commands, or the call, that reproduce a report."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def write_commands(
     interval: Interval | None,
     options: Sequence[tuple[str, str]],
 ) -> tuple[Command, ...]:
-    """Write what gives the numbers, and the report, again.
+    """Return the commands that reproduce the values and the report.
 
     Args:
         held: What was read: the judgments and the runs, or one table.
@@ -56,7 +56,7 @@ def write_commands(
 
 
 def _can_be_said(held: Sequence[Held], interval: Interval | None) -> bool:
-    """Whether a command line can say what was read, and which intervals were made."""
+    """Check whether commands can express the inputs and intervals."""
     columns: dict[str, str] = {}
     for role, name in (pair for each in held for pair in _columns(each).items()):
         if columns.setdefault(role, name) != name:
@@ -94,7 +94,7 @@ def _join(words: Sequence[str]) -> str:
 
 
 def _quote(word: str) -> str:
-    r"""Quote a word for a shell; what cannot be seen is written as Bash reads it.
+    r"""Quote a word for a shell, with invisible characters escaped as in Bash.
 
     Examples:
         >>> print(_quote("a run"), _quote("a\trun"))

@@ -1,4 +1,4 @@
-"""Gathers what a report shows from the results of an evaluation."""
+"""Collects the contents of a report from results."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def gather(
     level: float | None,
     worst: int,
 ) -> Report:
-    """Gather what a report shows.
+    """Collect the contents of a report.
 
     Args:
         runs: The results of each run, all of the same measures under one policy.
@@ -201,7 +201,7 @@ def _count(cell: Cell) -> int:
 
 
 def _find_worst(run: EvaluatedRun, limit: int) -> tuple[WorstQuery, ...]:
-    """The lowest values of queries with relevant documents; of equal ones, those with most."""
+    """Find the lowest values of queries with relevant documents."""
     measure = run.evaluation.measures[0]
     values = run.evaluation.per_query_list(measure)
     relevant, found, retrieved = (
@@ -242,7 +242,7 @@ def _list(run: EvaluatedRun, query: str, k: int) -> tuple[ListedDocument, ...]:
 
 
 def _choose_shown(runs: Sequence[EvaluatedRun]) -> list[int]:
-    """Which queries the tables show: all, or those with the lowest values of the first run."""
+    """Choose the queries to show: all, or those with the lowest values of the first run."""
     evaluation = runs[0].evaluation
     values = evaluation.per_query_list(evaluation.measures[0])
     most = max(1, MOST_VALUES // (len(runs) * len(evaluation.measures)))
@@ -255,7 +255,7 @@ def _choose_shown(runs: Sequence[EvaluatedRun]) -> list[int]:
 def _make_tables(
     runs: Sequence[EvaluatedRun], names: Sequence[str], shown: list[int]
 ) -> tuple[QueryTable, ...]:
-    """A table a measure where there are several runs, and one table of all where there is one."""
+    """Make one table per measure for several runs, or one table of all measures for one run."""
     first = runs[0]
     measures = [measure.name for measure in first.evaluation.measures]
     ids = first.evaluation.query_ids
@@ -286,7 +286,7 @@ def _spread(row: Sequence[float]) -> float:
 
 
 def _merge_notes(runs: Sequence[EvaluatedRun], names: Sequence[str]) -> tuple[Remark, ...]:
-    """Each note once, with the runs that it was seen in; without them where it was in all."""
+    """Merge notes, each with the runs it occurs in unless it occurs in all."""
     seen: dict[Diagnostic, list[str]] = {}
     for name, run in zip(names, runs, strict=True):
         for note in run.evaluation.notes:

@@ -1,4 +1,4 @@
-"""What values lack, and through what."""
+"""The losses of values."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 @record(frozen=True, slots=True, kw_only=True)
 class Ledger:
-    """What a value lacks to 1, and through what; the terms add up to 1.
+    """The losses of a value. They add up to 1 with the value.
 
     Args:
         value: The value.
@@ -34,7 +34,7 @@ class Ledger:
 
     @property
     def losses(self) -> dict[str, float]:
-        """The losses by name, as far as they are observable."""
+        """The observable losses by name."""
         named = {
             "ordering": self.ordering,
             "truncation": self.truncation,
@@ -45,14 +45,14 @@ class Ledger:
 
     @property
     def largest_loss(self) -> str:
-        """The name of the largest loss; empty where nothing is lost."""
+        """The name of the largest loss, empty if there is none."""
         name, loss = max(self.losses.items(), key=lambda pair: pair[1])
         return name if loss > 0 else ""
 
 
 @record(frozen=True, slots=True, kw_only=True)
 class LossTable:
-    """The ledgers of a measure.
+    """The losses of a measure.
 
     Args:
         measure: Its name.
@@ -70,18 +70,18 @@ class LossTable:
 
     @property
     def observes_retrieval(self) -> bool:
-        """Whether it is known which relevant documents were not retrieved."""
+        """Whether it is known which relevant documents weren't retrieved."""
         return all(ledger.retrieval is not None for ledger in self.ledgers)
 
     @property
     def has_undefined(self) -> bool:
-        """Whether anything is lost by queries without an ideal."""
+        """Whether queries without an ideal cause any loss."""
         rows = [*self.ledgers, *(ledger for _, ledger in self.parts)]
         return any(ledger.undefined != 0 for ledger in rows)
 
 
 def read_losses(measure: Measure, found: Sequence[Losses | str], *, most: int) -> LossTable:
-    """Read the ledgers of a measure.
+    """Return the losses of a measure.
 
     Args:
         measure: The measure.
@@ -114,7 +114,7 @@ def _read_ledger(losses: Losses) -> Ledger:
 
 
 def read_ledgers(losses: Losses, table: Table) -> list[Ledger]:
-    """The ledger of each row of a table of losses: of each query, or of each part."""
+    """Return the losses of each row of a table: of each query, or of each slice."""
     names = ("value", "ordering", "truncation", "retrieval", "undefined")
     rows = zip(*(table.array(name).tolist() for name in names), strict=True)
     return [

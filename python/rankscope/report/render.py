@@ -1,4 +1,4 @@
-"""Makes the page of a report: one file, with its style and its script inside."""
+"""Renders the page of a report: one file that includes its style and script."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def render(report: Report) -> str:
-    """Make the page.
+    """Render the page.
 
     Raises:
         UsageError: Jinja is not installed.
@@ -35,7 +35,7 @@ def render(report: Report) -> str:
 
 
 def _write_csp(style: str, script: str) -> str:
-    """Let the browser run and apply what stands in the page, and load nothing."""
+    """Write a policy that allows the page's own script and style, and nothing else."""
     return "; ".join(
         [
             "default-src 'none'",

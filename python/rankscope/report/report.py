@@ -1,4 +1,4 @@
-"""Everything that a report shows, as frozen records."""
+"""The contents of a report, as frozen records."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class InputFile:
 
 @record(frozen=True, slots=True, kw_only=True)
 class Mean:
-    """The value of a measure over all queries of a run.
+    """The mean of a measure over the queries of a run.
 
     Args:
         measure: Its name.
@@ -56,7 +56,7 @@ class Mean:
 
 @record(frozen=True, slots=True, kw_only=True)
 class MeasureFacts:
-    """What a measure is.
+    """Facts about a measure.
 
     Args:
         name: Its canonical name.
@@ -90,7 +90,7 @@ class ListedDocument:
 
 @record(frozen=True, slots=True, kw_only=True)
 class WorstQuery:
-    """A query in which a run has a low value.
+    """A query for which a run has a low value.
 
     Args:
         query_id: Its id.
@@ -115,7 +115,7 @@ class WorstQuery:
 
 @record(frozen=True, slots=True, kw_only=True)
 class RunFacts:
-    """What is known of a run.
+    """Facts about a run.
 
     Args:
         name: What the page calls it.
@@ -153,13 +153,13 @@ class QueryTable:
     spreads: tuple[float, ...]
 
     def rows(self) -> Iterator[tuple[str, int, tuple[float, ...]]]:
-        """Give each query with its relevant documents and its values."""
+        """Return each query with its relevant documents and its values."""
         return zip(self.query_ids, self.relevant, zip(*self.values, strict=True), strict=True)
 
 
 @record(frozen=True, slots=True, kw_only=True)
 class Part:
-    """The queries that have one value of an attribute.
+    """A slice: the queries with one value of an attribute.
 
     Args:
         name: The value.
@@ -174,7 +174,7 @@ class Part:
 
 @record(frozen=True, slots=True, kw_only=True)
 class Slices:
-    """The measures by the values of an attribute.
+    """The measures by slice of an attribute.
 
     Args:
         attribute: Its name, or several with commas between.
@@ -189,7 +189,7 @@ class Slices:
 
 @record(frozen=True, slots=True, kw_only=True)
 class Choice:
-    """A field of the policy, and what it means.
+    """A field of the policy, and its meaning.
 
     Args:
         field: Its name.
@@ -204,7 +204,7 @@ class Choice:
 
 @record(frozen=True, slots=True, kw_only=True)
 class Remark:
-    """Something suspicious but legal, and where it was seen.
+    """A diagnostic, and where it occurs.
 
     Args:
         note: What it was.
@@ -217,7 +217,7 @@ class Remark:
 
 @record(frozen=True, slots=True, kw_only=True)
 class Command:
-    """What gives a number again.
+    """A command that reproduces a value.
 
     Args:
         purpose: What it gives.
@@ -230,7 +230,7 @@ class Command:
 
 @record(frozen=True, slots=True, kw_only=True)
 class Report:
-    """All that a report shows; `to_html` makes the page of it, `write` a file.
+    """A report. `to_html` renders it as a page, and `write` writes the page to a file.
 
     One input gives one report, byte by byte: it has no date in it.
 
@@ -282,11 +282,11 @@ class Report:
     commands: tuple[Command, ...]
 
     def means_of(self, measure: str) -> tuple[Mean, ...]:
-        """Give the mean of a measure in each run."""
+        """Return the mean of a measure for each run."""
         return tuple(mean for run in self.runs for mean in run.means if mean.measure == measure)
 
     def to_html(self) -> str:
-        """Make the page: one file that needs no other.
+        """Return the page, which needs no other files.
 
         Raises:
             UsageError: Jinja is not installed.
@@ -296,7 +296,7 @@ class Report:
         return render(self)
 
     def write(self, path: str | os.PathLike[str]) -> None:
-        """Write the page to a file, whole or not at all.
+        """Write the page to a file, completely or not at all.
 
         Raises:
             UsageError: Jinja is not installed.

@@ -1,4 +1,4 @@
-"""What was read, so that it can be read again: files, their sizes and their hashes."""
+"""The sources of a report: files, their sizes and hashes."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ ROLES = {"qrels": "judgments", "run": "run", "table": "table"}
 
 @record(frozen=True, slots=True, kw_only=True)
 class Held:
-    """An input, and what is known of its bytes.
+    """An input, with the sizes and hashes of its files.
 
     Args:
         value: What is to be read: what was given, or the bytes of what can be read only once.
@@ -41,7 +41,7 @@ class Held:
     stamps: dict[str, Stamp]
 
     def check(self) -> None:
-        """Refuse files that are others by now than those that were hashed.
+        """Raise an error for files that have changed since they were hashed.
 
         Raises:
             FileError: One is.
@@ -57,12 +57,12 @@ class Held:
 
 
 def hold(given: InputLike, role: str, name: str = "") -> Held:
-    """Hash an input, and hold what can be read only once.
+    """Hash an input, and read it into memory if it can be read only once.
 
     Args:
         given: The input, as `evaluate` takes it.
         role: `qrels`, `run` or `table`.
-        name: What the report calls it; its path where left out.
+        name: The name in the report (default: the path).
 
     What cannot be read has no files: reading it says why.
     """

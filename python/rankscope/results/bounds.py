@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @record(frozen=True, slots=True)
 class BoundedMean:
-    """A mean, and what it could be.
+    """A mean, and its lowest and highest possible value.
 
     Args:
         value: The mean, as it is evaluated.

@@ -6,15 +6,15 @@ import math
 
 from rankscope.records import record
 from rankscope.results.table import Table
+from rankscope.results.tables import Tabular
 from rankscope.results.text import format_value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    import pandas as pd
-    import polars as pl
-    import pyarrow as pa
+    from collections.abc import Mapping
 
     from rankscope.results.table import Cell
+    from rankscope.results.tables import Held
 
 
 @record(frozen=True, slots=True)
@@ -77,7 +77,7 @@ class QueryDifference:
 
 
 @record(frozen=True, slots=True, kw_only=True)
-class Difference:
+class Difference(Tabular):
     """Two conventions, and all that makes their numbers differ.
 
     Args:
@@ -122,32 +122,8 @@ class Difference:
             ],
         }
 
-    def to_pandas(self) -> pd.DataFrame:
-        """Give a pandas data frame, one row a query with two values.
-
-        Raises:
-            UsageError: pandas is not installed.
-        """
-        return self.table.to_pandas()
-
-    def to_polars(self) -> pl.DataFrame:
-        """Give a Polars data frame, one row a query with two values.
-
-        Raises:
-            UsageError: Polars is not installed.
-        """
-        return self.table.to_polars()
-
-    def to_arrow(self) -> pa.Table:
-        """Give an Arrow table, one row a query with two values.
-
-        Raises:
-            UsageError: pyarrow is not installed.
-        """
-        return self.table.to_arrow()
-
-    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
-        return self.table.__arrow_c_stream__(requested_schema)
+    def _tabulate(self) -> Mapping[str, Held]:
+        return self.table.columns
 
     def __str__(self) -> str:
         lines = _heads(self)

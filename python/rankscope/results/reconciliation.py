@@ -7,19 +7,17 @@ import math
 from rankscope.errors import UsageError
 from rankscope.records import record
 from rankscope.results.table import Table
+from rankscope.results.tables import Tabular
 from rankscope.results.text import format_value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    import pandas as pd
-    import polars as pl
-    import pyarrow as pa
+    from collections.abc import Callable, Mapping, Sequence
 
     from rankscope.measures import Measure
     from rankscope.results.difference import Difference
     from rankscope.results.table import Cell
+    from rankscope.results.tables import Held
 
 WIDTH = 96
 MOST_DEVIATIONS = 10
@@ -79,7 +77,7 @@ class Deviation:
         return f"{self.rule}={self.setting} in {names}: {format_value(self.value)}"
 
 
-class Reconciliation:
+class Reconciliation(Tabular):
     """A measure under every convention, grouped by equal values.
 
     Examples:
@@ -170,32 +168,8 @@ class Reconciliation:
         """Give a mapping of convention to value, queries, measure, policy, and what it is."""
         return self.table.to_dict()
 
-    def to_pandas(self) -> pd.DataFrame:
-        """Give a pandas data frame, one row a convention.
-
-        Raises:
-            UsageError: pandas is not installed.
-        """
-        return self.table.to_pandas()
-
-    def to_polars(self) -> pl.DataFrame:
-        """Give a Polars data frame, one row a convention.
-
-        Raises:
-            UsageError: Polars is not installed.
-        """
-        return self.table.to_polars()
-
-    def to_arrow(self) -> pa.Table:
-        """Give an Arrow table, one row a convention.
-
-        Raises:
-            UsageError: pyarrow is not installed.
-        """
-        return self.table.to_arrow()
-
-    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
-        return self.table.__arrow_c_stream__(requested_schema)
+    def _tabulate(self) -> Mapping[str, Held]:
+        return self.table.columns
 
     def __getitem__(self, name: str) -> float:
         for each in self._reckonings:

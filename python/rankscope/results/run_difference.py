@@ -5,20 +5,18 @@ from __future__ import annotations
 from rankscope.records import record
 from rankscope.results.losses import NOT_OBSERVABLE
 from rankscope.results.table import Table
+from rankscope.results.tables import Tabular
 from rankscope.results.text import format_value, show
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
-    import pandas as pd
-    import polars as pl
-    import pyarrow as pa
-
     from rankscope.data.diagnostics import Diagnostic
     from rankscope.data.policy import Policy
     from rankscope.measures import Measure
     from rankscope.results.bounds import Bounds
+    from rankscope.results.tables import Held
 
 SHOWN = 10
 """How many queries and documents a difference prints."""
@@ -70,7 +68,7 @@ class DocumentMoves:
 
 
 @record(frozen=True, slots=True, kw_only=True)
-class RunDifference:
+class RunDifference(Tabular):
     """Two runs, and where the difference between their values comes from.
 
     The difference is the second run's value less the first's, over the queries for which both have
@@ -138,32 +136,8 @@ class RunDifference:
             "queries": [dict(zip(names, row, strict=True)) for row in self.queries.rows()],
         }
 
-    def to_pandas(self) -> pd.DataFrame:
-        """Give a pandas data frame, one row a query.
-
-        Raises:
-            UsageError: pandas is not installed.
-        """
-        return self.queries.to_pandas()
-
-    def to_polars(self) -> pl.DataFrame:
-        """Give a Polars data frame, one row a query.
-
-        Raises:
-            UsageError: Polars is not installed.
-        """
-        return self.queries.to_polars()
-
-    def to_arrow(self) -> pa.Table:
-        """Give an Arrow table, one row a query.
-
-        Raises:
-            UsageError: pyarrow is not installed.
-        """
-        return self.queries.to_arrow()
-
-    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
-        return self.queries.__arrow_c_stream__(requested_schema)
+    def _tabulate(self) -> Mapping[str, Held]:
+        return self.queries.columns
 
     def __str__(self) -> str:
         lines = _heads(self)

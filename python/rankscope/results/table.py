@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rankscope.results import tables
+from rankscope.results.tables import Tabular
 from rankscope.results.text import format_value, show
 
 TYPE_CHECKING = False
@@ -10,9 +10,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from typing import Any, TypeAlias
 
-    import pandas as pd
-    import polars as pl
-    import pyarrow as pa
     from numpy.typing import NDArray
 
     Cell = str | int | float | None
@@ -20,7 +17,7 @@ if TYPE_CHECKING:
     Column: TypeAlias = Held | Callable[[], Held]
 
 
-class Table:
+class Table(Tabular):
     """Named columns of one length; immutable.
 
     A cell is a text, a number, or `None` where there is nothing to say. Columns that are arrays
@@ -47,6 +44,11 @@ class Table:
     def names(self) -> tuple[str, ...]:
         """The names of the columns."""
         return tuple(self._given)
+
+    @property
+    def columns(self) -> dict[str, Held]:
+        """The columns, by name."""
+        return {name: self._read(name) for name in self._given}
 
     def column(self, name: str) -> tuple[Cell, ...]:
         """Give a column.
@@ -76,36 +78,12 @@ class Table:
         names = self.names[1:]
         return {str(key): dict(zip(names, rest, strict=True)) for key, *rest in self.rows()}
 
-    def to_pandas(self) -> pd.DataFrame:
-        """Give a pandas data frame.
-
-        Raises:
-            UsageError: pandas is not installed.
-        """
-        return tables.to_pandas(self._columns())
-
-    def to_polars(self) -> pl.DataFrame:
-        """Give a Polars data frame.
-
-        Raises:
-            UsageError: Polars is not installed.
-        """
-        return tables.to_polars(self._columns())
-
-    def to_arrow(self) -> pa.Table:
-        """Give an Arrow table.
-
-        Raises:
-            UsageError: pyarrow is not installed.
-        """
-        return tables.to_arrow(self._columns())
-
-    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
-        return self.to_arrow().__arrow_c_stream__(requested_schema)
+    def _tabulate(self) -> Mapping[str, Held]:
+        return self.columns
 
     def __len__(self) -> int:
         held = [column for column in self._given.values() if not callable(column)]
-        return len(held[0]) if held else len(next(iter(self._columns().values()), ()))
+        return len(held[0]) if held else len(next(iter(self.columns.values()), ()))
 
     def __str__(self) -> str:
         cells = self.rows()
@@ -139,9 +117,6 @@ class Table:
         if callable(column):
             column = self._given[name] = column()
         return column
-
-    def _columns(self) -> dict[str, Held]:
-        return {name: self._read(name) for name in self._given}
 
 
 def _show(cell: Cell) -> str:

@@ -66,3 +66,40 @@ def to_arrow(columns: Mapping[str, Held]) -> pa.Table:
         }
     )
     return table
+
+
+class Tabular:
+    """A result that leaves as a table of pandas, Polars or Arrow."""
+
+    __slots__ = ()
+
+    def _tabulate(self) -> Mapping[str, Held]:
+        """Return the columns of the table, by name."""
+        raise NotImplementedError
+
+    def to_pandas(self) -> pd.DataFrame:
+        """Return the table as a pandas data frame.
+
+        Raises:
+            UsageError: pandas is not installed.
+        """
+        return to_pandas(self._tabulate())
+
+    def to_polars(self) -> pl.DataFrame:
+        """Return the table as a Polars data frame.
+
+        Raises:
+            UsageError: Polars is not installed.
+        """
+        return to_polars(self._tabulate())
+
+    def to_arrow(self) -> pa.Table:
+        """Return the table as an Arrow table.
+
+        Raises:
+            UsageError: pyarrow is not installed.
+        """
+        return to_arrow(self._tabulate())
+
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
+        return self.to_arrow().__arrow_c_stream__(requested_schema)

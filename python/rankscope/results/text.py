@@ -13,7 +13,7 @@ def format_value(value: float) -> str:
 
 
 def format_share(share: float) -> str:
-    """Write a share in percent.
+    """Write a share as a percentage.
 
     Examples:
         >>> print(format_share(0.1234))

@@ -1,4 +1,4 @@
-"""Where the marks of a chart lie, in percent of its width, so that it fits every page."""
+"""Computes positions in charts, in percent of the width so that charts fit every page."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ class Axis:
     places: int
 
     def place(self, value: float) -> float:
-        """Give where a value lies, from 0 to 100."""
+        """Return the position of a value, from 0 to 100."""
         share = (value - self.low) / (self.high - self.low)
         return round(100 * min(max(share, 0.0), 1.0), 3)
 
@@ -75,7 +75,7 @@ class Axis:
 def choose_axis(
     values: Iterable[float], within: tuple[float, float] = (-math.inf, math.inf)
 ) -> Axis:
-    """Choose a scale for values, with round numbers on it.
+    """Choose an axis for values, with ticks at round numbers.
 
     Args:
         values: What it has to show.
@@ -100,7 +100,7 @@ def choose_axis(
 
 @record(frozen=True, slots=True)
 class Segment:
-    """A piece of a bar.
+    """A segment of a bar.
 
     Args:
         name: What it stands for.
@@ -116,7 +116,7 @@ class Segment:
 
 
 def stack(ledger: Ledger) -> list[Segment]:
-    """Lay the terms of a ledger end to end; those below 0, of negative grades, have no width."""
+    """Stack a value and its losses as segments. Negative ones have no width."""
     segments = []
     start = 0.0
     for name, value in {"value": ledger.value, **ledger.losses}.items():
@@ -128,13 +128,13 @@ def stack(ledger: Ledger) -> list[Segment]:
 
 
 def span(means: Iterable[Mean]) -> Axis:
-    """Choose a scale for means and the ends of their intervals."""
+    """Choose an axis for means and the ends of their intervals."""
     return choose_axis(
         end for mean in means for end in (mean.lower, mean.value, mean.upper) if end is not None
     )
 
 
 def _round_step(most: float) -> float:
-    """The largest of 1, 2, 5, 10, … times a power of ten that is not above a number."""
+    """Return the largest of 1, 2 or 5 times a power of ten that is at most a number."""
     power = 10.0 ** math.floor(math.log10(most))
     return next(factor * power for factor in (5, 2, 1) if factor * power <= most * (1 + 1e-9))

@@ -1,4 +1,4 @@
-"""Fills the templates of pages: what is written of texts and numbers, everything escaped."""
+"""Renders templates of pages, with everything escaped, and formats text and numbers."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ LEVELS = 5
 
 
 def make_environment(*packages: str, extra: str) -> Environment:
-    """Make what fills templates: all that is put into them is escaped.
+    """Make an environment that renders templates and escapes everything.
 
     Args:
         packages: Where templates are looked for, one after the other.
@@ -79,7 +79,7 @@ def read_template(name: str) -> str:
 
 
 def shorten(text: object) -> str:
-    r"""Show a text on one line, what is not printable escaped, and cut where it is very long.
+    r"""Write text on one line, with unprintable characters escaped, shortened if very long.
 
     Examples:
         >>> print(shorten("a\u202eb"), len(shorten("a" * 1_000_000)))
@@ -92,7 +92,7 @@ def shorten(text: object) -> str:
 
 
 def mark_breaks(text: str) -> Markup:
-    """Say where a long name may go on in the next line: after what joins its words.
+    """Mark where a long name can break: after the characters that join its words.
 
     Examples:
         >>> print(mark_breaks("<old>_bm25.run"))
@@ -104,7 +104,7 @@ def mark_breaks(text: str) -> Markup:
 
 
 def write_derivation(explanation: Explanation) -> Markup:
-    """Write where a value comes from, without what the page around it says."""
+    """Write the explanation of a value, without what the page around it says."""
     from markupsafe import Markup  # noqa: PLC0415 - Jinja brings it
 
     blocks = explanation.lay_out(DIGITS)
@@ -113,17 +113,17 @@ def write_derivation(explanation: Explanation) -> Markup:
 
 
 def write_value(value: float | None) -> str:
-    """Write a value with four places; a dash where there is none."""
+    """Write a value with four decimals, a dash if there is none."""
     return "–" if value is None or math.isnan(value) else format_value(value)
 
 
 def write_exactly(value: float | None) -> str:
-    """Write a value so that rows can be ordered by it; nothing where there is none."""
+    """Write a value for sorting rows, empty if there is none."""
     return "" if value is None or math.isnan(value) else f"{value:.9g}"
 
 
 def write_count(count: int) -> str:
-    """Write a count with commas between thousands."""
+    """Write a count with thousands separators."""
     return f"{count:,}"
 
 
@@ -133,12 +133,12 @@ def write_size(size: int) -> str:
 
 
 def write_percent(share: float) -> str:
-    """Write a share in percent."""
+    """Write a share as a percentage."""
     return "–" if math.isnan(share) else format_share(share)
 
 
 def shade(value: float) -> str:
-    """Give the shade of a cell, by which values between 0 and 1 are told at a glance.
+    """Return the shade of a cell for a value between 0 and 1.
 
     Examples:
         >>> [shade(value) for value in (0.0, 0.5, 1.0, 3.0)]

@@ -87,7 +87,7 @@ def test_threads_begin_and_end() -> None:
 
         def step(self) -> int:
             """Hang."""
-            ends.wait(20)
+            ends.wait(300)
             return 0
 
     world = World("a", "b")
@@ -103,7 +103,7 @@ def test_threads_begin_and_end() -> None:
     # That the webhook hangs keeps no project from its turn.
     for _ in range(3):
         goes.clear()
-        assert goes.wait(20)
+        assert goes.wait(300)
     assert not scheduler.stop(0.01)
     ends.set()
     assert scheduler.stop()
@@ -119,7 +119,7 @@ def test_what_is_raised_is_told_and_the_next_time_comes() -> None:
 
     repeater = Repeater(fail, seconds=0, name="test", complain=told.append)
     repeater.start()
-    assert all(seen.acquire(timeout=20) for _ in range(3))
+    assert all(seen.acquire(timeout=300) for _ in range(3))
     assert repeater.stop()
     assert len(told) >= 3
 

@@ -121,12 +121,23 @@ def test_slices_versions_quality_and_the_baseline_are_those_of_python(reader: Re
 
 def test_a_project_that_is_not_configured_says_so(service: Service) -> None:
     key = service.make_key("new", "read")
+    others = {
+        "/metrics": 200,
+        "/openapi.json": 200,
+        "/v1/alerts": 200,
+        "/v1/notifications": 200,
+        "/v1/overview": 200,
+        "/v1/rules": 200,
+        "/v1/rules/{name}": 404,
+        "/v1/versions": 200,
+        "/v1/webhook": 200,
+    }
     for endpoint in list_endpoints():
         if endpoint.scope == "read" and endpoint.method == "GET" and endpoint.kind == "api":
             needed = {one.name: "nDCG@5" for one in endpoint.parameters if one.is_needed}
             path = f"{endpoint.path}?{urlencode(needed)}" if needed else endpoint.path
             answer = service.ask("GET", path.replace("{ranking_id:id}", "r1"), key=key)
-            assert answer.status_code in {200, 404, 409, 422}
+            assert answer.status_code == others.get(endpoint.path, 409), path
             if answer.status_code == 409:
                 assert answer.json()["error"]["code"] == "not_configured"
                 assert answer.json()["error"]["hint"]
@@ -288,7 +299,6 @@ def test_a_configuration_that_cannot_be_changes_nothing(
     reader: Reader, changes: dict[str, Any]
 ) -> None:
     answer = change(reader, "PUT", "/v1/configuration", MUSIC.to_dict() | changes)
-    assert (answer.status_code, answer.json()["error"]["code"]) != (500, "internal")
     assert answer.status_code == 422
     assert reader.read("/v1/configuration") == MUSIC.to_dict()
 
@@ -554,5 +564,4 @@ def test_a_limit_is_a_number_within_bounds(reader: Reader, limit: str) -> None:
 )
 def test_a_silence_has_an_end(reader: Reader, body: dict[str, Any]) -> None:
     answer = change(reader, "POST", "/v1/rules/quality/silence", body)
-    assert answer.status_code in {404, 422}
-    assert answer.status_code == 422 or set(body) == {"until"}
+    assert answer.status_code == 422

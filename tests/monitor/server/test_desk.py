@@ -45,7 +45,7 @@ def test_more_than_may_wait_have_to_come_back(service: Service) -> None:
         with lock:
             running.append(1)
             most.append(len(running))
-        gate.wait(30)
+        gate.wait(300)
         with lock:
             running.pop()
 
@@ -82,7 +82,7 @@ def test_who_waits_for_the_same_gets_the_same_answer(service: Service) -> None:
     def work(monitor: Monitor) -> tuple[str, int]:
         begun.append(monitor.project)
         started.set()
-        gate.wait(30)
+        gate.wait(300)
         return monitor.project, len(begun)
 
     async def ask() -> list[tuple[str, int]]:

@@ -47,7 +47,7 @@ class Listener:
         self.port = int(self.process.stdout.readline())
 
     def connect(self) -> socket.socket:
-        return socket.create_connection(("127.0.0.1", self.port), timeout=30)
+        return socket.create_connection(("127.0.0.1", self.port), timeout=300)
 
     def head(self, *more: str) -> bytes:
         lines = [
@@ -178,7 +178,7 @@ def test_it_ends_when_it_is_asked_to(tmp_path: Path) -> None:
     head = made.head(f"Content-Length: {len(body)}", "Connection: close")
     assert status_of(made.ask(head + body, ends=False)) == "200"
     made.process.send_signal(signal.SIGTERM)
-    _, log = made.process.communicate(timeout=30)
+    _, log = made.process.communicate(timeout=300)
     assert made.process.returncode == 0
     lines = [json.loads(line) for line in log.splitlines()]
     assert [line["status"] for line in lines] == [200]
@@ -278,7 +278,7 @@ def test_whoever_is_killed_has_kept_what_it_acknowledged(tmp_path: Path) -> None
         sent += 1500
         for thread in threads:
             thread.start()
-        assert enough.wait(30), number
+        assert enough.wait(300), number
         made.process.kill()
         made.process.communicate()
         for thread in threads:

@@ -6,7 +6,6 @@ import tempfile
 from collections import Counter
 from pathlib import Path
 
-from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 from rankscope.monitor.events.event import Label, Ranking
@@ -14,6 +13,7 @@ from rankscope.monitor.store.records import Deleted, Version
 from rankscope.monitor.store.sqlite.store import SQLiteStore
 from rankscope.records import replace
 
+from tests.generated import examples
 from tests.monitor.store.logs import TIMES, events
 from tests.monitor.store.read_back import read_back
 
@@ -130,5 +130,5 @@ class Model(RuleBasedStateMachine):
         assert self.store.count_pending(PROJECT) == counted
 
 
-Model.TestCase.settings = settings(max_examples=20, stateful_step_count=12, deadline=None)
+Model.TestCase.settings = examples(10, stateful_step_count=12)
 TestModel = Model.TestCase

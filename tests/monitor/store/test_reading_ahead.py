@@ -39,7 +39,7 @@ def test_one_piece_is_made_while_another_is_worked_on() -> None:
 
     pieces = read_ahead(make())
     assert next(pieces) == 1
-    assert is_made.wait(30)
+    assert is_made.wait(300)
     assert list(pieces) == [2]
 
 

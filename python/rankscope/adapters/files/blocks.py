@@ -1,4 +1,4 @@
-"""Cuts a text into blocks of whole records, checks their bytes, and knows the lines of rows."""
+"""Splits text into blocks of whole records, checks their bytes, and tracks line numbers."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ LONE_CR = re.compile(rb"\r(?!\n|\Z)")
 
 @record(frozen=True, slots=True)
 class Lines:
-    """The lines of the rows of a block.
+    """The line numbers of the rows of a block.
 
     Args:
         first: The line of the first row.
@@ -34,13 +34,13 @@ class Lines:
     starts: NDArray[np.int64] | None = None
 
     def of_row(self, row: int) -> int:
-        """The 1-based line of a row of the block, counted from 0."""
+        """Return the 1-based line number of a row, whose index starts at 0."""
         return self.first + (row if self.starts is None else int(self.starts[row]))
 
 
 @record(frozen=True, slots=True)
 class Block:
-    """Some whole records of a text.
+    """Some whole records of text.
 
     Args:
         text: Their bytes, which are UTF-8.
@@ -54,7 +54,7 @@ class Block:
 
 
 class Blocks:
-    """The blocks of a text whose records are lines, one after another.
+    """Reads text whose records are lines, block by block.
 
     Args:
         source: The text.
@@ -94,11 +94,11 @@ class Blocks:
                 raise self.refuse_long(rest, line)
 
     def find_end(self, text: bytes) -> int:
-        """Find where the last whole record ends; 0 where there is none."""
+        """Find where the last whole record ends, 0 if there is none."""
         return text.rfind(b"\n") + 1
 
     def check(self, text: bytes, line: int) -> InputError | None:
-        """Find bytes that no text has: NUL, a carriage return alone, what is not UTF-8."""
+        """Find bytes that are not valid in text: NUL, a lone carriage return, invalid UTF-8."""
         found: list[tuple[int, Callable[[int], InputError]]]
         found = [(text.find(b"\0"), self._nul), (self.find_lone_cr(text), self._lone_cr)]
         if not text.isascii():
@@ -115,7 +115,7 @@ class Blocks:
         return self.place(say(text[at]), text, at, line)
 
     def find_long(self, text: bytes) -> int:
-        """Find the first record that is too long; -1 where there is none."""
+        """Find the first record that is too long, -1 if there is none."""
         step = self._longest // 2
         at = 0
         # A line that is too long has no end in one of these steps.
@@ -130,12 +130,12 @@ class Blocks:
         return start if is_long else -1
 
     def find_lone_cr(self, text: bytes) -> int:
-        """Find the first carriage return that no newline follows; -1 where there is none."""
+        """Find the first carriage return without a newline, -1 if there is none."""
         found = LONE_CR.search(text) if b"\r" in text else None
         return -1 if found is None else found.start()
 
     def refuse_long(self, text: bytes, line: int) -> InputError:
-        """Say what is wrong with a record that is too long."""
+        """Return the error for a record that is too long."""
         # What was cut off at the limit may end within a character.
         wrong = self.check(text[: self._longest].decode(errors="ignore").encode(), line)
         return wrong or self.place(self._too_long(0), text, 0, line)
@@ -169,7 +169,7 @@ class Blocks:
         )
 
     def place(self, error: InputError, text: bytes, at: int, line: int) -> InputError:
-        """Say where an error was found: at a byte of a block that begins on a line."""
+        """Add the line and column of a byte offset to an error."""
         error.file = self.name
         error.line = line + text.count(b"\n", 0, at)
         error.column = at - text.rfind(b"\n", 0, at)
@@ -188,7 +188,7 @@ class Blocks:
 
 
 def _find_line(text: bytes, error: InputError, first_line: int) -> int:
-    """Find where the line of an error begins."""
+    """Find where the line with an error begins."""
     at = 0
     for _ in range((error.line or first_line) - first_line):
         at = text.find(b"\n", at) + 1

@@ -1,4 +1,4 @@
-"""Columns of text cells: which numbers they hold, strictly."""
+"""Reads numbers from columns of text cells, strictly."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ SCIENTIFIC = r"^[0-9](\.[0-9]+)?E\+[0-9]+$"
 
 
 def read_numbers(cells: Any, role: str) -> tuple[Any, None] | tuple[None, tuple[int, FormatError]]:  # noqa: ANN401 - PyArrow has no types
-    """Read cells of text as numbers; an empty one is null.
+    """Read text cells as numbers. An empty cell is null.
 
     Args:
         cells: An Arrow array of texts.
@@ -46,7 +46,7 @@ def read_numbers(cells: Any, role: str) -> tuple[Any, None] | tuple[None, tuple[
 
 
 def name_mistake(text: str, role: str) -> FormatError | None:
-    """Say why a text is no number; nothing where it is one.
+    """Return why text is not a number, `None` if it is one.
 
     Args:
         text: The text.
@@ -95,7 +95,7 @@ def _mistake(message: str, hint: str, code: str, value: str) -> FormatError:
 
 
 def count_scientific(cells: Any) -> tuple[int, int]:  # noqa: ANN401 - as above
-    """Count ids that a spreadsheet seems to have written as `1.23457E+12`, and find the first."""
+    """Count ids that look like `1.23457E+12`, as spreadsheets write them, and find the first."""
     compute = load_arrow("pyarrow.compute")
     found = compute.match_substring_regex(cells, SCIENTIFIC)
     count = compute.sum(found).as_py() or 0

@@ -1,4 +1,4 @@
-"""Files of columns: Parquet, and Arrow IPC as file or stream."""
+"""Columnar files: Parquet, and Arrow IPC as a file or stream."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from rankscope.errors import FormatError, LimitError, OutOfMemoryError, Rankscop
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
-    from typing import Any, BinaryIO
+    from typing import Any, BinaryIO, Self
 
-    from rankscope.adapters.files.opening import Progress
+    from rankscope.adapters.files.opening import OpenFile, Progress
     from rankscope.adapters.files.roles import Wanted
 
 BATCH = 1 << 17
@@ -41,13 +41,13 @@ class ParquetFile:
 
     Args:
         file: Where it is.
-        name: What messages call it.
+        name: The name for messages.
         wanted: What is wanted of it.
-        progress: Called with the bytes read so far.
+        progress: A function that is called with the bytes read so far.
 
     Raises:
         InputError: It is no Parquet file, or has no such columns.
-        FileError: The file cannot be read.
+        FileError: The file can't be read.
     """
 
     def __init__(
@@ -77,8 +77,13 @@ class ParquetFile:
         self._check_size()
         self._swelling = self._guard(self._find_swelling)
 
+    @classmethod
+    def open(cls, opened: OpenFile) -> Self:
+        """Open a file of this format."""
+        return cls(opened.file, opened.name, opened.wanted, opened.progress)
+
     def _open(self, dictionaries: Sequence[str] = ()) -> Any:  # noqa: ANN401 - PyArrow has no types
-        """Open it; the columns of these paths keep the dictionaries that they are stored with."""
+        """Open the file. Columns at the given paths keep their dictionary encoding."""
         return load_arrow("pyarrow.parquet").ParquetFile(
             self._file,
             buffer_size=BUFFER,
@@ -91,7 +96,7 @@ class ParquetFile:
         return guard(act, "Parquet file", "parquet_invalid", self._allowance)
 
     def _find_swelling(self) -> list[str]:
-        """Find columns of texts that could exceed the limit with their dictionaries written out.
+        """Find text columns that could exceed the limit once their dictionaries are decoded.
 
         Keeping dictionaries is slow where most texts differ, so only these are read that way.
         """
@@ -136,7 +141,7 @@ class ParquetFile:
                 )
 
     def _check_size(self) -> None:
-        """Refuse what says that it is much more than such a file can mean."""
+        """Raise an error if the metadata claims more than a file of this size can hold."""
         facts = self._parquet.metadata
         width = WIDTH * len(self.schema)
         stored = sum(
@@ -163,7 +168,7 @@ class ParquetFile:
         check_unchanged(self._file, self._facts, self.name)
 
     def _read_batches(self) -> Iterator[Any]:
-        """Read batches, with dictionaries where those could exceed the limit if written out."""
+        """Read batches, dictionary-encoded where decoding could exceed the limit."""
         is_of_lists = any(map(_is_list, self.schema.types))
         settings: dict[str, Any] = {
             "batch_size": BATCH_OF_LISTS if is_of_lists else BATCH,
@@ -189,7 +194,7 @@ class ParquetFile:
                 yield from _skip(rest, rows)
 
     def _write_out(self, batch: Any) -> Any:  # noqa: ANN401 - as above
-        """Write out the dictionaries that only we asked for."""
+        """Decode dictionaries that were requested only to save memory."""
         if batch.schema.types == self.schema.types:
             return batch
         columns = [
@@ -200,17 +205,17 @@ class ParquetFile:
 
 
 class ArrowFile:
-    """A file or stream of Arrow's own format, as batches of the wanted columns.
+    """An Arrow IPC file or stream, as batches of the wanted columns.
 
     Args:
         file: Where it is.
-        name: What messages call it.
+        name: The name for messages.
         wanted: What is wanted of it.
-        progress: Called with the bytes read so far.
+        progress: A function that is called with the bytes read so far.
 
     Raises:
         InputError: It is none, or has no such columns.
-        FileError: The file cannot be read.
+        FileError: The file can't be read.
     """
 
     def __init__(
@@ -228,6 +233,11 @@ class ArrowFile:
         self.names = [*names, *(field for of in inside.values() for field in of)]
         self.columns = wanted.choose(names, inside, name)
         self.schema = load_arrow().schema(choose_fields(schema, self.columns))
+
+    @classmethod
+    def open(cls, opened: OpenFile) -> Self:
+        """Open a file of this format."""
+        return cls(opened.file, opened.name, opened.wanted, opened.progress)
 
     def _open(self) -> Any:  # noqa: ANN401 - as above
         ipc = load_arrow("pyarrow.ipc")
@@ -277,7 +287,7 @@ class ArrowFile:
         check_unchanged(self._file, self._facts, self.name)
 
     def _allow(self, logical: int, rows: int, batch: Any) -> None:  # noqa: ANN401 - as above
-        """Refuse more logical bytes than the file can mean; of a pipe, what is in memory counts."""
+        """Raise an error for more logical bytes than a file of this size can hold."""
         stored = self._allowance.stored or batch.get_total_buffer_size()
         Allowance(self.name, stored).check(logical, rows)
 
@@ -312,7 +322,7 @@ def guard(act: Callable[[], Any], what: str, code: str, allowance: Allowance) ->
 
 
 def _skip(batches: Iterator[Any], rows: int) -> Iterator[Any]:
-    """Leave out the first rows of batches."""
+    """Skip the first rows of batches."""
     for batch in batches:
         if rows < batch.num_rows:
             yield batch.slice(rows)
@@ -320,13 +330,13 @@ def _skip(batches: Iterator[Any], rows: int) -> Iterator[Any]:
 
 
 def _longest_of(column: Any) -> int:  # noqa: ANN401 - as above
-    """The bytes of the longest text of a dictionary."""
+    """Return the length in bytes of the longest text of a dictionary."""
     compute = load_arrow("pyarrow.compute")
     return int(compute.max(compute.binary_length(column.dictionary)).as_py() or 0)
 
 
 def _size_of(file: BinaryIO) -> int:
-    """The bytes of a file, or 0 of a pipe."""
+    """Return the size of a file in bytes, 0 for a pipe."""
     if not file.seekable():
         return 0
     start = file.tell()
@@ -336,7 +346,7 @@ def _size_of(file: BinaryIO) -> int:
 
 
 def names_of(schema: Any) -> tuple[list[str], dict[str, list[str]]]:  # noqa: ANN401 - as above
-    """Give the names of the columns, and of the fields of each list of objects."""
+    """Return the names of the columns, and of the fields of each list of objects."""
     arrow = load_arrow()
     return list(schema.names), {
         field.name: [inner.name for inner in field.type.value_type]
@@ -348,7 +358,7 @@ def names_of(schema: Any) -> tuple[list[str], dict[str, list[str]]]:  # noqa: AN
 
 
 def choose_fields(schema: Any, columns: dict[str, str]) -> list[Any]:  # noqa: ANN401 - as above
-    """Give the fields that have the columns; a list of objects is one."""
+    """Return the schema fields that hold the chosen columns."""
     arrow = load_arrow()
     names = [name if name in schema.names else name.rpartition(".")[0] for name in columns.values()]
     return [arrow.field(name, schema.field(name).type) for name in dict.fromkeys(names)]

@@ -1,4 +1,4 @@
-"""Text with a delimiter and a header: CSV and TSV."""
+"""Delimited text with a header: CSV and TSV."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from rankscope.errors import EmptyError, FormatError, InputError, LimitError
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from typing import Any
+    from typing import Any, Self
 
     from rankscope.adapters.files.blocks import Lines
-    from rankscope.adapters.files.opening import TextSource
+    from rankscope.adapters.files.opening import OpenFile, TextSource
     from rankscope.adapters.files.roles import Wanted
 
 LONGEST_ROW = 1 << 20
@@ -57,12 +57,17 @@ class DelimitedFile:
             for name in dict.fromkeys(self.columns.values())
         )
 
+    @classmethod
+    def open(cls, opened: OpenFile) -> Self:
+        """Open a file of this format."""
+        return cls(opened.read_text(), opened.wanted, opened.form)
+
     def _cut(self) -> Iterator[tuple[bytes, int]]:
         for block in self._blocks:
             yield block.text, block.first_line
 
     def _read_header(self) -> tuple[bytes, int]:
-        """Read the first row that is not blank; give what follows it, and its line."""
+        """Read the first non-blank row, and return the rest and its line number."""
         for text, line in self._pieces:
             rows = csv.reader(io.StringIO(text.decode(), newline="\n"), delimiter=self._delimiter)
             for row in rows:
@@ -145,7 +150,7 @@ class DelimitedFile:
         yield arrow.RecordBatch.from_arrays(list(columns.values()), schema=self.schema), lines
 
     def _read_numbers(self, columns: dict[str, Any], lines: Lines) -> None:
-        """Make columns of numbers of those that hold them as text."""
+        """Convert text columns that hold numbers."""
         mistakes = []
         for name, cells in columns.items():
             role = role_of(name, self.columns)
@@ -187,7 +192,7 @@ class DelimitedFile:
         )
 
     def _explain(self, text: bytes, line: int) -> tuple[int, InputError]:
-        """Find the first record that is none: where it begins, and what is wrong with it."""
+        """Find the first invalid record: where it begins, and what is wrong with it."""
         wanted = len(self._header)
         records = self._blocks.find_records(text)
         counts = self._blocks.count_fields(text)

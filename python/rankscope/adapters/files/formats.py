@@ -1,11 +1,14 @@
-"""Which format a file has, told by what it is called and by its first bytes."""
+"""Recognizes the format of a file by its name and its first bytes."""
 
 from __future__ import annotations
 
 import os
 import stat
 
+from rankscope import file
 from rankscope.errors import FormatError, UsageError
+from rankscope.file import FORMATS, TABLE_FORMATS
+from rankscope.records import record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -14,61 +17,90 @@ if TYPE_CHECKING:
 
     from rankscope.file import Format
 
-FORMATS: dict[str, tuple[str, ...]] = {
-    "trec": (),
-    "csv": (".csv",),
-    "tsv": (".tsv",),
-    "jsonl": (".jsonl", ".ndjson"),
-    "parquet": (".parquet",),
-    "arrow": (".arrow", ".feather", ".ipc"),
-    "letor": (".letor", ".svm", ".svmlight"),
-}
-"""By format, how the names of its files end; everything else is TREC text."""
-
-TEXTS = {"csv", "tsv", "jsonl", "letor"}
 LONGEST_HEADER = 1 << 16
-PACKINGS = (".gz", ".zst", ".bz2")
-MAGIC = ((b"PAR1", "parquet", "a Parquet file"), (b"ARROW1", "arrow", "an Arrow file"))
+
+
+@record(frozen=True, slots=True)
+class Archive:
+    """A kind of archive, which has to be unpacked before its files can be read.
+
+    Args:
+        name: The name of the kind.
+        endings: How the names of such archives end.
+        magic: The bytes by which it is recognised.
+        at: Where these stand in it, after decompression.
+        command: The command that unpacks it.
+    """
+
+    name: str
+    endings: tuple[str, ...]
+    magic: bytes
+    at: int
+    command: str
+
+    def refuse(self, file: str) -> FormatError:
+        """Return the error for a file that is such an archive."""
+        return FormatError(
+            f"expected a file to read, found a {self.name} archive",
+            hint=f"unpack it with {self.command}, and read its files",
+            code="not_text",
+            file=file,
+        )
+
+
+ARCHIVES = (
+    Archive("zip", (".zip",), b"PK\x03\x04", 0, "unzip"),
+    Archive(
+        "tar",
+        (".tar", ".tar.gz", ".tgz", ".tar.zst", ".tar.bz2", ".tbz2"),
+        b"ustar",
+        257,
+        "tar -xf",
+    ),
+)
+
+
+def refuse_archive_name(path: str, name: str) -> None:
+    """Raise an error for a path with the ending of an archive.
+
+    Args:
+        path: The path.
+        name: The name for messages.
+
+    Raises:
+        FormatError: It is the path of an archive.
+    """
+    for archive in ARCHIVES:
+        if path.lower().endswith(archive.endings):
+            raise archive.refuse(name)
 
 
 def check_format(given: str | None) -> None:
-    """Refuse a format that is none.
+    """Raise an error for an unknown format.
 
     Raises:
         UsageError: It is none.
     """
-    if given is not None and given not in FORMATS:
+    if given is not None and given not in TABLE_FORMATS:
         raise UsageError(
-            f"expected one of {', '.join(FORMATS)} as the format, found {given!r}",
+            f"expected one of {', '.join(TABLE_FORMATS)} as the format, found {given!r}",
             hint="leave it out, to tell it by the name of the file",
             code="bad_format",
         )
 
 
 def tell_format(path: str) -> Format:
-    """Tell the format of a file by how its name ends; a packed text by what stands before.
+    """Return the format that the name of a file says: TREC text unless it has a known ending.
 
     Examples:
         >>> [tell_format(name) for name in ("a.CSV", "a.jsonl.gz", "a.parquet.gz", "csv")]
         ['csv', 'jsonl', 'trec', 'trec']
     """
-    name = path.lower()
-    for packing in PACKINGS:
-        if name.endswith(packing):
-            inner = _by_extension(name.removesuffix(packing))
-            return inner if inner in TEXTS else "trec"
-    return _by_extension(name)
-
-
-def _by_extension(name: str) -> Format:
-    for form, extensions in FORMATS.items():
-        if name.endswith(extensions):
-            return form  # type: ignore[return-value]  # a key of the table
-    return "trec"
+    return file.tell_format(path) or "trec"  # type: ignore[return-value]  # a name of the table
 
 
 def list_files(path: str) -> list[str]:
-    """Give the files of tables that a folder or a pattern means, by name; none if it means none.
+    """Return the table files that a folder or pattern matches, sorted by name.
 
     Of the folders in a folder, those count that are called as partitions are: `day=2026-11-21`.
 
@@ -120,7 +152,7 @@ def _is_pattern(path: str) -> bool:
 
 
 def recognise_path(path: str, is_known: Callable[[list[str]], bool]) -> Format:
-    """Tell the format of what a path means: a file, a folder or a pattern.
+    """Return the format of a file, folder or pattern.
 
     Args:
         path: The path; `-` is text in the format of TREC.
@@ -137,13 +169,13 @@ def recognise_path(path: str, is_known: Callable[[list[str]], bool]) -> Format:
     form = tell_format(path)
     if form == "tsv" and not is_known(_read_header(path)):
         form = "trec"
-    if form in TEXTS or form == "trec":
+    if FORMATS[form].is_text:
         refuse_binary(path)
     return form
 
 
 def _read_header(path: str) -> list[str]:
-    """The fields of the first line; none of what cannot be looked into."""
+    """Return the fields of the first line, none if the file can't be peeked into."""
     try:
         if not stat.S_ISREG(os.stat(path).st_mode):  # noqa: PTH116 - pathlib loads slowly
             return []
@@ -168,7 +200,7 @@ def _open_text(path: str) -> BinaryIO:
 
 
 def refuse_binary(path: str) -> None:
-    """Refuse a file that is called a text, and is a table of columns by its first bytes.
+    """Raise an error for a file whose name says text and whose first bytes say Parquet or Arrow.
 
     Raises:
         FormatError: It is one; the hint names its format.
@@ -181,11 +213,11 @@ def refuse_binary(path: str) -> None:
             head = file.read(8)
     except (OSError, ValueError):
         return  # reading it will say why
-    for magic, form, name in MAGIC:
-        if head.startswith(magic):
+    for row in FORMATS.values():
+        if row.magic and head.startswith(row.magic):
             raise FormatError(
-                f"expected lines of text, found {name}",
-                hint=f"say what it is: --format {form}, or File(path, {form!r})",
+                f"expected lines of text, found {row.noun}",
+                hint=f"say what it is: --format {row.name}, or File(path, {row.name!r})",
                 code="not_text",
                 file=path,
                 line=1,
@@ -193,7 +225,7 @@ def refuse_binary(path: str) -> None:
 
 
 def size_of(given: str | bytes) -> int:
-    """The size in bytes of a file, or of all files of a folder or a pattern; 0 of what has none."""
+    """Return the size in bytes of a file, or of all files of a folder or pattern, 0 if unknown."""
     if isinstance(given, bytes):
         return len(given)
     files = list_files(given) or [given]
@@ -204,7 +236,7 @@ def size_of(given: str | bytes) -> int:
 
 
 def is_scores(path: str) -> bool:
-    """Whether the first line of a file that is not blank is one word, as scores have it."""
+    """Check whether the first non-blank line of a file is one word, as in a file of scores."""
     try:
         with open(path, "rb") as file:  # noqa: PTH123 - pathlib loads slowly
             line = next((line for line in file if line.strip()), b"")

@@ -1,4 +1,4 @@
-"""Reads SVMlight text whole, as groups of rows."""
+"""Reads a whole SVMlight file as groups of rows."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ if TYPE_CHECKING:
 def read_groups(
     given: str | bytes, encoding: str
 ) -> tuple[NDArray[np.float64], NDArray[np.int64], list[str], list[str] | None]:
-    """Read grades, group sizes, queries, and documents where comments name them.
+    """Read grades, group sizes, queries, and the documents that comments name.
 
     Raises:
-        InputError: It is not of the format, or the rows of a query are not together.
-        FileError: The file cannot be read.
+        InputError: The file doesn't have the format, or the rows of a query aren't contiguous.
+        FileError: The file can't be read.
     """
     import numpy as np  # noqa: PLC0415 - loads with the first array
 

@@ -1,4 +1,4 @@
-"""JSON Lines: an object a line."""
+"""JSON Lines: one object per line."""
 
 from __future__ import annotations
 
@@ -6,16 +6,16 @@ import re
 
 from rankscope.adapters.arrow import load_arrow
 from rankscope.adapters.files.blocks import Block, Blocks, Lines
+from rankscope.adapters.files.jsonmistakes import DEEPEST, Kind, find_mistake, read_object
 from rankscope.adapters.files.roles import ID_ROLES, ITEMS, NUMBER_ROLES, role_of
-from rankscope.adapters.files.strictjson import DEEPEST, Kind, find_mistake, read_object
 from rankscope.errors import EmptyError, FormatError, InputError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
-    from typing import Any
+    from typing import Any, Self
 
-    from rankscope.adapters.files.opening import TextSource
+    from rankscope.adapters.files.opening import OpenFile, TextSource
     from rankscope.adapters.files.roles import Wanted
 
 LONGEST_ROW = 128 << 20
@@ -51,8 +51,13 @@ class JsonLinesFile:
         self._kinds = {name: _kind_of(name, role, example) for name, role in self._roles.items()}
         self.schema = _schema_of(self._kinds)
 
+    @classmethod
+    def open(cls, opened: OpenFile) -> Self:
+        """Open a file of this format."""
+        return cls(opened.read_text(), opened.wanted)
+
     def _read_example(self) -> tuple[Block, dict[str, object]]:
-        """Read lines of the first block until one has a value for each key of the first."""
+        """Read the first lines until each key of the first object has a value."""
         for block in self._pieces:
             example: dict[str, object] = {}
             missing: set[str] = set()
@@ -128,13 +133,13 @@ class JsonLinesFile:
             return None
 
     def _is_odd(self, text: bytes) -> bool:
-        """Whether there may be something that PyArrow accepts, and JSON or we do not."""
+        """Check whether a block may hold something that only PyArrow accepts."""
         if b"NaN" in text or b"Infinity" in text:
             return True
         return (b"null" in text and NULL_ROW.search(text) is not None) or _is_deep(text)
 
     def _has_odd_numbers(self, table: Any, text: bytes) -> bool:  # noqa: ANN401 - PyArrow has no types
-        """Whether an integer may have been rounded."""
+        """Check whether an integer may have been rounded."""
         compute = load_arrow("pyarrow.compute")
         for name, role in self._roles.items():
             if role in NUMBER_ROLES:
@@ -145,7 +150,7 @@ class JsonLinesFile:
         return False
 
     def _find_mistake(self, block: Block) -> InputError | None:
-        """Find the first line that is wrong; slow."""
+        """Find the first invalid line, by a slow pass over all of them."""
         error = find_mistake(
             block.text, block.first_line, self._roles, self._kinds, is_last=block.is_last
         )
@@ -154,7 +159,7 @@ class JsonLinesFile:
         return error
 
     def _another_shape(self, block: Block) -> FormatError:
-        """Find the line that PyArrow refuses for what stands under a key that does not count."""
+        """Find the line that PyArrow rejects because of a key that isn't read."""
         rows = enumerate(block.text.split(b"\n"))
         line = next((at for at, row in rows if row.strip() and self._parse(row) is None), 0)
         return FormatError(
@@ -173,7 +178,7 @@ class JsonLinesFile:
 def _fill_missing(
     example: dict[str, object], missing: set[str], found: Mapping[str, object]
 ) -> None:
-    """Take from a line the values that the lines before it lack."""
+    """Fill in missing example values from a later line."""
     # Only what the line has is looked at: there may be many lines, and many keys.
     for name in missing.intersection(found):
         example[name] = found[name]
@@ -182,7 +187,7 @@ def _fill_missing(
 
 
 def _find_lines(block: Block) -> Lines | None:
-    """The lines of the rows, where each line begins with an object; none where one does not."""
+    """Return the line numbers of the rows, `None` unless each line starts with an object."""
     text = block.text
     if text.count(b"\n{") + text.startswith(b"{") == _count_lines(text):
         return Lines(block.first_line)
@@ -190,7 +195,7 @@ def _find_lines(block: Block) -> Lines | None:
 
 
 def _cut_before(block: Block, error: InputError) -> Block:
-    """Give the lines before that of an error."""
+    """Return the lines before the one with an error."""
     rows = block.text.split(b"\n")[: (error.line or block.first_line) - block.first_line]
     return Block(b"".join(row + b"\n" for row in rows), block.first_line, is_last=False)
 
@@ -204,7 +209,7 @@ def _find_lines_one_by_one(block: Block) -> Lines:
 
 
 def _is_deep(text: bytes) -> bool:
-    """Whether lists and objects may be open beyond the limit, quoted brackets counted as well."""
+    """Check whether nesting may exceed the limit, counting brackets inside quotes, too."""
     import numpy as np  # noqa: PLC0415 - loads with the first array
 
     opens = text.count(b"{") + text.count(b"[")
@@ -222,7 +227,7 @@ def _is_deep(text: bytes) -> bool:
 
 
 def flatten(table: Any, name: str) -> Iterator[Any]:  # noqa: ANN401 - as above
-    """Give the chunks of a column, down to the values of its lists."""
+    """Flatten a column to the values of its lists."""
     arrow = load_arrow()
     outer, _, inner = name.rpartition(".")
     is_inside = bool(outer) and name not in table.schema.names
@@ -271,14 +276,14 @@ def _is_empty(value: object) -> bool:
 
 
 def _first_of(value: object) -> object:
-    """The first value of a list that is not null; the value itself where it is no list."""
+    """Return the first non-null value of a list, or the value itself if it isn't a list."""
     if not isinstance(value, list):
         return value
     return next((one for one in value if one is not None), None)
 
 
 def _objects_of(value: object) -> list[Mapping[str, object]]:
-    """The objects of a list of objects; none of anything else."""
+    """Return the objects of a list of objects, none for anything else."""
     is_list = isinstance(value, list) and all(isinstance(one, dict) for one in value)
     return value if is_list else []  # type: ignore[return-value]  # as was looked
 

@@ -1,4 +1,4 @@
-"""SVMlight text with `qid:`, as learning to rank uses it: a label, a query, features, a comment."""
+"""SVMlight text with `qid:`, the learning-to-rank format: label, query, features, comment."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from rankscope.errors import FormatError
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from typing import Any, TypeAlias
+    from typing import Any, Self, TypeAlias
 
     import numpy as np
     from numpy.typing import NDArray
 
     from rankscope.adapters.files.blocks import Block
-    from rankscope.adapters.files.opening import TextSource
+    from rankscope.adapters.files.opening import OpenFile, TextSource
     from rankscope.adapters.files.roles import Wanted
 
     Read: TypeAlias = tuple[Any, tuple[int, FormatError] | None]
@@ -33,7 +33,7 @@ SIDECARS = (".query", ".group")
 
 
 class LetorFile:
-    """A file of labelled rows, as batches of queries, grades and, where named, documents.
+    """An SVMlight file, as batches of queries, grades and, if comments name them, documents.
 
     Args:
         source: The text.
@@ -63,6 +63,15 @@ class LetorFile:
         self.names = list(kinds)
         self.columns = wanted.choose(self.names, {}, self.name)
         self.schema = arrow.schema((name, kinds[name]) for name in self.columns.values())
+
+    @classmethod
+    def open(cls, opened: OpenFile) -> Self:
+        """Open a file of this format."""
+        return cls(
+            opened.read_text(),
+            opened.wanted,
+            find_sizes(opened.given) if isinstance(opened.given, str) else None,
+        )
 
     def _has_docs(self, text: bytes) -> bool:
         head = text.partition(b"\n")[0].partition(b"#")[2]
@@ -117,7 +126,7 @@ class LetorFile:
             yield arrow.RecordBatch.from_arrays(columns, schema=self.schema), lines
 
     def _look_at_others(self, rows: Any, is_row: Any, line: int) -> list[tuple[int, FormatError]]:  # noqa: ANN401 - PyArrow has no types
-        """Lines that are no rows are blank, or comments."""
+        """Check that the other lines are blank or comments."""
         compute = load_arrow("pyarrow.compute")
         is_blank = compute.match_substring_regex(rows, r"^[ \t\r]*\n?$")
         is_comment = compute.match_substring_regex(rows, r"^[ \t]*#")
@@ -169,7 +178,7 @@ def _mistake(message: str, code: str) -> FormatError:
 
 
 def find_sizes(path: str) -> NDArray[np.int64] | None:
-    """Read how many rows each query has, where a file beside says so, as LightGBM looks for it.
+    """Read group sizes from the file beside the data, as LightGBM does.
 
     Raises:
         InputError: It does not hold whole numbers.

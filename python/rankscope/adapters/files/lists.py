@@ -1,4 +1,4 @@
-"""Rows that hold a whole ranking as lists, as a row a document."""
+"""Turns rows that hold a whole ranking as lists into one row per document."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ RANK = "rank"
 
 
 def is_list(kind: Any) -> bool:  # noqa: ANN401 - PyArrow has no types
-    """Whether a type is one of lists."""
+    """Check whether a type is a list type."""
     types = load_arrow().types
     return any(
         test(kind)
@@ -38,7 +38,7 @@ def explode(
     *,
     is_ranked: bool,
 ) -> tuple[dict[str, Any], NDArray[np.int64], int]:
-    """Make a row of each element of the lists of a batch.
+    """Turn each element of the lists of a batch into a row.
 
     Args:
         batch: An Arrow record batch.
@@ -95,5 +95,5 @@ def explode(
 
 
 def field_of(objects: Any, name: str) -> Any:  # noqa: ANN401 - as above
-    """Give a field of objects, null where the object is."""
+    """Return a field of a struct array, null where the struct is null."""
     return load_arrow("pyarrow.compute").struct_field(objects, name)

@@ -1,4 +1,4 @@
-"""The logical size of columns: their bytes once dictionaries, runs and packing are written out."""
+"""The logical size of columns: their bytes once dictionaries and runs are decoded."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ AT_ONCE = 64 << 20
 
 @record(frozen=True, slots=True)
 class Allowance:
-    """How large the columns of one file may become.
+    """The limit on the logical size of one file.
 
     Args:
         name: What messages call the file.
@@ -34,11 +34,11 @@ class Allowance:
 
     @property
     def most(self) -> int:
-        """The most logical bytes that the file may have."""
+        """Return the limit in logical bytes."""
         return max(RATIO_FROM, MOST_FROM_ONE_BYTE * self.stored)
 
     def check(self, logical: int, rows: int) -> None:
-        """Refuse a file with more logical bytes.
+        """Raise an error for a file with more logical bytes.
 
         Raises:
             LimitError: It has more.
@@ -81,7 +81,7 @@ def measure(column: Any) -> int:  # noqa: ANN401 - PyArrow has no types
 
 
 def _lengths_of(values: Any) -> Any:  # noqa: ANN401 - as above
-    """The bytes of each text, as 64-bit integers; none where the values are no texts."""
+    """Return the bytes of each text as 64-bit integers, `None` if the values aren't text."""
     arrow, compute = load_arrow(), load_arrow("pyarrow.compute")
     kind = values.type
     if arrow.types.is_dictionary(kind):
@@ -107,7 +107,7 @@ def _sum(lengths: Any) -> int:  # noqa: ANN401 - as above
 
 
 def cut(batch: Any, logical: int) -> Iterator[tuple[int, Any]]:  # noqa: ANN401 - as above
-    """Cut a batch into slices of about `AT_ONCE` logical bytes, each with its first row."""
+    """Split a batch into slices of about `AT_ONCE` logical bytes, each with its first row."""
     rows = batch.num_rows
     step = max(1, rows if logical <= AT_ONCE else rows * AT_ONCE // logical)
     for start in range(0, rows, step):

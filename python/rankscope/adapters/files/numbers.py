@@ -1,4 +1,4 @@
-"""Files that hold a number a line: scores that a ranker wrote, sizes of groups."""
+"""Files with one number per line: scores of a ranker, or group sizes."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ LONGEST_ROW = 4096
 
 
 def split_lines(text: bytes) -> Any:  # noqa: ANN401 - PyArrow has no types
-    """Give the lines of a text, with their ends, as an Arrow array that shares its memory."""
+    """Return the lines of text as an Arrow array that shares its memory."""
     import numpy as np  # noqa: PLC0415 - loads with the first array
 
     arrow = load_arrow()
@@ -37,17 +37,17 @@ def split_lines(text: bytes) -> Any:  # noqa: ANN401 - PyArrow has no types
 def read_numbers_of(
     given: str | bytes, name: str, role: str, progress: Progress = None
 ) -> NDArray[np.float64]:
-    """Read a file that holds a number a line.
+    """Read a file with one number per line.
 
     Args:
         given: A path, `-` for standard input, or the bytes themselves.
-        name: What messages call it.
+        name: The name for messages.
         role: What the numbers are.
-        progress: Called with the bytes read so far.
+        progress: A function that is called with the bytes read so far.
 
     Raises:
         InputError: A line holds something else.
-        FileError: The file cannot be read.
+        FileError: The file can't be read.
     """
     import numpy as np  # noqa: PLC0415 - loads with the first array
 

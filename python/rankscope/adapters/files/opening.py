@@ -1,4 +1,4 @@
-"""Opens a file for reading: whatever the operating system says, packed or not."""
+"""Opens files, compressed or not, and words the errors of the operating system."""
 
 from __future__ import annotations
 
@@ -8,16 +8,20 @@ import os
 import sys
 
 from rankscope.adapters.arrow import load_arrow
+from rankscope.adapters.files.formats import ARCHIVES
 from rankscope.errors import FileError, FormatError, LimitError
+from rankscope.file import COMPRESSIONS
+from rankscope.records import record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any, BinaryIO, TypeAlias
 
+    from rankscope.adapters.files.roles import Wanted
+
     Progress: TypeAlias = Callable[[int], None] | None
 
-PACKINGS = ((b"\x1f\x8b", "gzip"), (b"\x28\xb5\x2f\xfd", "zstd"), (b"BZh", "bz2"))
 RATIO_FROM = 64 << 20
 MOST_FROM_ONE_BYTE = 250
 HEAD = 8
@@ -40,7 +44,7 @@ def open_binary(given: str | bytes, name: str) -> BinaryIO:
 
 
 def close(file: BinaryIO) -> None:
-    """Close what was opened; standard input is not ours."""
+    """Close a file, unless it is standard input."""
     if file is not sys.stdin.buffer:
         file.close()
 
@@ -62,13 +66,13 @@ def _say_why(path: str, name: str, error: OSError | ValueError) -> FileError:
 
 
 class TextSource:
-    """The bytes of a text: unpacked where it is packed, and turned into UTF-8.
+    """The bytes of text: decompressed, and converted to UTF-8.
 
     Args:
         file: Where they are.
-        name: What messages call it.
+        name: The name for messages.
         encoding: `utf-8` or `latin-1`.
-        progress: Called with the bytes of the file read so far.
+        progress: A function that is called with the bytes of the file read so far.
     """
 
     def __init__(
@@ -85,17 +89,18 @@ class TextSource:
 
     def _unpack(self) -> Any:  # noqa: ANN401 - a stream of PyArrow, which has no types
         head = self._raw.peek(HEAD)
-        for magic, packing in PACKINGS:
+        for _, magic, packing in COMPRESSIONS:
             if head.startswith(magic):
                 arrow = load_arrow()
                 return arrow.CompressedInputStream(arrow.PythonFile(self._raw, mode="r"), packing)
         return None
 
     def read(self, size: int) -> bytes:
-        """Give about so many bytes; none at the end.
+        """Return about `size` bytes, none at the end.
 
         Raises:
-            InputError: What is packed is cut off or swells.
+            InputError: The file is an archive, or its compressed data are cut off, damaged or
+                swell.
             FileError: Reading fails, or somebody wrote to the file meanwhile.
         """
         try:
@@ -104,6 +109,8 @@ class TextSource:
             if self._packed is not None:
                 raise self._damaged(error) from error
             raise _say_why("", self.name, error) from error
+        if self._given == 0:
+            self._refuse_archive(text)
         self._given += len(text)
         if self._progress is not None:
             self._progress(self._raw.count)
@@ -112,6 +119,11 @@ class TextSource:
         elif self._packed is not None and self._given > RATIO_FROM:
             self._check_ratio()
         return text.decode("latin-1").encode() if self._encoding == "latin-1" else text
+
+    def _refuse_archive(self, text: bytes) -> None:
+        for archive in ARCHIVES:
+            if text.startswith(archive.magic, archive.at):
+                raise archive.refuse(self.name)
 
     def _damaged(self, error: OSError) -> FormatError:
         return FormatError(
@@ -134,8 +146,35 @@ class TextSource:
         check_unchanged(self._file, self._facts, self.name)
 
 
+@record(frozen=True, slots=True, kw_only=True)
+class OpenFile:
+    """An open file, and what the reader of its format needs: see `rankscope.file.FORMATS`.
+
+    Args:
+        file: Where its bytes are.
+        given: The path, or the bytes of a file.
+        name: The name for messages.
+        form: Its format.
+        wanted: The columns that are wanted.
+        encoding: How text is encoded.
+        progress: A function that is called with the bytes read so far.
+    """
+
+    file: BinaryIO
+    given: str | bytes
+    name: str
+    form: str
+    wanted: Wanted
+    encoding: str = "utf-8"
+    progress: Progress = None
+
+    def read_text(self) -> TextSource:
+        """Return the text, decompressed and in UTF-8."""
+        return TextSource(self.file, self.name, encoding=self.encoding, progress=self.progress)
+
+
 class _Counted(io.RawIOBase):
-    """A file that says how much of it was read, and lets its start be seen."""
+    """A file that counts the bytes read, and lets callers peek at its start."""
 
     def __init__(self, file: BinaryIO) -> None:
         super().__init__()
@@ -144,17 +183,17 @@ class _Counted(io.RawIOBase):
         self.count = 0
 
     def peek(self, size: int) -> bytes:
-        """Look at the start, without taking it."""
+        """Return the first bytes without consuming them."""
         while len(self._head) < size and (more := self._file.read(size - len(self._head))):
             self._head += more
         return self._head
 
     def readable(self) -> bool:
-        """Say that it can be read."""
+        """Return that the file is readable."""
         return True
 
     def read(self, size: int = -1) -> bytes:
-        """Take some bytes."""
+        """Read some bytes."""
         head, self._head = self._head, b""
         text = head + self._file.read(max(size - len(head), 0))
         self.count += len(text)
@@ -162,7 +201,7 @@ class _Counted(io.RawIOBase):
 
 
 def facts_of(file: BinaryIO) -> tuple[int, int] | None:
-    """The size of a plain file, and when it was written; none of anything else."""
+    """Return the size and modification time of a regular file, `None` for anything else."""
     import stat  # noqa: PLC0415 - only tables need it
 
     try:
@@ -173,7 +212,7 @@ def facts_of(file: BinaryIO) -> tuple[int, int] | None:
 
 
 def check_unchanged(file: BinaryIO, facts: tuple[int, int] | None, name: str) -> None:
-    """Refuse a file that somebody wrote to since its facts were taken.
+    """Raise an error if a file has changed since its facts were taken.
 
     Raises:
         FileError: Somebody did.

@@ -1,4 +1,4 @@
-"""Blocks of delimited text, where line ends may stand in quotes."""
+"""Blocks of delimited text, in which quoted fields may contain line breaks."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ QUOTE, LF, CR = b'"\n\r'
 
 @record(frozen=True, slots=True)
 class Quoted:
-    """Where quotes open and close in a text; the last may stay open.
+    """Where quotes open and close in text. The last one may stay open.
 
     Args:
         opens: The positions of quotes after which a field is quoted.
@@ -32,11 +32,11 @@ class Quoted:
 
     @property
     def open_at(self) -> int | None:
-        """Where the quote is that never closes, if there is one."""
+        """The position of a quote that never closes, if there is one."""
         return int(self.opens[-1]) if len(self.opens) > len(self.closes) else None
 
     def is_inside(self, positions: Positions) -> NDArray[np.bool_]:
-        """Whether each position is in quotes."""
+        """Check for each position whether it is inside quotes."""
         inside: NDArray[np.bool_] = self.opens.searchsorted(positions) > self.closes.searchsorted(
             positions
         )
@@ -44,7 +44,7 @@ class Quoted:
 
 
 def find_quoted(text: bytes, delimiter: bytes) -> Quoted:
-    """Find what is quoted: a quote opens only where a field begins, and two in quotes are one."""
+    """Find quoted fields. Quotes open where fields begin, and two inside are one."""
     import numpy as np  # noqa: PLC0415 - loads with the first array
 
     characters = np.frombuffer(text, dtype=np.uint8)
@@ -61,7 +61,7 @@ def find_quoted(text: bytes, delimiter: bytes) -> Quoted:
 
 
 def _find_one_by_one(text: bytes, delimiter: bytes, quotes: list[int]) -> Quoted:
-    """The same for a text that has quotes within fields, such as the sign for inches."""
+    """Find quoted fields in text that has quotes within fields, such as the sign for inches."""
     import numpy as np  # noqa: PLC0415 - loads with the first array
 
     starts = {LF, *delimiter}
@@ -83,7 +83,7 @@ def _find_one_by_one(text: bytes, delimiter: bytes, quotes: list[int]) -> Quoted
 
 @record(frozen=True, slots=True)
 class Records:
-    """The records of a text.
+    """The records of text.
 
     Args:
         starts: Where those begin that are not blank.
@@ -97,7 +97,7 @@ class Records:
 
 
 class QuotedBlocks(Blocks):
-    """The blocks of a delimited text, one after another.
+    """Reads delimited text block by block.
 
     Args:
         source: The text.
@@ -111,7 +111,7 @@ class QuotedBlocks(Blocks):
         self._last: tuple[bytes, Quoted | None, Records | None] = (b"", None, None)
 
     def find_quoted(self, text: bytes) -> Quoted | None:
-        """Find what is quoted, if anything is."""
+        """Find quoted fields, if there are any."""
         # One text is asked about again and again, while it is looked at.
         if self._last[0] is not text:
             quoted = find_quoted(text, self._delimiter) if b'"' in text else None
@@ -119,7 +119,7 @@ class QuotedBlocks(Blocks):
         return self._last[1]
 
     def find_end(self, text: bytes) -> int:
-        """Find where the last whole record ends; 0 where there is none."""
+        """Find where the last whole record ends, 0 if there is none."""
         quoted = self.find_quoted(text)
         end = text.rfind(b"\n")
         while quoted is not None and end >= 0:
@@ -130,7 +130,7 @@ class QuotedBlocks(Blocks):
         return end + 1
 
     def find_lines(self, text: bytes, first_line: int, rows: int) -> tuple[Lines, int]:
-        """Find the line of each record that is not blank, and count those that are."""
+        """Find the line of each non-blank record, and count the blank ones."""
         is_ended = text.endswith(b"\n")
         if b'"' not in text and text.count(b"\n") + (not is_ended) == rows:
             return Lines(first_line), 0
@@ -141,7 +141,7 @@ class QuotedBlocks(Blocks):
         return Lines(first_line, starts), records.blank
 
     def find_records(self, text: bytes) -> Records:
-        """Find where the records begin that are not blank."""
+        """Find where each non-blank record begins."""
         import numpy as np  # noqa: PLC0415 - loads with the first array
 
         quoted = self.find_quoted(text)
@@ -160,7 +160,7 @@ class QuotedBlocks(Blocks):
         return records
 
     def count_fields(self, text: bytes) -> Positions:
-        """Count the fields of each record that is not blank."""
+        """Count the fields of each non-blank record."""
         import numpy as np  # noqa: PLC0415 - loads with the first array
 
         delimiters = np.flatnonzero(np.frombuffer(text, dtype=np.uint8) == ord(self._delimiter))
@@ -171,7 +171,7 @@ class QuotedBlocks(Blocks):
         return np.diff(starts, append=len(delimiters)) + 1
 
     def find_long(self, text: bytes) -> int:
-        """Find the first record that is too long; -1 where there is none."""
+        """Find the first record that is too long, -1 if there is none."""
         if b'"' not in text:
             return super().find_long(text)
         import numpy as np  # noqa: PLC0415 - loads with the first array
@@ -181,7 +181,7 @@ class QuotedBlocks(Blocks):
         return int(starts[is_long.argmax()]) if is_long.any() else -1
 
     def find_lone_cr(self, text: bytes) -> int:
-        """Find the first carriage return, outside of quotes, that no newline follows."""
+        """Find the first carriage return outside quotes that isn't followed by a newline."""
         import numpy as np  # noqa: PLC0415 - loads with the first array
 
         if b"\r" not in text:
@@ -193,7 +193,7 @@ class QuotedBlocks(Blocks):
         return int(found[0]) if len(found) else -1
 
     def refuse_long(self, text: bytes, line: int) -> InputError:
-        """Say what is wrong with a record that is too long."""
+        """Return the error for a record that is too long."""
         wrong = super().refuse_long(text, line)
         quoted = self.find_quoted(text)
         if wrong.code != "line_length" or quoted is None or quoted.open_at is None:
@@ -201,7 +201,7 @@ class QuotedBlocks(Blocks):
         return self.unterminated(text, quoted.open_at, line)
 
     def unterminated(self, text: bytes, at: int, line: int) -> InputError:
-        """Say that a quote never closes."""
+        """Return the error for a quote that never closes."""
         wrong = FormatError(
             "expected a quoted field to end, found no closing quote",
             hint='close it, or write a quote that is meant as such as "" in quotes',

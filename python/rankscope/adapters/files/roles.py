@@ -1,4 +1,4 @@
-"""Which columns of a file hold what, and as what they are handed on."""
+"""The roles of columns: which column holds what, and the types they are converted to."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ ITEMS = ("items", "docs", "documents", "results", "ranking")
 
 @record(frozen=True, slots=True)
 class Wanted:
-    """What is wanted of a file.
+    """The columns that are wanted from a file.
 
     Args:
         roles: By role, the name of its column, or none to find it by its usual names.
@@ -36,7 +36,7 @@ class Wanted:
     def choose(
         self, names: Sequence[str], inside: Mapping[str, Sequence[str]], file: str
     ) -> dict[str, str]:
-        """Choose among the columns of a file.
+        """Choose the columns of a file by role.
 
         Args:
             names: What they are called.
@@ -68,7 +68,7 @@ class Wanted:
         return found
 
     def require(self, columns: Mapping[str, str], names: Sequence[str], file: str) -> None:
-        """Refuse a file that lacks a column that is needed.
+        """Raise an error for a file that lacks a required column.
 
         Raises:
             FormatError: It does.
@@ -83,12 +83,12 @@ class Wanted:
 
 
 def role_of(name: str, columns: Mapping[str, str]) -> str:
-    """The role for which a column was chosen; its own name where it was chosen by that."""
+    """Return the role for which a column was chosen, or its name if it was chosen by name."""
     return next((role for role, column in columns.items() if column == name), name)
 
 
 def normalise(column: Any, role: str) -> Any:  # noqa: ANN401 - PyArrow has no types
-    """Give a column of any Arrow type as one of few: ids as text or integers, numbers as float64.
+    """Convert a column: ids to text or integers, numbers to float64.
 
     What is neither is handed on, and refused by whoever reads it.
 

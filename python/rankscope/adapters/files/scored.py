@@ -1,4 +1,4 @@
-"""SVMlight text with the scores that a ranker wrote for its rows."""
+"""SVMlight text together with a ranker's scores for its rows."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ SCORE = "score"
 def read_scored(
     labels: str | bytes, scores: str | bytes, *, encoding: str, progress: Progress = None
 ) -> Any:  # noqa: ANN401 - PyArrow has no types
-    """Read rows of SVMlight text, and a score a row.
+    """Read the rows of SVMlight text, and one score per row.
 
     Args:
         labels: The path of the rows, or their bytes.
@@ -32,7 +32,7 @@ def read_scored(
 
     Raises:
         InputError: They are not of the format, or not as many.
-        FileError: A file cannot be read.
+        FileError: A file can't be read.
     """
     wanted = dict.fromkeys(("query", "doc", "relevance"))
     with open_batches(

@@ -1,23 +1,22 @@
-"""A table in one file or many: batches of the wanted columns, and the place of each row."""
+"""A table in one or more files: batches of the wanted columns, and the place of each row."""
 
 from __future__ import annotations
 
+from importlib import import_module
+
 from rankscope.adapters.arrow import load_arrow
-from rankscope.adapters.files.columnar import ArrowFile, ParquetFile
-from rankscope.adapters.files.delimited import DelimitedFile
 from rankscope.adapters.files.formats import list_files, size_of, tell_format
-from rankscope.adapters.files.jsonlines import JsonLinesFile
-from rankscope.adapters.files.letor import LetorFile, find_sizes
 from rankscope.adapters.files.lists import RANK, explode, is_list
-from rankscope.adapters.files.opening import TextSource, close, open_binary
+from rankscope.adapters.files.opening import OpenFile, close, open_binary
 from rankscope.adapters.files.roles import Wanted, normalise, role_of
 from rankscope.errors import FormatError, RankscopeError
+from rankscope.file import FORMATS
 from rankscope.records import record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
-    from typing import Any, Self, TypeAlias
+    from typing import Any, Protocol, Self
 
     import numpy as np
     from numpy.typing import NDArray
@@ -25,11 +24,42 @@ if TYPE_CHECKING:
     from rankscope.adapters.files.blocks import Lines
     from rankscope.adapters.files.opening import Progress
 
-    File: TypeAlias = DelimitedFile | JsonLinesFile | ParquetFile | ArrowFile | LetorFile
+    class File(Protocol):
+        """A file of rows, read batch by batch.
+
+        Attributes:
+            name: The name for messages.
+            names: The names of its columns.
+            columns: The columns that are wanted, by role.
+            schema: The schema of its batches.
+            notes: What was suspicious but legal: count and first line, by code.
+        """
+
+        name: str
+        names: list[str]
+        columns: dict[str, str]
+        schema: Any
+        notes: dict[str, tuple[int, int]]
+
+        def __iter__(self) -> Iterator[tuple[Any, Lines]]:
+            """Read batches, and the lines of their rows."""
 
 
 IN_LISTS = ("doc", "relevance", "score", "rank")
 """What a row has many of, if it holds a whole ranking."""
+
+
+def open_reader(opened: OpenFile) -> File:
+    """Return the reader that the table of formats names for an open file.
+
+    Raises:
+        InputError: It is not of the format, or lacks a column.
+    """
+    module, _, name = FORMATS[opened.form].reader.partition(":")
+    # A reader loads with the first file of its format: some take longer than a small file.
+    reader = getattr(import_module(f"rankscope.adapters.files.{module}"), name)
+    found: File = reader.open(opened)
+    return found
 
 
 def open_batches(
@@ -43,7 +73,7 @@ def open_batches(
     encoding: str = "utf-8",
     progress: Progress = None,
 ) -> TableFile:
-    """Open a file of rows, or all files of a folder or a pattern, to read it batch by batch.
+    """Open a file, or all files of a folder or pattern, to read batch by batch.
 
     Args:
         given: A path, `-` for standard input, a folder, a pattern such as `logs/*.parquet`, or the
@@ -53,16 +83,16 @@ def open_batches(
         needed: Roles of which there must be a column; of several together, one.
         others: The names of further columns, such as those to group by.
         format: The format, where the name of the file does not tell it.
-        name: What messages call it; the path if left out.
+        name: The name for messages (default: the path).
         encoding: How text is encoded: `utf-8` or `latin-1`.
-        progress: Called with the bytes read so far, of all files.
+        progress: A function that is called with the bytes read so far, of all files.
 
     Returns:
-        The batches, their schema, and the columns by role. A role without a column is left out.
+        The batches, their schema, and the columns by role, for the roles that have one.
 
     Raises:
         InputError: It is not of the format, or a column that is named or needed is not there.
-        FileError: The file cannot be read.
+        FileError: The file can't be read.
     """
     called = name or (given if isinstance(given, str) else "<bytes>")
     files = list_files(given) if isinstance(given, str) else []
@@ -77,10 +107,10 @@ def open_batches(
 
 
 class TableFile:
-    """A table of files, which is read once, batch by batch.
+    """A table in one or more files, read once, batch by batch.
 
     Attributes:
-        name: What messages call it.
+        name: The name for messages.
         columns: By role, the name of its column; further columns by their own names.
         schema: The Arrow schema of the batches: the columns by their own names; ids are text or
             integers of 64 bits, numbers are float64, and what is neither is as it was.
@@ -145,12 +175,12 @@ class TableFile:
         self.close()
 
     def close(self) -> None:
-        """Close the file that is open; reading to the end does so as well."""
+        """Close the open file, if reading hasn't reached its end."""
         close(self._handle)
 
     @property
     def notes(self) -> list[tuple[str, int, int]]:
-        """What was suspicious but legal in what was read: code, count, first line.
+        """Diagnostics of what was read: code, count, first line.
 
         The line is 0 where lines mean nothing, as in several files.
         """
@@ -159,7 +189,7 @@ class TableFile:
         return found + ([("empty_lists", self.empty_lists, 0)] if self.empty_lists else [])
 
     def find_line(self, row: int) -> tuple[str, int]:
-        """Find the file and the line of a row; in a file without lines, the row in the file.
+        """Return the file and the line of a row, or the row number in a file without lines.
 
         Args:
             row: The 1-based row, counted through all batches read so far.
@@ -170,7 +200,7 @@ class TableFile:
         return span.file, span.lines.of_row(at)
 
     def place(self, error: RankscopeError) -> RankscopeError:
-        """Say of an error in a row of the batches where it is in the files."""
+        """Add the file and line to an error in a row of the batches."""
         if error.line is None or error.line > self._rows:
             error.file = self.name
         else:
@@ -184,33 +214,30 @@ class TableFile:
         watch = self._progress and (lambda done: self._progress(before + done))  # type: ignore[misc]
         self._handle = open_binary(given, called)
         try:
-            return self._read_start(given, form, called, watch)
+            return open_reader(
+                OpenFile(
+                    file=self._handle,
+                    given=given,
+                    name=called,
+                    form=form,
+                    wanted=self._wanted,
+                    encoding=self._encoding,
+                    progress=watch,
+                )
+            )
         except BaseException:
             self.close()
             raise
 
-    def _read_start(self, given: str | bytes, form: str, name: str, watch: Progress) -> File:
-        if form == "parquet":
-            return ParquetFile(self._handle, name, self._wanted, watch)
-        if form == "arrow":
-            return ArrowFile(self._handle, name, self._wanted, watch)
-        source = TextSource(self._handle, name, encoding=self._encoding, progress=watch)
-        if form == "jsonl":
-            return JsonLinesFile(source, self._wanted)
-        if form == "letor":
-            sizes = find_sizes(given) if isinstance(given, str) else None
-            return LetorFile(source, self._wanted, sizes)
-        return DelimitedFile(source, self._wanted, form)
-
     def _lists_of(self, file: File) -> set[str]:
-        """The columns of lists, if rows hold whole rankings; else a list is one of labels."""
+        """Return the list columns if rows hold whole rankings. Otherwise a list holds labels."""
         lists = {field.name for field in file.schema if is_list(field.type)}
         inner = {file.columns[role] for role in IN_LISTS if role in file.columns}
         holds = any(name in lists or name.rpartition(".")[0] in lists for name in inner)
         return lists if holds else set()
 
     def _is_in_rank_order(self) -> bool:
-        """Whether lists, which are in rank order where neither ranks nor scores order them."""
+        """Check whether lists define the rank order because there are no ranks or scores."""
         is_ordered = {"rank", "score"} & self._current.columns.keys()
         is_asked = "rank" in self._wanted.roles
         return is_asked and not is_ordered and bool(self._lists_of(self._current))
@@ -270,7 +297,7 @@ class TableFile:
 
 @record(frozen=True, slots=True)
 class Span:
-    """Rows of the batches that are together in a file.
+    """A range of rows that come from one file.
 
     Args:
         first: How many rows come before, through all batches.

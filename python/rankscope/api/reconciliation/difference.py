@@ -1,4 +1,4 @@
-"""Compares two sets of rules on one input: by rule, by query, by document."""
+"""Compares two sets of rules on one input, by rule, query and document."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ CLOSE = 1e-12
 def differ(
     bench: Workbench, one: tuple[str, Rules], other: tuple[str, Rules], *, limit: int
 ) -> Difference:
-    """Say what makes the difference between two sets of rules.
+    """Return what causes the difference between two sets of rules.
 
     Args:
         bench: The input.
@@ -80,7 +80,7 @@ def _evaluated(bench: Workbench, rules: Rules) -> Outcome:
 
 
 def _exchange(bench: Workbench, rules: Rules, rule: str, others: Rules) -> Outcome | None:
-    """Evaluate by rules of which one is taken from others, where that can be."""
+    """Evaluate by rules with one of them exchanged, if they fit together."""
     try:
         return _evaluated(bench, rules.take(rule, others.to_dict()[rule]))
     except RankscopeError:

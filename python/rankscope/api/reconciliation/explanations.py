@@ -1,4 +1,4 @@
-"""Says what the rules that make a difference do to the documents of a query."""
+"""Explains what differing rules do to the documents of a query."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ MOST_DOCUMENTS = 12
 def explain(
     bench: Workbench, rules: tuple[Rules, Rules], queries: Sequence[QueryDifference]
 ) -> list[QueryDifference]:
-    """Say of each query what the rules that make its difference do.
+    """Explain for each query what the differing rules do.
 
     Args:
         bench: The input.
@@ -54,7 +54,7 @@ def explain(
 
 
 def _tied(rule: str, one: Listed, other: Listed) -> Iterator[DocumentDifference]:
-    """Documents that have other ranks, where ranks matter: those of larger grades first."""
+    """List documents whose ranks differ, those with larger grades first."""
     mine, theirs = one.places(), other.places()
     # Single precision ties all that double precision does, and more.
     coarse = other if other.rules.score_type == "float32" else one
@@ -81,7 +81,7 @@ def _say_place(place: tuple[int, int]) -> str:
 
 
 def _regained(rule: str, one: Listed, other: Listed) -> Iterator[DocumentDifference]:
-    """Documents whose grade has another gain: those in the list, and those in the ideal list."""
+    """List documents whose gains differ, in the list and in the ideal list."""
     for doc in dict.fromkeys([*one.shown, *one.ideal_docs(), *other.ideal_docs()]):
         gains = one.gain(doc), other.gain(doc)
         if gains[0] != gains[1]:
@@ -91,7 +91,7 @@ def _regained(rule: str, one: Listed, other: Listed) -> Iterator[DocumentDiffere
 
 
 def _discounted(rule: str, one: Listed, other: Listed) -> Iterator[DocumentDifference]:
-    """Documents with a gain whose rank has another weight."""
+    """List documents with a gain whose ranks have different weights."""
     for rank, doc in enumerate(one.shown, start=1):
         weights = [each.weight(rank) for each in (one, other)]
         if weights[0] != weights[1] and one.gain(doc) != 0:
@@ -100,7 +100,7 @@ def _discounted(rule: str, one: Listed, other: Listed) -> Iterator[DocumentDiffe
 
 
 def _idealised(rule: str, one: Listed, other: Listed) -> Iterator[DocumentDifference]:
-    """Documents that are in one ideal list only."""
+    """List documents that are in only one of the ideal lists."""
     if "slots" in {one.parameters["ideal"], other.parameters["ideal"]}:
         return  # whose ideal list is of no documents
     mine, theirs = one.ideal_docs(), other.ideal_docs()
@@ -111,7 +111,7 @@ def _idealised(rule: str, one: Listed, other: Listed) -> Iterator[DocumentDiffer
 
 
 def _unjudged(rule: str, one: Listed, other: Listed) -> Iterator[DocumentDifference]:
-    """Documents without a judgment."""
+    """List documents without a judgment."""
     for doc in one.shown:
         if doc not in one.grade_of:
             says = [str(each.rules.policy.unjudged) for each in (one, other)]
@@ -119,7 +119,7 @@ def _unjudged(rule: str, one: Listed, other: Listed) -> Iterator[DocumentDiffere
 
 
 def _unretrieved(rule: str, one: Listed, other: Listed) -> Iterator[DocumentDifference]:
-    """Judged documents that are not in the list, those of larger grades first."""
+    """List judged documents that aren't in the list, those with larger grades first."""
     retrieved = set(one.docs)
     says = [each.rules.policy.unretrieved for each in (one, other)]
     for doc in sorted(one.grade_of, key=lambda doc: -one.grade_of[doc]):
@@ -128,7 +128,7 @@ def _unretrieved(rule: str, one: Listed, other: Listed) -> Iterator[DocumentDiff
 
 
 def _negative(rule: str, one: Listed, other: Listed) -> Iterator[DocumentDifference]:
-    """Documents with a grade below 0."""
+    """List documents with a grade below 0."""
     for doc in one.shown:
         if one.grade(doc) < 0:
             says = [each.rules.policy.negative for each in (one, other)]

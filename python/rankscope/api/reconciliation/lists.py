@@ -1,4 +1,4 @@
-"""One query as a set of rules has it: documents in order, grades, and what the grades are worth."""
+"""One query under a set of rules: documents in order, grades and gains."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @record(frozen=True, slots=True)
 class Listed:
-    """One query as rules have it.
+    """One query under a set of rules.
 
     Args:
         rules: The rules.
@@ -47,7 +47,7 @@ class Listed:
         number: int,
         grade_of: dict[str, float],
     ) -> Listed:
-        """Take a query out of rankings.
+        """Extract a query from rankings.
 
         Args:
             rankings: The rankings, in the order of the rules.
@@ -76,15 +76,15 @@ class Listed:
         return self.docs[: self.rules.measure.k]
 
     def grade(self, doc: str) -> float:
-        """Give the grade of a document, NaN where it is unjudged."""
+        """Return the grade of a document, NaN if it is unjudged."""
         return self.grade_of.get(doc, math.nan)
 
     def gain(self, doc: str) -> float:
-        """Give the gain of a document."""
+        """Return the gain of a document."""
         return gain_of(self.query, self.grade_of.get(doc), self.parameters["gain"])  # type: ignore[arg-type]  # as kernels take it
 
     def weight(self, rank: int) -> float:
-        """Give the discount of a rank."""
+        """Return the discount of a rank."""
         return discounted(1.0, rank, self.parameters["discount"])  # type: ignore[arg-type]  # as kernels take it
 
     def ideal_gains(self) -> list[float]:
@@ -93,7 +93,7 @@ class Listed:
         return ideal_gains(self.query, self.rules.measure.k, self.parameters["gain"], ideal)  # type: ignore[arg-type]  # as kernels take it
 
     def ideal_docs(self) -> list[str]:
-        """List the documents of the ideal list; of equal gains, retrieved ones come first."""
+        """List the documents of the ideal list. Of equal gains, retrieved ones come first."""
         ideal = self.parameters.get("ideal")
         known = {doc: self.gain(doc) for doc in self.docs if doc in self.grade_of}
         if ideal != "retrieved" and self.rules.policy.unretrieved == "count":
@@ -103,7 +103,7 @@ class Listed:
         return positive if ideal == "whole" else positive[: self.rules.measure.k]
 
     def places(self) -> Places:
-        """Give the first and the last rank that each document may have."""
+        """Return the first and the last rank that each document may have."""
         places: Places = {}
         is_averaged = self.rules.policy.ties == "average"
         start = 0

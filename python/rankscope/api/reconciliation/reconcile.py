@@ -1,4 +1,4 @@
-"""Which conventions give a number, and why they differ."""
+"""Finds the conventions that produce a number, and why others differ."""
 
 from __future__ import annotations
 
@@ -25,27 +25,27 @@ def reconcile(
     duplicates: Literal["error", "first", "max"] = "error",
     encoding: Literal["utf-8", "latin-1"] = "utf-8",
 ) -> Reconciliation:
-    """Evaluate a measure under every convention, and find those that give a number.
+    """Evaluate a measure under every convention, and find those that produce a number.
 
     Args:
         qrels: As in `evaluate`.
-        run: As in `evaluate`; it is held in memory.
-        measure: The measure, as it would be asked for.
-        got: A number from elsewhere. Text keeps its digits: `"0.4860"` is a number from 0.48595 to
-            0.48605. Where no convention gives it, single other rules are tried.
+        run: As in `evaluate`. It is read into memory.
+        measure: The measure, or its name.
+        got: The number from another tool. Text keeps its digits: `"0.4860"` matches 0.48595 to
+            0.48605. If no convention produces it, single rules are changed one at a time.
         columns: As in `evaluate`.
-        conventions: The conventions; all of them if left out.
+        conventions: The conventions to try (default: all).
         duplicates: As in `evaluate`.
         encoding: As in `evaluate`.
 
     Returns:
-        The values, grouped where they are equal; the conventions that give `got`; and by `differ`
-        the rules, queries and documents that make the difference between any two.
+        The values, grouped if equal, and the conventions that produce `got`. `differ` returns the
+        rules, queries and documents that cause the difference between two of them.
 
     Raises:
-        UsageError: An argument is not one.
-        InputError: The input is not of the format.
-        FileError: A file cannot be read.
+        UsageError: An argument is invalid.
+        InputError: The input doesn't have the expected format.
+        FileError: A file can't be read.
 
     Examples:
         >>> qrels = {"q1": {"a": 3, "b": 2, "c": 1, "d": 0}}
@@ -79,27 +79,26 @@ def reconcile_table(
     duplicates: Literal["error", "first", "max"] = "error",
     encoding: Literal["utf-8", "latin-1"] = "utf-8",
 ) -> Reconciliation:
-    """Do what `reconcile` does for a table whose rows hold a score, or a rank, and a grade.
+    """Run `reconcile` on a table whose rows hold a score or a rank, and a grade.
 
     Args:
-        table: As in `evaluate_table`; it is held in memory.
+        table: As in `evaluate_table`. It is read into memory.
         measure: As in `reconcile`.
-        query: The column of queries, found by its usual names where left out, as in
-            `Rankings.from_table`.
-        doc: The column of documents; there may be none, and then no convention that orders tied
-            documents by their ids.
-        relevance: The column of grades; null or NaN is unjudged.
-        score: The column of scores, larger ones first.
-        rank: The column of ranks, smaller ones first. With both, they must agree.
+        query: The column of queries (default: found by its usual names, as in
+            `Rankings.from_table`).
+        doc: The column of documents. Without it, conventions that order ties by id are skipped.
+        relevance: The column of grades. Null and NaN mean unjudged.
+        score: The column of scores. Larger scores rank first.
+        rank: The column of ranks. If there are scores too, both must agree.
         got: As in `reconcile`.
         conventions: As in `reconcile`.
         duplicates: As in `evaluate`.
         encoding: As in `evaluate`.
 
     Raises:
-        UsageError: An argument is not one.
-        InputError: A column is missing, or holds what cannot be read.
-        FileError: A file cannot be read.
+        UsageError: An argument is invalid.
+        InputError: A column is missing, or holds invalid values.
+        FileError: A file can't be read.
 
     Examples:
         >>> log = {"qid": [1, 1, 1, 2], "label": [0, 3, 1, 0], "score": [3, 2, 2, 1]}

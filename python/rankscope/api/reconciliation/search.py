@@ -32,7 +32,7 @@ OURS = "rankscope"
 
 @record(frozen=True, slots=True)
 class Candidate:
-    """A convention, what is chosen beside it, and the rules that this comes to.
+    """A convention with the choices made beside it, and the resulting rules.
 
     Args:
         name: What it is called here.
@@ -49,7 +49,7 @@ class Candidate:
 
 @record(frozen=True, slots=True)
 class Question:
-    """What is asked of an input.
+    """The question to answer about an input.
 
     Args:
         measure: The measure.
@@ -68,7 +68,7 @@ class Question:
         got: float | str | None,
         conventions: Iterable[Convention | str] | None,
     ) -> Question:
-        """Read it, before any input is read.
+        """Read and check the arguments before reading any input.
 
         Raises:
             UsageError: There is no such measure or convention, or the number is none.
@@ -85,8 +85,8 @@ def reckon(bench: Workbench, question: Question) -> Reconciliation:
         question: What is asked of it.
 
     Raises:
-        InputError: The input is not of the format.
-        FileError: A file cannot be read.
+        InputError: The input doesn't have the expected format.
+        FileError: A file can't be read.
     """
     asked, wanted = question.measure, question.wanted
     candidates = list(_list_candidates(question.rows, asked, bench))
@@ -164,7 +164,7 @@ def _reckon(
 def _find_deviations(
     candidates: Sequence[Candidate], bench: Workbench, wanted: Wanted
 ) -> list[Deviation]:
-    """Change one rule at a time in the conventions whose values are nearest."""
+    """Change one rule at a time in the conventions with the nearest values."""
     names: dict[Rules, list[str]] = {}
     for candidate in candidates:
         rules = candidate.rules
@@ -199,7 +199,7 @@ def _value(outcome: Outcome | RankscopeError) -> float:
 
 
 def _list_alternatives(rules: Rules) -> Iterator[tuple[str, Settings]]:
-    """List the other values that a rule may have, one rule at a time."""
+    """List the alternatives to each rule, one rule at a time."""
     words: dict[str, tuple[str, ...]] = {
         "ties": CHOICES["ties"],
         "empty": ("zero", "skip", "one"),
@@ -229,7 +229,7 @@ def _take(rules: Rules, name: str, settings: Settings) -> Rules:
 
 
 def _call(row: Convention) -> str:
-    """Call a convention by its bare name, where that means it, else by its version too."""
+    """Return the name of a convention, with its version if the bare name means another one."""
     return row.name if find(row.name) is row else row.address
 
 
@@ -257,7 +257,7 @@ SLACK = {"float64": 1e-12, "float32": 1e-6}
 
 @record(frozen=True, slots=True)
 class Wanted:
-    """A number with its digits.
+    """A number, and how many digits of it are known.
 
     Args:
         text: The number as it was given.
@@ -271,7 +271,7 @@ class Wanted:
 
     @classmethod
     def read(cls, given: object) -> Wanted:
-        """Read a number and how many digits it has.
+        """Read a number and count its digits.
 
         A number with a positive exponent, such as `2e3`, is read as a whole number: `2000`.
 
@@ -296,7 +296,7 @@ class Wanted:
         return cls(text, value, float(f"5e{exponent - 1}"))
 
     def is_near(self, value: float, computed_in: str = "float64") -> bool:
-        """Whether a value is this number, to its digits."""
+        """Check whether a value rounds to this number."""
         return abs(value - self.value) <= max(self.half * (1 + 1e-9), SLACK[computed_in])
 
 

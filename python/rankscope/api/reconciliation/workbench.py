@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 
 class Workbench:
-    """An input, and what rules have made of it so far.
+    """An input, and the outcomes of the rules evaluated so far.
 
     Args:
         rank: Ranks the input as rules say.
@@ -60,7 +60,7 @@ class Workbench:
         duplicates: Literal["error", "first", "max"],
         encoding: Literal["utf-8", "latin-1"],
     ) -> Workbench:
-        """Take judgments and a run.
+        """Make a workbench for judgments and a run.
 
         Raises:
             InputError: The judgments are not of the format.
@@ -97,11 +97,11 @@ class Workbench:
         duplicates: Literal["error", "first", "max"],
         encoding: Literal["utf-8", "latin-1"],
     ) -> Workbench:
-        """Take a table whose rows hold both scores and grades.
+        """Make a workbench for a table whose rows hold both scores and grades.
 
         Raises:
-            InputError: A column is missing, or holds what cannot be read.
-            FileError: A file cannot be read.
+            InputError: A column is missing, or holds invalid values.
+            FileError: A file can't be read.
         """
         rank = partial(
             Rankings.from_table,
@@ -124,10 +124,10 @@ class Workbench:
         return cls(rank_table, _judged_rows, rank(ties=default.ties).grades, default)
 
     def evaluate(self, wanted: Iterable[Rules]) -> None:
-        """Evaluate by each of these rules, so that `outcome` has them at hand.
+        """Evaluate under each of these rules, for `outcome` to return.
 
         Raises:
-            InputError: The input is not of the format.
+            InputError: The input doesn't have the expected format.
         """
         by_order: dict[tuple[str, str], dict[Policy, list[Rules]]] = {}
         for rules in dict.fromkeys(wanted):
@@ -145,7 +145,7 @@ class Workbench:
                 self._outcomes |= _evaluate(rankings, alike)
 
     def outcome(self, rules: Rules) -> Outcome | RankscopeError:
-        """Give what rules come to, or why there is nothing."""
+        """Return the outcome of rules, or the error they raised."""
         if rules not in self._outcomes:
             self.evaluate([rules])
         return self._outcomes[rules]
@@ -153,7 +153,7 @@ class Workbench:
 
 @record(frozen=True, slots=True)
 class Outcome:
-    """What rules come to.
+    """The outcome of a set of rules.
 
     Args:
         evaluation: An evaluation under their policy.
@@ -180,7 +180,7 @@ class Outcome:
 
 
 def _keep(found: Input, given: object) -> object:
-    """Hold what can be read once only."""
+    """Read an input into memory if it can be read only once."""
     if found.is_stdin:
         text = sys.stdin.buffer.read()
         return File(text, found.format, found.columns) if found.format else text  # type: ignore[arg-type]  # one that is known
@@ -200,7 +200,7 @@ def _judged_rows(rankings: Rankings, number: int) -> dict[str, float]:
 def _evaluate(
     rankings: Rankings, alike: Sequence[Rules]
 ) -> Mapping[Rules, Outcome | RankscopeError]:
-    """Evaluate the measures of rules with one policy, in one pass if none of them is refused."""
+    """Evaluate the measures of rules with one policy, in one pass if all are accepted."""
     try:
         evaluation = rankings.evaluate([each.measure for each in alike], policy=alike[0].policy)
     except (MeasureError, PolicyError) as error:

@@ -9,7 +9,7 @@ from rankscope.cli.monitor.store import ACTOR, add_store_arguments, open_reader,
 from rankscope.cli.monitor.times import read_duration, read_moment
 from rankscope.cli.options import add_policy_option
 from rankscope.cli.output import print_json
-from rankscope.cli.parser import Once
+from rankscope.cli.parser import Once, read_integer, read_number
 from rankscope.errors import UsageError
 from rankscope.measures.splitting import split_measures
 from rankscope.monitor.definition.configuration import (
@@ -87,7 +87,7 @@ def add_arguments(parser: Parser) -> None:
     parser.add_argument(
         "--max-grade",
         action=Once,
-        type=float,
+        type=read_number,
         default=100.0,
         metavar="N",
         help="highest grade; larger sums are cut to it",
@@ -112,7 +112,7 @@ def add_arguments(parser: Parser) -> None:
     parser.add_argument(
         "--most",
         action=Once,
-        type=int,
+        type=read_integer,
         default=MOST,
         metavar="N",
         help="number of values per attribute that get a slice of their own; the others share the "

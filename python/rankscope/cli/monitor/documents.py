@@ -22,7 +22,7 @@ def read_documents(path: str) -> dict[str, list[Any]]:
     Raises:
         UsageError: The name has no ending of a known format.
         InputError: The file does not have its format, or is too large.
-        FileError: The file cannot be read.
+        FileError: The file can't be read.
     """
     file = EventFile(path)
     columns: dict[str, list[Any]] = {}

@@ -13,11 +13,12 @@ from rankscope.cli.output import print_json
 from rankscope.cli.parser import Once
 from rankscope.cli.progress import ProgressBar
 from rankscope.errors import RankscopeError, UsageError
+from rankscope.file import EVENT_FORMATS
 from rankscope.monitor.client.http import HTTPTransport
 from rankscope.monitor.client.sink import ServiceSink
 from rankscope.monitor.events.names import ITEM_NAMES, LABEL_NAMES, RANKING_NAMES
 from rankscope.monitor.events.times import read_clock
-from rankscope.monitor.intake.files import EVENT_FORMATS, EventFile
+from rankscope.monitor.intake.files import EventFile
 from rankscope.monitor.intake.ingestion import Ingestion, StoreSink
 from rankscope.monitor.store.keys import Secret
 from rankscope.names import quote
@@ -89,7 +90,7 @@ def _add_arguments(parser: Parser, roles: Iterable[str]) -> None:
     parser.add_argument(
         "--format",
         action=Once,
-        choices=tuple(EVENT_FORMATS),
+        choices=EVENT_FORMATS,
         metavar="FORMAT",
         help="format of all files (default: from the file name)",
     )

@@ -14,7 +14,7 @@ from rankscope.cli.monitor.store import (
 from rankscope.cli.monitor.times import TIME_HELP, read_duration, read_moment
 from rankscope.cli.options import add_measure_option
 from rankscope.cli.output import print_json
-from rankscope.cli.parser import Once, OnceFlag
+from rankscope.cli.parser import Once, OnceFlag, read_integer, read_number
 from rankscope.monitor.alerts.rule import Rule
 from rankscope.monitor.events.times import format_time, to_datetime
 from rankscope.names import quote
@@ -114,7 +114,7 @@ def add_add(parser: Parser) -> None:
     parser.add_argument(
         "--run-length",
         action=Once,
-        type=float,
+        type=read_number,
         default=1800.0,
         metavar="N",
         help="kind drop: average number of periods between false alarms",
@@ -122,7 +122,7 @@ def add_add(parser: Parser) -> None:
     parser.add_argument(
         "--fewest",
         action=Once,
-        type=int,
+        type=read_integer,
         default=30,
         metavar="N",
         help="smallest number of users or queries per period to check",

@@ -1,4 +1,4 @@
-"""Every convention as one row, in the order in which they are listed."""
+"""The table of conventions, in the order in which they are listed."""
 
 from __future__ import annotations
 

@@ -1,11 +1,11 @@
-"""Gradient boosting: the measures that ranking models are trained and stopped by."""
+"""Gradient boosting libraries, with the measures they use to train and to stop early."""
 
 from __future__ import annotations
 
 from rankscope.conventions.spec import Bug, Convention, Form, Limit, Option
 from rankscope.conventions.table.notes import LISTS_ONLY, NO_NEGATIVE, UNKNOWN
 
-BINARY = Limit("refuses grades other than 0 and 1 in AP and P", least=0, most=1, integers=True)
+BINARY = Limit("rejects grades other than 0 and 1 in AP and P", least=0, most=1, integers=True)
 EXP2 = {"gain": "exp2", "ideal": "retrieved"}
 REACHABLE = {"denominator": "reachable"}
 RETRIEVED = {"denominator": "retrieved"}
@@ -23,24 +23,24 @@ XGBOOST_BINARY = (
     Form(measure="SetP", limit=BINARY, policy={"empty": "zero"}),
 )
 XGBOOST_LIMIT = Limit(
-    "refuses grades that are no integers from 0 to 31", least=0, most=31, integers=True
+    "rejects grades that are not integers from 0 to 31", least=0, most=31, integers=True
 )
 XGBOOST_NOTES = (
     LISTS_ONLY,
-    "Ties are left in the order of the input, of which a comment in its source warns.",
+    "Tied documents stay in input order, as a comment in its source warns.",
 )
 XGBOOST_BUGS = (
     Bug(
         "weighted_empty",
-        "With weights, a query without relevant documents adds 1 unweighted; where the mean is "
-        "above 1 by that, it ends with an error.",
+        "With weights, a query without relevant documents adds 1 without its weight. If this makes "
+        "the mean exceed 1, it stops with an error.",
     ),
 )
 
 CATBOOST_POLICY = {**BOOSTING_POLICY, "ties": "worst"}
 CATBOOST_NOTES = (
     LISTS_ONLY,
-    "Of documents with one prediction, the one with the smallest grade comes first.",
+    "Among documents with equal predictions, the one with the lowest grade comes first.",
 )
 
 
@@ -62,7 +62,7 @@ def catboost(
     settings: dict[str, object],
     others: tuple[Form, ...] = (),
 ) -> Convention:
-    """Make the row of one form of CatBoost's NDCG, with its other measures."""
+    """Return the convention for one variant of CatBoost's NDCG, with other measures."""
     return Convention(
         name=name,
         version="1.2.10",
@@ -87,23 +87,23 @@ ROWS = (
         version="4.7.0",
         tool="LightGBM",
         verified="run",
-        summary="Exponential gains over the ideal of the list itself; a query without relevant "
-        "documents counts 1.",
+        summary="Exponential gains; the ideal is the list itself in the best order; queries "
+        "without relevant documents count as 1.",
         policy=BOOSTING_POLICY,
         forms=(
             Form(measure="nDCG", settings=EXP2),
             Form(measure="AP", settings=REACHABLE),
         ),
         limit=Limit(
-            "refuses grades that are no integers from 0 to 30", least=0, most=30, integers=True
+            "rejects grades that are not integers from 0 to 30", least=0, most=30, integers=True
         ),
         options=(Option("label_gain", "gain"),),
-        notes=(LISTS_ONLY, "It refuses queries of more than 10,000 documents."),
+        notes=(LISTS_ONLY, "It rejects queries with more than 10,000 documents."),
         bugs=(
             Bug(
                 "weighted_empty",
-                "With weights, a query without relevant documents adds 1 unweighted: two queries "
-                "of weight 0.1 can come to 5.5.",
+                "With weights, a query without relevant documents adds 1 without its weight: the "
+                "mean of two queries with weight 0.1 can be 5.5.",
             ),
         ),
         sources=("the metrics ndcg and map of LightGBM 4.7.0",),
@@ -113,8 +113,8 @@ ROWS = (
         version="3.2.0",
         tool="XGBoost",
         verified="run",
-        summary="Exponential gains over the ideal of the list itself; a query without relevant "
-        "documents counts 1.",
+        summary="Exponential gains; the ideal is the list itself in the best order; queries "
+        "without relevant documents count as 1.",
         policy=BOOSTING_POLICY,
         forms=(Form(measure="nDCG", settings=EXP2), *XGBOOST_BINARY),
         limit=XGBOOST_LIMIT,
@@ -127,8 +127,8 @@ ROWS = (
         version="3.2.0",
         tool="XGBoost",
         verified="run",
-        summary="As xgboost, with a minus behind the metric: a query without relevant documents "
-        "counts 0.",
+        summary="Like xgboost, with a minus after the metric: queries without relevant documents "
+        "count as 0.",
         policy={**BOOSTING_POLICY, "empty": "zero"},
         forms=(Form(measure="nDCG", settings=EXP2), *XGBOOST_BINARY),
         limit=XGBOOST_LIMIT,
@@ -140,7 +140,7 @@ ROWS = (
         version="3.2.0",
         tool="XGBoost",
         verified="run",
-        summary="As xgboost, with ndcg_exp_gain=false: linear gains.",
+        summary="Like xgboost, with ndcg_exp_gain=false: linear gains.",
         policy=BOOSTING_POLICY,
         forms=(Form(measure="nDCG", settings={"ideal": "retrieved"}),),
         limit=NO_NEGATIVE,
@@ -151,27 +151,27 @@ ROWS = (
     catboost(
         "catboost",
         "type=Base;denominator=LogPosition",
-        "Linear gains over the ideal of the list itself, ties in the worst order; a query without "
-        "relevant documents counts 1.",
+        "Linear gains; the ideal is the list itself in the best order; ties are in the worst "
+        "order; queries without relevant documents count as 1.",
         {},
         CATBOOST_BINARY,
     ),
     catboost(
         "catboost_exp",
         "type=Exp;denominator=LogPosition",
-        "As catboost, with exponential gains.",
+        "Like catboost, with exponential gains.",
         {"gain": "exp2"},
     ),
     catboost(
         "catboost_position",
         "type=Base;denominator=Position",
-        "As catboost, discounted by the rank itself.",
+        "Like catboost, with the discount 1/rank.",
         {"discount": "reciprocal"},
     ),
     catboost(
         "catboost_exp_position",
         "type=Exp;denominator=Position",
-        "As catboost, with exponential gains, discounted by the rank itself.",
+        "Like catboost, with exponential gains and the discount 1/rank.",
         {"gain": "exp2", "discount": "reciprocal"},
     ),
 )

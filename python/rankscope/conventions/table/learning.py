@@ -1,4 +1,4 @@
-"""Libraries of machine learning, which see lists of labels and predictions."""
+"""Machine learning libraries, which only see lists of labels and predictions."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ SKLEARN_POLICY = {
     "missing": "skip",
     "negative": "error",
 }
-SKLEARN_LIMIT = Limit("refuses negative grades in ndcg_score", least=0)
+SKLEARN_LIMIT = Limit("rejects negative grades in ndcg_score", least=0)
 RETRIEVED = {"ideal": "retrieved"}
 DISCOUNTED = ("k", "discount", "base")
 SKLEARN_NOTES = (
-    "It refuses lists of one document or of different lengths, and NaN; here they are evaluated.",
+    "It rejects lists with one document or different lengths, and NaN; rankscope accepts them.",
     "Its log_base cancels in nDCG.",
 )
 
@@ -32,8 +32,8 @@ ROWS = (
         version="1.9.1",
         tool="scikit-learn",
         verified="run",
-        summary="Linear gains over the ideal of the list itself, as the expected value over the "
-        "orders of tied documents.",
+        summary="Linear gains; the ideal is the list itself in the best order; the value is "
+        "averaged over the orders of tied documents.",
         policy=SKLEARN_POLICY,
         forms=(
             Form(measure="nDCG", settings=RETRIEVED, limit=SKLEARN_LIMIT),
@@ -47,7 +47,7 @@ ROWS = (
         version="1.9.1",
         tool="scikit-learn",
         verified="run",
-        summary="As sklearn, with ignore_ties=True: tied documents stay in one order.",
+        summary="Like sklearn, with ignore_ties=True: tied documents stay in one order.",
         policy={**SKLEARN_POLICY, "ties": "input"},
         forms=(
             Form(measure="nDCG", settings=RETRIEVED, limit=SKLEARN_LIMIT),
@@ -57,9 +57,8 @@ ROWS = (
             LISTS_ONLY,
             *SKLEARN_NOTES,
             (
-                "Its order of equal scores is that of NumPy's argsort turned round, which is not "
-                "stable even in short lists, and not the same on every processor; the order of the "
-                "input is one such order."
+                "It orders equal scores by NumPy's argsort, reversed, which is not stable even for "
+                "short lists and differs between processors. Input order is one such order."
             ),
         ),
         sources=("sklearn.metrics.ndcg_score(…, ignore_ties=True) of scikit-learn 1.9.1",),
@@ -69,8 +68,8 @@ ROWS = (
         version="1.9.0",
         tool="TorchMetrics",
         verified="run",
-        summary="As scikit-learn for nDCG, in single precision; AP divides by the relevant "
-        "documents that were found.",
+        summary="Like scikit-learn for nDCG, in single precision; AP divides by the number of "
+        "relevant documents found.",
         policy=SKLEARN_POLICY,
         forms=(
             Form(measure="nDCG", settings=RETRIEVED),
@@ -82,21 +81,21 @@ ROWS = (
             Form(measure="RR", policy=TOPK),
             Form(measure="Success", policy=TOPK),
         ),
-        limit=Limit(f"takes integers only, and {NO_NEGATIVE.says}", least=0, integers=True),
+        limit=Limit(f"only accepts integers, and {NO_NEGATIVE.says}", least=0, integers=True),
         computes_in="float32",
         options=TORCH_OPTIONS,
         notes=(
             LISTS_ONLY,
             (
-                "All but nDCG leave tied documents in the order of torch.topk, which is not "
-                "stable; the order of the input is one such order."
+                "Except for nDCG, tied documents are in the order of torch.topk, which is not "
+                "stable. Input order is one such order."
             ),
         ),
         bugs=(
             Bug(
                 "nonpositive_scores",
-                "A relevant document whose score is 0 or less counts as not relevant in AP, RR, P "
-                "and R.",
+                "In AP, RR, P and R, a relevant document with a score of 0 or below counts as not "
+                "relevant.",
             ),
         ),
         sources=("torchmetrics.retrieval of TorchMetrics 1.9.0",),
@@ -106,7 +105,7 @@ ROWS = (
         version="0.4.0",
         tool="Rax",
         verified="run",
-        summary="Exponential gains over the ideal of the list itself.",
+        summary="Exponential gains; the ideal is the list itself in the best order.",
         policy={**SKLEARN_POLICY, "ties": "input"},
         forms=(
             Form(measure="nDCG", settings={"gain": "exp2", "ideal": "retrieved"}),
@@ -129,14 +128,14 @@ ROWS = (
         version="0.13.0",
         tool="polars-ds",
         verified="run",
-        summary="Linear gains over the ideal of the list itself, as the expected value over the "
-        "orders of tied documents.",
+        summary="Linear gains; the ideal is the list itself in the best order; the value is "
+        "averaged over the orders of tied documents.",
         policy=SKLEARN_POLICY,
         forms=(Form(measure="nDCG", settings=RETRIEVED),),
         limit=NO_NEGATIVE,
         options=(Option("ignore_ties=True", "ties", ("input",)),),
         notes=(LISTS_ONLY,),
-        bugs=(Bug("ignore_ties", "The documentation of ignore_ties says the opposite."),),
+        bugs=(Bug("ignore_ties", "Its documentation of ignore_ties says the opposite."),),
         sources=("polars_ds.query_ndcg_score of polars-ds 0.13.0",),
     ),
 )

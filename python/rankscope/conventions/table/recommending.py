@@ -1,7 +1,6 @@
-"""Libraries for recommender systems, whose queries are users and whose judgments are interactions.
+"""Recommender system libraries, where queries are users and judgments are interactions.
 
-Where a library takes interactions as they are, those of our judgments are the documents with a
-grade above 0.
+If a library only knows interactions, these are the judged documents with a grade above 0.
 """
 
 from __future__ import annotations
@@ -14,18 +13,18 @@ BINARY = {"gain": "binary"}
 REACHABLE = {"denominator": "reachable"}
 USERS = {"ties": "input", "empty": "skip", "missing": "zero", "negative": "nonrelevant"}
 ZERO = {**USERS, "empty": "zero"}
-INTERACTIONS = "A user without interactions is unknown to it."
+INTERACTIONS = "It doesn't know users without interactions."
 
 SPARK_NOTES = (
     LOG_CANCELS,
-    "A query has to have a row, with an empty list where nothing was retrieved.",
+    "Every query needs a row, with an empty list if nothing was retrieved.",
 )
 
 RECOMMENDERS_NOTES = (
     LOG_CANCELS,
     (
-        "AP, P and R are over the users that have both judgments and recommendations, nDCG over "
-        "all users with judgments."
+        "AP, P and R are means over users with both judgments and recommendations, nDCG is a mean "
+        "over all users with judgments."
     ),
 )
 ALL_ROWS = {"rel": 0}
@@ -57,12 +56,12 @@ LENSKIT_FORMS = (
 LENSKIT_NOTES = (
     (
         "Its default discount is that of Järvelin and Kekäläinen 2002 with base 2: ranks 1 and 2 "
-        "are not discounted. LogRankWeight(offset=1) gives the usual one."
+        "are not discounted. LogRankWeight(offset=1) is the usual discount."
     ),
-    "A list that has no value counts 0.",
+    "A list without a value counts as 0.",
     (
-        "Its mean is over the lists of the run, where one of a user without judgments counts 0; "
-        "ours leaves those out."
+        "Its mean includes all lists of the run, and counts those of users without judgments as 0. "
+        "rankscope leaves them out."
     ),
 )
 
@@ -72,8 +71,8 @@ ROWS = (
         version="4.3.0",
         tool="Apache Spark",
         verified="run",
-        summary="Relevant or not, over as many relevant documents as fit; AP at a cutoff divides "
-        "by what can be reached.",
+        summary="Binary gains; the ideal has all relevant documents, cut at k; AP with a cutoff "
+        "divides by min(R, k).",
         policy=ZERO,
         forms=(
             Form(measure="nDCG", settings=BINARY, cut=True),
@@ -90,19 +89,19 @@ ROWS = (
         version="4.3.0",
         tool="Apache Spark",
         verified="run",
-        summary="With a relevance array: exponential gains over the ideal of all judged documents.",
+        summary="With a relevance array: exponential gains; the ideal has all judged documents.",
         policy=ZERO,
         forms=(Form(measure="nDCG", settings={"gain": "exp2"}, cut=True),),
         notes=SPARK_NOTES,
         bugs=(
             Bug(
                 "python_drops_grades",
-                "From Python the relevance array is dropped: every judged document is relevant.",
+                "In Python, the relevance array is ignored: every judged document is relevant.",
             ),
             Bug(
                 "unsorted_ideal",
-                "The ideal takes the labels in the order given, so that unsorted ones give values "
-                "above 1.",
+                "The ideal has the labels in input order, so unsorted labels lead to values above "
+                "1.",
             ),
         ),
         sources=("RankingMetrics.ndcgAt with a relevance array, Spark 4.3.0",),
@@ -112,10 +111,10 @@ ROWS = (
         version="1.2.1",
         tool="Recommenders",
         verified="run",
-        summary="Every judged document counts 1, whatever its grade.",
+        summary="Every judged document has the gain 1, whatever its grade.",
         policy={**USERS, "negative": "gain"},
         forms=(Form(measure="nDCG", settings={"gain": every}, cut=True), *OF_USERS),
-        notes=(*RECOMMENDERS_NOTES, "A document judged 0 is as relevant as any other."),
+        notes=(*RECOMMENDERS_NOTES, "A document with grade 0 counts like any other."),
         sources=("recommenders.evaluation.python_evaluation of Recommenders 1.2.1",),
     ),
     Convention(
@@ -123,7 +122,7 @@ ROWS = (
         version="1.2.1",
         tool="Recommenders",
         verified="run",
-        summary="With score_type='raw': linear gains; users without a gain are left out.",
+        summary="With score_type='raw': linear gains; users without gains are left out.",
         policy={**USERS, "negative": "gain"},
         forms=(Form(measure="nDCG", cut=True),),
         limit=NO_NEGATIVE,
@@ -135,10 +134,10 @@ ROWS = (
         version="1.2.1",
         tool="Recommenders",
         verified="run",
-        summary="With score_type='exp': exponential gains; users without a gain are left out.",
+        summary="With score_type='exp': exponential gains; users without gains are left out.",
         policy={**USERS, "negative": "gain"},
         forms=(Form(measure="nDCG", settings={"gain": "exp2"}, cut=True),),
-        limit=Limit("refuses negative integers as grades", least=0),
+        limit=Limit("rejects negative integers as grades", least=0),
         notes=RECOMMENDERS_NOTES,
         sources=("ndcg_at_k(…, score_type='exp') of Recommenders 1.2.1",),
     ),
@@ -147,8 +146,8 @@ ROWS = (
         version="0.19.0",
         tool="RecTools",
         verified="run",
-        summary="Relevant or not, over a relevant document at every rank up to the cutoff, whether "
-        "there are so many or not.",
+        summary="Binary gains; the ideal has a relevant document at every rank up to the cutoff, "
+        "even if there are fewer.",
         policy=USERS,
         forms=(
             Form(measure="nDCG", settings={**BINARY, "ideal": "slots"}, cut=True),
@@ -163,8 +162,8 @@ ROWS = (
         version="0.19.0",
         tool="RecTools",
         verified="run",
-        summary="As rectools, with divide_by_achievable=True: over as many relevant documents as "
-        "there are.",
+        summary="Like rectools, with divide_by_achievable=True: the ideal has the relevant "
+        "documents that exist.",
         policy=USERS,
         forms=(Form(measure="nDCG", settings=BINARY, cut=True), *RECTOOLS_FORMS),
         options=(Option("divide_by_k=True", "denominator", ("cutoff",)),),
@@ -176,7 +175,7 @@ ROWS = (
         version="0.22.0",
         tool="RePlay",
         verified="run",
-        summary="Relevant or not, over as many relevant documents as fit, ties by larger id first.",
+        summary="Binary gains; the ideal has all relevant documents, cut at k; ties by larger ID.",
         policy={**USERS, "ties": "doc_id"},
         forms=(
             Form(measure="nDCG", settings=BINARY, cut=True),
@@ -190,7 +189,7 @@ ROWS = (
             Option("dicts in place of frames", "ties", ("input",)),
             Option("mode=Median()", "aggregate", ("median",)),
         ),
-        notes=(INTERACTIONS, "It orders ids that are integers as numbers; here they are text."),
+        notes=(INTERACTIONS, "It orders integer IDs as numbers; rankscope orders them as text."),
         sources=("replay.metrics of replay-rec 0.22.0",),
     ),
     Convention(
@@ -198,7 +197,7 @@ ROWS = (
         version="1.2.1",
         tool="RecBole",
         verified="run",
-        summary="Relevant or not, over as many relevant documents as fit.",
+        summary="Binary gains; the ideal has all relevant documents, cut at k.",
         policy=ZERO,
         forms=(
             Form(measure="nDCG", settings=BINARY, cut=True),
@@ -208,8 +207,8 @@ ROWS = (
             Form(measure="RR", cut=True),
             Form(measure="Success"),
         ),
-        notes=("Lists come from its own models, and have as many documents as the cutoff.",),
-        bugs=(Bug("np_float", "With NumPy 1.24 and newer it ends with an AttributeError."),),
+        notes=("Lists come from its own models, and are as long as the cutoff.",),
+        bugs=(Bug("np_float", "With NumPy 1.24 and newer, it raises an AttributeError."),),
         sources=("recbole.evaluator.metrics of RecBole 1.2.1",),
     ),
     Convention(
@@ -217,8 +216,8 @@ ROWS = (
         version="2025.8.1",
         tool="LensKit",
         verified="run",
-        summary="Relevant or not, with the discount of Järvelin and Kekäläinen 2002: ranks 1 and 2 "
-        "count alike.",
+        summary="Binary gains, with the discount of Järvelin and Kekäläinen 2002: ranks 1 and 2 "
+        "have the same weight.",
         policy=LENSKIT_POLICY,
         forms=(
             Form(measure="nDCG", settings={**BINARY, "discount": "jk"}, takes=("k", "base")),
@@ -226,7 +225,7 @@ ROWS = (
             *LENSKIT_FORMS,
         ),
         notes=LENSKIT_NOTES,
-        bugs=(Bug("array_dcg", "Its function array_dcg ignores its weight."),),
+        bugs=(Bug("array_dcg", "Its function array_dcg ignores the argument weight."),),
         sources=("lenskit.metrics of LensKit 2025.8.1",),
     ),
     Convention(
@@ -234,7 +233,7 @@ ROWS = (
         version="2025.8.1",
         tool="LensKit",
         verified="run",
-        summary="As lenskit, with gain='rating': the grade is the gain.",
+        summary="Like lenskit, with gain='rating': linear gains.",
         policy=LENSKIT_POLICY,
         forms=(
             Form(measure="nDCG", settings={"discount": "jk"}, takes=("k", "base")),
@@ -248,11 +247,11 @@ ROWS = (
         name="elliot",
         version="0.3.1",
         tool="Elliot",
-        summary="Exponential gains over the ideal of all judged documents; users without relevant "
+        summary="Exponential gains; the ideal has all judged documents; users without relevant "
         "documents are left out.",
         policy={**USERS, "missing": "skip"},
         forms=(Form(measure="nDCG", settings={"gain": "exp2"}, cut=True),),
-        notes=("With a relevance threshold t, its gain is 2^(grade - t + 1) - 1; here t is 1.",),
+        notes=("With a relevance threshold t, its gain is 2^(grade - t + 1) - 1. This is t = 1.",),
         sources=("elliot.evaluation.metrics.accuracy.ndcg of Elliot 0.3.1",),
     ),
 )

@@ -1,4 +1,4 @@
-"""Search engines, and tools that watch what they serve."""
+"""Search engines and monitoring tools."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ ROWS = (
         name="elasticsearch",
         version="9",
         tool="Elasticsearch",
-        summary="Exponential gains over the ideal of all rated documents, cut at k.",
+        summary="Exponential gains; the ideal has all rated documents, cut at k.",
         policy=GIVEN,
         forms=(
             Form(measure="nDCG", settings=EXP2),
@@ -24,12 +24,12 @@ ROWS = (
             Form(measure="RR", takes=("k", "rel")),
         ),
         options=(Option("unknown_doc_rating", "unjudged"),),
-        notes=("Its metric dcg is not normalised unless normalize is true.",),
+        notes=("Its metric dcg is only normalized if normalize is true.",),
         bugs=(
             Bug(
                 "ideal_of_hits",
-                "The ideal is cut at the number of documents retrieved: one relevant document "
-                "retrieved of five has nDCG 1.",
+                "The ideal is cut at the number of retrieved documents: retrieving only one of "
+                "five relevant documents has an nDCG of 1.",
             ),
         ),
         limit=NO_NEGATIVE,
@@ -39,8 +39,8 @@ ROWS = (
         name="opensearch",
         version="3.4",
         tool="OpenSearch Search Relevance Workbench",
-        summary="Exponential gains over the ideal of all judged documents, cut at k; the value of "
-        "each query has two places.",
+        summary="Exponential gains; the ideal has all judged documents, cut at k; the value of "
+        "each query is rounded to two places.",
         policy=GIVEN,
         forms=(
             Form(measure="nDCG", settings=EXP2, cut=True),
@@ -58,8 +58,8 @@ ROWS = (
         name="quepid",
         version="8.6",
         tool="Quepid",
-        summary="Exponential gains over the ideal of all rated documents, not cut at k, so that a "
-        "perfect list can be below 1: its scorer NDCG@10.",
+        summary="The scorer NDCG@10: exponential gains; the ideal has all rated documents, not "
+        "cut at k, so a perfect list can be below 1.",
         policy=GIVEN,
         forms=(Form(measure="nDCG", settings={**EXP2, "ideal": "whole"}, cut=True),),
         limit=NO_NEGATIVE,
@@ -69,8 +69,8 @@ ROWS = (
         name="quepid_cut",
         version="8.6",
         tool="Quepid",
-        summary="Exponential gains over the ideal of all rated documents, cut at k: its scorer "
-        "NDCG_CUT@10.",
+        summary="The scorer NDCG_CUT@10: exponential gains; the ideal has all rated documents, "
+        "cut at k.",
         policy=GIVEN,
         forms=(Form(measure="nDCG", settings=EXP2, cut=True),),
         limit=NO_NEGATIVE,
@@ -81,7 +81,7 @@ ROWS = (
         version="0.7.23",
         tool="Evidently",
         verified="run",
-        summary="Linear gains over the ideal of the rows of a user; users without relevant "
+        summary="Linear gains; the ideal has the rows of the user; users without relevant "
         "documents are left out.",
         policy={
             **UNKNOWN,
@@ -96,11 +96,10 @@ ROWS = (
         bugs=(
             Bug(
                 "tied_ranks",
-                "Tied documents share the mean of their ranks without its fraction, so that nDCG "
-                "can be 2.",
+                "Tied documents share the mean of their ranks, rounded down, so nDCG can be 2.",
             ),
-            Bug("long_cutoff", "A cutoff beyond the longest list is a KeyError."),
-            Bug("shifted_series", "The value for a cutoff stands at the next one."),
+            Bug("long_cutoff", "A cutoff longer than the longest list raises a KeyError."),
+            Bug("shifted_series", "The value of each cutoff is reported for the next one."),
         ),
         sources=("evidently.legacy.metrics.recsys.ndcg_k of Evidently 0.7.23",),
     ),
@@ -109,19 +108,19 @@ ROWS = (
         version="3.17.2",
         tool="MLflow",
         verified="run",
-        summary="Relevant or not, over as many relevant documents as fit.",
+        summary="Binary gains; the ideal has all relevant documents, cut at k.",
         policy={**GIVEN, "negative": "nonrelevant"},
         forms=(
             Form(measure="nDCG", settings=BINARY, cut=True),
             Form(measure="P", settings={"denominator": "retrieved"}),
             Form(measure="R"),
         ),
-        notes=("A row without targets counts 1 where nothing was retrieved either.",),
+        notes=("A row without targets counts as 1 if nothing was retrieved either.",),
         bugs=(
             Bug(
                 "ideal_of_retrieved",
-                "The ideal is cut at the number of documents retrieved: one relevant document "
-                "retrieved of five has nDCG 1.",
+                "The ideal is cut at the number of retrieved documents: retrieving only one of "
+                "five relevant documents has an nDCG of 1.",
             ),
         ),
         sources=("mlflow.metrics: ndcg_at_k, precision_at_k, recall_at_k of MLflow 3.17.2",),

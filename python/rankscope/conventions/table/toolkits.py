@@ -1,4 +1,4 @@
-"""Toolkits for evaluating retrieval in Python."""
+"""Python toolkits for retrieval evaluation."""
 
 from __future__ import annotations
 
@@ -10,22 +10,22 @@ LEVEL = ("k", "rel")
 COMPARABLE = Option("make_comparable=True", "missing", ("zero",))
 RANX_NOTES = (
     (
-        "Its sort is stable up to 15 documents; in longer lists the order of equal scores is "
-        "whatever it leaves."
+        "Its sort is stable up to 15 documents. In longer lists, the order of equal scores is "
+        "undefined."
     ),
-    "Its level of relevance also drops the gains below it, which has no counterpart here.",
+    "Its relevance level also drops gains below it, which rankscope doesn't reproduce.",
 )
 RANX_BUGS = (
-    Bug("bpref", "Bpref is NaN where no document is judged not relevant, and so is the mean."),
-    Bug("empty_list", "An empty list is an error."),
+    Bug("bpref", "Bpref is NaN if no document is judged not relevant, and so is the mean."),
+    Bug("empty_list", "An empty list raises an error."),
 )
 
 RANKKIT_POLICY = {"ties": "input", "empty": "skip", "missing": "skip", "negative": "error"}
-RANKKIT_LIMIT = Limit("refuses negative grades", least=0)
+RANKKIT_LIMIT = Limit("rejects negative grades", least=0)
 RANKKIT_NOTES = (
     (
-        "Queries without relevant documents are left out, which its documentation takes for the "
-        "rule of trec_eval."
+        "Queries without relevant documents are left out. Its documentation says that trec_eval "
+        "does the same, which is wrong."
     ),
 )
 
@@ -35,8 +35,8 @@ ROWS = (
         version="0.3.21",
         tool="ranx",
         verified="run",
-        summary="Linear gains over the ideal of all judged documents; a judged query that is not "
-        "in the run is an error, or 0 on request.",
+        summary="Linear gains; the ideal has all judged documents; a judged query that is not in "
+        "the run is an error, or optionally counts as 0.",
         policy=RANX_POLICY,
         forms=(
             Form(measure="nDCG"),
@@ -56,14 +56,14 @@ ROWS = (
         options=(COMPARABLE,),
         notes=RANX_NOTES,
         bugs=RANX_BUGS,
-        sources=("ranx.evaluate of ranx 0.3.21: ndcg@k, map@k and their like",),
+        sources=("ranx.evaluate of ranx 0.3.21: ndcg@k, map@k and others",),
     ),
     Convention(
         name="ranx_burges",
         version="0.3.21",
         tool="ranx",
         verified="run",
-        summary="As ranx, with exponential gains: its ndcg_burges and dcg_burges.",
+        summary="Like ranx, with exponential gains: its ndcg_burges and dcg_burges.",
         policy=RANX_POLICY,
         forms=(
             Form(measure="nDCG", settings={"gain": "exp2"}),
@@ -80,8 +80,8 @@ ROWS = (
         version="0.1.0",
         tool="rankkit",
         verified="run",
-        summary="Exponential gains over the ideal of all judged documents; queries without "
-        "relevant documents are left out.",
+        summary="Exponential gains; the ideal has all judged documents; queries without relevant "
+        "documents are left out.",
         policy=RANKKIT_POLICY,
         forms=(
             Form(measure="nDCG", settings={"gain": "exp2"}, cut=True),
@@ -100,7 +100,7 @@ ROWS = (
         version="0.1.0",
         tool="rankkit",
         verified="run",
-        summary="As rankkit, with gain='linear'.",
+        summary="Like rankkit, with gain='linear'.",
         policy=RANKKIT_POLICY,
         forms=(Form(measure="nDCG", cut=True),),
         limit=RANKKIT_LIMIT,
@@ -112,8 +112,8 @@ ROWS = (
         version="0.1.1",
         tool="tie-aware-retrieval-metrics",
         verified="run",
-        summary="Relevant or not, over the ideal of the retrieved documents, as the expected value "
-        "over the orders of tied documents.",
+        summary="Binary gains; the ideal has the retrieved documents; the value is averaged over "
+        "the orders of tied documents.",
         policy={
             **UNKNOWN,
             "ties": "average",
@@ -133,8 +133,8 @@ ROWS = (
         bugs=(
             Bug(
                 "short_lists",
-                "P and F of a list below the cutoff divide by its length, but for the expected "
-                "value, which divides by the cutoff.",
+                "For lists shorter than the cutoff, P and F divide by the length of the list, "
+                "except for the expected value, which divides by the cutoff.",
             ),
         ),
         sources=("trm of tie-aware-retrieval-metrics 0.1.1",),

@@ -1,4 +1,4 @@
-"""The evaluation programs of TREC, and what is built around them."""
+"""The evaluation programs of TREC, and libraries built on them."""
 
 from __future__ import annotations
 
@@ -37,18 +37,18 @@ COUNTS = (Form(measure="NumRel", takes=("rel",)), Form(measure="NumQ", takes=())
 WITH_MISSING = Option("-c", "missing", ("zero",))
 FRACTIONAL_GAINS = Bug(
     "fractional_gains",
-    "Gains of its own table that differ by less than 1 are sorted as equal, so that the ideal "
-    "order is none: nDCG of a perfect list can be 0.",
+    "In a table of gains, gains that differ by less than 1 are sorted as equal, so the ideal is "
+    "wrong: the nDCG of a perfect list can be 0.",
 )
 TREC_NOTES = (
-    "A grade below 0 is a document that was pooled and not judged.",
-    "Its level of relevance does not change nDCG.",
+    "A grade below 0 means that a document was pooled but not judged.",
+    "Its relevance level doesn't change nDCG.",
 )
 
 TRECTOOLS_NOTES = (
     (
-        "Its mean divides by the number of queries in the run, so that queries without judgments "
-        "lower it; ours leaves those out."
+        "Its mean divides by the number of queries in the run, so queries without judgments lower "
+        "it. rankscope leaves them out."
     ),
     "Its default cutoff is 1000.",
 )
@@ -59,8 +59,8 @@ ROWS = (
         version="9.0.8",
         tool="trec_eval",
         verified="run",
-        summary="Linear gains, the ideal of all judged documents, ties by larger id first, means "
-        "over the judged queries that are in the run.",
+        summary="Linear gains; the ideal has all judged documents; ties by larger ID; means over "
+        "the judged queries that are in the run.",
         policy=TREC_POLICY,
         forms=(NDCG_CUT, NDCG, *BINARY, RR, IPREC, *GEOMETRIC, *COUNTS),
         truncates=True,
@@ -76,8 +76,8 @@ ROWS = (
         name="trec_eval",
         version="10.0",
         tool="trec_eval",
-        summary="As version 9, but scores are compared in double precision, and a judged query "
-        "that is not in the run ends the program.",
+        summary="Like version 9, but scores are compared in double precision, and a judged query "
+        "that is not in the run stops the program.",
         policy={**TREC_POLICY, "missing": "error"},
         forms=(
             NDCG_CUT,
@@ -94,20 +94,20 @@ ROWS = (
         notes=(
             *TREC_NOTES,
             (
-                "Its interpolated precision rounds the number of documents to the nearest, and has "
-                "no counterpart here."
+                "Its interpolated precision rounds to the nearest number of documents, which "
+                "rankscope doesn't reproduce."
             ),
         ),
         bugs=(
             FRACTIONAL_GAINS,
             Bug(
                 "rbp_scale",
-                "RBP scales its gains by a smallest and a largest that were never set.",
+                "RBP scales its gains by a minimum and a maximum that are never set.",
             ),
             Bug(
                 "rbp_residual",
-                "The residual of RBP is 0 where every retrieved document is judged, although "
-                "documents below the list are not.",
+                "The residual of RBP is 0 if every retrieved document is judged, although "
+                "documents below the end of the list are not.",
             ),
         ),
         sources=("the sources of trec_eval 10.0",),
@@ -117,8 +117,8 @@ ROWS = (
         version="0.5.11",
         tool="pytrec_eval (pytrec-eval-terrier)",
         verified="run",
-        summary="The values of trec_eval 9.0.8 by query; a mean over them leaves out queries that "
-        "are not in the run.",
+        summary="The values of trec_eval 9.0.8 for each query; a mean over them leaves out queries "
+        "that are not in the run.",
         policy=TREC_POLICY,
         forms=(
             NDCG_CUT,
@@ -127,10 +127,10 @@ ROWS = (
             RR,
             IPREC,
         ),
-        limit=Limit("refuses grades that are no integers, by a TypeError", integers=True),
+        limit=Limit("rejects grades that are not integers, with a TypeError", integers=True),
         score_type="float32",
         notes=TREC_NOTES,
-        bugs=(Bug("gain_tables", "A gain table for nDCG ends the interpreter."),),
+        bugs=(Bug("gain_tables", "A table of gains for nDCG crashes the interpreter."),),
         sources=("pytrec_eval.RelevanceEvaluator of pytrec-eval-terrier 0.5.11",),
     ),
     Convention(
@@ -138,7 +138,7 @@ ROWS = (
         version="0.4.3",
         tool="ir_measures",
         verified="run",
-        summary="As pytrec_eval, but every judged query counts, with 0 where it is not in the run.",
+        summary="Like pytrec_eval, but judged queries that are not in the run count as 0.",
         policy={**TREC_POLICY, "missing": "zero"},
         forms=(
             Form(measure="nDCG", takes=("k", "gain", "judged_only")),
@@ -154,18 +154,18 @@ ROWS = (
             Form(measure="Judged", policy={"ties": "doc_id_asc"}, score_type="float64"),
             IPREC,
         ),
-        limit=Limit("refuses grades that are no integers", integers=True),
+        limit=Limit("rejects grades that are not integers", integers=True),
         score_type="float32",
         notes=(
-            "Exponential gains come from gdeval, which rounds to five places.",
+            "For exponential gains it uses gdeval, which rounds to five places.",
             (
-                "RR with a cutoff and Judged come from other providers, which put the smaller id "
-                "of equal scores first."
+                "For RR with a cutoff and for Judged it uses other providers, which rank the "
+                "smaller ID first."
             ),
         ),
         bugs=(
-            Bug("set_f_beta", "SetF takes beta for the square of beta."),
-            Bug("empty_judged", "Judged of an empty list is a ZeroDivisionError."),
+            Bug("set_f_beta", "SetF passes beta where beta squared is expected."),
+            Bug("empty_judged", "Judged raises a ZeroDivisionError for an empty list."),
         ),
         sources=("ir_measures 0.4.3 with its default providers",),
     ),
@@ -174,25 +174,25 @@ ROWS = (
         version="1.2a",
         tool="gdeval.pl",
         verified="run",
-        summary="Exponential gains over the ideal of all judged documents; only queries with a "
-        "relevant document that are in the run.",
+        summary="Exponential gains; the ideal has all judged documents; means over queries with "
+        "relevant documents that are in the run.",
         policy={**TREC_POLICY, "empty": "skip"},
         forms=(
             Form(measure="nDCG", settings={"gain": "exp2"}, cut=True),
             Form(measure="ERR", settings={"max_grade": 4}, cut=True),
         ),
-        limit=Limit("refuses grades that are no integers or above 4", most=4, integers=True),
+        limit=Limit("rejects grades that are not integers or above 4", most=4, integers=True),
         places=5,
         notes=(LOG_CANCELS,),
-        sources=("gdeval.pl 1.2a as ir_measures 0.4.3 ships it",),
+        sources=("gdeval.pl 1.2a, as included in ir_measures 0.4.3",),
     ),
     Convention(
         name="trectools",
         version="0.0.50",
         tool="trectools",
         verified="run",
-        summary="Linear gains over the ideal of all judged documents, ties by smaller id first in "
-        "nDCG and by larger id first in the other measures.",
+        summary="Linear gains; the ideal has all judged documents; ties by smaller ID in nDCG and "
+        "by larger ID in the other measures.",
         policy=TREC_POLICY,
         forms=(
             Form(measure="nDCG", policy={"ties": "doc_id_asc"}),
@@ -202,8 +202,8 @@ ROWS = (
         ),
         notes=TRECTOOLS_NOTES,
         bugs=(
-            Bug("np_int", "With NumPy 1.24 and newer, precision ends with an AttributeError."),
-            Bug("rprec", "Its R-precision is not that of trec_eval, whatever it is asked for."),
+            Bug("np_int", "With NumPy 1.24 and newer, precision raises an AttributeError."),
+            Bug("rprec", "Its R-precision differs from that of trec_eval, whatever the settings."),
         ),
         sources=("trectools.TrecEval of trectools 0.0.50",),
     ),
@@ -212,7 +212,7 @@ ROWS = (
         version="0.0.50",
         tool="trectools",
         verified="run",
-        summary="As trectools, with trec_eval=False: exponential gains.",
+        summary="Like trectools, with trec_eval=False: exponential gains.",
         policy=TREC_POLICY,
         forms=(Form(measure="nDCG", settings={"gain": "exp2"}, policy={"ties": "doc_id_asc"}),),
         notes=TRECTOOLS_NOTES,
@@ -223,13 +223,13 @@ ROWS = (
         version="1.0.12",
         tool="cwl_eval",
         verified="run",
-        summary="Scaled DCG: the grade as a share of 4, over a gain of 1 at every rank down to the "
-        "cutoff.",
+        summary="Scaled DCG: the gain is grade / 4; the ideal has a gain of 1 at every rank up to "
+        "the cutoff.",
         policy={"ties": "input", "empty": "zero", "missing": "zero", "negative": "nonrelevant"},
         forms=(Form(measure="nDCG", settings={"gain": quarters, "ideal": "slots"}, cut=True),),
         notes=(
-            "It is SDCG(max_rel=4)@k of ir_measures; its own name for it is nDCG.",
-            "Grades above max_rel, here 4, count as that.",
+            "It is SDCG(max_rel=4)@k in ir_measures. cwl_eval calls it nDCG.",
+            "Grades above max_rel, here 4, count as max_rel.",
         ),
         sources=("SDCG(max_rel=4)@k of ir_measures 0.4.3, by cwl-eval 1.0.12",),
     ),
@@ -237,8 +237,8 @@ ROWS = (
         name="jk2002",
         version="2002",
         tool="Järvelin and Kekäläinen 2002",
-        summary="The discount of the original article: the first ranks are not discounted, later "
-        "ones by the logarithm of the rank.",
+        summary="The discount of the original paper: the first ranks are not discounted, later "
+        "ranks by the logarithm of the rank.",
         policy={**TREC_POLICY, "missing": "zero"},
         forms=(
             Form(
@@ -252,7 +252,7 @@ ROWS = (
                 takes=("k", "gain", "base", "judged_only"),
             ),
         ),
-        notes=("The base is 2 unless another is given.",),
+        notes=("The base is 2 by default.",),
         sources=(
             (
                 "Järvelin and Kekäläinen, Cumulated gain-based evaluation of IR techniques, ACM "

@@ -1,4 +1,4 @@
-"""What counts of a list: its documents after removals, their gains, their ties."""
+"""The documents of a list that count: those with ranks, their gains and their ties."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Counted:
 
 
 def count(query: RankedQuery, measure: Measure, policy: Policy, kernels: Kernels) -> Counted:
-    """Say which documents have ranks, and what gain there is at each.
+    """Return which documents have ranks, and the gain at each rank.
 
     Args:
         query: The query.
@@ -60,7 +60,7 @@ def count(query: RankedQuery, measure: Measure, policy: Policy, kernels: Kernels
 
 
 def take_ranks(query: RankedQuery, measure: Measure, policy: Policy) -> tuple[list[int], list[int]]:
-    """Say which rows have ranks, and which are taken out of the list first."""
+    """Return which rows have ranks, and which are removed first."""
     rows = range(len(query.grades))
     if not (measure.judged_only or policy.unjudged == "remove"):
         return list(rows), []
@@ -70,7 +70,7 @@ def take_ranks(query: RankedQuery, measure: Measure, policy: Policy) -> tuple[li
 
 
 def find_ties(query: RankedQuery, rows: list[int]) -> list[tuple[int, int]]:
-    """Find the first and the last rank of documents of one score, where there are several."""
+    """Find the first and the last rank of each group of tied documents."""
     spans = []
     first = 0
     for end in range(1, len(rows) + 1):

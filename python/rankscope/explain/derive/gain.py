@@ -40,7 +40,7 @@ def derive(query: RankedQuery, measure: Measure, policy: Policy, *, limit: int) 
         query: The query.
         measure: nDCG, DCG, IDCG or CG.
         policy: The policy.
-        limit: How many ranks are shown at most.
+        limit: The maximum number of ranks to show.
 
     Raises:
         UsageError: The policy refuses the measure, or there is no gain for a grade.
@@ -102,12 +102,12 @@ def derive(query: RankedQuery, measure: Measure, policy: Policy, *, limit: int) 
 
 
 def _uncut(idcg: Measure) -> Measure:
-    """Give the measure whose values at cutoffs are the running sums of an ideal list."""
+    """Return the measure whose values at cutoffs are the running sums of an ideal list."""
     return idcg(ideal="judged") if idcg.parameters["ideal"] == "whole" else idcg
 
 
 def _find_depth(retrieved: int, ideal: int, measure: Measure, policy: Policy) -> int:
-    """Say how many ranks there are: those after the end of the list count in IDCG, or cost."""
+    """Return the number of ranks, with those after the end of the list that count."""
     k = math.inf if measure.k is None else measure.k
     if not retrieved and not policy.missing_gain:
         return 0
@@ -155,7 +155,7 @@ def _derive_rows(
 
 
 def _weigh(counted: Counted, family: Family, kernels: Kernels) -> list[float]:
-    """Say what a gain of 1 is worth at each rank for the measure."""
+    """Return the worth of a gain of 1 at each rank."""
     size = len(counted)
     reach = size if family.own.k is None else min(size, family.own.k)
     ranks = range(1, reach + 1)
@@ -167,7 +167,7 @@ def _weigh(counted: Counted, family: Family, kernels: Kernels) -> list[float]:
 
 
 def _average(weights: Sequence[float], counted: Counted) -> list[float]:
-    """Say what a gain of 1 is worth for each document: the mean over the ranks of its tie."""
+    """Return the worth of a gain of 1 for each document, averaged over the ranks of its tie."""
     averaged = [*weights]
     for first, last in set(counted.ties.values()):
         mean = sum(weights[first - 1 : last]) / (last - first + 1)
@@ -184,7 +184,7 @@ def _list_gains(
 
 
 def _split(family: Family, kernels: Kernels, policy: Policy) -> LossSplit | None:
-    """Split the loss, where it is a share of the ideal that has parts."""
+    """Split the loss into retrieval, truncation and ordering, where that is defined."""
     is_share = policy.negative != "minmax" and family.ndcg.parameters["ideal"] != "slots"
     if family.own.row.name != "nDCG" or not is_share:
         return None
@@ -199,7 +199,7 @@ def _find_between(
     kernels: Kernels,
     policy: Policy,
 ) -> Between | None:
-    """Find what minmax divides by: the sums of the worst and the best order of what is judged."""
+    """Find the sums of the worst and the best order, between which minmax normalizes."""
     if policy.negative != "minmax" or family.own.row.name != "nDCG":
         return None
     grades = list(query.judged)
@@ -221,7 +221,7 @@ def _first(pair: tuple[float, float]) -> float:
 
 
 def choose_ranks(counted: Counted, depth: int, limit: int) -> list[int]:
-    """Choose the ranks to show: all, or the first ones, those with a gain, and the last one."""
+    """Choose the ranks to show: all of them, or the first ones, those with a gain, and the last."""
     if depth <= limit:
         return list(range(1, depth + 1))
     chosen = list(range(1, limit // 2 + 1))
@@ -247,7 +247,7 @@ def find_gaps(shown: list[int], depth: int, counted: Counted, policy: Policy) ->
 
 
 def list_below(query: RankedQuery, counted: Counted, k: int | None, limit: int) -> Documents:
-    """List the documents with a gain below the cutoff, those of the largest gains first."""
+    """List the documents with a gain below the cutoff, those with the largest gains first."""
     places = range(len(counted) if k is None else k, len(counted))
     found = [at for at in places if counted.gains[at] > 0]
     found.sort(key=lambda at: -counted.gains[at])
@@ -259,7 +259,7 @@ def list_below(query: RankedQuery, counted: Counted, k: int | None, limit: int) 
 
 
 def list_unretrieved(judged: Sequence[Judged], policy: Policy, limit: int) -> Documents:
-    """List the judged documents that were not retrieved, those of the largest gains first."""
+    """List the judged documents that weren't retrieved, those with the largest gains first."""
     if policy.unretrieved == "ignore":
         return Documents((), 0)
     lacking = [each for each in judged if not each.is_retrieved]
@@ -269,7 +269,7 @@ def list_unretrieved(judged: Sequence[Judged], policy: Policy, limit: int) -> Do
 
 
 def list_removed(query: RankedQuery, counted: Counted, limit: int) -> Documents:
-    """List the documents that have no rank."""
+    """List the documents without a rank."""
     shown = [
         Document(query.name(row), query.grades[row], 0.0, row + 1)
         for row in counted.removed[:limit]
@@ -278,7 +278,7 @@ def list_removed(query: RankedQuery, counted: Counted, limit: int) -> Documents:
 
 
 def apply_policy(value: float, query: RankedQuery, policy: Policy) -> float:
-    """Give what an evaluation gives for a value; where it gives none, NaN."""
+    """Return what an evaluation returns for a value, NaN if it returns none."""
     if query.is_missing and policy.missing != "zero":
         return math.nan
     return {"zero": 0.0, "one": 1.0}.get(policy.empty, value) if math.isnan(value) else value

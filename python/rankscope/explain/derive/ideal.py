@@ -1,4 +1,4 @@
-"""The ideal list of a query: which documents it has, and in which order."""
+"""The ideal list of a query: its documents and their order."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @record(frozen=True, slots=True)
 class Judged:
-    """A document of a gain above 0, which may be in the ideal list.
+    """A document with a gain above 0, which may be in the ideal list.
 
     Args:
         doc_id: What it is called, or `None`.
@@ -36,7 +36,7 @@ class Judged:
 
 
 def list_judged(query: RankedQuery, counted: Counted, gains: Sequence[float]) -> list[Judged]:
-    """List the judged documents of a gain above 0: those of the list in rank order, then others.
+    """List the judged documents with a gain above 0: retrieved ones in rank order, then others.
 
     Args:
         query: The query.
@@ -59,7 +59,7 @@ def list_judged(query: RankedQuery, counted: Counted, gains: Sequence[float]) ->
 
 
 def _find_rows(query: RankedQuery) -> list[int | None]:
-    """Find the row of each judged document: by its id, or one of its grade where there are none."""
+    """Find the row of each judged document by its id, or by its grade without ids."""
     if query.judged_docs is not None and query.docs is not None:
         row_of = {doc: row for row, doc in enumerate(query.docs)}
         return [row_of.get(doc) for doc in query.judged_docs]
@@ -76,7 +76,7 @@ def rank_ideal(
     measure: Measure,
     policy: Policy,
 ) -> list[Judged]:
-    """Put the documents of the ideal list into its order, those without a gain left out.
+    """Sort the documents of the ideal list, without those that have no gain.
 
     Args:
         judged: The judged documents.
@@ -104,7 +104,7 @@ def rank_ideal(
 def derive_ideal(
     ranked: Sequence[Judged], measure: Measure, kernels: Kernels
 ) -> tuple[IdealRow, ...]:
-    """Say what each rank of the ideal list adds.
+    """Return what each rank of the ideal list adds.
 
     Args:
         ranked: The documents of the ideal list, in its order.

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 class Kernels:
-    """One query as the core has it, in its own order or in others.
+    """One query in the core, in its own order or in others.
 
     Args:
         query: The query.
@@ -38,7 +38,7 @@ class Kernels:
         self._own = self._rank(query.grades, query.scores, self._ties)
 
     def values(self, measures: Sequence[Measure]) -> list[float]:
-        """Evaluate measures; NaN where one is undefined."""
+        """Evaluate measures, NaN where one is undefined."""
         return self._evaluate(self._own, measures, self._ties)
 
     def value_of_order(self, measure: Measure, grades: Sequence[float]) -> float:
@@ -48,12 +48,12 @@ class Kernels:
         return self._evaluate(ranked, [measure], "input")[0]
 
     def value_of_grades(self, measure: Measure, grades: Sequence[float]) -> float:
-        """Evaluate a measure where the documents at the ranks have other grades."""
+        """Evaluate a measure with other grades at the ranks."""
         ranked = self._rank(grades, self._query.scores, self._ties)
         return self._evaluate(ranked, [measure], self._ties)[0]
 
     def sum_of_order(self, measure: Measure, grades: Sequence[float]) -> float:
-        """Evaluate a sum over documents in an order of which none is removed, and none missing."""
+        """Evaluate a sum over documents in an order, without removals or padding."""
         unjudged = "nonrelevant" if self._policy.unjudged == "remove" else self._policy.unjudged
         policy = replace(self._policy, unjudged=unjudged, missing_gain=None)
         scores = [-float(rank) for rank in range(len(grades))]
@@ -61,19 +61,19 @@ class Kernels:
         return self._evaluate(ranked, [measure], "input", policy)[0]
 
     def gains(self, measure: Measure, grades: Sequence[float]) -> list[float]:
-        """Give the gains of grades; NaN is unjudged."""
+        """Return the gains of grades. NaN is unjudged."""
         found = self._plan(self._own, [measure], self._ties).gains(0, list(grades))
         return _known(found)
 
     def discounted(
         self, measure: Measure, gains: Sequence[float], ranks: Sequence[int]
     ) -> list[float]:
-        """Give what gains are worth at ranks."""
+        """Return the discounted gains at ranks."""
         plan = self._plan(self._own, [measure], self._ties)
         return _known(plan.discounted(0, list(gains), list(ranks)))
 
     def mean_gains(self, cumulated: Measure, ties: Sequence[Sequence[float]]) -> list[float]:
-        """Give the mean gain of each tie, which each of its ranks is expected to have.
+        """Return the mean gain of each tie, which is the expected gain at each of its ranks.
 
         Args:
             cumulated: CG at cutoff 1.
@@ -148,7 +148,7 @@ def _doubles(values: Sequence[float]) -> NDArray[np.float64]:
 
 @record(frozen=True, slots=True)
 class Family:
-    """A measure of cumulated gain with the others of the same settings.
+    """A measure of cumulated gain, and the related measures with the same settings.
 
     Args:
         own: The measure.
@@ -166,13 +166,13 @@ class Family:
 
     @classmethod
     def of(cls, measure: Measure) -> Family:
-        """Take the others of a measure."""
+        """Return the family of a measure."""
         names = ("CG", "DCG", "IDCG", "nDCG")
         return cls(measure, *(sibling(name, measure) for name in names))
 
 
 def sibling(name: str, measure: Measure) -> Measure:
-    """Give another measure with the settings that it shares with one."""
+    """Return a related measure with the same settings."""
     plain = measure_named(name)
     settings = measure.parameters
     return Measure(
@@ -184,7 +184,7 @@ MOST_RANKS = 10_000
 
 
 def weigh_ranks(measure: Measure, ranks: int) -> tuple[float, ...]:
-    """Weigh the first ranks: what a gain of 1 at a rank adds to a discounted gain.
+    """Return the weights of the first ranks: what a gain of 1 adds at each.
 
     Args:
         measure: DCG with the discount.

@@ -1,4 +1,4 @@
-"""One ranked query as plain data: what a derivation begins with."""
+"""One ranked query as plain data, the input of a derivation."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 @record(frozen=True, slots=True, kw_only=True)
 class RankedQuery:
-    """One query in rank order, and what is judged of it.
+    """One query in rank order, with its judgments.
 
     Args:
         query_id: What it is called, or `None`.
@@ -38,5 +38,5 @@ class RankedQuery:
     is_missing: bool = False
 
     def name(self, row: int) -> str | None:
-        """Give what the document of a row is called, if that is known."""
+        """Return the id of the document of a row, if it is known."""
         return None if self.docs is None else self.docs[row]

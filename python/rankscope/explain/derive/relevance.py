@@ -39,7 +39,7 @@ def derive_relevance(
         query: The query.
         measure: AP, RR, P or R.
         policy: The policy.
-        limit: How many ranks are shown at most.
+        limit: The maximum number of ranks to show.
 
     Raises:
         MeasureError: AP or RR is asked for where documents of one score are relevant and not.
@@ -93,7 +93,7 @@ def _read_rel(measure: Measure) -> float:
 
 
 def _count(query: RankedQuery, measure: Measure, policy: Policy, rel: float) -> Counted:
-    """Say which documents have ranks, with relevance as their gain."""
+    """Return which documents have ranks, with relevance as their gain."""
     rows, removed = take_ranks(query, measure, policy)
     grades = [query.grades[row] for row in rows]
     relevance = [float(grade >= rel) for grade in grades]
@@ -107,7 +107,7 @@ def _count(query: RankedQuery, measure: Measure, policy: Policy, rel: float) -> 
 
 
 def _refuse_mixed_ties(measure: Measure, counted: Counted, k: int) -> None:
-    """Refuse ties whose order matters: what each of their ranks adds depends on the others.
+    """Raise an error for ties whose order matters, because their terms depend on each other.
 
     Raises:
         MeasureError: There is one down to the cutoff.
@@ -141,7 +141,7 @@ def _list_added(measure: Measure, counted: Counted, k: int) -> list[float]:
 
 
 def _add(added: Sequence[float], counted: Counted, k: int, measure: Measure) -> float:
-    """Add up what the ranks add: of ties as a whole, for P and R, so that nothing is rounded."""
+    """Add up the terms of the ranks, by tie for P and R, so that nothing is rounded."""
     if measure.row.name in {"AP", "RR"} or not counted.ties:
         total = 0.0
         for one in added:
@@ -160,7 +160,7 @@ def _add(added: Sequence[float], counted: Counted, k: int, measure: Measure) -> 
 
 
 def _find_denominator(measure: Measure, relevant: int, counted: Counted, k: int) -> int:
-    """Say what the sum is divided by."""
+    """Return what the sum is divided by."""
     cutoff = measure.k
     reachable = relevant if cutoff is None else min(relevant, cutoff)
     known = {

@@ -1,4 +1,4 @@
-"""Other orders of the same documents: the best, the worst, and that of the best swap."""
+"""Other orders of the same documents: the best, the worst, and the best swap."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def find_extremes(
     measure: Measure,
     kernels: Kernels,
 ) -> tuple[Order, Order]:
-    """Find the best and the worst order: large gains where ranks weigh much, and the reverse.
+    """Find the best and the worst order of the documents.
 
     Args:
         query: The query.
@@ -54,7 +54,7 @@ def find_swap(
     *,
     value: float,
 ) -> BestSwap | None:
-    """Find the two documents that gain most by changing places, if any two do.
+    """Find the swap of two documents that gains most, if any swap gains.
 
     Args:
         query: The query.

@@ -1,4 +1,4 @@
-"""The two documents of a list that would gain most if they changed places."""
+"""The best swap: the two documents that would gain most by changing places."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 @record(frozen=True, slots=True)
 class Swap:
-    """Two ranks whose documents had better change places.
+    """Two ranks whose documents should change places.
 
     Args:
         rank: The upper rank, from 1.
@@ -89,7 +89,7 @@ def find_best_swaps(
     discounts: NDArray[np.float64],
     ideals: NDArray[np.float64],
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
-    """Find the swap of each query that gains most; queries without one are left out.
+    """Find the swap of each query that gains most, for queries that have one.
 
     Args:
         offsets: Where the documents of each query begin, and the last ones end.

@@ -38,7 +38,7 @@ def name_discounts(
     """List the discounts by name, each as what a measure is given for it.
 
     Args:
-        bases: The bases of `log` and `jk`; where left out, e for `log` and 2 for `jk`.
+        bases: The bases of `log` (default: e) and `jk` (default: 2).
         powers: The powers of `zipf`.
         tables: Weights by rank, by name.
 
@@ -68,7 +68,7 @@ def name_discounts(
 
 
 def tabulate(ranks: int, discounts: Mapping[str, Settings]) -> Discounts:
-    """Weigh the first ranks by each discount, and compare it with the table of attention.
+    """Return the weights of the first ranks by discount, compared with the attention table.
 
     Args:
         ranks: How many ranks.
@@ -108,7 +108,7 @@ ATTENTION = {1: 1.0, 2: 0.6, 3: 0.4, 4: 0.3, 10: 0.1}
 
 
 def compare_with_attention(weights: Sequence[float]) -> Discrepancy:
-    """Say how far weights are from the table of attention, over the ranks that both have.
+    """Return the distance of weights from the attention table, over the ranks of both.
 
     Args:
         weights: By rank, relative to rank 1.
@@ -124,7 +124,7 @@ def compare_with_attention(weights: Sequence[float]) -> Discrepancy:
 def pair_measures(
     measure: Measure, discounts: Mapping[str, Settings]
 ) -> dict[str, tuple[Measure, Measure]]:
-    """Give nDCG and DCG under each discount.
+    """Return nDCG and DCG under each discount.
 
     Args:
         measure: nDCG, whose discount is exchanged.
@@ -199,7 +199,7 @@ CLOSE = 1e-12
 
 
 def correlate_orders(one: Mapping[str, float], other: Mapping[str, float]) -> float:
-    """Kendall's tau-b of two orders of the same systems, by their values.
+    """Return Kendall's tau-b of two orders of the same systems.
 
     It is 1 for one order and -1 for opposite ones; without ties, each pair that changes places
     takes 2 from the number of pairs, by which all is divided. NaN where there is no pair that
@@ -218,7 +218,7 @@ def correlate_orders(one: Mapping[str, float], other: Mapping[str, float]) -> fl
 
 
 def find_exchanged(one: Mapping[str, float], other: Mapping[str, float]) -> list[tuple[str, str]]:
-    """Find the pairs of systems that change places: who is the better by `other`, and who by `one`.
+    """Find the pairs of systems whose order differs between `one` and `other`.
 
     Args:
         one: The value of each system.
@@ -232,7 +232,7 @@ def find_exchanged(one: Mapping[str, float], other: Mapping[str, float]) -> list
 
 
 def order(values: Mapping[str, float]) -> tuple[tuple[str, ...], ...]:
-    """Put systems in order, the best first; those of one value are together."""
+    """Sort systems, the best first, with equal ones in one group."""
     groups: list[list[str]] = []
     for name in sorted(values, key=lambda name: -values[name]):
         if groups and _compare(values[groups[-1][0]], values[name]) == 0:
@@ -243,5 +243,5 @@ def order(values: Mapping[str, float]) -> tuple[tuple[str, ...], ...]:
 
 
 def _compare(one: float, other: float) -> int:
-    """The sign of a difference; values that are one but for rounding have none."""
+    """Return the sign of a difference, 0 for values that are equal up to rounding."""
     return 0 if math.isclose(one, other, rel_tol=CLOSE) else 1 if one > other else -1

@@ -55,7 +55,7 @@ NO_DISCOUNT: dict[str, Value] = {"discount": "jk", "base": 1e300}
 
 @record(frozen=True, slots=True)
 class Parts:
-    """The measures of a ledger.
+    """The measures that a loss ledger consists of.
 
     Args:
         value: The measure.
@@ -69,7 +69,7 @@ class Parts:
 
     @classmethod
     def of(cls, measure: Measure) -> Parts:
-        """List the measures of which the ledger of a measure is made.
+        """List the measures that make up the loss ledger of a measure.
 
         Raises:
             MeasureError: It is not a sum of discounted gains, held against that of an ideal order.
@@ -98,7 +98,7 @@ class Parts:
 
 
 def take_settings(row: Row, measure: Measure) -> Measure:
-    """Make a measure of discounted gain with the settings of another."""
+    """Return a measure of discounted gain with the settings of another."""
     settings = measure.settings | (NO_DISCOUNT if measure.row.name == CG.row.name else {})
     values = (settings.get(parameter.name, parameter.default) for parameter in row.parameters)
     return Measure(row, tuple(values))
@@ -106,7 +106,7 @@ def take_settings(row: Row, measure: Measure) -> Measure:
 
 @record(frozen=True, slots=True, kw_only=True)
 class Accounts:
-    """The evaluations of which a ledger is made; all of them over the same queries.
+    """The evaluations that make up a loss ledger, all over the same queries.
 
     Args:
         parts: The measures.
@@ -124,7 +124,7 @@ class Accounts:
 
 
 def check_policy(policy: Policy) -> None:
-    """Refuse a policy under which losses do not add up.
+    """Raise an error for a policy under which losses don't add up.
 
     Raises:
         PolicyError: It brings the values of queries together by something that is no sum.
@@ -139,7 +139,7 @@ def check_policy(policy: Policy) -> None:
 
 
 def check_stages(stages: Mapping[str, object]) -> None:
-    """Refuse stages without names, or called as other columns are.
+    """Raise an error for stages without names, or with the names of other columns.
 
     Raises:
         UsageError: They are.
@@ -160,7 +160,7 @@ def check_stages(stages: Mapping[str, object]) -> None:
 
 
 def make_ledger(accounts: Accounts) -> Losses:
-    """Make a ledger of evaluations."""
+    """Make a loss ledger from evaluations."""
     import numpy as np  # noqa: PLC0415 - loads with the first array
 
     parts, values = accounts.parts, accounts.values
@@ -185,7 +185,7 @@ def make_ledger(accounts: Accounts) -> Losses:
 
 
 def _split(accounts: Accounts, view: View) -> dict[str, Amount]:
-    """Split what a value lacks, seen query by query, as means, or as means of slices."""
+    """Split the loss by query, as means, or as means of slices."""
     import numpy as np  # noqa: PLC0415 - loads with the first array
 
     parts = accounts.parts
@@ -213,7 +213,7 @@ def _split(accounts: Accounts, view: View) -> dict[str, Amount]:
 
 
 def _slice(accounts: Accounts, slices: Table) -> Table:
-    """Make the table of the means of slices."""
+    """Make the table of means by slice."""
     import numpy as np  # noqa: PLC0415 - loads with the first array
 
     def view(evaluation: Evaluation, measure: Measure) -> Amount:
@@ -232,7 +232,7 @@ def _slice(accounts: Accounts, slices: Table) -> Table:
 
 
 def _list_intervals(accounts: Accounts) -> dict[str, tuple[Evaluation, Measure]]:
-    """List the columns around whose means there are intervals, and where these come from."""
+    """List the columns that have intervals, and where the intervals come from."""
     parts = accounts.parts
     if not accounts.values.intervals:
         return {}
@@ -246,7 +246,7 @@ def _list_intervals(accounts: Accounts) -> dict[str, tuple[Evaluation, Measure]]
 
 
 def _note_stages(accounts: Accounts, rows: Mapping[str, Amount]) -> list[Diagnostic]:
-    """Note the queries that a stage lacks, and those in which it has what none before it had."""
+    """Note the queries missing from a stage, and those with documents that no earlier stage had."""
     notes = []
     for name, evaluation in accounts.stages.items():
         lacking = [note for note in evaluation.notes if note.code == "n_missing"]
@@ -268,7 +268,7 @@ def group_regrets(
     regrets: NDArray[np.float64],
     by: Mapping[str, object],
 ) -> Table:
-    """Add up the regrets of documents by an attribute, the largest first.
+    """Sum the regrets of documents by an attribute, the largest first.
 
     Args:
         doc_ids: The documents.

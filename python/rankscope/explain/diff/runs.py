@@ -53,7 +53,7 @@ class Side:
 
     @classmethod
     def of(cls, name: str, made: Losses | Evaluation, measure: Measure) -> Side:
-        """Take the values of a run, with its losses where they are known."""
+        """Return the values of a run, with its losses if they are known."""
         if isinstance(made, Losses):
             columns = {each: made.array(each) for each in made.means}
             return cls(name=name, means=made.means, columns=columns, notes=made.notes)
@@ -62,7 +62,7 @@ class Side:
 
 
 def find_unpaired(one: Side, other: Side) -> NDArray[np.bool_]:
-    """Find the queries that the policy leaves out of one run only.
+    """Find the queries that the policy excludes from one run only.
 
     Raises:
         EmptyError: There are some, and no query has a value under both runs.
@@ -151,7 +151,7 @@ def compare_runs(
 
 @record(frozen=True, slots=True)
 class Place:
-    """Where a document stands in a list.
+    """The position of a document in a list.
 
     Args:
         rank: Its rank, or the mean of the ranks of its tie.
@@ -166,7 +166,7 @@ class Place:
 
 @record(frozen=True, slots=True)
 class Placed:
-    """A list, document by document.
+    """A list with the position of each document.
 
     Args:
         places: Where each document stands.
@@ -186,7 +186,7 @@ def list_moves(
     *,
     is_sum: bool,
 ) -> DocumentMoves:
-    """List the documents that stand at or above the cutoff in one of two runs.
+    """List the documents at or above the cutoff in either of two runs.
 
     Args:
         queries: The query in each of them.
@@ -239,7 +239,7 @@ def _list_grades(query: RankedQuery) -> Iterator[tuple[str, float]]:
 def _place(
     query: RankedQuery, measure: Measure, policy: Policy, value: float, *, is_sum: bool
 ) -> Placed:
-    """Say where each document stands, and what it adds to the value."""
+    """Return the rank of each document, and what it adds to the value."""
     # To see judged documents only is to remove the others.
     chosen = replace(policy, unjudged="remove") if measure.judged_only else policy
     kernels = Kernels(query, chosen)
@@ -267,7 +267,7 @@ def _place(
 
 
 def _discount(counted: Counted, measure: Measure, kernels: Kernels) -> list[float]:
-    """Discount the gain of each document by its rank; in a tie, by the mean over its ranks."""
+    """Discount the gain of each document by its rank, averaged over the ranks of a tie."""
     size = len(counted)
     reach = size if measure.k is None else min(size, measure.k)
     ranks = range(1, reach + 1)
@@ -283,7 +283,7 @@ def _discount(counted: Counted, measure: Measure, kernels: Kernels) -> list[floa
 
 
 def _discount_missing(size: int, measure: Measure, policy: Policy, kernels: Kernels) -> float:
-    """Discount the gain of the ranks down to the cutoff at which there is no document."""
+    """Discount the gain of missing ranks down to the cutoff."""
     if not policy.missing_gain or measure.k is None:
         return 0.0
     ranks = range(size + 1, measure.k + 1)

@@ -1,4 +1,4 @@
-"""What an explanation is written of: headings, sentences, equations and tables, in no format."""
+"""The blocks of an explanation, independent of a format: headings, sentences, tables and more."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 @record(frozen=True, slots=True)
 class Id:
-    """The identifier of a query or a document, which may hold anything.
+    """The id of a query or document, which may contain any characters.
 
     Args:
         text: The identifier.
@@ -38,7 +38,7 @@ class Math:
 
 @record(frozen=True, slots=True)
 class Heading:
-    """What the whole is about.
+    """A heading.
 
     Args:
         parts: Our words, and identifiers.
@@ -49,7 +49,7 @@ class Heading:
 
 @record(frozen=True, slots=True)
 class Sentence:
-    """A sentence, or a few.
+    """One or more sentences.
 
     Args:
         parts: Our words, and identifiers.
@@ -60,7 +60,7 @@ class Sentence:
 
 @record(frozen=True, slots=True)
 class Note:
-    """A line for those who want to make the value again.
+    """A note on how to reproduce the value.
 
     Args:
         text: Our words.
@@ -86,7 +86,7 @@ class Term:
 
 @record(frozen=True, slots=True)
 class Equation:
-    """A quantity, and what it is equal to, step by step.
+    """A quantity and what it equals, step by step.
 
     Args:
         text: The quantity as plain text.
@@ -114,7 +114,7 @@ class Column:
 
 @record(frozen=True, slots=True)
 class Aside:
-    """A remark across a table, in place of rows.
+    """A remark that spans a table, in place of rows.
 
     Args:
         text: The remark.
@@ -142,7 +142,7 @@ LONGEST_ID = 48
 
 
 def shorten(shown: str) -> str:
-    """Cut the middle out of a long identifier, whose ends often tell it from others.
+    """Shorten a long id in the middle, because its ends often identify it.
 
     Examples:
         >>> shorten("https://example.org/" + "a/" * 40 + "page-17")

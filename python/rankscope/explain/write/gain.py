@@ -1,4 +1,4 @@
-"""Lays an explanation of cumulated gain out as headings, sentences, equations and tables."""
+"""Turns an explanation of cumulated gain into blocks."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class GainOutline(Outline):
         self.explanation = explanation
 
     def blocks(self) -> Iterator[Block]:
-        """Give the blocks, in order."""
+        """Return the blocks, in order."""
         yield self._head()
         yield from self._definitions()
         yield from self._equations()
@@ -93,7 +93,7 @@ class GainOutline(Outline):
             yield self._quotient()
 
     def _is_whole(self) -> bool:
-        """Whether every rank with a gain is among the rows."""
+        """Check whether every rank with a gain is among the rows."""
         return not any(gap.gains for gap in self.explanation.gaps)
 
     def _sum(

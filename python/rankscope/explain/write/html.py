@@ -1,4 +1,4 @@
-"""Writes blocks as a piece of HTML that stands alone: with its style, without script or links."""
+"""Writes blocks as self-contained HTML, without scripts or links."""
 
 from __future__ import annotations
 
@@ -52,19 +52,19 @@ POWER = re.compile(r"\^([\w.]+)")
 
 
 def render(blocks: Iterable[Block]) -> str:
-    """Write blocks in a division of their own, in ASCII so that any page may hold it."""
+    """Write blocks as one `div`, in ASCII so that any page can contain it."""
     body = write(blocks)
     whole = f'<div class="rankscope-explanation"><style>{STYLE}</style>\n{body}\n</div>'
     return whole.encode("ascii", "xmlcharrefreplace").decode()
 
 
 def write(blocks: Iterable[Block]) -> str:
-    """Write blocks for a page that has the style already."""
+    """Write blocks for a page that already has the style."""
     return "\n".join(map(_write, blocks))
 
 
 def render_page(blocks: Sequence[Block]) -> str:
-    """Write blocks as a page, in the colours that the reader prefers."""
+    """Write blocks as a page that follows the reader's color scheme."""
     heads = [block for block in blocks if isinstance(block, Heading)]
     title = "".join(write_inline(part) for head in heads for part in head.parts)
     piece = render(blocks)
@@ -105,7 +105,7 @@ def _write_equation(equation: Equation) -> str:
 
 
 def _terms(terms: Iterable[Term]) -> Iterator[str]:
-    """Write a sum that may break before each sign."""
+    """Write a sum that can break before each sign."""
     is_first = True
     for term in terms:
         sign = "&minus;" if term.is_negative else "+"
@@ -143,7 +143,7 @@ def _write_grid(grid: Grid) -> Iterator[str]:
 
 
 def _inline(part: Inline) -> str:
-    """Write words escaped; an identifier keeps its direction to itself."""
+    """Escape text, and isolate the writing direction of ids."""
     if isinstance(part, Math):
         return f"<span>{_formula(part.text)}</span>"
     if isinstance(part, Id):

@@ -1,4 +1,4 @@
-"""Writes blocks as LaTeX, for a document that uses the package amsmath."""
+"""Writes blocks as LaTeX, for documents that use the amsmath package."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ TERMS_ON_A_LINE = 5
 
 
 def render(blocks: Iterable[Block]) -> str:
-    """Write blocks, an empty line between them."""
+    """Write blocks, separated by empty lines."""
     return "\n\n".join(map(_write, blocks)) + "\n"
 
 
@@ -95,7 +95,7 @@ def _inline(part: Inline) -> str:
 
 
 def _escape(words: str) -> str:
-    r"""Write words so that none of their characters means anything to LaTeX.
+    r"""Escape text for LaTeX.
 
     Examples:
         >>> print(_escape("50%_of\\x"))

@@ -1,4 +1,4 @@
-"""Writes blocks as Markdown, with the tables of GitHub."""
+"""Writes blocks as GitHub Markdown."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ OF_IDS = re.compile(r"([\\`*_\[\]<>|~$&#(){}+!=:^@/])")
 
 
 def render(blocks: Iterable[Block]) -> str:
-    """Write blocks, an empty line between them; equations are blocks of code."""
+    """Write blocks, separated by empty lines. Equations become code blocks."""
     return "\n\n".join(map(_write, blocks)) + "\n"
 
 
@@ -56,7 +56,7 @@ def _inline(part: Inline) -> str:
 
 
 def _escape(words: str) -> str:
-    r"""Write words so that none of their characters means anything to Markdown.
+    r"""Escape text for Markdown.
 
     Examples:
         >>> print(_escape("a_b*c|d<e>"))

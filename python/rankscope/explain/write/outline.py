@@ -1,4 +1,4 @@
-"""What every explanation is laid out with: its head, its documents, other orders, the policy."""
+"""The blocks that every explanation has: heading, documents, other orders, policy."""
 
 from __future__ import annotations
 
@@ -53,11 +53,11 @@ class Outline:
         self.k = explained.measure.k
 
     def number(self, value: float) -> str:
-        """Write a value with all its places; one that is undefined is a dash."""
+        """Write a value with all its decimals, a dash if it is undefined."""
         return write_fixed(value, self.digits)
 
     def name(self, kind: str) -> str:
-        """Name another measure with the cutoff of this one."""
+        """Return the name of another measure with the same cutoff."""
         return kind if self.k is None else f"{kind}@{self.k}"
 
     def _head(self) -> Heading:
@@ -85,7 +85,7 @@ class Outline:
         rows: Sequence[tuple[Inline, ...]],
         ranks: Sequence[int],
     ) -> Iterator[Block]:
-        """Lay the list out, with remarks in place of ranks that are not shown."""
+        """Make the table of the list, with remarks in place of ranks that aren't shown."""
         merged: list[tuple[Inline, ...] | Aside] = [*rows]
         for gap in reversed(self.explained.gaps):
             at = sum(rank < gap.first for rank in ranks)
@@ -165,5 +165,5 @@ EMPTY = {
 
 
 def name_document(doc_id: str | None) -> Inline:
-    """Give the cell of a document; an empty one where ids are not known."""
+    """Return the cell of a document, empty if ids aren't known."""
     return "" if doc_id is None else Id(doc_id)

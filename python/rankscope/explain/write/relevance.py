@@ -1,4 +1,4 @@
-"""Lays an explanation of AP, RR, P or R out as headings, sentences, equations and tables."""
+"""Turns an explanation of AP, RR, P or R into blocks."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class RelevanceOutline(Outline):
         self.explanation = explanation
 
     def blocks(self) -> Iterator[Block]:
-        """Give the blocks, in order."""
+        """Return the blocks, in order."""
         yield self._head()
         yield self._define()
         if not self.explanation.is_undefined:

@@ -1,4 +1,4 @@
-"""How gains, discounts and sums are written, with the numbers put in."""
+"""Writes gains, discounts and sums with their numbers."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ MOST = 1e15
 
 
 def write_fixed(value: float, digits: int) -> str:
-    """Write a number with places after the point; one that is undefined is a dash.
+    """Write a number with a fixed number of decimals, a dash if it is undefined.
 
     Examples:
         >>> [write_fixed(value, 4) for value in (5.0, 1.29203, 2.0**80, math.nan)]
@@ -37,7 +37,7 @@ def write_fixed(value: float, digits: int) -> str:
 
 
 def write_number(value: float, digits: int) -> str:
-    """Write a number with places after the point, a whole one without any.
+    """Write a number with decimals, an integer without.
 
     Examples:
         >>> [write_number(value, 4) for value in (5.0, 1.29203, 0.00001, -0.5)]
@@ -49,7 +49,7 @@ def write_number(value: float, digits: int) -> str:
 
 
 def write_exactly(value: float) -> str:
-    """Write a number so that it can be read back, a whole one without places.
+    """Write a number with all its digits, an integer without decimals.
 
     Examples:
         >>> write_exactly(5.0), write_exactly(0.1)
@@ -59,7 +59,7 @@ def write_exactly(value: float) -> str:
 
 
 def write_share(measure: Measure, *, is_latex: bool = False) -> str:
-    """Write what a gain g is worth at a rank r, in general."""
+    """Write the general formula for a gain g at a rank r."""
     divisor = _divisor(measure, "r", "r + 1", is_latex=is_latex)
     if divisor is None:
         return r"g \cdot w_r" if is_latex else "g × w(r)"
@@ -69,7 +69,7 @@ def write_share(measure: Measure, *, is_latex: bool = False) -> str:
 
 
 def list_terms(measure: Measure, rows: Iterable[Row | IdealRow], digits: int | None) -> list[Term]:
-    """Write the gains at ranks, each discounted as the measure says; those of 0 are left out.
+    """Write the discounted gains at ranks, without those that are 0.
 
     Args:
         measure: The measure; CG discounts nothing.
@@ -80,7 +80,7 @@ def list_terms(measure: Measure, rows: Iterable[Row | IdealRow], digits: int | N
 
 
 def list_values(values: Iterable[float], digits: int) -> list[Term]:
-    """Write numbers that are added up; those of 0 are left out."""
+    """Write the terms of a sum, without those that are 0."""
     kept = [value for value in values if value != 0]
     texts = [write_fixed(abs(value), digits) for value in kept]
     return [
@@ -89,7 +89,7 @@ def list_values(values: Iterable[float], digits: int) -> list[Term]:
 
 
 def cut(terms: list[Term], *, is_whole: bool) -> tuple[Term, ...]:
-    """Cut a long sum short; one of nothing is 0."""
+    """Shorten a long sum. An empty sum is 0."""
     if len(terms) > MOST_TERMS:
         return (*terms[: MOST_TERMS - 1], MORE)
     return tuple(terms if is_whole else [*terms, MORE]) or (Term("0", "0"),)
@@ -110,7 +110,7 @@ def write_terms(terms: Iterable[Term]) -> list[str]:
 
 
 def write_formula(explanation: Explanation) -> str:
-    """Write the value of an explanation as one formula with the numbers put in."""
+    """Write the value of an explanation as one formula with numbers."""
     measure = explanation.measure
     ideal = _join_all(
         list_terms(measure, explanation.ideal_rows, None),
@@ -153,7 +153,7 @@ def _term(measure: Measure, row: Row | IdealRow, digits: int | None) -> Term:
 
 
 def _divisor(measure: Measure, rank: str, after: str, *, is_latex: bool) -> str | None:
-    """Write what a gain at a rank is divided by; nothing where ranks have weights."""
+    """Write what a gain at a rank is divided by, `None` if ranks have weights."""
     settings = measure.parameters
     discount = settings.get("discount")
     base = settings.get("base")
@@ -184,7 +184,7 @@ def _logarithm(base: float, *, is_latex: bool) -> str:
 
 
 def write_relevance(explanation: RelevanceExplanation) -> str:
-    """Write the value of AP, RR, P or R as one formula with the numbers put in."""
+    """Write the value of AP, RR, P or R as one formula with numbers."""
     if explanation.is_undefined:
         return "0 / 0"
     is_whole = not any(gap.gains for gap in explanation.gaps)
@@ -196,7 +196,7 @@ def write_relevance(explanation: RelevanceExplanation) -> str:
 
 
 def list_relevant(measure: Measure, rows: Iterable[RelevanceRow], digits: int | None) -> list[Term]:
-    """Write what the relevant documents add: precisions to AP, the first rank to RR, else 1 each.
+    """Write the terms of relevant documents: precisions for AP, the first rank for RR, else 1 each.
 
     Args:
         measure: The measure.

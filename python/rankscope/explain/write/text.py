@@ -20,7 +20,7 @@ UNBROKEN = "\xa0"
 
 
 def render(blocks: Iterable[Block]) -> str:
-    """Write blocks, an empty line between them."""
+    """Write blocks, separated by empty lines."""
     return "\n\n".join("\n".join(_write(block)) for block in blocks)
 
 
@@ -38,7 +38,7 @@ def _write(block: Block) -> Iterator[str]:
 
 
 def write_inline(part: Inline) -> str:
-    """Write words as they are, and identifiers on one line, escaped."""
+    """Write text as it is, and ids escaped on one line."""
     if isinstance(part, Id):
         return shorten(show(part.text))
     return part.text if isinstance(part, Math) else part
@@ -50,7 +50,7 @@ def _write_unbroken(part: Inline) -> str:
 
 
 def write_equation(equation: Equation) -> Iterator[str]:
-    """Write a line a step; a long sum goes on below where it began."""
+    """Write one line per step, with long sums wrapped."""
     left = equation.text
     for step in equation.steps:
         start = f"{left} = "
@@ -61,7 +61,7 @@ def write_equation(equation: Equation) -> Iterator[str]:
 
 
 def _wrap(pieces: Sequence[str], indent: int = 0) -> list[str]:
-    """Put as many pieces on a line as it holds beside what it is indented by."""
+    """Wrap pieces into indented lines."""
     lines: list[str] = []
     for piece in pieces:
         if lines and indent + len(lines[-1]) + 1 + len(piece) <= WIDTH:
@@ -92,7 +92,7 @@ def _line(cells: Sequence[str], widths: Sequence[int], grid: Grid) -> str:
 
 
 def _width(text: str) -> int:
-    """Count the cells of a terminal that a text takes."""
+    """Return the width of text in a terminal."""
     if text.isascii():
         return len(text)
     return sum(

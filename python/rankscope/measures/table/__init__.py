@@ -1,4 +1,4 @@
-"""Every measure as one row, in the order in which they are listed."""
+"""The table of measures, in the order in which they are listed."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ TABLE: dict[str, Row] = {row.name: row for family in FAMILIES for row in family.
 
 
 def measure(name: str) -> Measure:
-    """Make the measure of a row, every parameter at its default.
+    """Return the measure of a row, with the default of every parameter.
 
     Args:
-        name: The name of the row, exactly.
+        name: The exact name of the row.
     """
     return default_measure(TABLE[name])

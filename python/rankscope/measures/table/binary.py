@@ -1,4 +1,4 @@
-"""Where the relevant documents stand: a grade counts only as relevant or not."""
+"""Measures with binary relevance: a document is either relevant or not."""
 
 from __future__ import annotations
 
@@ -7,31 +7,36 @@ from rankscope.measures.spec import Example, Name, Parameter, Row
 from rankscope.measures.table.parameters import BETA, JUDGED_ONLY, REL, REQUIRED_K, K
 
 RECALL = Parameter(
-    "recall", domains.FRACTION, None, "The share of the relevant documents found.", required=True
+    "recall",
+    domains.FRACTION,
+    None,
+    "The share of the relevant documents that must be found.",
+    required=True,
 )
 DENOMINATOR = Parameter(
     "denominator",
     domains.one_of("relevant", "reachable", "cutoff", "found"),
     "relevant",
-    "What the sum is divided by: the relevant documents; as many of them as there are ranks down "
-    "to the cutoff; the cutoff; or the relevant documents found.",
+    "What the sum is divided by: the number of relevant documents, the number of them that fit "
+    "above the cutoff, the cutoff, or the number of relevant documents found.",
     needs_k=("cutoff",),
 )
 OF_RANKS = Parameter(
     "denominator",
     domains.one_of("cutoff", "retrieved"),
     "cutoff",
-    "What the number found is divided by: the cutoff, or the retrieved documents down to it.",
+    "What the number found is divided by: the cutoff, or the number of documents retrieved above "
+    "it.",
 )
 OF_RELEVANT = Parameter(
     "denominator",
     domains.one_of("relevant", "reachable"),
     "relevant",
-    "What the number found is divided by: the relevant documents, or as many of them as there are "
-    "ranks down to the cutoff.",
+    "What the number found is divided by: the number of relevant documents, or the number of them "
+    "that fit above the cutoff.",
 )
 
-NO_RELEVANT = "Undefined where no judged document is relevant."
+NO_RELEVANT = "Undefined if no judged document is relevant."
 TREC_BOOK = (
     "Buckley and Voorhees, Retrieval system evaluation, in: TREC: Experiment and Evaluation in "
     "Information Retrieval, MIT Press 2005"
@@ -47,8 +52,8 @@ ROWS = (
         parameters=(K, REL, DENOMINATOR, JUDGED_ONLY),
         at="k",
         formula=r"\mathrm{AP@}k = \frac{1}{R} \sum_{r=1}^{k} b_r\, \mathrm{P@}r",
-        definition="The mean over all relevant documents of the precision at their ranks, 0 for "
-        "those not in the list.",
+        definition="The mean of the precision at the rank of each relevant document, which is 0 "
+        "for those that are not in the list.",
         undefined=NO_RELEVANT,
         value_range=(0, 1),
         ties="exact",
@@ -60,7 +65,7 @@ ROWS = (
         sklearn=(
             Name(
                 "average_precision_score",
-                note="Documents of one score count as one step of the curve.",
+                note="Documents with equal scores are one step of the curve.",
             ),
         ),
         properties=frozenset(
@@ -81,8 +86,8 @@ ROWS = (
         at="k",
         formula=r"\mathrm{GMAP} = \exp \left( \frac{1}{n} \sum_{q=1}^{n} "
         r"\log \max(\mathrm{AP}_q, 10^{-5}) \right)",
-        definition="The geometric mean of average precision over queries, with values below "
-        "0.00001 raised to it.",
+        definition="The geometric mean of average precision over queries, where values below "
+        "0.00001 count as 0.00001.",
         undefined=NO_RELEVANT,
         value_range=(0, 1),
         mean="geometric",
@@ -106,7 +111,7 @@ ROWS = (
         parameters=(K, REL, JUDGED_ONLY),
         at="k",
         formula=r"\mathrm{RR@}k = \frac{1}{\min \{ r \le k : b_r = 1 \}}",
-        definition="One divided by the rank of the first relevant document, 0 where there is none.",
+        definition="One divided by the rank of the first relevant document, or 0 if there is none.",
         undefined=NO_RELEVANT,
         value_range=(0, 1),
         ties="exact",
@@ -128,8 +133,8 @@ ROWS = (
         parameters=(REQUIRED_K, REL, OF_RANKS, JUDGED_ONLY),
         at="k",
         formula=r"\mathrm{P@}k = \frac{1}{k} \sum_{r=1}^{k} b_r",
-        definition="The share of the first k ranks that hold a relevant document; a shorter list "
-        "is filled up with documents that are not.",
+        definition="The share of the first k ranks that have a relevant document; ranks below the "
+        "end of a shorter list count as not relevant.",
         undefined=NO_RELEVANT,
         value_range=(0, 1),
         ties="exact",
@@ -168,7 +173,7 @@ ROWS = (
         kernel="rprec",
         parameters=(REL, JUDGED_ONLY),
         formula=r"\mathrm{Rprec} = \frac{1}{R} \sum_{r=1}^{R} b_r",
-        definition="The precision at the rank which is the number of relevant documents.",
+        definition="The precision at rank R, where R is the number of relevant documents.",
         undefined=NO_RELEVANT,
         value_range=(0, 1),
         ties="exact",
@@ -188,7 +193,7 @@ ROWS = (
         parameters=(REQUIRED_K, REL, JUDGED_ONLY),
         at="k",
         formula=r"\mathrm{Success@}k = \max_{r \le k} b_r",
-        definition="1 where a relevant document is among the first k, 0 elsewhere.",
+        definition="1 if there is a relevant document among the first k, else 0.",
         undefined=NO_RELEVANT,
         value_range=(0, 1),
         ties="exact",
@@ -209,7 +214,7 @@ ROWS = (
         at="k",
         formula=r"\mathrm{F@}k = \frac{(1 + \beta^2)\, \mathrm{P@}k \cdot \mathrm{R@}k}"
         r"{\beta^2\, \mathrm{P@}k + \mathrm{R@}k}",
-        definition="The weighted harmonic mean of precision and recall at the cutoff, 0 where both "
+        definition="The weighted harmonic mean of precision and recall at the cutoff, or 0 if both "
         "are 0.",
         undefined=NO_RELEVANT,
         value_range=(0, 1),
@@ -234,8 +239,8 @@ ROWS = (
         at="recall",
         formula=r"\mathrm{IPrec@}x = \max \left\{ \mathrm{P@}r : R\, \mathrm{R@}r \ge "
         r"\lfloor x R + 0.9 \rfloor \right\}",
-        definition="The highest precision at any rank by which that share of the relevant "
-        "documents has been found, 0 where it is not found.",
+        definition="The highest precision at any rank by which the given share of the relevant "
+        "documents has been found, or 0 if it is never found.",
         undefined=NO_RELEVANT,
         value_range=(0, 1),
         ties="unavailable",
@@ -243,7 +248,7 @@ ROWS = (
         trec_eval=(
             Name(
                 "iprec_at_recall_{recall}",
-                note="As in version 9; version 10 rounds the number of documents to the nearest.",
+                note="Matches version 9; version 10 rounds to the nearest number of documents.",
             ),
         ),
         ir_measures=(Name("IPrec", takes=("recall", "rel", "judged_only")),),

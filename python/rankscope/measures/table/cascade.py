@@ -1,4 +1,4 @@
-"""A user who reads from the top and may stop at each document."""
+"""Measures that model a user who reads from the top and may stop at each document."""
 
 from __future__ import annotations
 
@@ -6,28 +6,33 @@ from rankscope.measures import domains
 from rankscope.measures.spec import Example, Name, Parameter, Row
 from rankscope.measures.table.parameters import JUDGED_ONLY, K
 
-P = Parameter("p", domains.PROBABILITY, 0.8, "The probability of reading on to the next rank.")
+P = Parameter(
+    "p", domains.PROBABILITY, 0.8, "The probability that a user continues to the next rank."
+)
 GRADED = Parameter(
     "graded",
     domains.FLAG,
     False,
-    "Whether the gain is the share of max_grade instead of relevant or not.",
+    "Whether gains are grades divided by max_grade, instead of binary relevance.",
 )
 REL = Parameter(
     "rel",
     domains.LEVEL,
     1.0,
-    "The smallest grade that is relevant.",
+    "The lowest grade that counts as relevant.",
     only_with=("graded", (False,)),
 )
 MAX_GRADE = Parameter(
-    "max_grade", domains.TOP_GRADE, 4.0, "The top of the scale; a larger grade is an error."
+    "max_grade",
+    domains.TOP_GRADE,
+    4.0,
+    "The highest grade of the scale; a higher grade is an error.",
 )
 MAX_GRADE_WHERE_GRADED = Parameter(
     "max_grade",
     domains.TOP_GRADE,
     4.0,
-    "The top of the scale; a larger grade is an error.",
+    "The highest grade of the scale; a higher grade is an error.",
     only_with=("graded", (True,)),
 )
 
@@ -44,9 +49,9 @@ ROWS = (
         at="k",
         formula=r"\mathrm{ERR@}k = \sum_{r=1}^{k} \frac{s_r}{r} \prod_{i=1}^{r-1} (1 - s_i), "
         r"\quad s_r = \frac{2^{g_r} - 1}{2^{g_{\max}}}",
-        definition="The expected reciprocal of the rank at which a user stops who is satisfied by "
-        "each document with a probability that its grade gives.",
-        undefined="Undefined where no judged document has a grade above 0.",
+        definition="The expected reciprocal rank at which a user stops, if each document satisfies "
+        "the user with a probability that depends on its grade.",
+        undefined="Undefined if no judged document has a grade above 0.",
         value_range=(0, 1),
         ties="unavailable",
         references=(
@@ -71,10 +76,10 @@ ROWS = (
         parameters=(K, P, REL, GRADED, MAX_GRADE_WHERE_GRADED, JUDGED_ONLY),
         at="k",
         formula=r"\mathrm{RBP@}k = (1 - p) \sum_{r=1}^{k} b_r\, p^{r-1}",
-        definition="The expected rate of relevant documents for a user who goes from each document "
-        "to the next with probability p.",
-        undefined="Undefined where no judged document is relevant; with graded=True, where none "
-        "has a grade above 0.",
+        definition="The expected rate at which a user finds relevant documents, if the user "
+        "continues from each rank to the next with probability p.",
+        undefined="Undefined if no judged document is relevant, or with graded=True, if none has "
+        "a grade above 0.",
         value_range=(0, 1),
         ties="exact",
         references=(MOFFAT,),
@@ -82,19 +87,17 @@ ROWS = (
             Name(
                 "rbp",
                 {"p": 0.9},
-                note="The same for grades 0 and 1; it rescales other grades.",
+                note="Same for grades 0 and 1; it rescales other grades.",
             ),
         ),
         ir_measures=(
             Name(
                 "RBP",
                 takes=("k", "p", "rel"),
-                note="Without rel it asks for graded gains, which no provider of it has.",
+                note="Without rel it requests graded gains, which none of its providers has.",
             ),
         ),
-        ranx=(
-            Name("rbp{p}", note="The same for grades 0 and 1; other grades count unscaled there."),
-        ),
+        ranx=(Name("rbp{p}", note="Same for grades 0 and 1; other grades count without scaling."),),
         properties=frozenset({"swap_monotone", "cutoff_local", "bounded", "binary"}),
         example=Example(
             "RBP(p=0.5)",
@@ -111,8 +114,8 @@ ROWS = (
         at="k",
         formula=r"p^{n} + (1 - p) \sum_{r \le n\, :\, g_r \ \mathrm{unknown}} p^{r-1}, "
         r"\quad n = \min(k, |\mathrm{retrieved}|)",
-        definition="How much RBP could still rise if every unjudged document, and every rank below "
-        "the list or cutoff, were relevant.",
+        definition="How much RBP would increase if every unjudged document, and every rank below "
+        "the end of the list or the cutoff, were relevant.",
         value_range=(0, 1),
         ties="exact",
         references=(MOFFAT,),
@@ -120,7 +123,7 @@ ROWS = (
             Name(
                 "rbp_resid",
                 {"p": 0.9},
-                note="It is 0 where every retrieved document is judged.",
+                note="It is 0 if every retrieved document is judged.",
             ),
         ),
         properties=frozenset({"cutoff_local", "bounded"}),

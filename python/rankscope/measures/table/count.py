@@ -1,4 +1,4 @@
-"""Counts of documents and queries; over queries they add up."""
+"""Counts of documents and queries, which are summed up over queries."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ OPTIONAL_REL = Parameter(
     "rel",
     domains.OPTIONAL_LEVEL,
     None,
-    "The smallest grade that counts; all documents count where it is not given.",
+    "The lowest grade that counts; by default, all documents count.",
 )
 
 ROWS = (
@@ -19,14 +19,14 @@ ROWS = (
         kernel="num_ret",
         parameters=(OPTIONAL_REL,),
         formula=r"\mathrm{NumRet} = |\mathrm{retrieved}|",
-        definition="The number of retrieved documents; with rel, of the relevant ones among them.",
+        definition="The number of retrieved documents, or of the relevant ones with rel.",
         value_range=(0, float("inf")),
         mean="sum",
         ties="exact",
         references=("trec_eval, measures num_ret and num_rel_ret",),
         trec_eval=(Name("num_ret"), Name("num_rel_ret", {"rel": 1})),
         ir_measures=(Name("NumRet", takes=("rel",)), Name("NumRelRet", {"rel": 1})),
-        ranx=(Name("hits", {"rel": 1}, note="Over queries it is a mean there, and a sum here."),),
+        ranx=(Name("hits", {"rel": 1}, note="It is a mean over queries; in rankscope, a sum."),),
         properties=frozenset({"swap_monotone", "order_free"}),
         example=Example("NumRet", ranking=(1, None, 0), not_retrieved=(1,), formula="3", value=3.0),
     ),
@@ -35,7 +35,7 @@ ROWS = (
         kernel="num_rel",
         parameters=(REL,),
         formula=r"\mathrm{NumRel} = R",
-        definition="The number of judged documents that are relevant, retrieved or not.",
+        definition="The number of relevant documents, retrieved or not.",
         value_range=(0, float("inf")),
         mean="sum",
         ties="exact",
@@ -52,7 +52,7 @@ ROWS = (
         kernel="num_q",
         parameters=(),
         formula=r"\mathrm{NumQ} = 1",
-        definition="One for each query, so that the sum is the number of queries.",
+        definition="1 for each query, so the sum is the number of queries.",
         value_range=(1, 1),
         mean="sum",
         ties="exact",

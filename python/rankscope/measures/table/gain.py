@@ -1,4 +1,4 @@
-"""Cumulated gain: every document adds the gain of its grade, discounted by its rank."""
+"""Measures that add up the gains of documents, mostly discounted by rank."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ ROWS = (
         r"{\sum_{r=1}^{k} G(g^{*}_r)\, d(r)}, \quad d(r) = \frac{1}{\log_2 (r + 1)}",
         definition="The discounted gain of the list, divided by that of the ideal list, which has "
         "the judged documents in the best order.",
-        undefined="Undefined where no judged document has a gain above 0.",
+        undefined="Undefined if no judged document has a gain above 0.",
         value_range=(0, 1),
         ties="exact",
         references=(JARVELIN, BURGES),
@@ -31,12 +31,12 @@ ROWS = (
             Name(
                 "nDCG",
                 takes=("k", "gain", "judged_only"),
-                note="Its gains leave grades that they do not name as they are; here a grade "
-                "without a gain is an error.",
+                note="Grades without an entry in its gains keep their value; in rankscope, they "
+                "are an error.",
             ),
         ),
         ranx=(
-            Name("ndcg", note="Its -l drops grades below a level; it has no counterpart."),
+            Name("ndcg", note="Its -l, which drops grades below a level, has no equivalent."),
             Name("ndcg@{k}"),
             Name("ndcg_burges", {"gain": "exp2"}),
             Name("ndcg_burges@{k}", {"gain": "exp2"}),
@@ -46,7 +46,7 @@ ROWS = (
                 "ndcg_score",
                 {"ideal": "retrieved"},
                 takes=("k",),
-                note="Ties count as their expected value.",
+                note="It averages over the orders of tied documents.",
             ),
         ),
         properties=frozenset({"swap_monotone", "perfect_is_one", "cutoff_local", "bounded"}),
@@ -79,7 +79,7 @@ ROWS = (
             Name(
                 "dcg_score",
                 takes=("k", "discount", "base"),
-                note="Ties count as their expected value.",
+                note="It averages over the orders of tied documents.",
             ),
         ),
         properties=frozenset({"swap_monotone", "cutoff_local"}),
@@ -118,7 +118,7 @@ ROWS = (
         parameters=(K, GAIN, JUDGED_ONLY),
         at="k",
         formula=r"\mathrm{CG@}k = \sum_{r=1}^{k} G(g_r)",
-        definition="The sum of the gains in the list, wherever they stand.",
+        definition="The sum of the gains in the list, regardless of their ranks.",
         value_range=(0, float("inf")),
         ties="exact",
         references=(JARVELIN,),

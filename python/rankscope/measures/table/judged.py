@@ -1,4 +1,4 @@
-"""Measures made for incomplete judgments: they tell "judged not relevant" from "not judged"."""
+"""Measures for incomplete judgments: unjudged differs from judged not relevant."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ ROWS = (
         parameters=(REL,),
         formula=r"\mathrm{Bpref} = \frac{1}{R} \sum_{r\, :\, b_r = 1} "
         r"\left( 1 - \frac{\min(n_r, R)}{\min(N, R)} \right)",
-        definition="How seldom a document judged not relevant stands above a relevant one; "
-        "unjudged documents do not count.",
+        definition="How rarely documents judged not relevant rank above relevant ones; unjudged "
+        "documents are ignored.",
         undefined=NO_RELEVANT,
         value_range=(0, 1),
         ties="unavailable",
@@ -27,7 +27,7 @@ ROWS = (
         aliases=("BPref",),
         trec_eval=(Name("bpref"),),
         ir_measures=(Name("Bpref", takes=("rel",)),),
-        ranx=(Name("bpref", note="It is NaN where nothing is judged not relevant."),),
+        ranx=(Name("bpref", note="It is NaN if no document is judged not relevant."),),
         properties=frozenset({"swap_monotone", "perfect_is_one", "bounded", "binary"}),
         example=Example(
             "Bpref",
@@ -43,8 +43,8 @@ ROWS = (
         parameters=(REL,),
         formula=r"\mathrm{GMBpref} = \exp \left( \frac{1}{n} \sum_{q=1}^{n} "
         r"\log \max(\mathrm{Bpref}_q, 10^{-5}) \right)",
-        definition="The geometric mean of Bpref over queries, with values below 0.00001 raised to "
-        "it.",
+        definition="The geometric mean of Bpref over queries, where values below 0.00001 count as "
+        "0.00001.",
         undefined=NO_RELEVANT,
         value_range=(0, 1),
         mean="geometric",
@@ -67,7 +67,7 @@ ROWS = (
         formula=r"\mathrm{infAP} = \frac{1}{R} \sum_{r\, :\, b_r = 1} \left( \frac{1}{r} + "
         r"\frac{r - 1}{r} \cdot \frac{p_r}{r - 1} \cdot "
         r"\frac{m_r + \epsilon}{m_r + n_r + 2 \epsilon} \right)",
-        definition="Average precision, with the precision at each relevant document inferred from "
+        definition="Average precision, with the precision at each relevant document estimated from "
         "the judged documents above it.",
         undefined=NO_RELEVANT,
         value_range=(0, 1),
@@ -96,8 +96,8 @@ ROWS = (
         at="k",
         formula=r"\mathrm{Judged@}k = \frac{|\{ r \le k : g_r \ \mathrm{is\ known} \}|}"
         r"{\min(k, |\mathrm{retrieved}|)}",
-        definition="The share of the first k retrieved documents that are judged, 0 for an empty "
-        "list.",
+        definition="The share of the first k retrieved documents that are judged, or 0 for an "
+        "empty list.",
         value_range=(0, 1),
         ties="exact",
         references=("ir_measures, measure Judged",),

@@ -1,4 +1,4 @@
-"""Where 1 − nDCG comes from, in three parts that add up to it."""
+"""Three losses that add up to 1 − nDCG."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from rankscope.measures.table.gain import JARVELIN
 from rankscope.measures.table.parameters import BASE, DISCOUNT, GAIN, IDEAL, JUDGED_ONLY, K, S
 
 PARAMETERS = (K, GAIN, DISCOUNT, BASE, S, IDEAL, JUDGED_ONLY)
-UNDEFINED = "Undefined where nDCG is: where no judged document has a gain above 0."
+UNDEFINED = "Undefined if no judged document has a gain above 0, like nDCG."
 PROPERTIES = frozenset({"bounded"})
 
 ROWS = (
@@ -18,8 +18,8 @@ ROWS = (
         at="k",
         formula=r"\mathrm{RetrievalLoss@}k = "
         r"\frac{\mathrm{IDCG@}k - \mathrm{IDCG@}k(\mathrm{retrieved})}{\mathrm{IDCG@}k}",
-        definition="What nDCG loses by relevant documents that were not retrieved: the best order "
-        "of the retrieved documents, against that of all judged ones.",
+        definition="What nDCG loses because relevant documents were not retrieved: the ideal of "
+        "the retrieved documents, compared with that of all judged ones.",
         undefined=UNDEFINED,
         value_range=(0, 1),
         ties="exact",
@@ -40,8 +40,8 @@ ROWS = (
         at="k",
         formula=r"\mathrm{TruncationLoss@}k = \frac{\mathrm{IDCG@}k(\mathrm{retrieved}) - "
         r"\mathrm{IDCG@}k(\mathrm{shown})}{\mathrm{IDCG@}k}",
-        definition="What nDCG loses by relevant documents that were retrieved below the cutoff: "
-        "the best order of the documents down to it, against that of all retrieved ones.",
+        definition="What nDCG loses because relevant documents rank below the cutoff: the ideal of "
+        "the documents above it, compared with that of all retrieved ones.",
         undefined=UNDEFINED,
         value_range=(0, 1),
         ties="exact",
@@ -62,8 +62,8 @@ ROWS = (
         at="k",
         formula=r"\mathrm{OrderingLoss@}k = "
         r"\frac{\mathrm{IDCG@}k(\mathrm{shown}) - \mathrm{DCG@}k}{\mathrm{IDCG@}k}",
-        definition="What nDCG loses by the order of the documents down to the cutoff, against the "
-        "best order of the same documents.",
+        definition="What nDCG loses because of the order of the documents above the cutoff, "
+        "compared with the best order of the same documents.",
         undefined=UNDEFINED,
         value_range=(0, 1),
         ties="exact",

@@ -1,4 +1,4 @@
-"""The retrieved documents as a set, in whatever order."""
+"""Measures of the retrieved documents as a set, regardless of their order."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ ROWS = (
         parameters=(REL, JUDGED_ONLY),
         formula=r"\mathrm{SetP} = \frac{|\mathrm{relevant} \cap \mathrm{retrieved}|}"
         r"{|\mathrm{retrieved}|}",
-        definition="The share of the retrieved documents that are relevant, 0 where nothing was "
+        definition="The share of the retrieved documents that are relevant, or 0 if none was "
         "retrieved.",
         undefined=NO_RELEVANT,
         value_range=(0, 1),
@@ -56,18 +56,18 @@ ROWS = (
         parameters=(REL, BETA, JUDGED_ONLY),
         formula=r"\mathrm{SetF} = \frac{(1 + \beta^2)\, \mathrm{SetP} \cdot \mathrm{SetR}}"
         r"{\beta^2\, \mathrm{SetP} + \mathrm{SetR}}",
-        definition="The weighted harmonic mean of set precision and set recall, 0 where both "
+        definition="The weighted harmonic mean of set precision and set recall, or 0 if both "
         "are 0.",
         undefined=NO_RELEVANT,
         value_range=(0, 1),
         ties="exact",
         references=(RIJSBERGEN,),
-        trec_eval=(Name("set_F", note="Its parameter is the square of beta."),),
+        trec_eval=(Name("set_F", note="Its parameter is beta squared."),),
         ir_measures=(
             Name(
                 "SetF",
                 takes=("rel", "beta", "judged_only"),
-                note="It hands beta to trec_eval, which takes it for the square of beta.",
+                note="It passes beta to trec_eval, which reads it as beta squared.",
             ),
         ),
         ranx=(Name("f1"),),
@@ -87,7 +87,7 @@ ROWS = (
         kernel="set_ap",
         parameters=(REL, JUDGED_ONLY),
         formula=r"\mathrm{SetAP} = \mathrm{SetP} \cdot \mathrm{SetR}",
-        definition="Set precision times set recall.",
+        definition="Set precision multiplied by set recall.",
         undefined=NO_RELEVANT,
         value_range=(0, 1),
         ties="exact",

@@ -134,7 +134,7 @@ class LoggedExplanation(Derivation):
         return "" if self.derivation is None else self.derivation.formula
 
     def lay_out(self, digits: int = DIGITS) -> list[Block]:
-        """Lay it out as headings, sentences, equations and tables.
+        """Return the explanation as headings, sentences, equations and tables.
 
         Args:
             digits: Places after the point.

@@ -19,10 +19,10 @@ if TYPE_CHECKING:
     from rankscope.monitor.client.http import Answer
 
     class Transport(Protocol):
-        """What sends bodies."""
+        """Sends request bodies."""
 
         def post(self, path: str, body: bytes) -> Answer:
-            """Send a body of lines of JSON in gzip."""
+            """Send a gzipped body of JSON lines."""
 
 
 FIRST_WAIT = 0.5
@@ -37,7 +37,7 @@ LEVEL = 5
 
 @record(frozen=True, slots=True, kw_only=True)
 class Sizes:
-    """How much is sent at a time, and how much waits.
+    """The sizes of batches and of the queue.
 
     Args:
         spool_bytes: Bytes that may wait; beyond, the oldest events are dropped.
@@ -53,7 +53,7 @@ class Sizes:
 
 
 class Sender:
-    """Sends what waits.
+    """Sends queued events in batches.
 
     Args:
         transport: What sends bodies.
@@ -83,18 +83,18 @@ class Sender:
         self._next = 0.0
 
     def add(self, event: Waiting) -> bool:
-        """Let an event wait, and say whether it does; the lock is held by whoever calls this."""
+        """Queue an event, and return whether it was queued. The caller holds the lock."""
         dropped = self._spool.add(event)
         self.counts["dropped"] += len(dropped)
         return not dropped or dropped[-1] is not event
 
     @property
     def waiting(self) -> int:
-        """How many events wait, or are being sent."""
+        """The number of events that are queued or being sent."""
         return len(self._spool) + sum(map(len, self._batches))
 
     def is_full(self) -> bool:
-        """Whether there is a batch that need not wait for others."""
+        """Whether there is a full batch."""
         return self._spool.has(self._sizes.batch_events, self._sizes.batch_bytes)
 
     def step(self, now: float, *, hurries: bool = False) -> float | None:
@@ -166,7 +166,7 @@ OVERHEAD = 200
 
 @record(frozen=True, slots=True)
 class Waiting:
-    """An event that waits to be sent.
+    """A queued event.
 
     Args:
         path: Where it is sent.
@@ -180,12 +180,12 @@ class Waiting:
 
     @property
     def size(self) -> int:
-        """The bytes that it takes."""
+        """The size of the event in bytes."""
         return len(self.line) + OVERHEAD
 
 
 class Spool:
-    """Events that wait: the oldest make room for new ones, but for those that are being sent.
+    """The bounded queue of events. The oldest make room for new ones, except those being sent.
 
     Args:
         most: How many bytes they may take, those that are being sent among them.
@@ -207,7 +207,7 @@ class Spool:
         return sum(map(len, self._queues.values()))
 
     def add(self, event: Waiting) -> list[Waiting]:
-        """Let an event wait, and give those that made room; it may be the last of them itself."""
+        """Queue an event, and return the events dropped for it, possibly itself."""
         self._queues.setdefault(event.path, deque()).append(event)
         self._bytes += event.size
         dropped = []
@@ -217,16 +217,16 @@ class Spool:
         return dropped
 
     def since(self) -> float | None:
-        """Give when the oldest came, `None` if there is none."""
+        """Return when the oldest event was queued, `None` if there is none."""
         oldest = self._oldest()
         return None if oldest is None else oldest[0].since
 
     def has(self, events: int, size: int) -> bool:
-        """Whether a batch would be full."""
+        """Check whether there are enough events for a full batch."""
         return self._bytes >= size or any(len(queue) >= events for queue in self._queues.values())
 
     def take(self, events: int, size: int) -> list[Waiting]:
-        """Take the oldest, and others that go to where it goes; they stay counted in bytes."""
+        """Take a batch of the oldest events for one route. Their bytes still count."""
         queue = self._oldest()
         batch: list[Waiting] = []
         while queue and len(batch) < events:
@@ -237,7 +237,7 @@ class Spool:
         return batch
 
     def let_go(self, batch: list[Waiting]) -> None:
-        """Do not count events any more that were taken."""
+        """Stop counting the bytes of a batch that was taken."""
         self._bytes -= sum(event.size for event in batch)
 
     def _oldest(self) -> deque[Waiting] | None:

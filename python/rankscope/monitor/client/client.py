@@ -1,4 +1,4 @@
-"""Logs rankings and labels from the process that serves them, without ever holding it up."""
+"""Logs rankings and labels from the process that serves them, without blocking it."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ logger = logging.getLogger("rankscope.monitor")
 
 @record(frozen=True, slots=True, kw_only=True)
 class Counts:
-    """What became of the events that were logged; each is counted in one of these.
+    """Counts of logged events by outcome. Each event is in exactly one of them.
 
     Args:
         accepted: Stored by the service.
@@ -110,7 +110,7 @@ class Client:
         CLIENTS.add(self)
 
     def _start(self) -> None:
-        """Begin with nothing; no thread runs before there is something to send."""
+        """Start with an empty queue. The thread starts with the first event."""
         self._changed = threading.Condition()
         chance = random.Random().random  # noqa: S311 - when to come back is no secret
         self._sender = Sender(self._transport, self._sizes, self._changed, chance)
@@ -120,7 +120,7 @@ class Client:
         self._hurries = 0
 
     def restart(self) -> None:
-        """Begin anew, as a child of a process does on its own."""
+        """Start over in a child process."""
         self._start()
 
     def __enter__(self) -> Self:
@@ -147,7 +147,7 @@ class Client:
         return self._log(RANKINGS, ranking)
 
     def log_label(self, label: Mapping[str, Any]) -> bool:
-        """Log what came to be known of a document of a ranking.
+        """Log a label for a document of a ranking.
 
         Args:
             label: Its fields, as `POST /v1/labels` takes them; without a time, it is now.
@@ -158,12 +158,12 @@ class Client:
         return self._log(LABELS, label)
 
     def counts(self) -> Counts:
-        """Tell what became of the events that were logged."""
+        """Return what happened to the logged events."""
         with self._changed:
             return Counts(**self._sender.counts, waiting=self._sender.waiting)
 
     def flush(self, seconds: float = 10.0) -> bool:
-        """Send what waits, and wait until it is sent.
+        """Send all queued events, and wait until they are sent.
 
         Args:
             seconds: For how long at most.
@@ -180,7 +180,7 @@ class Client:
                 self._hurries -= 1
 
     def close(self, seconds: float | None = None) -> None:
-        """Send what waits, and stop; how many events were not sent is told to `logging`.
+        """Send all queued events, and stop. Events that couldn't be sent are logged as a warning.
 
         Args:
             seconds: For how long at most; `exit_seconds` unless it is given.
@@ -221,7 +221,7 @@ class Client:
         return waits
 
     def _wake(self) -> None:
-        """Let the thread look again; the lock is held by whoever calls this."""
+        """Wake the thread. The caller holds the lock."""
         self._is_woken = True
         self._changed.notify_all()
 
@@ -251,7 +251,7 @@ class Client:
 
 
 def _write_line(fields: Mapping[str, Any]) -> bytes:
-    """Write an event as it is sent, with its time."""
+    """Serialize an event with its time."""
     event = dict(fields)
     if event.keys().isdisjoint(TIMES):
         event["time"] = time.time_ns() // 1_000_000
@@ -264,7 +264,7 @@ CLIENTS: weakref.WeakSet[Client] = weakref.WeakSet()
 
 
 def _restart_all() -> None:
-    """Begin anew in a child: it has no threads, and what waits is sent by its parent."""
+    """Start over in a child process, which has no threads and whose parent sends the queue."""
     for client in list(CLIENTS):
         client.restart()
 

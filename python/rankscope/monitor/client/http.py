@@ -1,4 +1,4 @@
-"""Sends bodies to the service over HTTP, by the standard library alone."""
+"""Sends bodies to the service over HTTP, with the standard library only."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ SENT_STATUSES = ("accepted", "duplicate", "conflict", "rejected")
 
 @record(frozen=True, slots=True)
 class Answer:
-    """What the service answered.
+    """The answer of the service.
 
     Args:
         status: Of HTTP.
@@ -39,7 +39,7 @@ class Answer:
 
 
 class HTTPTransport:
-    """Sends bodies to a service; each over a connection of its own.
+    """Sends bodies to a service, each over its own connection.
 
     Args:
         url: The address of the service, such as `http://127.0.0.1:8000`.
@@ -76,7 +76,7 @@ class HTTPTransport:
         self._seconds = seconds
 
     def post(self, path: str, body: bytes) -> Answer:
-        """Send a body of lines of JSON in gzip.
+        """Send a gzipped body of JSON lines.
 
         Raises:
             OSError: The service cannot be reached, or hangs.
@@ -96,7 +96,7 @@ class HTTPTransport:
 
 
 def _read_answer(said: bytes) -> tuple[dict[str, int], tuple[Mapping[str, str], ...]]:
-    """Read how many events became what, and what each became; nothing where that is not said."""
+    """Read the counts and statuses in an answer, `None` if it has none."""
     try:
         told: Any = json.loads(said)
         counts = {status: int(told[status]) for status in SENT_STATUSES}

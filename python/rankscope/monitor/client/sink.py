@@ -1,4 +1,4 @@
-"""Puts events into a service over HTTP, and waits until it has them."""
+"""Sends events to a service over HTTP, and waits until it has stored them."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ LEVEL = 5
 
 
 class ServiceSink:
-    """Posts events, again with the same ids while the service cannot take them.
+    """Posts events, and retries with the same ids while the service is unavailable.
 
     Args:
         transport: What sends bodies.
@@ -50,7 +50,7 @@ class ServiceSink:
         self._chance = chance
 
     def take(self, reading: Reading) -> Sequence[str | Rejection]:
-        """Post the events of a batch.
+        """Send the events of a batch.
 
         Raises:
             FileError: The service cannot be reached, or takes none of them.
@@ -100,7 +100,7 @@ class ServiceSink:
 
 
 def _cut(events: Sequence[Event]) -> Iterator[tuple[str, list[bytes]]]:
-    """Cut events into bodies, each of one kind, in order."""
+    """Split events into bodies of one kind, in order."""
     before, lines, size = "", list[bytes](), 0
     for event in events:
         path = "/v1/rankings" if isinstance(event, Ranking) else "/v1/labels"

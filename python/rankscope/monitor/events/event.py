@@ -1,4 +1,4 @@
-"""Events of production: a ranking that was shown, and a label that came later."""
+"""Events from production: rankings that were shown, and labels that arrive later."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ class Items:
 
     @classmethod
     def of(cls, items: list[Item]) -> Items:
-        """Make columns of documents given one by one, in any order."""
+        """Make columns from documents in any order."""
         ordered = sorted(items, key=lambda item: item.rank)
         return cls(
             tuple(item.doc_id for item in ordered),
@@ -80,14 +80,14 @@ class Items:
 
 
 def unless_all_none(values: Iterator[float | None]) -> tuple[float | None, ...]:
-    """Give a column of numbers, empty where there is none in it."""
+    """Return a column of numbers, empty if it holds none."""
     column = tuple(values)
     return () if column.count(None) == len(column) else column
 
 
 @record(frozen=True, slots=True)
 class Ranking:
-    """One list that was shown: the unit of averaging.
+    """One list that was shown, the unit of averaging.
 
     Args:
         event_id: What it is known by when it is sent again.
@@ -116,7 +116,7 @@ class Ranking:
 
 @record(frozen=True, slots=True)
 class Label:
-    """What came to be known of one document of a ranking.
+    """A label: feedback on one document of a ranking.
 
     Args:
         event_id: What it is known by when it is sent again.

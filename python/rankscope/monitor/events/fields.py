@@ -1,4 +1,4 @@
-"""Single fields of events: identifiers, texts, numbers, labels and attributes."""
+"""Reads single fields of events: ids, text, numbers, labels and attributes."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ INTEGERS = range(-(2**63), 2**63)
 
 
 def read_text(value: object, where: str, most: int) -> str:
-    """Read text of a field that may be empty; an integer is its decimal text.
+    """Read text, which may be empty. An integer becomes its decimal text.
 
     Raises:
         RefusedError: It is something else, too long, or no text that can be stored.
@@ -33,7 +33,7 @@ def read_text(value: object, where: str, most: int) -> str:
 
 
 def write_integer(value: int, where: str) -> str:
-    """Give an integer as its decimal text.
+    """Return an integer as decimal text.
 
     Raises:
         RefusedError: It is beyond 64 bits.
@@ -50,7 +50,7 @@ def write_integer(value: int, where: str) -> str:
 
 
 def read_id(value: object, where: str, most: int) -> str:
-    """Read an identifier.
+    """Read an id.
 
     Raises:
         RefusedError: It is empty, or no text.
@@ -62,7 +62,7 @@ def read_id(value: object, where: str, most: int) -> str:
 
 
 def read_name(value: object, where: str, most: int) -> str:
-    """Read what people call something: an identifier of one line.
+    """Read a name: an id on one line.
 
     Raises:
         RefusedError: It is empty, no text, or has characters that no line has.
@@ -80,7 +80,7 @@ def read_name(value: object, where: str, most: int) -> str:
 
 
 def check_text(text: str, where: str, most: int) -> None:
-    """Refuse text that is too long or cannot be stored.
+    """Raise an error for text that is too long or can't be stored.
 
     Raises:
         RefusedError: It is.
@@ -104,7 +104,7 @@ def check_text(text: str, where: str, most: int) -> None:
 
 
 def can_be_stored(text: object, most: int) -> bool:
-    r"""Whether something is text that can be stored, and is not too long.
+    r"""Check whether something is text that can be stored and isn't too long.
 
     Examples:
         >>> [can_be_stored(text, 3) for text in ("tv", "\ud800", "\0", "phone", None)]
@@ -150,7 +150,7 @@ def read_number(value: object, where: str, code: str) -> float:
 
 
 def read_labels(value: object, where: str, limits: Limits) -> tuple[str, ...]:
-    """Read one label, or several.
+    """Read one or more labels.
 
     Raises:
         RefusedError: They are no texts, or too many.
@@ -176,7 +176,7 @@ def read_labels(value: object, where: str, limits: Limits) -> tuple[str, ...]:
 def read_attributes(
     values: Iterable[tuple[str, object]], limits: Limits
 ) -> tuple[tuple[str, str], ...]:
-    """Read attributes: by field, objects of names and values; null is an attribute not given.
+    """Read attributes: objects of names and values. Null means that the attribute is missing.
 
     Raises:
         RefusedError: They are no such objects, too many or too long, or say two things of one name.
@@ -227,7 +227,7 @@ def _read_attribute(value: object, where: str, limits: Limits) -> str:
 
 
 def check_depth(value: object, where: str, most: int) -> None:
-    """Refuse lists and objects that lie too deep in each other.
+    """Raise an error for lists and objects that are nested too deeply.
 
     Raises:
         RefusedError: They do.

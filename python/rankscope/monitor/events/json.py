@@ -1,40 +1,20 @@
-"""Reads JSON strictly: no name twice, no NaN, no integer that has no place, no endless depth."""
+"""Reads JSON events strictly. A flaw rejects only the object that has it."""
 
 from __future__ import annotations
 
-import json
-from collections import Counter
-
 from rankscope.monitor.events.rejection import RefusedError, show
+from rankscope.strict_json import JSONMistake, StrictJSON
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
-    from typing import Any
-
-LONGEST_INTEGER = 20
+    from rankscope.strict_json import Flaw
 
 
-class Flaw:
-    """A value that is not taken, in the place of which it stands.
-
-    Attributes:
-        expected: What was expected there.
-        found: What was found, escaped and cut.
-        code: A stable name for programs.
-    """
-
-    def __init__(self, expected: str, found: str, code: str) -> None:
-        self.expected = expected
-        self.found = found
-        self.code = code
-
-
-class StrictJSON:
-    r"""Reads texts of JSON.
+class EventJSON:
+    """Reads texts of JSON.
 
     Examples:
-        >>> json = StrictJSON()
+        >>> json = EventJSON()
         >>> json.settle(json.load(b'{"rank": 1}'))
         {'rank': 1}
         >>> print(json.settle(json.load(b'{"a": 1, "a": 2}')))
@@ -42,66 +22,26 @@ class StrictJSON:
     """
 
     def __init__(self) -> None:
-        self._has_flaws = False
+        self._json = StrictJSON()
 
     def load(self, text: bytes) -> object:
-        """Read a text; what is not taken in it stands there as a flaw.
+        """Read JSON. A `Flaw` takes the place of each value that isn't accepted.
 
         Raises:
-            RefusedError: It is no JSON.
+            RefusedError: It is not JSON.
         """
         try:
-            return self._decode(text.decode(), int)
-        except UnicodeDecodeError:
-            raise RefusedError("", "UTF-8", "other bytes", code="not_utf8") from None
-        except RecursionError:
-            raise RefusedError("", "few lists in each other", "many", code="depth") from None
-        except json.JSONDecodeError as error:
-            found = f"{error.msg.lower()} at character {error.pos + 1}"
-            raise RefusedError("", "JSON", found, code="json_syntax") from None
-        except ValueError:  # Python reads no integer of so many digits
-            return self._decode(text.decode(), self._read_integer)
+            return self._json.load(text)
+        except JSONMistake as mistake:
+            raise _refuse(mistake.flaw) from None
 
     def settle(self, value: object) -> object:
-        """Give a value that was read, or the first flaw in it as a `RefusedError`."""
-        return (_find_flaw(value) if self._has_flaws else None) or value
-
-    def _decode(self, text: str, read_integer: Callable[[str], object]) -> object:
-        return json.loads(
-            text,
-            parse_constant=self._refuse_constant,
-            parse_int=read_integer,
-            object_pairs_hook=self._see_pairs,
-        )
-
-    def _refuse_constant(self, text: str) -> Flaw:
-        self._has_flaws = True
-        return Flaw("a number of JSON", text, "json_syntax")
-
-    def _read_integer(self, text: str) -> int | Flaw:
-        if len(text) <= LONGEST_INTEGER:
-            return int(text)
-        self._has_flaws = True
-        return Flaw("an integer of 64 bits", f"one of {len(text)} characters", "integer_range")
-
-    def _see_pairs(self, pairs: list[tuple[str, Any]]) -> dict[str, Any] | Flaw:
-        made = dict(pairs)
-        if len(made) == len(pairs):
-            return made
-        self._has_flaws = True
-        [(twice, _)] = Counter(name for name, _ in pairs).most_common(1)
-        return Flaw("each name once", f"{show(twice)} twice", "duplicate_key")
+        """Return a value that was read, or its first flaw as a `RefusedError`."""
+        flaw = self._json.find_flaw(value)
+        return value if flaw is None else _refuse(flaw)
 
 
-def _find_flaw(value: object) -> RefusedError | None:
-    """Find the first value within another that is not taken."""
-    waiting = [value]
-    while waiting:
-        one = waiting.pop()
-        if isinstance(one, Flaw):
-            return RefusedError("", one.expected, one.found, code=one.code)
-        if isinstance(one, dict):
-            waiting += reversed(one.values())
-        elif isinstance(one, list):
-            waiting += reversed(one)
-    return None
+def _refuse(flaw: Flaw) -> RefusedError:
+    is_double = flaw.code == "duplicate_key"
+    found = f"{show(flaw.text)} twice" if is_double else flaw.found
+    return RefusedError("", flaw.expected, found, code=flaw.code)

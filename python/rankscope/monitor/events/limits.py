@@ -1,4 +1,4 @@
-"""How much one event may hold."""
+"""The limits on one event."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ DAY = 24 * HOUR
 
 @record(frozen=True, slots=True, kw_only=True)
 class Limits:
-    """How much one event may hold, and how far its time may be from now.
+    """The limits on one event: sizes, counts, and how far its time may be from now.
 
     Args:
         items: Documents in a ranking.

@@ -1,4 +1,4 @@
-"""The names of fields of events: ours, and those of logs that people have already."""
+"""The names of event fields: rankscope's own, and those of common log formats."""
 
 from __future__ import annotations
 
@@ -109,7 +109,7 @@ MOST_SHAPES = 1000
 
 @record(frozen=True, slots=True)
 class Fields:
-    """The fields of one object, by what they hold.
+    """The fields of one object, by role.
 
     Args:
         roles: By role, the name of the field.
@@ -121,7 +121,7 @@ class Fields:
 
 
 class Aliases:
-    """Finds the fields of objects by their names; two names for one role are refused, not chosen.
+    """Finds the fields of objects by name. Two names for one role are an error.
 
     Args:
         names: By role, the names it may have.

@@ -1,4 +1,4 @@
-"""What became of each object of a batch, once its events are stored."""
+"""What happened to each object of a batch."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 # There is one for each event: these tuples are made five times as fast as records.
 class Outcome(NamedTuple):
-    """What became of an event.
+    """What happened to an event.
 
     Args:
         status: `accepted`; `duplicate` if it was there already; `conflict` if its id was, with
@@ -41,7 +41,7 @@ OTHER_COUNTERS = frozenset(
 
 
 def count_rejections(reading: Reading) -> Counter[str]:
-    """Count what a store is to count of what was not taken: rejections by code, unknown fields."""
+    """Count rejections by code, and unknown fields, for the counters of a store."""
     counts = Counter(rejection.code for rejection in reading.rejections)
     if reading.unknown:
         counts["unknown_field"] += sum(reading.unknown.values())
@@ -49,7 +49,7 @@ def count_rejections(reading: Reading) -> Counter[str]:
 
 
 def tell_statuses(reading: Reading, outcomes: Sequence[Outcome]) -> list[str]:
-    """Tell what became of each object, by what became of its events.
+    """Return the status of each object from the outcomes of its events.
 
     Args:
         reading: What the objects were read as.

@@ -1,4 +1,4 @@
-"""Reads objects of JSON as events: each of them becomes records, or a rejection that says why."""
+"""Reads JSON objects as events. Each becomes records or a rejection with its reason."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ class EventReader:
     def find_roles(
         self, names: Sequence[str], kind: str, attributes: Sequence[str] = ()
     ) -> Mapping[str, str]:
-        """Find the columns of a table with a document or a label a row, by role.
+        """Find the columns by role in a table with one document or label per row.
 
         Args:
             names: Its columns.
@@ -219,7 +219,7 @@ class EventReader:
         return ranking, *self._read_own_labels(ranking, columns)
 
     def _split_items(self, items: object, batch: Batch) -> dict[str, Sequence[object]]:
-        """Turn a list of objects, or of ids, into columns."""
+        """Convert a list of objects or ids to columns."""
         if not isinstance(items, list | tuple):
             raise RefusedError("items", "a list of documents", show(items), code="json_type")
         kinds = set(map(type, items))
@@ -253,7 +253,7 @@ class EventReader:
     def _read_own_labels(
         self, ranking: Ranking, columns: Mapping[str, Sequence[object]]
     ) -> list[Label]:
-        """Read the labels with which documents of a ranking were logged."""
+        """Read the labels that were logged with the documents of a ranking."""
         found = []
         for at, (doc_id, given) in enumerate(
             zip(columns["doc_id"], columns.get("labels", ()), strict=False)
@@ -326,7 +326,7 @@ class EventReader:
 
 
 def check_time(time: int, where: str, now: int, limits: Limits) -> None:
-    """Refuse a time that is too far from now.
+    """Raise an error for a time that is too far from now.
 
     Raises:
         RefusedError: It is ahead, or too old.
@@ -350,7 +350,7 @@ def check_time(time: int, where: str, now: int, limits: Limits) -> None:
 
 
 def _find_columns(given: Mapping[str, Any], fields: Fields) -> dict[str, Sequence[object]]:
-    """Find the documents of a ranking whose fields are lists."""
+    """Find the list fields that hold the documents of a ranking."""
     roles = {role: fields.roles[role] for role in ITEM_NAMES if _has(given, fields.roles, role)}
     if "doc_id" not in roles:
         raise _missing("items", "a list of documents")
@@ -372,7 +372,7 @@ def _find_columns(given: Mapping[str, Any], fields: Fields) -> dict[str, Sequenc
 
 
 def _has(given: Mapping[str, Any], roles: Mapping[str, str], role: str) -> bool:
-    """Whether an object has a value in a role; null is none."""
+    """Check whether an object has a non-null value for a role."""
     return role in roles and given[roles[role]] is not None
 
 
@@ -384,7 +384,7 @@ def _read_kind(given: Mapping[str, Any], roles: Mapping[str, str]) -> LabelKind:
 
 
 def _check_said(kind: str, *, has_labels: bool, has_value: bool) -> None:
-    """Refuse a label that says nothing or too much; an empty list of labels says something."""
+    """Raise an error for a label with no value or conflicting ones. An empty list is a value."""
     if kind == "retraction":
         if has_labels or has_value:
             raise RefusedError(
@@ -404,7 +404,7 @@ def _missing(where: str, expected: str) -> RefusedError:
 
 
 def _lift_ubi(given: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Take the document out of an event of User Behavior Insights, which has it inside."""
+    """Extract the document from a User Behavior Insights event."""
     inside = given.get("event_attributes")
     shown = inside.get("object") if isinstance(inside, Mapping) else None
     if not isinstance(shown, Mapping) or "object_id" not in shown:
@@ -414,5 +414,5 @@ def _lift_ubi(given: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def _make_id(*parts: str) -> str:
-    """Make an id of texts, the same for the same texts; none of them has NUL."""
+    """Derive an id from text, the same for the same text."""
     return blake2b("\0".join(parts).encode(), digest_size=16).hexdigest()

@@ -23,7 +23,7 @@ MOST_BITS = 256
 
 @record(frozen=True, slots=True)
 class Rejection:
-    """Why one event of a batch was not taken.
+    """Why one event of a batch was rejected.
 
     Args:
         index: Its place in the batch, from 0.
@@ -47,7 +47,7 @@ class Rejection:
 
 
 class RefusedError(FormatError):
-    """An event that cannot be taken; readers turn it into a `Rejection`.
+    """An event that can't be accepted. Readers turn it into a `Rejection`.
 
     Attributes:
         where: The field.
@@ -63,12 +63,12 @@ class RefusedError(FormatError):
         self.found = found
 
     def at(self, index: int) -> Rejection:
-        """Give it as the answer to the event at a place of a batch."""
+        """Return the rejection of the event at a position of a batch."""
         return Rejection(index, self.code, self.where, self.expected, self.found, self.hint)
 
 
 def show(value: object) -> str:
-    """Give a value as messages show it: in ASCII, without control characters, and not long."""
+    """Write a value for messages: short, in ASCII, without control characters."""
     if isinstance(value, dict):
         return f"an object of {len(value)} fields"
     if isinstance(value, list | tuple):
@@ -85,7 +85,7 @@ OTHER = "<other>"
 
 @record(frozen=True, slots=True)
 class Reading:
-    """What a batch of objects was read as.
+    """The result of reading a batch of objects.
 
     Args:
         answers: For each object its events, or why it was not taken. A ranking whose documents
@@ -101,18 +101,18 @@ class Reading:
 
     @property
     def events(self) -> list[Event]:
-        """All that was taken, in order."""
+        """The accepted events, in order."""
         taken = (answer for answer in self.answers if not isinstance(answer, Rejection))
         return [event for events in taken for event in events]
 
     @property
     def rejections(self) -> list[Rejection]:
-        """All that was not taken, in order."""
+        """The rejections, in order."""
         return [answer for answer in self.answers if isinstance(answer, Rejection)]
 
 
 class Batch:
-    """What has been read of a batch so far; notes of an object count only if it is taken."""
+    """The part of a batch read so far. Notes on an object count only if it is accepted."""
 
     def __init__(self) -> None:
         self._answers: list[tuple[Event, ...] | Rejection] = []
@@ -121,7 +121,7 @@ class Batch:
         self._pending: set[tuple[bool, str]] = set()
 
     def add(self, given: object, read: Read) -> None:
-        """Read one more object; a `RefusedError` in its place is why there is none."""
+        """Read one more object, or record the `RefusedError` given in its place."""
         self._pending.clear()
         try:
             self._answers.append(read(_see_object(given)))
@@ -137,15 +137,15 @@ class Batch:
                 self._unknown[OTHER] += 1
 
     def note(self, codes: Iterable[str]) -> None:
-        """Note what is suspicious about the object that is being read."""
+        """Note something suspicious about the current object."""
         self._pending.update((False, code) for code in codes)
 
     def unknown(self, name: str) -> None:
-        """Note a field of that object that means nothing here."""
+        """Note an unknown field of the current object."""
         self._pending.add((True, name))
 
     def finish(self) -> Reading:
-        """Give what was read."""
+        """Return what was read."""
         return Reading(tuple(self._answers), dict(self._notes), dict(self._unknown))
 
 

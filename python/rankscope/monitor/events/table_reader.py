@@ -27,7 +27,7 @@ MANY = tuple(role for role in ITEM_NAMES if role != "labels")
 
 
 def list_rows(table: object) -> list[dict[str, Any]]:
-    """Give the rows of a table, each as an object of what is neither null nor NaN.
+    """Return the rows of a table as objects, without nulls and NaN.
 
     Args:
         table: A data frame of pandas or Polars, an Arrow table, or a mapping of names to columns.
@@ -50,7 +50,7 @@ def list_rows(table: object) -> list[dict[str, Any]]:
 def group_rows(
     table: object, aliases: Aliases, attributes: Sequence[str] = ()
 ) -> Iterator[dict[str, Any]]:
-    """Give the rankings of a table whose rows are documents, wherever its rows are.
+    """Return the rankings of a table with one document per row, in any order.
 
     Args:
         table: As in `list_rows`.
@@ -90,7 +90,7 @@ def group_rows(
 
 
 def see_ranking(group: Mapping[str, Any]) -> dict[str, Any]:
-    """See what the rows of a ranking say as one object; by score, where there are no ranks.
+    """Combine the rows of a ranking into one object, sorted by score if there are no ranks.
 
     Equal scores go by document, descending by bytes, as trec_eval has them: no order of the rows
     tells which came first.
@@ -122,7 +122,7 @@ def _order_by_score(doc_ids: Sequence[object], scores: Sequence[object]) -> list
 
 
 def _agree(values: Sequence[object], name: str) -> object:
-    """Give the one value that all rows of a ranking have."""
+    """Return the value that all rows of a ranking share."""
     first = values[0]
     for value in values:
         if value != first:
@@ -136,7 +136,7 @@ def _agree(values: Sequence[object], name: str) -> object:
 
 
 def list_values(column: object, name: str) -> list[Any]:
-    """Give the values of a column as Python has them, null as `None`."""
+    """Return the values of a column as Python objects, null as `None`."""
     import numpy as np  # noqa: PLC0415 - loads with the first array
 
     values = open_column(column, name, lambda found: no_column(name, found))
@@ -157,7 +157,7 @@ def _is_nan(value: object) -> bool:
 
 
 def no_column(name: str, found: str) -> FormatError:
-    """Say that something is no column."""
+    """Return the error for a missing column."""
     return FormatError(
         f"expected a column of values in {name}, found {found}",
         hint="convert the column first",

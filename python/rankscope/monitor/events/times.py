@@ -37,7 +37,7 @@ YEARS = range(-30_610_224_000_000_000, 221_845_392_000_000_000)
 
 
 def read_clock() -> int:
-    """Return the current time, in microseconds since 1970 in UTC."""
+    """Return the current time in microseconds since 1970 in UTC."""
     return time.time_ns() // 1000
 
 
@@ -212,7 +212,7 @@ WRITTEN = (("d", DAY, 2), ("h", HOUR, 1), ("m", MINUTE, 1))
 
 
 def read_duration(text: str) -> int:
-    """Read a duration such as `24h`, in microseconds.
+    """Read a duration such as `24h` as microseconds.
 
     Raises:
         UsageError: It is not a duration, or one of more than a thousand years.
@@ -260,7 +260,7 @@ def read_length(value: Duration, where: str) -> timedelta:
 
 
 def write_duration(duration: int | Duration) -> str:
-    """Write how long something is, in the largest unit of which it is a whole number.
+    """Write a duration in the largest unit that divides it.
 
     Args:
         duration: Microseconds, or what `read_length` takes.

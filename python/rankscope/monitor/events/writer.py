@@ -1,4 +1,4 @@
-"""Writes events as the objects of JSON that they can be read from again."""
+"""Writes events as JSON objects that can be read back."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def write_event(event: Event) -> bytes:
-    """Write an event as a line.
+    """Write an event as one line of JSON.
 
     Examples:
         >>> from rankscope.monitor.events.event import Items, Label

@@ -1,4 +1,4 @@
-"""Files of events, read a little at a time, each object with its place.
+"""Reads files of events in pieces, with the line or row of each object.
 
 JSON holds an object an event. A table holds a document or a label a row; or a ranking a row, where
 its documents are lists.
@@ -10,34 +10,23 @@ import os
 from collections import Counter
 from contextlib import contextmanager
 
-from rankscope.adapters.files.columnar import ArrowFile, ParquetFile
-from rankscope.adapters.files.delimited import DelimitedFile
-from rankscope.adapters.files.formats import PACKINGS, refuse_binary
-from rankscope.adapters.files.opening import TextSource, close, open_binary
+from rankscope.adapters.files.formats import refuse_archive_name, refuse_binary
+from rankscope.adapters.files.opening import OpenFile, TextSource, close, open_binary
+from rankscope.adapters.files.table import open_reader
 from rankscope.errors import EmptyError, FormatError, LimitError, UsageError
-from rankscope.monitor.events.json import StrictJSON
+from rankscope.file import EVENT_FORMATS, FORMATS, tell_format
+from rankscope.monitor.events.json import EventJSON
 from rankscope.monitor.events.rejection import RefusedError
 from rankscope.records import record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
-    from typing import Any, BinaryIO, Literal, TypeAlias
+    from typing import Any, BinaryIO
 
     from rankscope.adapters.files.blocks import Lines
     from rankscope.adapters.files.opening import Progress
-
-    EventFormat: TypeAlias = Literal["jsonl", "json", "csv", "tsv", "parquet", "arrow"]
-
-EVENT_FORMATS: dict[str, tuple[str, ...]] = {
-    "jsonl": (".jsonl", ".ndjson"),
-    "json": (".json",),
-    "csv": (".csv",),
-    "tsv": (".tsv",),
-    "parquet": (".parquet",),
-    "arrow": (".arrow", ".feather", ".ipc"),
-}
-"""By format, how the names of files of events end; before .gz, .zst or .bz2 those of texts."""
+    from rankscope.file import EventFormat
 
 PIECE = 1 << 20
 LONGEST_LINE = 8 << 20
@@ -49,7 +38,7 @@ BLANKS = b" \t\r"
 
 @record(frozen=True, slots=True)
 class Objects:
-    """Some objects of a file.
+    """A batch of objects of a file.
 
     Args:
         objects: The objects; in the place of what is none, a `RefusedError` that says why.
@@ -68,7 +57,7 @@ class EventFile:
         given: A path; `-` is standard input.
         format: Its format, where its name does not tell it.
         encoding: How its text is encoded, `utf-8` or `latin-1`.
-        progress: Called with the bytes read so far.
+        progress: A function that is called with the bytes read so far.
     """
 
     given: str
@@ -83,30 +72,29 @@ class EventFile:
 
     @property
     def size(self) -> int:
-        """How many bytes it has, 0 where that is not known."""
+        """The size in bytes, 0 if unknown."""
         return 0 if self.is_stream else os.path.getsize(self.given)  # noqa: PTH202 - pathlib loads slowly
 
     @property
     def is_stream(self) -> bool:
-        """Whether it can be read only once."""
+        """Whether the file can be read only once."""
         return self.given == "-" or not os.path.isfile(self.given)  # noqa: PTH113 - pathlib loads slowly
 
     def tell_format(self) -> str:
-        """Give the format.
+        """Return the format.
 
         Raises:
-            UsageError: Its name does not tell it.
+            UsageError: It is unknown, or the name of the file has no known ending.
+            FormatError: The name is that of an archive.
         """
         if self.format is not None:
             if self.format not in EVENT_FORMATS:
                 raise _bad_format(self.format)
             return self.format
-        name = self.given.lower()
-        packing = next((end for end in PACKINGS if name.endswith(end)), "")
-        name = name.removesuffix(packing)
-        for form, ends in EVENT_FORMATS.items():
-            if name.endswith(ends) and not (packing and form in {"parquet", "arrow"}):
-                return form
+        form = tell_format(self.given, EVENT_FORMATS)
+        if form is not None:
+            return form
+        refuse_archive_name(self.given, self.name)
         raise _bad_format(self.name)
 
     def read_objects(self) -> Iterator[Objects]:
@@ -127,10 +115,10 @@ class EventFile:
                 yield from _gather(_split_lines(source))
 
     def read_tables(self, only: Sequence[str] | None = None) -> Iterator[tuple[Any, Lines]]:
-        """Read a file of columns; texts of CSV that stand for numbers stay texts.
+        """Read a file as tables. Numbers in CSV stay text.
 
         Args:
-            only: The columns that are wanted; all of them if left out.
+            only: The columns to read (default: all).
 
         Yields:
             Record batches of Arrow, and the lines of their rows.
@@ -142,17 +130,20 @@ class EventFile:
         wanted: Any = _Columns(only)
         form = self.tell_format()
         with self._open() as file:
-            if form == "parquet":
-                yield from ParquetFile(file, self.name, wanted, self.progress)
-            elif form == "arrow":
-                yield from ArrowFile(file, self.name, wanted, self.progress)
-            else:
-                source = TextSource(file, self.name, encoding=self.encoding, progress=self.progress)
-                yield from DelimitedFile(source, wanted, form)
+            opened = OpenFile(
+                file=file,
+                given=self.given,
+                name=self.name,
+                form=form,
+                wanted=wanted,
+                encoding=self.encoding,
+                progress=self.progress,
+            )
+            yield from open_reader(opened)
 
     @contextmanager
     def _open(self) -> Iterator[BinaryIO]:
-        if self.tell_format() not in {"parquet", "arrow"} and self.given != "-":
+        if FORMATS[self.tell_format()].is_text and self.given != "-":
             refuse_binary(self.given)
         file = open_binary(self.given, self.name)
         try:
@@ -179,7 +170,7 @@ class EventFile:
                 code="empty_input",
                 file=self.name,
             )
-        reader = StrictJSON()
+        reader = EventJSON()
         try:
             value = reader.load(plain)
         except RefusedError as error:
@@ -195,14 +186,14 @@ class EventFile:
 
 @record(frozen=True, slots=True)
 class _Columns:
-    """Takes the columns of a file as they are called; stands in the place of `Wanted`."""
+    """Selects columns by name, in place of `Wanted`."""
 
     only: Sequence[str] | None
 
     def choose(
         self, names: Sequence[str], _inside: Mapping[str, Sequence[str]], file: str
     ) -> dict[str, str]:
-        """Choose columns; their keys are no roles, so that nothing is made of what they hold."""
+        """Choose columns. Their keys aren't roles, so values aren't converted."""
         if len(set(names)) < len(names):
             twice = next(name for name, count in Counter(names).items() if count > 1)
             raise FormatError(
@@ -216,7 +207,7 @@ class _Columns:
 
 
 def _split_lines(source: TextSource) -> Iterator[tuple[int, bytes | RefusedError]]:
-    """Give the lines of a text that are not blank; of one that is too long, only that it is."""
+    """Yield the non-blank lines of text, and an error in place of one that is too long."""
     line, rest, is_skipping = 1, b"", False
     while True:
         piece = source.read(PIECE)
@@ -234,7 +225,7 @@ def _split_lines(source: TextSource) -> Iterator[tuple[int, bytes | RefusedError
 
 
 def _gather(lines: Iterator[tuple[int, bytes | RefusedError]]) -> Iterator[Objects]:
-    reader = StrictJSON()
+    reader = EventJSON()
     some = Objects([], [])
     size = 0
     for line, text in lines:

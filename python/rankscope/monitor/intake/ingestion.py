@@ -1,4 +1,4 @@
-"""Takes events from files, frames and objects into a store, some at a time, and counts them all."""
+"""Ingests events from files, data frames and objects in batches, and counts outcomes."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
         """Where events go."""
 
         def take(self, reading: Reading) -> Sequence[str | Rejection]:
-            """Take the events of a batch, and tell what became of each object, in order."""
+            """Store the events of a batch, and return the status of each object, in order."""
 
 
 MOST_SHOWN = 20
@@ -44,7 +44,7 @@ CONFLICT = (
 
 @record(frozen=True, slots=True)
 class Refused:
-    """An object that was not stored, and why.
+    """An object that wasn't stored, and why.
 
     Args:
         file: Where it is; empty for objects and frames.
@@ -61,7 +61,7 @@ class Refused:
     hint: str = ""
 
     def to_dict(self) -> dict[str, str | int]:
-        """Give all of it by name."""
+        """Return the fields by name."""
         return {
             "file": self.file,
             "place": self.place,
@@ -77,7 +77,7 @@ class Refused:
 
 @record(frozen=True, slots=True, kw_only=True)
 class Ingested:
-    """What became of objects that were to be stored.
+    """The outcome of an ingestion.
 
     Args:
         accepted: Objects that were stored.
@@ -101,11 +101,11 @@ class Ingested:
 
     @property
     def objects(self) -> int:
-        """How many there were."""
+        """The number of objects."""
         return self.accepted + self.duplicate + self.conflict + self.rejected
 
     def to_dict(self) -> dict[str, Any]:
-        """Give all of it by name."""
+        """Return the fields by name."""
         return {
             **{status: getattr(self, status) for status in STATUSES},
             "reasons": dict(self.reasons),
@@ -126,7 +126,7 @@ class Ingested:
 
 
 class StoreSink:
-    """Puts events into a store that is open.
+    """Writes events to an open store.
 
     Args:
         store: The store.
@@ -146,7 +146,7 @@ class StoreSink:
 
 
 class Ingestion:
-    """Takes objects of one kind, from wherever they are.
+    """Ingests objects of one kind from any input.
 
     Args:
         sink: Where events go.
@@ -196,7 +196,7 @@ class Ingestion:
 
     @property
     def ingested(self) -> Ingested:
-        """What became of the objects so far."""
+        """The outcome so far."""
         statuses = self._statuses
         return Ingested(
             accepted=statuses["accepted"],
@@ -210,12 +210,12 @@ class Ingestion:
         )
 
     def take(self, given: object) -> None:
-        """Take objects, a frame, or the file of a path.
+        """Ingest objects, a data frame, or the file at a path.
 
         Raises:
             UsageError: It is none of them.
             InputError: A file or a frame cannot be read to its end; what came before was taken.
-            FileError: A file cannot be read.
+            FileError: A file can't be read.
         """
         if isinstance(given, str | os.PathLike):
             self.take_file(EventFile(os.fspath(given)))
@@ -232,7 +232,7 @@ class Ingestion:
             )
 
     def take_objects(self, objects: Iterable[object]) -> None:
-        """Take objects as the service takes them."""
+        """Ingest objects as the HTTP API accepts them."""
         rest = iter(objects)
         while some := list(islice(rest, AT_ONCE)):
             first = self._objects + 1
@@ -240,7 +240,7 @@ class Ingestion:
             self._take(self._read_objects(some), "", range(first, first + len(some)))
 
     def take_file(self, file: EventFile) -> None:
-        """Take the events of a file.
+        """Ingest the events of a file.
 
         Raises:
             InputError: It cannot be read to its end; what came before was taken.
@@ -262,7 +262,7 @@ class Ingestion:
             raise
 
     def take_table(self, table: object) -> None:
-        """Take the events of a frame.
+        """Ingest the events of a data frame.
 
         Args:
             table: A data frame of pandas or Polars, an Arrow table, or a mapping of names to
@@ -292,7 +292,7 @@ class Ingestion:
         are_together: Callable[[str], bool] | None,
         is_text: bool,
     ) -> None:
-        """Take rows; those of a ranking are brought together first, if they are not."""
+        """Ingest rows, after grouping them by ranking if necessary."""
         from rankscope.monitor.intake import tables as event_rows  # noqa: PLC0415 - loads NumPy
 
         first = next(parts, None)
@@ -347,7 +347,7 @@ class Ingestion:
         return self._reader.read_rankings(moved, now=self._now())
 
     def _move_attributes(self, given: object) -> object:
-        """Move the fields that are attributes to where attributes are."""
+        """Move attribute fields into the attributes of each object."""
         if not isinstance(given, Mapping):
             return given
         moved = {name: given[name] for name in self._attributes if name in given}

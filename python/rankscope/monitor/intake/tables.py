@@ -33,7 +33,7 @@ NUMBERS = (*NUMBER_ROLES, "time", "value")
 
 @record(frozen=True, slots=True)
 class Rows:
-    """Some rows of a table.
+    """A batch of rows of a table.
 
     Args:
         columns: Arrays of Arrow, by name.
@@ -45,7 +45,7 @@ class Rows:
 
 
 def cut_rows(batches: Iterable[tuple[Any, Lines]]) -> Iterator[Rows]:
-    """Give the rows of batches, some at a time, without dictionaries and with their places."""
+    """Yield the rows of batches in pieces, decoded and with their positions."""
     import numpy as np  # noqa: PLC0415 - loads with the first array
 
     for batch, lines in batches:
@@ -62,13 +62,13 @@ def cut_rows(batches: Iterable[tuple[Any, Lines]]) -> Iterator[Rows]:
 
 
 def holds_rankings(rows: Rows) -> bool:
-    """Whether a row is a whole ranking, for its documents are lists."""
+    """Check whether each row is a whole ranking, with lists of documents."""
     names = {*RANKING_NAMES["items"], *ITEM_NAMES["doc_id"]}
     return any(name in names and is_list(column.type) for name, column in rows.columns.items())
 
 
 def list_objects(rows: Rows) -> list[dict[str, Any]]:
-    """Give each row as an object of what is not null; maps are objects too."""
+    """Return each row as an object without nulls. Maps become objects."""
     types = load_arrow().types
     columns = {}
     for name, column in rows.columns.items():
@@ -82,7 +82,7 @@ def list_objects(rows: Rows) -> list[dict[str, Any]]:
 
 
 def read_cells(rows: Rows, roles: Mapping[str, str]) -> Rows:
-    """Read texts of CSV as numbers, where a role is one; what is none stays a text.
+    """Convert CSV text to numbers for numeric roles. Invalid numbers stay text.
 
     Args:
         rows: The rows.
@@ -105,7 +105,7 @@ def _read_cell(text: str | None, role: str) -> str | float | None:
 
 
 def are_together(runs: Iterable[Any]) -> bool:
-    """Whether equal ids are all together.
+    """Check whether equal ids are contiguous.
 
     Args:
         runs: The ids, some at a time, as arrays of Arrow.
@@ -125,7 +125,7 @@ def are_together(runs: Iterable[Any]) -> bool:
 
 
 def join_runs(parts: Iterable[Rows], name: str, most: int) -> Iterator[Rows]:
-    """Cut rows so that rows with one id which follow each other are together.
+    """Split rows so that contiguous rows with one id stay together.
 
     Args:
         parts: The rows.
@@ -147,7 +147,7 @@ def join_runs(parts: Iterable[Rows], name: str, most: int) -> Iterator[Rows]:
 
 
 def sort_rows(parts: Iterable[Rows], name: str, file: str) -> Iterator[Rows]:
-    """Sort rows by an id, those with one id as they came.
+    """Sort rows by id, stably.
 
     Args:
         parts: The rows; all are held at once.
@@ -180,7 +180,7 @@ def sort_rows(parts: Iterable[Rows], name: str, file: str) -> Iterator[Rows]:
 
 
 def first_places(ids: Sequence[object], places: Sequence[int]) -> list[int]:
-    """Give the place of the first row of each id, in the order of those."""
+    """Return the position of the first row of each id, in order."""
     first: dict[object, int] = {}
     for one, place in zip(ids, places, strict=True):
         first.setdefault(one, place)
@@ -188,7 +188,7 @@ def first_places(ids: Sequence[object], places: Sequence[int]) -> list[int]:
 
 
 def _differs_from_last(ids: Any) -> NDArray[np.bool_]:  # noqa: ANN401 - an array of Arrow
-    """Whether an id is followed by another one; nothing is said of the last."""
+    """Check for each id whether the next one differs."""
     compute = load_arrow("pyarrow.compute")
     before, after = ids.slice(0, len(ids) - 1), ids.slice(1)
     differs = compute.fill_null(compute.not_equal(before, after), False)
@@ -221,7 +221,7 @@ def _without_nanoseconds(column: Any) -> Any:  # noqa: ANN401 - an array of Arro
 
 
 def cut_frame(table: object) -> Iterator[Rows] | None:
-    """Give the rows of a frame; none where a column holds values of several types.
+    """Return the rows of a data frame, `None` if a column has mixed types.
 
     Args:
         table: A data frame of pandas or Polars, an Arrow table, or a mapping of names to columns.
@@ -260,7 +260,7 @@ def _to_arrow(column: object, name: str) -> Any:  # noqa: ANN401 - as above
 
 
 def _are_alike(values: list[Any]) -> bool:
-    """Whether values are of one type, and times with a zone all or none."""
+    """Check whether values have one type, and times consistently have a time zone."""
     given = [value for value in values if value is not None]
     is_zoned = {value.tzinfo is None for value in given if isinstance(value, datetime)}
     return len(set(map(type, given))) <= 1 and len(is_zoned) <= 1

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from rankscope.monitor.events.json import Flaw, StrictJSON
+from rankscope.monitor.events.json import EventJSON
 from rankscope.monitor.events.rejection import RefusedError, show
 from rankscope.monitor.server.http.problems import RefusedRequestError
+from rankscope.strict_json import Flaw
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -29,7 +30,7 @@ class Parser:
 
     def __init__(self, most: int) -> None:
         self._most = most
-        self._json = StrictJSON()
+        self._json = EventJSON()
 
     def parse(self, body: bytes, *, is_lines: bool) -> list[object]:
         """Read a body.

@@ -1,0 +1,265 @@
+//! The values of all measures, and how they are aggregated.
+
+use crate::error::{Error, Kind, Result, show};
+use crate::evaluate::plan::{Measure, Plan};
+use crate::evaluate::scorer::{Scorer, append_values};
+use crate::kernels::Query;
+use crate::kernels::views::Views;
+use crate::memory::{Vec, vec};
+use crate::notes::Notes;
+use crate::number::aggregate::Part;
+use crate::policy::{Aggregate, Empty, Missing, Policy};
+use crate::qrels::axis::Axis;
+
+/// How many queries and documents there were of each kind.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// Judged queries.
+    pub queries: u64,
+    /// Those whose values entered the means, as far as the measures are defined for them.
+    pub evaluated: u64,
+    /// Those without a document of a grade above 0.
+    pub empty: u64,
+    /// Those that are not in the run.
+    pub missing: u64,
+    /// Queries of the run that are not judged.
+    pub run_only: u64,
+    /// Queries in which a judged document shares its score with another.
+    pub tied: u64,
+    /// By cutoff: documents retrieved, and those of them that are unjudged.
+    pub at_cutoffs: Vec<(u64, u64)>,
+}
+
+impl Counts {
+    fn add(&mut self, other: &Self) {
+        self.queries += other.queries;
+        self.evaluated += other.evaluated;
+        self.empty += other.empty;
+        self.missing += other.missing;
+        self.run_only += other.run_only;
+        self.tied += other.tied;
+        for (own, others) in self.at_cutoffs.iter_mut().zip(&other.at_cutoffs) {
+            *own = (own.0 + others.0, own.1 + others.1);
+        }
+    }
+}
+
+/// The values of all measures.
+#[derive(Clone, Debug, Default)]
+pub struct Evaluation {
+    /// By measure, then by query in the order of the judgments; NaN where there is none.
+    pub values: Vec<Vec<f64>>,
+    /// By measure and query, the numerators and denominators of ratios of sums.
+    ratios: Vec<Vec<(f64, f64)>>,
+    /// By measure.
+    pub means: Vec<f64>,
+    /// By measure: how many queries the mean is over.
+    pub denominators: Vec<u64>,
+    /// Of queries and documents.
+    pub counts: Counts,
+    /// By query, whether it is in the run.
+    pub is_present: Vec<bool>,
+    /// Suspicious but legal things in the run.
+    pub notes: Notes,
+    /// Queries of two and more documents that all have one score.
+    pub flat: u64,
+}
+
+/// Puts together what scorers saw.
+///
+/// # Errors
+/// Where the policy refuses a query, or a value is beyond double precision.
+pub fn finish(plan: &Plan, axis: &Axis, scorers: Vec<Scorer<'_>>) -> Result<Evaluation> {
+    let queries = axis.len();
+    let measures = plan.measures.len();
+    let mut made = Evaluation {
+        values: vec![vec![f64::NAN; queries]; measures],
+        ratios: vec![vec![(f64::NAN, f64::NAN); queries]; plan.ratios()],
+        is_present: vec![false; queries],
+        ..Evaluation::default()
+    };
+    made.counts.queries = queries as u64;
+    made.counts.at_cutoffs = vec![(0, 0); plan.cutoffs.len()];
+    for scorer in scorers {
+        for (at, seen) in scorer.seen.iter().enumerate() {
+            let query = seen.query as usize;
+            made.is_present[query] = true;
+            made.counts.tied += u64::from(seen.is_tied);
+            let values = &scorer.values[at * measures..(at + 1) * measures];
+            for (column, &value) in made.values.iter_mut().zip(values) {
+                column[query] = value;
+            }
+            let ratios = &scorer.ratios[at * plan.ratios()..(at + 1) * plan.ratios()];
+            for (column, &ratio) in made.ratios.iter_mut().zip(ratios) {
+                column[query] = ratio;
+            }
+        }
+        for (sum, part) in made.counts.at_cutoffs.iter_mut().zip(&scorer.at_cutoffs) {
+            *sum = (sum.0 + part.0, sum.1 + part.1);
+        }
+        made.flat += scorer.flat;
+    }
+    let is_empty = |query: &usize| axis.best(*query).is_none_or(|grade| grade <= 0.0);
+    made.counts.empty = (0..queries).filter(is_empty).count() as u64;
+    made.counts.missing = made.is_present.iter().filter(|&&is_present| !is_present).count() as u64;
+    made.fill_missing(plan, axis)?;
+    for (column, measure) in plan.measures.iter().enumerate() {
+        made.apply_empty(column, measure, plan.policy, axis)?;
+    }
+    made.aggregate(plan);
+    let left_out = if plan.policy.missing == Missing::Skip { made.counts.missing } else { 0 };
+    made.counts.evaluated = made.counts.queries - left_out;
+    Ok(made)
+}
+
+impl Evaluation {
+    /// Adds an evaluation of other queries, by a plan of the same measures and policy.
+    pub fn append(&mut self, other: Self) {
+        for (own, others) in self.values.iter_mut().zip(other.values) {
+            own.extend(others);
+        }
+        for (own, others) in self.ratios.iter_mut().zip(other.ratios) {
+            own.extend(others);
+        }
+        self.is_present.extend(other.is_present);
+        self.counts.add(&other.counts);
+        self.notes.merge(&other.notes);
+        self.flat += other.flat;
+    }
+
+    /// Brings the values of all queries together, by a plan of the same measures and policy.
+    pub fn aggregate(&mut self, plan: &Plan) {
+        let all = (0..plan.measures.len())
+            .map(|column| self.mean_over(plan, column, 0..self.is_present.len()));
+        (self.means, self.denominators) = all.unzip();
+    }
+
+    fn fill_missing(&mut self, plan: &Plan, axis: &Axis) -> Result<()> {
+        let (mut row, mut ratios) = (Vec::with_capacity(plan.measures.len()), Vec::new());
+        let mut room = Vec::new();
+        for query in (0..self.is_present.len()).filter(|&query| !self.is_present[query]) {
+            match plan.policy.missing {
+                Missing::Skip => return Ok(()),
+                Missing::Error => {
+                    let id = &axis.name(query);
+                    return Err(Error::new(
+                        Kind::Policy,
+                        "missing_query",
+                        format!(
+                            "expected every judged query in the run, as missing=\"error\" says, \
+                             but {} are missing, `{}` first",
+                            self.counts.missing,
+                            show(id)
+                        ),
+                    )
+                    .hint("say missing=\"zero\" or \"skip\"")
+                    .value(id));
+                }
+                Missing::Zero => {
+                    let nothing = Query { ideal: axis.ideal(query, &mut room), ..Query::EMPTY };
+                    row.clear();
+                    ratios.clear();
+                    let out = (&mut row, &mut ratios);
+                    append_values(plan, &nothing, &mut Views::default(), out);
+                    for (column, &value) in self.values.iter_mut().zip(&row) {
+                        column[query] = value;
+                    }
+                    for (column, &ratio) in self.ratios.iter_mut().zip(&ratios) {
+                        column[query] = ratio;
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn apply_empty(
+        &mut self,
+        column: usize,
+        measure: &Measure,
+        policy: Policy,
+        axis: &Axis,
+    ) -> Result<()> {
+        let is_left_out = |is_present: bool| !is_present && policy.missing == Missing::Skip;
+        for (query, value) in self.values[column].iter_mut().enumerate() {
+            if value.is_infinite() {
+                return Err(overflow(&measure.name, &axis.name(query)));
+            }
+            if !value.is_nan() || is_left_out(self.is_present[query]) {
+                continue;
+            }
+            match policy.empty {
+                Empty::Zero => *value = 0.0,
+                Empty::One => *value = 1.0,
+                Empty::Skip | Empty::Nan => {}
+                Empty::Error => {
+                    let id = &axis.name(query);
+                    return Err(Error::new(
+                        Kind::Policy,
+                        "empty_query",
+                        format!(
+                            "expected relevant documents for every query, as empty=\"error\" says, \
+                             but {} is undefined for query `{}`",
+                            measure.name,
+                            show(id)
+                        ),
+                    )
+                    .hint("say empty=\"zero\" or \"skip\"")
+                    .value(id));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The aggregate of a measure over some queries, and how many of them enter it.
+    #[must_use]
+    pub fn mean_over(
+        &self,
+        plan: &Plan,
+        column: usize,
+        queries: impl IntoIterator<Item = usize>,
+    ) -> (f64, u64) {
+        let parts = self.parts(plan, column, queries);
+        (plan.measures[column].aggregate.of(&parts), parts.len() as u64)
+    }
+
+    /// What the aggregate of a measure over some queries is made of.
+    #[must_use]
+    pub fn parts(
+        &self,
+        plan: &Plan,
+        column: usize,
+        queries: impl IntoIterator<Item = usize>,
+    ) -> Vec<Part> {
+        let is_ratio = |measure: &Measure| measure.aggregate == Aggregate::RatioOfSums;
+        let ratios = is_ratio(&plan.measures[column]).then(|| {
+            let before = plan.measures[..column].iter().filter(|measure| is_ratio(measure));
+            &self.ratios[before.count()]
+        });
+        let part = |query: usize| Part {
+            value: self.values[column][query],
+            weight: plan.weights.as_ref().map_or(1.0, |weights| weights[query]),
+            ratio: ratios.map_or((f64::NAN, f64::NAN), |ratios| ratios[query]),
+        };
+        let entering = queries.into_iter().filter(|&query| self.takes_part(plan, query, column));
+        entering.map(part).collect()
+    }
+
+    /// Whether a query enters the mean of a measure.
+    fn takes_part(&self, plan: &Plan, query: usize, column: usize) -> bool {
+        let is_left_out = !self.is_present[query] && plan.policy.missing == Missing::Skip;
+        let is_skipped = plan.policy.empty == Empty::Skip && self.values[column][query].is_nan();
+        !is_left_out && !is_skipped
+    }
+}
+
+fn overflow(measure: &str, query: &[u8]) -> Error {
+    Error::new(
+        Kind::Measure,
+        "gain_overflow",
+        format!("expected a finite {measure}, but the gains of query `{}` overflow", show(query)),
+    )
+    .hint("map the grades to smaller ones")
+    .value(query)
+}

@@ -1,0 +1,289 @@
+//! The mean of a measure over the rows of two matrices; only the ranks down to the cutoff are sorted.
+
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+
+use crate::error::Result;
+use crate::evaluate::plan::Plan;
+use crate::kernels::{Kernel, Query};
+use crate::memory::{self, Vec, vec};
+use crate::number::aggregate::Part;
+use crate::number::levels::{Levels, sort_grades};
+use crate::number::sorter::Sorter;
+use crate::policy::{Aggregate, Negative, Policy, Ties};
+use crate::rank::ranked::Ranked;
+use crate::threads::{FEW_ROWS, on_threads};
+use crate::watch::{Event, Watch};
+
+/// Two matrices of one shape, a row a query and a column a document.
+pub trait Matrices: Sync {
+    /// How many rows there are.
+    fn rows(&self) -> usize;
+    /// How many columns there are.
+    fn columns(&self) -> usize;
+    /// Fills the grades and the scores of a row.
+    fn fill(&self, row: usize, grades: &mut [f64], scores: &mut [f64]);
+}
+
+/// How many rows a thread takes at once.
+const AT_ONCE: usize = 64;
+
+/// The mean of the first measure of a plan; nothing where a row holds what is no number, what the
+/// policy refuses, or gains that overflow, about all of which others have more to say.
+///
+/// # Errors
+/// Where it is stopped.
+pub fn mean(
+    plan: &Plan,
+    matrices: &dyn Matrices,
+    threads: usize,
+    watch: Watch<'_>,
+) -> Result<Option<f64>> {
+    let Some(measure) = plan.measures.first() else { return Ok(None) };
+    let k = plan.cutoffs.first().copied().unwrap_or(usize::MAX).min(matrices.columns());
+    let (next, is_odd) = (AtomicUsize::new(0), AtomicBool::new(false));
+    let work = |watch: Watch<'_>| {
+        let mut rows = Rows::new(measure.kernel.as_ref(), k, matrices.columns(), plan.policy);
+        let mut values = Vec::new();
+        while !is_odd.load(Ordering::Relaxed) {
+            let start = next.fetch_add(AT_ONCE, Ordering::Relaxed);
+            if start >= matrices.rows() {
+                break;
+            }
+            if let Err(stopped) = watch(Event::Work) {
+                is_odd.store(true, Ordering::Relaxed);
+                return Err(stopped);
+            }
+            for row in start..matrices.rows().min(start + AT_ONCE) {
+                matrices.fill(row, &mut rows.grades, &mut rows.scores);
+                match rows.value() {
+                    Some(value) => values.push((row, value)),
+                    None => is_odd.store(true, Ordering::Relaxed),
+                }
+            }
+        }
+        Ok(values)
+    };
+    let threads = if matrices.rows() * matrices.columns() < FEW_ROWS { 1 } else { threads };
+    let values: Result<Vec<_>> = on_threads(threads, watch, work).into_iter().collect();
+    let values = memory::concat(&values?);
+    if is_odd.load(Ordering::Relaxed) {
+        return Ok(None);
+    }
+    let weight = |row: usize| plan.weights.as_ref().map_or(1.0, |weights| weights[row]);
+    let part = |(row, value)| Part { value, weight: weight(row), ratio: (value, 1.0) };
+    let parts: Vec<Part> = values.into_iter().map(part).collect();
+    Ok(Some(Aggregate::Mean.of(&parts)))
+}
+
+/// One row at a time, with memory for it.
+struct Rows<'a> {
+    kernel: &'a dyn Kernel,
+    k: usize,
+    ties: Ties,
+    /// The smallest grade that is not refused.
+    least: f64,
+    grades: Vec<f64>,
+    scores: Vec<f64>,
+    selection: Selection,
+    packed: Vec<f64>,
+    ranks: Vec<u32>,
+    found: Vec<f64>,
+    best: Vec<f64>,
+    sorter: Sorter,
+    ranked: Ranked,
+}
+
+impl<'a> Rows<'a> {
+    #[allow(clippy::cast_possible_truncation)] // columns are counted in 32 bits
+    fn new(kernel: &'a dyn Kernel, k: usize, columns: usize, policy: Policy) -> Self {
+        Self {
+            kernel,
+            k,
+            ties: policy.ties,
+            least: if policy.negative == Negative::Error { 0.0 } else { f64::MIN },
+            grades: vec![0.0; columns],
+            scores: vec![0.0; columns],
+            selection: Selection::default(),
+            packed: Vec::with_capacity(columns),
+            ranks: (1..=k as u32).collect(),
+            found: Vec::with_capacity(columns),
+            best: Vec::with_capacity(columns),
+            sorter: Sorter::default(),
+            ranked: Ranked::default(),
+        }
+    }
+
+    fn value(&mut self) -> Option<f64> {
+        let levels = Levels::count(&self.grades);
+        let are_grades = levels.is_some() || self.are_grades();
+        if !(are_grades && are_finite(&self.scores)) {
+            return None;
+        }
+        let value = self.value_of_first(levels).unwrap_or_else(|| self.value_of_all());
+        let value = if value.is_nan() { 0.0 } else { value };
+        value.is_finite().then_some(value)
+    }
+
+    fn are_grades(&self) -> bool {
+        let least = self.grades.iter().copied().fold(f64::INFINITY, smaller);
+        are_finite(&self.grades) && least >= self.least
+    }
+
+    /// The value by the first ranks alone; nothing where there are more of them than a few, or scores
+    /// at them that are equal, or nearly so.
+    fn value_of_first(&mut self, levels: Option<Levels>) -> Option<f64> {
+        if self.k == 0 || self.k >= FEW_RANKS {
+            return None;
+        }
+        // The last bits of a score say in which column it is.
+        let column_bits = self.scores.len().next_power_of_two() as u64 - 1;
+        let packed = self.scores.iter().zip(0..).map(|(&score, column)| {
+            f64::from_bits((score + 0.0).to_bits() & !column_bits | column)
+        });
+        self.packed.clear();
+        self.packed.extend(packed);
+        let largest = self.selection.select(&self.packed, self.scores.len().min(self.k + 1));
+        let score_bits = |packed: f64| packed.to_bits() & !column_bits;
+        if largest.windows(2).any(|pair| score_bits(pair[0]) == score_bits(pair[1])) {
+            return None;
+        }
+        let columns = largest.iter().rev().map(|packed| packed.to_bits() & column_bits);
+        self.found.clear();
+        #[allow(clippy::cast_possible_truncation)] // a column
+        self.found.extend(columns.take(self.k).map(|column| self.grades[column as usize]));
+        self.best.clear();
+        if let Some(levels) = levels {
+            self.best.resize(self.k, 0.0);
+            levels.write(&mut self.best, f64::from);
+        } else {
+            self.best.extend(self.selection.select(&self.grades, self.k).iter().rev());
+        }
+        Some(self.kernel.value(&Query {
+            ranks: &self.ranks,
+            grades: &self.found,
+            ties: &[],
+            retrieved: self.scores.len(),
+            ideal: &self.best,
+        }))
+    }
+
+    /// The value by all ranks.
+    fn value_of_all(&mut self) -> f64 {
+        let order = self.sorter.sort(self.scores.len(), |at| self.scores[at]);
+        self.found.clear();
+        self.found.extend(order.iter().map(|&at| self.grades[at as usize]));
+        self.best.clear();
+        self.best.extend(order.iter().map(|&at| self.scores[at as usize]));
+        self.ranked.take_in_order(&self.found, &self.best, self.ties);
+        self.best.clone_from(&self.grades);
+        sort_grades(&mut self.best);
+        let Ranked { ranks, grades, ties, .. } = &self.ranked;
+        let retrieved = self.scores.len();
+        self.kernel.value(&Query { ranks, grades, ties, retrieved, ideal: &self.best })
+    }
+}
+
+/// Up to this many ranks are selected; more are sorted.
+const FEW_RANKS: usize = 64;
+
+/// Selects the largest of a row's values. The loops have no branches that depend on the values, for
+/// those would be guessed wrong too often.
+#[derive(Default)]
+struct Selection {
+    /// The largest of every so many values.
+    bounds: Vec<f64>,
+    /// The values that may be among the largest.
+    candidates: Vec<f64>,
+    /// The largest values, smallest first.
+    largest: Vec<f64>,
+}
+
+impl Selection {
+    /// The `k` largest of at least `k` values, smallest first.
+    fn select(&mut self, values: &[f64], k: usize) -> &[f64] {
+        let Self { bounds, candidates, largest } = self;
+        bounds.clear();
+        bounds.extend_from_slice(&values[..k]);
+        for chunk in values[k..].chunks(k) {
+            for (bound, &value) in bounds.iter_mut().zip(chunk) {
+                *bound = larger(*bound, value);
+            }
+        }
+        // As many values as are wanted are at least this.
+        let bound = bounds.iter().copied().fold(f64::INFINITY, smaller);
+        candidates.resize(values.len(), 0.0);
+        let mut count = 0;
+        for &value in values {
+            candidates[count] = value;
+            count += usize::from(value >= bound);
+        }
+        let candidates = &candidates[..count];
+        match k {
+            0..=4 => insert_all::<4>(candidates, k, largest),
+            5..=8 => insert_all::<8>(candidates, k, largest),
+            9..=12 => insert_all::<12>(candidates, k, largest),
+            13..=16 => insert_all::<16>(candidates, k, largest),
+            17..=32 => insert_all::<32>(candidates, k, largest),
+            _ => insert_all::<FEW_RANKS>(candidates, k, largest),
+        }
+        largest
+    }
+}
+
+/// Puts the `k` largest of some values into `largest`, smallest first. `N` is at least `k`, and known
+/// beforehand, so that several numbers are taken at once.
+fn insert_all<const N: usize>(values: &[f64], k: usize, largest: &mut Vec<f64>) {
+    // Places after the first k hold what no value drives out.
+    let mut ascending = [f64::INFINITY; N];
+    ascending[..k].fill(f64::NEG_INFINITY);
+    for &value in values {
+        for at in 0..N - 1 {
+            ascending[at] = larger(ascending[at], smaller(ascending[at + 1], value));
+        }
+        ascending[N - 1] = larger(ascending[N - 1], value);
+    }
+    largest.clear();
+    largest.extend_from_slice(&ascending[..k]);
+}
+
+/// Whether all values are numbers: 0 times anything else is none.
+fn are_finite(values: &[f64]) -> bool {
+    let mut sums = [0.0; 8];
+    let chunks = values.chunks_exact(sums.len());
+    let rest = chunks.remainder();
+    for chunk in chunks {
+        for (sum, value) in sums.iter_mut().zip(chunk) {
+            *sum += value * 0.0;
+        }
+    }
+    sums.iter().chain(rest).all(|value| value.is_finite())
+}
+
+fn larger(one: f64, other: f64) -> f64 {
+    if one > other { one } else { other }
+}
+
+fn smaller(one: f64, other: f64) -> f64 {
+    if one < other { one } else { other }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn selecting_is_sorting_and_taking_the_first(
+            values in prop::collection::vec(-3i8..3, 1..60),
+            k in 1usize..60,
+        ) {
+            let values: Vec<f64> = values.into_iter().map(f64::from).collect();
+            let k = k.min(values.len());
+            let mut expected = values.clone();
+            expected.sort_by(f64::total_cmp);
+            let mut selection = Selection::default();
+            prop_assert_eq!(selection.select(&values, k), &expected[values.len() - k..]);
+        }
+    }
+}

@@ -1,0 +1,10 @@
+//! Evaluation: the values of all measures for every query, and their aggregates.
+
+pub mod evaluation;
+pub mod matrix;
+pub mod plan;
+pub mod rankings;
+pub mod scorer;
+pub mod stream;
+pub mod table_stream;
+pub mod trial;

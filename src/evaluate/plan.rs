@@ -1,0 +1,128 @@
+//! The plan of an evaluation: its measures, cutoffs, policy and weights.
+
+use std::sync::Arc;
+
+use crate::error::{Error, Kind, Result};
+use crate::kernels::views::{Seen, Views};
+use crate::kernels::{Kernel, Query};
+use crate::memory::Vec;
+use crate::policy::{
+    Aggregate, Duplicates, Negative, Policy, ScoreType, Ties, Unjudged, Unretrieved,
+};
+use crate::qrels::axis::Axis;
+
+/// A measure to evaluate.
+#[derive(Clone)]
+pub struct Measure {
+    /// Its name, for messages.
+    pub name: String,
+    /// What it computes.
+    pub kernel: Arc<dyn Kernel>,
+    /// Whether it sees judged documents only.
+    pub judged_only: bool,
+    /// How its values become one.
+    pub aggregate: Aggregate,
+}
+
+impl Measure {
+    fn check_aggregate(&self, is_weighted: bool) -> Result<()> {
+        let refuse = |wanted: &str| {
+            Err(Error::new(
+                Kind::Policy,
+                "aggregate_unavailable",
+                format!("expected measures {wanted}, found {}", self.name),
+            )
+            .hint("say aggregate=\"mean\", or leave the measure out"))
+        };
+        if self.aggregate == Aggregate::RatioOfSums && self.kernel.ratio(&Query::EMPTY).is_none() {
+            return refuse("that are ratios, as aggregate=\"ratio_of_sums\" needs");
+        }
+        if is_weighted && !self.aggregate.takes_weights() {
+            return refuse("whose aggregate has weights, which medians and quantiles have not");
+        }
+        Ok(())
+    }
+}
+
+/// What to evaluate, and how.
+#[derive(Clone)]
+pub struct Plan {
+    /// The measures.
+    pub measures: Vec<Measure>,
+    /// The cutoffs at which unjudged documents are counted, `usize::MAX` for whole lists.
+    pub cutoffs: Vec<usize>,
+    /// The choices that change values.
+    pub policy: Policy,
+    /// What to do with documents given twice.
+    pub duplicates: Duplicates,
+    /// How scores are read.
+    pub score_type: ScoreType,
+    /// How much each query counts, where they do not count alike.
+    pub weights: Option<Vec<f64>>,
+}
+
+impl Plan {
+    /// The same with other weights of the queries.
+    ///
+    /// # Errors
+    /// Where an aggregate takes none.
+    pub fn with_weights(&self, weights: Vec<f64>) -> Result<Self> {
+        self.measures.iter().try_for_each(|measure| measure.check_aggregate(true))?;
+        Ok(Self { weights: Some(weights), ..self.clone() })
+    }
+
+    /// Whether a measure sees lists without unjudged documents.
+    #[must_use]
+    pub fn condenses(&self, measure: &Measure) -> bool {
+        measure.judged_only || self.policy.unjudged == Unjudged::Remove
+    }
+
+    /// What measures see of a query.
+    pub fn see<'a>(&self, whole: &Query<'a>, views: &'a mut Views) -> Seen<'a> {
+        let condenses = self.measures.iter().any(|measure| self.condenses(measure));
+        views.see(whole, condenses, self.policy.unretrieved == Unretrieved::Ignore)
+    }
+
+    /// How many measures need numerators and denominators.
+    pub(super) fn ratios(&self) -> usize {
+        let needs = |measure: &&Measure| measure.aggregate == Aggregate::RatioOfSums;
+        self.measures.iter().filter(needs).count()
+    }
+
+    /// Refuses grades that a measure or the policy has no answer for.
+    ///
+    /// # Errors
+    /// Where there are such grades.
+    pub fn check(&self, axis: &Axis) -> Result<()> {
+        let grades = axis.grades();
+        if self.policy.negative == Negative::Error
+            && let Some(grade) = grades.first().filter(|&&grade| grade < 0.0)
+        {
+            return Err(Error::new(
+                Kind::Policy,
+                "negative_gain",
+                format!("expected grades of 0 and more, as negative=\"error\" says, found {grade}"),
+            )
+            .hint("say negative=\"nonrelevant\" to give them no gain"));
+        }
+        let has_none = |measure: &&Measure| !measure.kernel.averages_ties();
+        if self.policy.ties == Ties::Average
+            && let Some(measure) = self.measures.iter().find(has_none)
+        {
+            return Err(Error::new(
+                Kind::Policy,
+                "ties_unavailable",
+                format!(
+                    "expected measures with an exact value over ties, as ties=\"average\" needs, \
+                     found {}",
+                    measure.name
+                ),
+            )
+            .hint("say ties=\"doc_id\", or leave the measure out"));
+        }
+        self.measures.iter().try_for_each(|measure| {
+            measure.check_aggregate(self.weights.is_some())?;
+            measure.kernel.check(grades)
+        })
+    }
+}

@@ -1,0 +1,131 @@
+//! Computes all measures of one query after another.
+
+use crate::error::Result;
+use crate::evaluate::plan::Plan;
+use crate::kernels::Query;
+use crate::kernels::views::Views;
+use crate::memory::{Vec, vec};
+use crate::policy::Aggregate;
+use crate::qrels::axis::Axis;
+use crate::qrels::judgments::Judgments;
+use crate::rank::join::Joiner;
+use crate::rank::ranked::Ranked;
+use crate::text::trec::List;
+
+/// What one query's list came to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Outcome {
+    pub(super) query: u32,
+    pub(super) is_tied: bool,
+}
+
+/// Evaluates lists one after another, with memory of its own; several may share a plan.
+pub struct Scorer<'a> {
+    plan: &'a Plan,
+    axis: &'a Axis,
+    joiner: Joiner,
+    ranked: Ranked,
+    /// Room for the ideal order.
+    ideal: Vec<f64>,
+    views: Views,
+    pub(super) seen: Vec<Outcome>,
+    pub(super) values: Vec<f64>,
+    pub(super) ratios: Vec<(f64, f64)>,
+    /// Retrieved and unjudged documents at each cutoff.
+    pub(super) at_cutoffs: Vec<(u64, u64)>,
+    pub(super) flat: u64,
+    /// Documents dropped because they were given twice.
+    pub dropped: u64,
+}
+
+impl<'a> Scorer<'a> {
+    /// A scorer that has seen nothing.
+    #[must_use]
+    pub fn new(plan: &'a Plan, axis: &'a Axis) -> Self {
+        Self {
+            plan,
+            axis,
+            joiner: Joiner::default(),
+            ranked: Ranked::default(),
+            ideal: Vec::new(),
+            views: Views::default(),
+            seen: Vec::new(),
+            values: Vec::new(),
+            ratios: Vec::new(),
+            at_cutoffs: vec![(0, 0); plan.cutoffs.len()],
+            flat: 0,
+            dropped: 0,
+        }
+    }
+
+    /// Whether it has evaluated nothing.
+    #[must_use]
+    pub fn is_unused(&self) -> bool {
+        self.seen.is_empty()
+    }
+
+    /// Evaluates a list, or only checks it where its query is not judged.
+    ///
+    /// # Errors
+    /// Where a document occurs twice.
+    pub fn score(
+        &mut self,
+        judgments: &Judgments,
+        query: Option<usize>,
+        list: &mut List<'_>,
+    ) -> Result<()> {
+        self.joiner.join(judgments, query, list, self.plan.duplicates)?;
+        self.dropped += self.joiner.dropped;
+        if let Some(query) = query {
+            self.score_joined(query, list);
+        }
+        Ok(())
+    }
+
+    /// Evaluates a list whose documents are known to differ.
+    pub fn score_distinct(&mut self, judgments: &Judgments, query: usize, list: &List<'_>) {
+        self.joiner.join_distinct(judgments, query, &list.rows);
+        self.score_joined(query, list);
+    }
+
+    fn score_joined(&mut self, query: usize, list: &List<'_>) {
+        self.ranked.rank(&list.rows, list.is_sorted, &self.joiner.hits, self.plan.policy.ties);
+        self.flat += u64::from(list.is_flat());
+        let ranked = std::mem::take(&mut self.ranked);
+        self.score_ranked(query, &ranked, list.rows.len());
+        self.ranked = ranked;
+    }
+
+    /// Evaluates a list of so many documents by the ranks and grades of the judged ones.
+    #[allow(clippy::cast_possible_truncation)] // queries are counted in 32 bits by the builder
+    pub fn score_ranked(&mut self, query: usize, ranked: &Ranked, retrieved: usize) {
+        let Ranked { ranks, grades, ties, .. } = ranked;
+        let ideal = self.axis.ideal(query, &mut self.ideal);
+        let whole = Query { ranks, grades, ties, retrieved, ideal };
+        for (&k, count) in self.plan.cutoffs.iter().zip(&mut self.at_cutoffs) {
+            let shown = k.min(retrieved);
+            count.0 += shown as u64;
+            count.1 += (shown - whole.judged_within(k)) as u64;
+        }
+        self.seen.push(Outcome { query: query as u32, is_tied: ranked.is_tied });
+        let out = (&mut self.values, &mut self.ratios);
+        append_values(self.plan, &whole, &mut self.views, out);
+    }
+}
+
+/// Appends the value of every measure for one query, and the ratios of those that need them.
+pub(super) fn append_values(
+    plan: &Plan,
+    whole: &Query<'_>,
+    views: &mut Views,
+    (values, ratios): (&mut Vec<f64>, &mut Vec<(f64, f64)>),
+) {
+    let seen = plan.see(whole, views);
+    for measure in &plan.measures {
+        let query = seen.by(plan.condenses(measure));
+        values.push(measure.kernel.value(query));
+        if measure.aggregate == Aggregate::RatioOfSums {
+            ratios.push(measure.kernel.ratio(query).unwrap_or((f64::NAN, f64::NAN)));
+        }
+    }
+}

@@ -1,0 +1,389 @@
+//! Evaluates a run while reading it, on several threads, with one block per thread in memory.
+//!
+//! Blocks end where the query changes, so a query is complete when its block is. If a query comes
+//! back in a later block, the run is read again into memory, where rows may come in any order; both
+//! ways give the same values and the same errors.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+use crate::error::{Error, Kind, Result, earlier, show};
+use crate::evaluate::evaluation::{Evaluation, finish};
+use crate::evaluate::plan::Plan;
+use crate::evaluate::scorer::Scorer;
+use crate::ids::interner::Ids;
+use crate::ids::vocabulary::Vocabulary;
+use crate::memory::{self, Vec};
+use crate::notes::{Lines, Note, Notes};
+use crate::qrels::axis::Axis;
+use crate::qrels::judgments::Judgments;
+use crate::rank::run::{Run, no_rows};
+use crate::text::blocks::{Block, Blocks};
+use crate::text::source::Input;
+use crate::text::split::Tape;
+use crate::text::trec::{self, List, RunNotes};
+use crate::threads::{FEW_ROWS, on_threads};
+use crate::watch::{Event, Watch};
+
+/// Inputs smaller than this are not worth a thread.
+const SMALL: u64 = 1 << 20;
+/// Evaluates a run from a source.
+///
+/// # Errors
+/// Where the source cannot be read, is not a run, or the plan refuses it.
+pub fn evaluate(
+    plan: &Plan,
+    judgments: &Judgments,
+    input: &Input,
+    threads: usize,
+    watch: Watch<'_>,
+) -> Result<Evaluation> {
+    plan.check(judgments.axis())?;
+    if input.is_rereadable() {
+        let threads = if input.size().is_some_and(|size| size < SMALL) { 1 } else { threads };
+        let blocks = Blocks::new(input.open(watch)?, watch)?;
+        if let Some(evaluation) = evaluate_grouped(plan, judgments, blocks, threads, watch)? {
+            return Ok(evaluation);
+        }
+    }
+    let run = Run::read(input, plan.score_type, plan.duplicates, watch)?;
+    evaluate_run(plan, judgments, &run, threads, watch).map_err(|error| error.file(&input.name()))
+}
+
+/// Evaluates a run that is in memory.
+///
+/// # Errors
+/// Where the plan refuses it.
+pub fn evaluate_run(
+    plan: &Plan,
+    judgments: &Judgments,
+    run: &Run,
+    threads: usize,
+    watch: Watch<'_>,
+) -> Result<Evaluation> {
+    plan.check(judgments.axis())?;
+    let queries = run.queries().len();
+    let threads = if run.rows() < FEW_ROWS { 1 } else { threads.min(queries) };
+    let next = Mutex::new(0..queries);
+    let stop = AtomicBool::new(false);
+    let work = |watch: Watch<'_>| {
+        let mut scorer = Scorer::new(plan, judgments.axis());
+        let mut list = List::default();
+        let mut first_error = None;
+        while !stop.load(Ordering::Relaxed) {
+            let query = next.lock().unwrap_or_else(PoisonError::into_inner).next();
+            let Some(query) = query else { break };
+            run.fill(query, &mut list);
+            let judged = judgments.find_query(list.query);
+            // All queries are looked at, so that the first mistake is the same for any threads.
+            if let Err(error) = scorer.score(judgments, judged, &mut list) {
+                first_error = earlier(first_error, Some(error));
+            }
+            if let Err(stopped) = watch(Event::Work) {
+                stop.store(true, Ordering::Relaxed);
+                return (scorer, Some(stopped));
+            }
+        }
+        (scorer, first_error)
+    };
+    let (scorers, errors): (Vec<_>, Vec<_>) = on_threads(threads, watch, work).into_iter().unzip();
+    if let Some(error) = errors.into_iter().fold(None, earlier) {
+        return Err(error);
+    }
+    let dropped = scorers.iter().map(|scorer| scorer.dropped).sum();
+    let mut run_only = Ids::default();
+    for query in run.queries().iter().filter(|query| judgments.find_query(query).is_none()) {
+        run_only.number(query);
+    }
+    let mut evaluation = finish_run(plan, judgments.axis(), scorers, &Vocabulary::Texts(run_only))?;
+    evaluation.notes.merge(run.notes());
+    evaluation.notes.add_many(Note::DuplicatesResolved, dropped, (0, 0));
+    Ok(evaluation)
+}
+
+/// What all threads share while a run streams past.
+struct Shared<'a> {
+    plan: &'a Plan,
+    judgments: &'a Judgments,
+    blocks: Mutex<Blocks>,
+    /// By judged query, whether its list was seen.
+    is_seen: Vec<AtomicBool>,
+    run_only: Mutex<Ids>,
+    comes_back: AtomicBool,
+    stop: AtomicBool,
+}
+
+/// What one thread made of its blocks.
+struct Part<'a> {
+    scorer: Scorer<'a>,
+    notes: RunNotes,
+    lines: Vec<(u64, u64)>,
+    /// The block in which it stopped, and why.
+    error: Option<(u64, Error)>,
+}
+
+/// Evaluates a run whose queries' rows are adjacent; nothing if they are not.
+fn evaluate_grouped(
+    plan: &Plan,
+    judgments: &Judgments,
+    blocks: Blocks,
+    threads: usize,
+    watch: Watch<'_>,
+) -> Result<Option<Evaluation>> {
+    let name = blocks.name().to_owned();
+    let had_bom = blocks.had_bom;
+    let shared = Shared {
+        plan,
+        judgments,
+        blocks: Mutex::new(blocks),
+        is_seen: (0..judgments.axis().len()).map(|_| AtomicBool::new(false)).collect(),
+        run_only: Mutex::default(),
+        comes_back: AtomicBool::new(false),
+        stop: AtomicBool::new(false),
+    };
+    let parts = on_threads(threads, watch, |watch| shared.work(watch));
+    if shared.comes_back.load(Ordering::Relaxed) {
+        return Ok(None);
+    }
+    let mut lines = Lines::default();
+    let mut notes = RunNotes::default();
+    if had_bom {
+        notes.notes.add(Note::Bom, (0, 1));
+    }
+    let mut scorers = Vec::with_capacity(parts.len());
+    let mut first_error: Option<(u64, Error)> = None;
+    for part in parts {
+        for (block, count) in part.lines {
+            lines.set(block, count);
+        }
+        notes.merge(&part.notes);
+        scorers.push(part.scorer);
+        if let Some((block, error)) = part.error
+            && first_error.as_ref().is_none_or(|&(first, _)| block < first)
+        {
+            first_error = Some((block, error));
+        }
+    }
+    if let Some((block, error)) = first_error {
+        return Err(error.after_lines(lines.before(block)).file(&name));
+    }
+    let dropped = scorers.iter().map(|scorer| scorer.dropped).sum();
+    let run_only = shared.run_only.into_inner().unwrap_or_else(PoisonError::into_inner);
+    let mut evaluation = finish_run(plan, judgments.axis(), scorers, &Vocabulary::Texts(run_only))
+        .map_err(|error| error.file(&name))?;
+    evaluation.notes.merge(&notes.finish(&lines));
+    evaluation.notes.add_many(Note::DuplicatesResolved, dropped, (0, 0));
+    Ok(Some(evaluation))
+}
+
+impl<'a> Shared<'a> {
+    fn work(&self, watch: Watch<'_>) -> Part<'a> {
+        let mut part = Part {
+            scorer: Scorer::new(self.plan, self.judgments.axis()),
+            notes: RunNotes::default(),
+            lines: Vec::new(),
+            error: None,
+        };
+        let mut block = Block::default();
+        let mut tape = Tape::default();
+        while !self.stop.load(Ordering::Relaxed) {
+            let (outcome, number, consumed) = {
+                let mut blocks = self.blocks.lock().unwrap_or_else(PoisonError::into_inner);
+                let number = blocks.count();
+                (blocks.next(&mut block, watch), number, blocks.consumed())
+            };
+            let outcome = outcome.and_then(|is_there| {
+                watch(Event::Read(consumed))?;
+                if is_there { self.read(&block, &mut tape, &mut part).map(Some) } else { Ok(None) }
+            });
+            match outcome {
+                Ok(Some(lines)) => part.lines.push((number, lines)),
+                Ok(None) => break,
+                Err(error) => {
+                    part.error = Some((number, error));
+                    self.stop.store(true, Ordering::Relaxed);
+                }
+            }
+        }
+        part
+    }
+
+    fn read(&self, block: &Block, tape: &mut Tape, part: &mut Part<'a>) -> Result<u64> {
+        let Part { scorer, notes, .. } = part;
+        let mut odd_ranks = Notes::default();
+        let each = |list: &mut List<'_>| {
+            let judged = self.judgments.find_query(list.query);
+            if !self.is_new(judged, list.query) {
+                self.comes_back.store(true, Ordering::Relaxed);
+                self.stop.store(true, Ordering::Relaxed);
+                return Ok(());
+            }
+            list.ranks.note(&mut odd_ranks, (block.number, list.rows[0].line));
+            scorer.score(self.judgments, judged, list)
+        };
+        let score_type = self.plan.score_type;
+        let lines = trec::read_run(block.text(), block.number, tape, score_type, notes, each);
+        notes.notes.merge(&odd_ranks);
+        lines
+    }
+
+    /// Whether a query is seen for the first time.
+    fn is_new(&self, judged: Option<usize>, query: &[u8]) -> bool {
+        if let Some(query) = judged {
+            return !self.is_seen[query].swap(true, Ordering::Relaxed);
+        }
+        let mut run_only = self.run_only.lock().unwrap_or_else(PoisonError::into_inner);
+        let count = run_only.texts().len();
+        run_only.number(query) == count
+    }
+}
+
+/// Puts scorers together, and refuses a run that has nothing to do with the judgments.
+///
+/// # Errors
+/// Where there is no query in common, or the policy refuses one.
+pub fn finish_run(
+    plan: &Plan,
+    axis: &Axis,
+    scorers: Vec<Scorer<'_>>,
+    run_only: &Vocabulary,
+) -> Result<Evaluation> {
+    let is_any_common = scorers.iter().any(|scorer| !scorer.is_unused());
+    if !is_any_common {
+        return Err(if run_only.is_empty() { no_rows() } else { nothing_common(axis, run_only) });
+    }
+    let mut evaluation = finish(plan, axis, scorers)?;
+    evaluation.counts.run_only = run_only.len() as u64;
+    Ok(evaluation)
+}
+
+fn nothing_common(axis: &Axis, run_only: &Vocabulary) -> Error {
+    let shown = |id: &[u8]| format!("`{}`", show(id));
+    let judged: Vec<String> = axis.names().take(3).map(|name| shown(&name)).collect();
+    let retrieved: Vec<String> =
+        (0..run_only.len().min(3)).map(|query| shown(&run_only.get(query))).collect();
+    let bare = |id: &[u8]| {
+        let zeros = id.iter().take_while(|&&byte| byte == b'0').count();
+        memory::copy(&id[zeros..])
+    };
+    let bared: Vec<Vec<u8>> = axis.names().take(1000).map(|name| bare(&name)).collect();
+    let is_padded =
+        (0..run_only.len().min(1000)).any(|query| bared.contains(&bare(&run_only.get(query))));
+    let hint = if is_padded {
+        "the ids differ by leading zeros: ids are text, so write them alike"
+    } else {
+        "do both files belong to one collection?"
+    };
+    Error::new(
+        Kind::Format,
+        "no_common_queries",
+        format!(
+            "expected queries that are both judged and in the run, found none: judged are {}, in \
+             the run are {}",
+            judged.join(", "),
+            retrieved.join(", ")
+        ),
+    )
+    .hint(hint)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::evaluate::plan::Measure;
+    use crate::kernels::{self, Params};
+    use crate::memory::vec;
+    use crate::policy::{Aggregate, Duplicates, Policy, ScoreType};
+    use crate::text::source::{Encoding, Origin};
+    use proptest::prelude::*;
+
+    fn bytes(text: &str) -> Input {
+        Input { origin: Origin::Bytes(text.as_bytes().into()), encoding: Encoding::Utf8 }
+    }
+
+    fn judge(qrels: &str) -> Judgments {
+        Judgments::read(&bytes(qrels), Duplicates::Error, &mut |_| Ok(())).unwrap()
+    }
+
+    fn plan(duplicates: Duplicates) -> Plan {
+        let params = Params { k: Some(3), ..Params::default() };
+        let measures = kernels::kernels().map(|(name, make)| Measure {
+            name: name.to_owned(),
+            kernel: make(&params).into(),
+            judged_only: false,
+            aggregate: Aggregate::Mean,
+        });
+        Plan {
+            measures: measures.collect(),
+            cutoffs: vec![3],
+            policy: Policy::default(),
+            duplicates,
+            score_type: ScoreType::Float64,
+            weights: None,
+        }
+    }
+
+    /// What can be told of an evaluation: bits of all values, counts and notes.
+    type Told = (Vec<Vec<u64>>, crate::evaluate::evaluation::Counts, Vec<(&'static str, u64, u64)>);
+
+    fn tell(evaluation: &Evaluation) -> Told {
+        let bits = |column: &Vec<f64>| column.iter().map(|value| value.to_bits()).collect();
+        let values = evaluation.values.iter().map(bits).collect();
+        (values, evaluation.counts.clone(), evaluation.notes.iter().collect())
+    }
+
+    fn in_memory(plan: &Plan, judgments: &Judgments, text: &str) -> Result<Told> {
+        let run = Run::read(&bytes(text), plan.score_type, plan.duplicates, &mut |_| Ok(()))?;
+        let outcome = evaluate_run(plan, judgments, &run, 1, &mut |_| Ok(()));
+        outcome.map_err(|error| error.file("<bytes>")).map(|evaluation| tell(&evaluation))
+    }
+
+    fn streamed(
+        plan: &Plan,
+        judgments: &Judgments,
+        text: &str,
+        size: usize,
+        threads: usize,
+    ) -> Result<Option<Told>> {
+        let watch: Watch<'_> = &mut |_| Ok(());
+        let blocks = Blocks::with_size(bytes(text).open(watch)?, size, watch)?;
+        let outcome = evaluate_grouped(plan, judgments, blocks, threads, watch)?;
+        Ok(outcome.map(|evaluation| tell(&evaluation)))
+    }
+
+    /// Lines of a run, most of them well-formed; queries may come back.
+    fn run_text() -> impl Strategy<Value = String> {
+        let line = prop_oneof![
+            60 => (0u8..6, 0u16..400, 0u8..5).prop_map(|(query, doc, score)| {
+                format!("q{query} Q0 d{doc} 1 {score} tag\n")
+            }),
+            1 => Just("\n".to_owned()),
+            1 => Just("q1 Q0 d1 1 0.5\n".to_owned()),
+            1 => Just("q2  Q0\td2 1 -1e3 other\r\n".to_owned()),
+            1 => Just("q3 Q0 d\u{e9} 1 nan tag\n".to_owned()),
+        ];
+        (prop::collection::vec(line, 1..60), any::<bool>()).prop_map(|(mut lines, grouped)| {
+            if grouped {
+                lines.sort_by(|a, b| a.split(' ').next().cmp(&b.split(' ').next()));
+            }
+            lines.concat()
+        })
+    }
+
+    proptest! {
+        #[test]
+        fn streams_and_memory_tell_the_same(
+            text in run_text(), size in 1usize..400, threads in 1usize..5, first in any::<bool>(),
+        ) {
+            let judgments = judge("q0 0 d1 2\nq1 0 d1 1\nq1 0 d2 0\nq2 0 d3 -1\nq4 0 d5 3\nq9 0 d1 1\n");
+            let plan = plan(if first { Duplicates::First } else { Duplicates::Error });
+            let expected = in_memory(&plan, &judgments, &text);
+            match streamed(&plan, &judgments, &text, size, threads) {
+                // The caller reads the run again, into memory.
+                Ok(None) => {}
+                Ok(Some(told)) => prop_assert_eq!(Ok(told), expected),
+                Err(error) => prop_assert_eq!(Err(error), expected),
+            }
+        }
+    }
+}

@@ -1,0 +1,64 @@
+//! Evaluates a table batch by batch: in memory are one batch, and one value per query and measure.
+
+use crate::error::Result;
+use crate::evaluate::evaluation::Evaluation;
+use crate::evaluate::plan::Plan;
+use crate::ids::vocabulary::Vocabulary;
+use crate::policy::{Duplicates, Ties};
+use crate::qrels::attributes::Attributes;
+use crate::rank::rankings::Rankings;
+use crate::rank::rows::Table;
+
+/// What was evaluated so far.
+#[derive(Debug, Default)]
+pub struct TableStream {
+    names: Vocabulary,
+    attributes: Attributes,
+    made: Option<Evaluation>,
+    rows: u64,
+}
+
+impl TableStream {
+    /// Evaluates the rows of some more queries, all rows of each; says whether none of the queries
+    /// came before and, if `is_grouped` asks for it, whether the rows of each are together. If not,
+    /// nothing was taken, for rows of a query are evaluated together.
+    ///
+    /// # Errors
+    /// As [`Rankings::from_table`] and [`Rankings::evaluate`]; lines are 1-based rows of the stream.
+    pub fn push(
+        &mut self,
+        plan: &Plan,
+        table: &Table<'_>,
+        (ties, duplicates): (Ties, Duplicates),
+        is_grouped: bool,
+        threads: usize,
+    ) -> Result<bool> {
+        let place = |error: crate::error::Error| error.after_lines(self.rows);
+        let rankings = Rankings::from_table(table, ties, duplicates, threads).map_err(place)?;
+        if is_grouped && !rankings.is_grouped() {
+            return Ok(false);
+        }
+        let evaluation = rankings.evaluate(plan, threads)?;
+        if let Some(names) = rankings.axis().ids()
+            && !self.names.append_new(names)
+        {
+            return Ok(false);
+        }
+        self.attributes.append(rankings.attributes());
+        match &mut self.made {
+            Some(made) => made.append(evaluation),
+            None => self.made = Some(evaluation),
+        }
+        self.rows += table.scores.len() as u64;
+        Ok(true)
+    }
+
+    /// The evaluation of all, what the queries are called, and what is known of them besides; nothing
+    /// if there was no row.
+    #[must_use]
+    pub fn finish(self, plan: &Plan) -> Option<(Evaluation, Vocabulary, Attributes)> {
+        let mut made = self.made?;
+        made.aggregate(plan);
+        Some((made, self.names, self.attributes))
+    }
+}

@@ -1,0 +1,567 @@
+//! The lowest and highest value of a measure over all grades that unjudged documents could have.
+//!
+//! Swapping the grades of two unjudged documents leaves the ideal order as it is. So the value is
+//! largest where their grades descend with what their ranks are worth, and smallest where they ascend:
+//! only how many there are of each grade is left to choose. nDCG is a quotient of two sums, each of
+//! which adds up over the levels of gain, so that the best numbers are found level by level, and the
+//! best quotient by Dinkelbach's method (*On nonlinear fractional programming*, 1967).
+
+use crate::error::{Error, Kind, Result};
+use crate::evaluate::plan::Plan;
+use crate::evaluate::trial::{Listed, Trial};
+use crate::ids::interner::Ids;
+use crate::kernels::{Gains, Ideal, Unknown};
+use crate::memory::{self, Vec, vec};
+use crate::policy::{Empty, Missing, Ties, Unretrieved};
+use crate::rank::rankings::Rankings;
+use crate::threads;
+
+/// What a value could be.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Bounds {
+    /// The smallest value; NaN where there is none.
+    pub lower: f64,
+    /// The largest.
+    pub upper: f64,
+    /// How many documents are unjudged.
+    pub unjudged: u32,
+    /// Whether some grades leave the measure undefined, so that the query could be left out.
+    pub is_optional: bool,
+}
+
+impl Bounds {
+    /// With the value that a policy gives where the measure is undefined.
+    fn under(self, empty: Empty) -> Self {
+        let filled = match empty {
+            Empty::Zero => 0.0,
+            Empty::One => 1.0,
+            Empty::Skip => return self,
+            Empty::Nan | Empty::Error => f64::NAN,
+        };
+        if !self.is_optional {
+            return self;
+        }
+        let (lower, upper) = if filled.is_nan() {
+            (filled, filled)
+        } else {
+            (self.lower.min(filled), self.upper.max(filled))
+        };
+        Self { lower, upper, is_optional: false, ..self }
+    }
+}
+
+/// The bounds of the first measure of a plan for each query, on a scale of grades.
+///
+/// # Errors
+/// Where the plan refuses a grade, or nothing is known of the measure's bounds.
+pub fn bounds(
+    rankings: &Rankings,
+    plan: &Plan,
+    scale: &[f64],
+    threads: usize,
+) -> Result<Vec<Bounds>> {
+    plan.check(rankings.axis())?;
+    plan.measures[0].kernel.check(scale)?;
+    if plan.measures[0].kernel.unknown() == Unknown::Anything {
+        return Err(unavailable(&plan.measures[0].name));
+    }
+    let of_range = threads::on_each(threads::cut(rankings.offsets(), threads), |queries| {
+        let mut bench = Bench::new(plan, scale);
+        let (mut room, mut ideal_room) = (Vec::new(), Vec::new());
+        let of_query = |query: usize| {
+            if is_left_out(rankings, query, plan) {
+                return LEFT_OUT;
+            }
+            let (relevance, scores) = rankings.list(query, &mut room);
+            let ideal = rankings.axis().ideal(query, &mut ideal_room);
+            let list = bench.list(relevance, scores, rankings.ties());
+            bench.bound(&[list], ideal).under(plan.policy.empty)
+        };
+        queries.map(of_query).collect::<Vec<_>>()
+    });
+    Ok(memory::concat(&of_range))
+}
+
+/// The bounds of the difference of two rankings of the same judgments, the second minus the first.
+///
+/// # Errors
+/// As [`bounds`], and where the measure is no sum of discounted gains, or its ideals differ.
+pub fn bounds_of_difference(
+    (one, other): (&Rankings, &Rankings),
+    plan: &Plan,
+    scale: &[f64],
+    threads: usize,
+) -> Result<Vec<Bounds>> {
+    plan.check(one.axis())?;
+    let kernel = &plan.measures[0].kernel;
+    kernel.check(scale)?;
+    let shares_ideal = kernel.gains().is_some_and(|gains| gains.ideal != Ideal::Retrieved)
+        && plan.policy.unretrieved == Unretrieved::Count;
+    if !(matches!(kernel.unknown(), Unknown::Discounted { .. }) && shares_ideal) {
+        return Err(unavailable(&plan.measures[0].name));
+    }
+    let of_range = threads::on_each(threads::cut(one.offsets(), threads), |queries| {
+        let mut bench = Bench::new(plan, scale);
+        let (mut room, mut other_room, mut ideal_room) = (Vec::new(), Vec::new(), Vec::new());
+        let of_query = |query: usize| {
+            if is_left_out(one, query, plan) || is_left_out(other, query, plan) {
+                return LEFT_OUT;
+            }
+            let ideal = one.axis().ideal(query, &mut ideal_room);
+            let mut lists = [(one, &mut room), (other, &mut other_room)].map(|(rankings, room)| {
+                let (relevance, scores) = rankings.list(query, room);
+                bench.list(relevance, scores, rankings.ties())
+            });
+            share_documents(&mut lists, [one, other], query);
+            let found = bench.bound(&lists, ideal);
+            // Where both are undefined, both have the same value.
+            match plan.policy.empty {
+                Empty::One => found.under(Empty::Zero),
+                empty => found.under(empty),
+            }
+        };
+        queries.map(of_query).collect::<Vec<_>>()
+    });
+    Ok(memory::concat(&of_range))
+}
+
+const LEFT_OUT: Bounds =
+    Bounds { lower: f64::NAN, upper: f64::NAN, unjudged: 0, is_optional: false };
+
+fn is_left_out(rankings: &Rankings, query: usize, plan: &Plan) -> bool {
+    plan.policy.missing == Missing::Skip && !rankings.is_present(query)
+}
+
+fn unavailable(measure: &str) -> Error {
+    Error::new(
+        Kind::Measure,
+        "bounds_unavailable",
+        format!("expected a measure whose bounds are known, found {measure}"),
+    )
+    .hint("bounds are known of nDCG, DCG, AP, P, R, RR, RBP and the like; of differences, of nDCG and DCG")
+}
+
+/// A list, and which document each unjudged row has.
+struct Rows {
+    relevance: Vec<f64>,
+    scores: Vec<f64>,
+    ties: Ties,
+    /// What a gain of 1 is worth at each row, where the measure discounts gains.
+    weights: Vec<f64>,
+    /// The rows without a judgment, and which unjudged document of the query each is.
+    unjudged: Vec<(usize, usize)>,
+}
+
+impl Rows {
+    /// The first row that a document could stand at.
+    fn first_of_tie(&self, row: usize) -> usize {
+        if self.ties != Ties::Average {
+            return row;
+        }
+        let before = self.scores[..row].iter().rev();
+        row - before.take_while(|&&score| score == self.scores[row]).count()
+    }
+}
+
+/// Gives unjudged documents that both lists have one number.
+fn share_documents(lists: &mut [Rows; 2], rankings: [&Rankings; 2], query: usize) {
+    let mut numbers = Ids::default();
+    for (list, rankings) in lists.iter_mut().zip(rankings) {
+        let start = rankings.offsets()[query];
+        for (row, number) in &mut list.unjudged {
+            *number = numbers.number(&rankings.docs().get(rankings.codes()[start + *row]));
+        }
+    }
+}
+
+/// Evaluates completions of one query after another.
+struct Bench<'a> {
+    plan: &'a Plan,
+    trial: Trial<'a>,
+    /// The grades that unjudged documents may have, in ascending order of what they are worth.
+    scale: Vec<f64>,
+    relevance: Vec<f64>,
+    given: Vec<f64>,
+    ideal: Vec<f64>,
+    /// The sums of the discounts of the first ranks.
+    cumulated: Vec<f64>,
+}
+
+impl<'a> Bench<'a> {
+    fn new(plan: &'a Plan, scale: &[f64]) -> Self {
+        let mut scale = memory::copy(scale);
+        scale.sort_unstable_by(f64::total_cmp);
+        scale.dedup();
+        if let Some(gains) = plan.measures[0].kernel.gains() {
+            memory::sort_by(&mut scale, |&a, &b| gains.of(a).total_cmp(&gains.of(b)));
+            scale.dedup_by(|a, b| gains.of(*a) == gains.of(*b));
+        }
+        Self {
+            plan,
+            trial: Trial::new(plan),
+            scale,
+            relevance: Vec::new(),
+            given: Vec::new(),
+            ideal: Vec::new(),
+            cumulated: vec![0.0],
+        }
+    }
+
+    /// Takes a list as the measure sees it.
+    fn list(&self, relevance: &[f64], scores: &[f64], ties: Ties) -> Rows {
+        let condenses = self.plan.condenses(&self.plan.measures[0]);
+        let is_seen = |&(grade, _): &(&f64, &f64)| !(condenses && *grade < 0.0);
+        let (relevance, scores): (Vec<f64>, Vec<f64>) =
+            relevance.iter().zip(scores).filter(is_seen).unzip();
+        let unjudged = relevance.iter().enumerate().filter(|(_, grade)| grade.is_nan());
+        let unjudged = unjudged.enumerate().map(|(number, (row, _))| (row, number)).collect();
+        let gains = self.plan.measures[0].kernel.gains();
+        let weights = gains.map_or_else(Vec::new, |gains| weigh(gains, &scores, ties));
+        Rows { relevance, scores, ties, weights, unjudged }
+    }
+
+    /// The bounds of the value of one list, or of the difference of two.
+    #[allow(clippy::cast_possible_truncation)] // rows are counted in 32 bits
+    fn bound(&mut self, lists: &[Rows], judged: &[f64]) -> Bounds {
+        let numbers = lists.iter().flat_map(|list| list.unjudged.iter().map(|row| row.1 + 1));
+        let unjudged = numbers.max().unwrap_or(0);
+        let mut range = Range::default();
+        match self.plan.measures[0].kernel.unknown() {
+            _ if unjudged == 0 => range.add(self.value(lists, judged, &[])),
+            Unknown::Discounted { is_share } => {
+                self.bound_discounted(lists, judged, unjudged, is_share, &mut range);
+            }
+            Unknown::Rising => self.bound_rising(lists, judged, unjudged, &mut range),
+            Unknown::Relevance { rel, k } => {
+                self.bound_relevance(&lists[0], judged, (rel, k), &mut range);
+            }
+            Unknown::Anything => range.add(f64::NAN),
+        }
+        let Range { lower, upper, is_optional } = range;
+        Bounds { lower, upper, unjudged: unjudged as u32, is_optional }
+    }
+
+    /// The value where unjudged documents have these grades, by their number.
+    fn value(&mut self, lists: &[Rows], judged: &[f64], grades: &[f64]) -> f64 {
+        self.given.clear();
+        self.given.extend_from_slice(grades);
+        self.given.sort_unstable_by(|a, b| b.total_cmp(a));
+        merge(judged, &self.given, &mut self.ideal);
+        let mut difference = 0.0;
+        for (list, sign) in lists.iter().rev().zip([1.0, -1.0]) {
+            self.relevance.clone_from(&list.relevance);
+            for &(row, number) in &list.unjudged {
+                self.relevance[row] = grades[number];
+            }
+            let (relevance, ideal) = (&self.relevance, &self.ideal);
+            let completed = Listed { relevance, scores: &list.scores, ideal };
+            difference += sign * self.trial.value(completed, list.ties);
+        }
+        difference
+    }
+
+    /// All of the lowest grade, and all of the highest.
+    fn bound_rising(&mut self, lists: &[Rows], judged: &[f64], unjudged: usize, range: &mut Range) {
+        let scale = self.scale.clone();
+        let (lowest, highest) = (scale[0], scale[scale.len() - 1]);
+        range.add(self.value(lists, judged, &vec![highest; unjudged]));
+        let mut grades = vec![lowest; unjudged];
+        for grade in scale {
+            // The first that is defined has only the last document above the lowest grade.
+            grades[unjudged - 1] = grade;
+            let value = self.value(lists, judged, &grades);
+            range.add(value);
+            if !value.is_nan() {
+                break;
+            }
+        }
+    }
+
+    /// Each number of relevant documents, those of the first rows or of the last ones; one more below
+    /// the cutoff is one more to find, and never raises a value.
+    fn bound_relevance(
+        &mut self,
+        list: &Rows,
+        judged: &[f64],
+        (rel, k): (f64, usize),
+        range: &mut Range,
+    ) {
+        let irrelevant = self.scale.iter().copied().find(|&grade| grade < rel);
+        let relevant = self.scale.iter().copied().find(|&grade| grade >= rel);
+        let low = irrelevant.or(relevant).unwrap_or_default();
+        let high = relevant.or(irrelevant).unwrap_or_default();
+        let unjudged = list.unjudged.len();
+        let above = list.unjudged.iter().filter(|&&(row, _)| list.first_of_tie(row) < k).count();
+        let lists = std::slice::from_ref(list);
+        let mut grades = vec![low; unjudged];
+        range.add(self.value(lists, judged, &grades));
+        for number in 0..above {
+            grades[number] = high;
+            range.add(self.value(lists, judged, &grades));
+        }
+        grades.fill(low);
+        grades[above..].fill(high);
+        range.add(self.value(lists, judged, &grades));
+        for number in (0..above).rev() {
+            grades[number] = high;
+            range.add(self.value(lists, judged, &grades));
+        }
+    }
+
+    fn bound_discounted(
+        &mut self,
+        lists: &[Rows],
+        judged: &[f64],
+        unjudged: usize,
+        is_share: bool,
+        range: &mut Range,
+    ) {
+        let Some(gains) = self.plan.measures[0].kernel.gains() else { return };
+        let mut weights = vec![0.0; unjudged];
+        let mut base = 0.0;
+        for (list, sign) in lists.iter().rev().zip([1.0, -1.0]) {
+            for &(row, number) in &list.unjudged {
+                weights[number] += sign * list.weights[row];
+            }
+            let judged =
+                list.relevance.iter().zip(&list.weights).filter(|(grade, _)| !grade.is_nan());
+            let sum = judged.map(|(&grade, weight)| gains.of(grade) * weight).sum::<f64>();
+            base += sign * (sum + gains.missing_after(list.relevance.len()));
+        }
+        let known: Vec<f64> = if gains.ideal == Ideal::Retrieved || self.ignores_unretrieved() {
+            let retrieved = lists.iter().flat_map(|list| &list.relevance);
+            retrieved.copied().filter(|grade| !grade.is_nan()).collect()
+        } else {
+            memory::copy(judged)
+        };
+        let mut known: Vec<f64> = known.into_iter().map(|grade| gains.of(grade)).collect();
+        known.sort_unstable_by(f64::total_cmp);
+        let levels: Vec<f64> = self.scale.iter().map(|&grade| gains.of(grade)).collect();
+        let has_known = known.last().is_some_and(|&gain| gain > 0.0);
+        let ideal = is_share.then(|| {
+            let most = gains.ideal_depth().min(known.len() + unjudged);
+            while self.cumulated.len() <= most {
+                let rank = self.cumulated.len();
+                self.cumulated.push(self.cumulated[rank - 1] + gains.discount(1.0, rank));
+            }
+            IdealSums::new(&known, &levels, unjudged, &self.cumulated[..=most])
+        });
+        if !has_known && levels[0] <= 0.0 {
+            let lowest = vec![self.scale[0]; unjudged];
+            range.add(self.value(lists, judged, &lowest));
+        }
+        let mut order: Vec<usize> = (0..unjudged).collect();
+        memory::sort_by(&mut order, |&a, &b| weights[b].total_cmp(&weights[a]));
+        for sign in [1.0, -1.0] {
+            let search = Search::new(&order, &weights, base, &levels, ideal.as_ref(), sign);
+            if let Some(counts) = search.find() {
+                let mut grades = vec![self.scale[0]; unjudged];
+                for (level, &count) in (1..).zip(&counts) {
+                    for &number in &order[..count] {
+                        grades[number] = self.scale[level];
+                    }
+                }
+                range.add(self.value(lists, judged, &grades));
+            }
+            order.reverse();
+        }
+    }
+
+    fn ignores_unretrieved(&self) -> bool {
+        self.plan.policy.unretrieved == Unretrieved::Ignore
+    }
+}
+
+/// Merges numbers that descend; there are few different ones.
+fn merge<'a>(mut one: &'a [f64], mut other: &'a [f64], merged: &mut Vec<f64>) {
+    merged.clear();
+    while let (Some(&first), Some(&second)) = (one.first(), other.first()) {
+        let (from, bound) = if first >= second { (&mut one, second) } else { (&mut other, first) };
+        let (taken, rest) = from.split_at(from.partition_point(|&number| number >= bound));
+        merged.extend_from_slice(taken);
+        *from = rest;
+    }
+    merged.extend_from_slice(one);
+    merged.extend_from_slice(other);
+}
+
+/// What a gain of 1 is worth at each row; tied rows are worth their mean.
+#[allow(clippy::cast_precision_loss)] // counts stay far below 2^53
+fn weigh(gains: &Gains, scores: &[f64], ties: Ties) -> Vec<f64> {
+    let mut weights: Vec<f64> = (1..=scores.len()).map(|rank| gains.weight(rank)).collect();
+    if ties == Ties::Average {
+        let mut rest = &mut weights[..];
+        for tie in scores.chunk_by(|a, b| a == b) {
+            let (of_tie, later) = rest.split_at_mut(tie.len());
+            let mean = of_tie.iter().sum::<f64>() / of_tie.len() as f64;
+            of_tie.fill(mean);
+            rest = later;
+        }
+    }
+    weights
+}
+
+/// The least and the largest of the values seen.
+struct Range {
+    lower: f64,
+    upper: f64,
+    is_optional: bool,
+}
+
+impl Default for Range {
+    fn default() -> Self {
+        Self { lower: f64::NAN, upper: f64::NAN, is_optional: false }
+    }
+}
+
+impl Range {
+    fn add(&mut self, value: f64) {
+        if value.is_nan() {
+            self.is_optional = true;
+        } else {
+            // The smaller and the larger of a number and NaN are the number.
+            self.lower = self.lower.min(value);
+            self.upper = self.upper.max(value);
+        }
+    }
+}
+
+/// The sum of the ideal order, level by level, by how many unjudged documents reach each level.
+struct IdealSums {
+    /// What does not depend on them.
+    fixed: f64,
+    /// By level of the scale but the lowest, by how many reach it.
+    by_level: Vec<Vec<f64>>,
+}
+
+impl IdealSums {
+    /// `known` and `levels` ascend; `cumulated` has the sums of the discounts of the first ranks.
+    fn new(known: &[f64], levels: &[f64], unjudged: usize, cumulated: &[f64]) -> Self {
+        let sum = |count: usize| cumulated[count.min(cumulated.len() - 1)];
+        let mut steps: Vec<f64> =
+            known.iter().chain(levels).copied().filter(|&gain| gain > 0.0).collect();
+        steps.sort_unstable_by(f64::total_cmp);
+        steps.dedup();
+        let mut made =
+            Self { fixed: 0.0, by_level: vec![vec![0.0; unjudged + 1]; levels.len() - 1] };
+        let mut before = 0.0;
+        for step in steps {
+            let height = step - before;
+            before = step;
+            let reaching = known.len() - known.partition_point(|&gain| gain < step);
+            match levels.partition_point(|&level| level < step) {
+                0 => made.fixed += height * sum(reaching + unjudged),
+                level if level == levels.len() => made.fixed += height * sum(reaching),
+                level => {
+                    for (count, total) in made.by_level[level - 1].iter_mut().enumerate() {
+                        *total += height * sum(reaching + count);
+                    }
+                }
+            }
+        }
+        made
+    }
+}
+
+/// Looks for the numbers of documents of each level that give the largest quotient, or the smallest.
+struct Search<'a> {
+    /// The sum of discounted gains, less what the levels above the lowest add to it.
+    base: f64,
+    /// The weights of the first so many documents, added up.
+    weights: Vec<f64>,
+    /// How much each level but the lowest is above the one below it.
+    heights: Vec<f64>,
+    ideal: Option<&'a IdealSums>,
+    /// 1 for the largest, -1 for the smallest.
+    sign: f64,
+}
+
+/// Dinkelbach's method at least doubles its right digits each time near the end.
+const MOST_ROUNDS: usize = 100;
+
+impl<'a> Search<'a> {
+    fn new(
+        order: &[usize],
+        weights: &[f64],
+        base: f64,
+        levels: &[f64],
+        ideal: Option<&'a IdealSums>,
+        sign: f64,
+    ) -> Self {
+        let cumulated = order.iter().scan(0.0, |sum, &number| {
+            *sum += weights[number];
+            Some(*sum)
+        });
+        let weights: Vec<f64> = std::iter::once(0.0).chain(cumulated).collect();
+        Self {
+            base: base + levels[0] * weights[order.len()],
+            weights,
+            heights: levels.windows(2).map(|pair| pair[1] - pair[0]).collect(),
+            ideal,
+            sign,
+        }
+    }
+
+    /// How many documents reach each level but the lowest; none where the quotient is undefined.
+    fn find(&self) -> Option<Vec<usize>> {
+        let all = self.weights.len() - 1;
+        let mut best = vec![all; self.heights.len()];
+        let (mut sum, mut ideal) = self.sums(&best);
+        if self.ideal.is_none() {
+            return Some(self.best_at(0.0));
+        }
+        if ideal <= 0.0 {
+            return None;
+        }
+        for _ in 0..MOST_ROUNDS {
+            let counts = self.best_at(sum / ideal);
+            let found = self.sums(&counts);
+            if found.1 <= 0.0 || self.sign * (found.0 / found.1 - sum / ideal) <= 0.0 {
+                break;
+            }
+            (sum, ideal) = found;
+            best = counts;
+        }
+        Some(best)
+    }
+
+    /// Both sums for these numbers.
+    fn sums(&self, counts: &[usize]) -> (f64, f64) {
+        let levels = || self.heights.iter().zip(counts);
+        let sum = levels().map(|(height, &count)| height * self.weights[count]).sum::<f64>();
+        let ideal = self.ideal.map_or(1.0, |ideal| {
+            let of_levels = ideal.by_level.iter().zip(counts);
+            ideal.fixed + of_levels.map(|(sums, &count)| sums[count]).sum::<f64>()
+        });
+        (self.base + sum, ideal)
+    }
+
+    /// The numbers with the largest difference between the sum and a multiple of the ideal: from the
+    /// highest level down, the best for each number of documents that reach the level or less.
+    fn best_at(&self, multiple: f64) -> Vec<usize> {
+        let all = self.weights.len() - 1;
+        let mut above = vec![0.0; all + 1];
+        let mut choices = Vec::with_capacity(self.heights.len());
+        for level in (0..self.heights.len()).rev() {
+            let (mut best, mut best_count) = (f64::NEG_INFINITY, 0);
+            let mut chosen = Vec::with_capacity(all + 1);
+            for (count, above) in above.iter_mut().enumerate() {
+                let ideal = self.ideal.map_or(0.0, |ideal| ideal.by_level[level][count]);
+                let sum = self.heights[level] * self.weights[count];
+                let value = self.sign * (sum - multiple * ideal) + *above;
+                if value > best {
+                    (best, best_count) = (value, count);
+                }
+                *above = best;
+                chosen.push(best_count);
+            }
+            choices.push(chosen);
+        }
+        let mut most = all;
+        let counts = choices.iter().rev().map(|chosen| {
+            most = chosen[most];
+            most
+        });
+        counts.collect()
+    }
+}

@@ -1,0 +1,207 @@
+//! The parameters of measures.
+
+use super::query::{Query, real};
+use crate::memory::Vec;
+use crate::number::log2::log2;
+
+/// The gain of a grade.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Gain {
+    /// The grade itself.
+    Linear,
+    /// 2^grade − 1.
+    Exp2,
+    /// 1 for a grade above 0, else 0.
+    Binary,
+    /// By grade; pairs of grade and gain, grades ascending.
+    Table(Vec<(f64, f64)>),
+}
+
+impl Gain {
+    pub(super) fn of(&self, grade: f64) -> f64 {
+        match self {
+            Self::Linear => grade,
+            Self::Exp2 => exp2(grade) - 1.0,
+            Self::Binary => f64::from(u8::from(grade > 0.0)),
+            Self::Table(pairs) => pairs
+                .binary_search_by(|pair| pair.0.total_cmp(&grade))
+                .map_or(0.0, |index| pairs[index].1),
+        }
+    }
+}
+
+/// 2 to a power, exact for integers.
+pub(super) fn exp2(power: f64) -> f64 {
+    if power.fract() == 0.0 && (-1022.0..=1023.0).contains(&power) {
+        #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // a biased exponent
+        return f64::from_bits(((power + 1023.0) as u64) << 52);
+    }
+    power.exp2()
+}
+
+/// What a rank divides its gain by.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Discount {
+    /// log2(rank + 1).
+    Log2,
+    /// The logarithm of rank + 1 to a base.
+    Log(f64),
+    /// max(1, logarithm of the rank to a base): Järvelin and Kekäläinen's own.
+    JarvelinKekalainen(f64),
+    /// The rank.
+    Reciprocal,
+    /// rank + 1.
+    Linear,
+    /// The rank to a power.
+    Zipf(f64),
+    /// Weights by rank, multiplied; ranks after the last have none.
+    Table(Vec<f64>),
+}
+
+impl Discount {
+    pub(super) fn apply(&self, gain: f64, rank: usize) -> f64 {
+        match self {
+            Self::Table(weights) => weights.get(rank - 1).map_or(0.0, |weight| gain * weight),
+            _ => gain / self.divisor(rank),
+        }
+    }
+
+    /// What a rank divides by; weights multiply, and divide by nothing.
+    fn divisor(&self, rank: usize) -> f64 {
+        match self {
+            Self::Log2 => log2(rank + 1),
+            Self::Log(base) => log2(rank + 1) / log2_of(*base),
+            Self::JarvelinKekalainen(base) => (log2(rank) / log2_of(*base)).max(1.0),
+            Self::Reciprocal => real(rank),
+            Self::Linear => real(rank + 1),
+            Self::Zipf(power) => real(rank).powf(*power),
+            Self::Table(_) => 1.0,
+        }
+    }
+
+    /// What the first ranks down to a cutoff divide by, which is faster known than computed.
+    pub(super) fn divisors(&self, k: usize) -> Vec<f64> {
+        let known = if matches!(self, Self::Table(_)) { 0 } else { k.min(KNOWN_DIVISORS) };
+        (1..=known).map(|rank| self.divisor(rank)).collect()
+    }
+}
+
+/// So many ranks are worth remembering what they divide by.
+const KNOWN_DIVISORS: usize = 128;
+
+#[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // a positive integer
+fn log2_of(base: f64) -> f64 {
+    if base.fract() == 0.0 && (1.0..1e15).contains(&base) {
+        log2(base as usize)
+    } else {
+        base.log2()
+    }
+}
+
+/// Which documents the ideal order is made of, and how far it goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ideal {
+    /// All judged documents of the query, down to the cutoff.
+    Judged,
+    /// The retrieved ones, down to the cutoff.
+    Retrieved,
+    /// All judged documents of the query, whatever the cutoff.
+    Whole,
+    /// A document of gain 1 at each rank down to the cutoff.
+    Slots,
+}
+
+/// The number that a sum over relevant documents is divided by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Denominator {
+    /// All relevant documents, retrieved or not.
+    Relevant,
+    /// As many of them as there are ranks down to the cutoff.
+    Reachable,
+    /// The cutoff.
+    Cutoff,
+    /// The retrieved documents down to the cutoff.
+    Retrieved,
+    /// The relevant ones among these: a number that varies with the order of a tie.
+    Found,
+}
+
+impl Denominator {
+    /// The number, of which `relevant` is the first kind; none where it varies.
+    pub(super) fn count(self, query: &Query<'_>, k: usize, relevant: usize) -> Option<usize> {
+        match self {
+            Self::Relevant => Some(relevant),
+            Self::Reachable => Some(relevant.min(k)),
+            Self::Cutoff => Some(k),
+            Self::Retrieved => Some(query.retrieved.min(k)),
+            Self::Found => None,
+        }
+    }
+}
+
+/// Parameters of all kernels; each reads those that it knows.
+#[derive(Clone, Debug)]
+pub struct Params {
+    /// Cutoff; none for the whole list.
+    pub k: Option<usize>,
+    /// The smallest grade that is relevant.
+    pub rel: Option<f64>,
+    /// The weight of recall against precision in F.
+    pub beta: f64,
+    /// The persistence of RBP.
+    pub p: f64,
+    /// The recall level of `IPrec`.
+    pub recall: f64,
+    /// The largest grade of ERR and graded RBP.
+    pub max_grade: f64,
+    /// Whether RBP takes gains from grades.
+    pub graded: bool,
+    /// Gains of grades.
+    pub gain: Gain,
+    /// Discounts of ranks.
+    pub discount: Discount,
+    /// What the ideal order is made of.
+    pub ideal: Ideal,
+    /// What AP, precision and recall divide by; none for what each usually does.
+    pub denominator: Option<Denominator>,
+    /// Whether negative grades have a gain; else they have none.
+    pub negative_gain: bool,
+    /// Whether nDCG is taken between the worst order and the best.
+    pub min_max: bool,
+    /// The gain of a retrieved document without a judgment.
+    pub unjudged_gain: f64,
+    /// The gain at each rank after the end of a list that is shorter than the cutoff.
+    pub missing_gain: f64,
+}
+
+impl Default for Params {
+    fn default() -> Self {
+        Self {
+            k: None,
+            rel: None,
+            beta: 1.0,
+            p: 0.8,
+            recall: 0.0,
+            max_grade: 4.0,
+            graded: false,
+            gain: Gain::Linear,
+            discount: Discount::Log2,
+            ideal: Ideal::Judged,
+            denominator: None,
+            negative_gain: false,
+            min_max: false,
+            unjudged_gain: 0.0,
+            missing_gain: 0.0,
+        }
+    }
+}
+
+impl Params {
+    pub(super) fn cutoff(&self) -> usize {
+        self.k.unwrap_or(usize::MAX)
+    }
+
+    pub(super) fn least_relevant(&self) -> f64 {
+        self.rel.unwrap_or(1.0)
+    }
+}

@@ -1,0 +1,131 @@
+//! One ranked query, which is all that a measure sees.
+
+/// One query, ranked: all that a measure depends on.
+#[derive(Clone, Copy, Debug)]
+pub struct Query<'a> {
+    /// 1-based ranks of the retrieved documents that are judged, ascending. Where ties are averaged,
+    /// tied documents all stand at the first rank of their tie.
+    pub ranks: &'a [u32],
+    /// Their grades.
+    pub grades: &'a [f64],
+    /// Ties to be averaged over, in order; only those with judged documents.
+    pub ties: &'a [Tie],
+    /// How many documents were retrieved.
+    pub retrieved: usize,
+    /// The grades of all judged documents, retrieved or not, largest first.
+    pub ideal: &'a [f64],
+}
+
+/// Documents of one score, any order of which is as likely as any other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Tie {
+    /// The first of its ranks.
+    pub first: u32,
+    /// How many documents it has, judged or not.
+    pub size: u32,
+}
+
+/// One rank and the document at it, or the ranks of a tie and the judged documents in it.
+#[derive(Clone, Copy, Debug)]
+pub struct Place<'a> {
+    /// The first rank.
+    pub first: usize,
+    /// How many ranks it has.
+    pub size: usize,
+    /// The grades of its judged documents.
+    pub grades: &'a [f64],
+}
+
+impl Place<'_> {
+    /// How many of its ranks are among the first `k`.
+    pub(super) fn within(&self, k: usize) -> usize {
+        self.size.min(k.saturating_add(1).saturating_sub(self.first))
+    }
+
+    /// Its ranks among the first `k`.
+    pub(super) fn ranks(&self, k: usize) -> impl Iterator<Item = usize> {
+        self.first..self.first + self.within(k)
+    }
+
+    /// How many of its documents are relevant.
+    pub(super) fn relevant(&self, rel: f64) -> usize {
+        self.grades.iter().filter(|&&grade| grade >= rel).count()
+    }
+
+    /// How many of `count` of its documents are expected among the first `k`.
+    pub(super) fn expected_within(&self, count: usize, k: usize) -> f64 {
+        let within = self.within(k);
+        if within == self.size { real(count) } else { real(count) * real(within) / real(self.size) }
+    }
+}
+
+impl<'a> Query<'a> {
+    /// Nothing retrieved, and nothing judged.
+    pub const EMPTY: Self = Self { ranks: &[], grades: &[], ties: &[], retrieved: 0, ideal: &[] };
+
+    /// How many judged documents are relevant, retrieved or not.
+    pub(super) fn relevant(&self, rel: f64) -> usize {
+        self.ideal.partition_point(|&grade| grade >= rel)
+    }
+
+    /// The places of the judged documents among the first `k`, in order.
+    pub fn places(&self, k: usize) -> impl Iterator<Item = Place<'a>> {
+        let Self { ranks, grades, ties, .. } = *self;
+        let (mut at, mut next_tie) = (0, 0);
+        std::iter::from_fn(move || {
+            let first = *ranks.get(at)?;
+            if first as usize > k {
+                return None;
+            }
+            let from = at;
+            let tie = ties.get(next_tie).filter(|tie| tie.first == first);
+            if tie.is_some() {
+                next_tie += 1;
+                at += ranks[from..].iter().take_while(|&&rank| rank == first).count();
+            } else {
+                at += 1;
+            }
+            let size = tie.map_or(1, |tie| tie.size as usize);
+            Some(Place { first: first as usize, size, grades: &grades[from..at] })
+        })
+    }
+
+    /// The places of the relevant documents among the first `k`, and how many each has.
+    pub(super) fn relevant_places(
+        &self,
+        k: usize,
+        rel: f64,
+    ) -> impl Iterator<Item = (Place<'a>, usize)> {
+        let counted = self.places(k).map(move |place| (place, place.relevant(rel)));
+        counted.filter(|&(_, relevant)| relevant > 0)
+    }
+
+    /// How many judged documents are expected among the first `k`, as a whole number.
+    #[must_use]
+    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // at most the ranks there are
+    pub fn judged_within(&self, k: usize) -> usize {
+        if self.ties.is_empty() {
+            return self.ranks.partition_point(|&rank| rank as usize <= k);
+        }
+        let judged = self.places(k).map(|place| place.expected_within(place.grades.len(), k));
+        judged.fold(0.0, |sum: f64, count| sum + count).round() as usize
+    }
+
+    /// How many relevant documents were retrieved.
+    pub(super) fn found(&self, rel: f64) -> usize {
+        self.grades.iter().filter(|&&grade| grade >= rel).count()
+    }
+
+    /// How many relevant documents are expected among the first `k`.
+    pub(super) fn expected_relevant(&self, k: usize, rel: f64) -> f64 {
+        let expected =
+            self.relevant_places(k, rel).map(|(place, count)| place.expected_within(count, k));
+        expected.fold(0.0, |sum, count| sum + count)
+    }
+}
+
+/// A count as the number it is divided by.
+#[allow(clippy::cast_precision_loss)] // counts stay far below 2^53
+pub(super) fn real(count: usize) -> f64 {
+    count as f64
+}

@@ -1,0 +1,279 @@
+//! Decimal text to the nearest double: a short exact path for what scores look like, a library
+//! for the rest. Only plain decimal notation is a number here: no hexadecimal, no underscores, no
+//! `inf`, no `nan`.
+
+use crate::memory::Vec;
+
+/// Why a field is not a number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NotANumber {
+    /// It reads `nan`.
+    Nan,
+    /// It reads `inf` or `infinity`.
+    Infinite,
+    /// A number too large for a double.
+    Overflow,
+    /// A comma where the decimal point belongs.
+    DecimalComma,
+    /// Anything else.
+    Text,
+}
+
+/// 10^0 … 10^22, all exact.
+const POWERS_OF_TEN: [f64; 23] = [
+    1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16,
+    1e17, 1e18, 1e19, 1e20, 1e21, 1e22,
+];
+/// Integers up to here are doubles.
+const EXACT: u64 = 1 << 53;
+
+/// Reads a decimal number, rounded to the nearest double.
+///
+/// # Errors
+/// Says what the text is, where it is no finite decimal number.
+#[inline]
+pub fn parse(text: &[u8]) -> Result<f64, NotANumber> {
+    if let Some(value) = parse_at_once(text) {
+        return Ok(value);
+    }
+    parse_short(text).map_or_else(|| parse_any(text), Ok)
+}
+
+/// Every byte of a word the same.
+const fn repeat(byte: u8) -> u64 {
+    u64::from_le_bytes([byte; 8])
+}
+
+/// As [`parse_short`], for 8 to 16 characters with the point among the last seven but one: what
+/// rankers print. The last eight characters are taken as one word.
+#[inline]
+#[allow(clippy::cast_precision_loss)] // at most 10^15
+fn parse_at_once(text: &[u8]) -> Option<f64> {
+    let (head, tail) = text.split_last_chunk::<8>()?;
+    let tail = u64::from_le_bytes(*tail);
+    let off_point = tail ^ repeat(b'.');
+    let points = off_point.wrapping_sub(repeat(1)) & !off_point & repeat(0x80);
+    // Bits before the lowest mark are those of the characters before the first point.
+    let whole_bits = points.trailing_zeros() & !7;
+    if whole_bits >= 56 || head.len() > 8 {
+        return None;
+    }
+    // The characters before the point move up onto it, and a zero follows into their place.
+    let behind = tail >> (whole_bits + 8) << (whole_bits + 8);
+    let before = tail & ((1 << whole_bits) - 1);
+    let digits = behind | (before << 8) | u64::from(b'0');
+    let (is_negative, head) = match head.split_first() {
+        Some((b'-', rest)) => (true, rest),
+        _ => (false, head),
+    };
+    let mut mantissa = 0;
+    for &byte in head {
+        let digit = byte.wrapping_sub(b'0');
+        if digit > 9 {
+            return None;
+        }
+        mantissa = mantissa * 10 + u64::from(digit);
+    }
+    // A signed integer becomes a double in one instruction.
+    let mantissa = (mantissa * 10_000_000 + eight_digits(digits)?).cast_signed();
+    let value = mantissa as f64 / POWERS_OF_TEN[(56 - whole_bits as usize) / 8];
+    Some(if is_negative { -value } else { value })
+}
+
+/// The number that eight digits write, the first in the lowest byte.
+#[inline]
+fn eight_digits(text: u64) -> Option<u64> {
+    let high = repeat(0xf0);
+    let beyond =
+        (text & high) ^ repeat(b'0') | (text.wrapping_add(repeat(6)) & high) ^ repeat(b'0');
+    if beyond != 0 {
+        return None;
+    }
+    // Pairs, then fours, then all eight: two multiplications carry the last two steps.
+    let digits = text & repeat(0x0f);
+    let pairs = digits * 10 + (digits >> 8);
+    let even = (pairs & 0x0000_00ff_0000_00ff).wrapping_mul(100 + (1_000_000 << 32));
+    let odd = ((pairs >> 16) & 0x0000_00ff_0000_00ff).wrapping_mul(1 + (10_000 << 32));
+    Some(even.wrapping_add(odd) >> 32)
+}
+
+/// `digits[.digits]` of at most 18 digits whose value and power of ten are exact doubles, so that
+/// one division rounds correctly (Clinger, 1990).
+#[inline]
+#[allow(clippy::cast_precision_loss)] // at most 2^53
+fn parse_short(text: &[u8]) -> Option<f64> {
+    let (negative, digits) = match text.split_first()? {
+        (b'-', rest) => (true, rest),
+        _ => (false, text),
+    };
+    if digits.len() > 19 {
+        return None;
+    }
+    let mut mantissa = 0_u64;
+    let mut point = digits.len();
+    for (index, &byte) in digits.iter().enumerate() {
+        let digit = byte.wrapping_sub(b'0');
+        if digit < 10 {
+            mantissa = mantissa * 10 + u64::from(digit);
+        } else if byte == b'.' && point == digits.len() {
+            point = index;
+        } else {
+            return None;
+        }
+    }
+    let fraction = digits.len() - point;
+    if mantissa > EXACT || digits.len() <= usize::from(fraction > 0) {
+        return None;
+    }
+    let value = mantissa as f64 / POWERS_OF_TEN[fraction.saturating_sub(1)];
+    Some(if negative { -value } else { value })
+}
+
+fn parse_any(text: &[u8]) -> Result<f64, NotANumber> {
+    if !is_decimal(text) {
+        return Err(name_mistake(text));
+    }
+    let value = fast_float2::parse::<f64, _>(text).map_err(|_| NotANumber::Text)?;
+    if value.is_finite() { Ok(value) } else { Err(NotANumber::Overflow) }
+}
+
+fn without_sign(text: &[u8]) -> &[u8] {
+    match text.split_first() {
+        Some((b'+' | b'-', rest)) => rest,
+        _ => text,
+    }
+}
+
+fn skip_digits(text: &[u8]) -> (usize, &[u8]) {
+    let count = text.iter().take_while(|byte| byte.is_ascii_digit()).count();
+    (count, &text[count..])
+}
+
+/// `[+-] digits [. digits] [e [+-] digits]`, with a digit before or after the point.
+fn is_decimal(text: &[u8]) -> bool {
+    let (whole, mut rest) = skip_digits(without_sign(text));
+    let mut fraction = 0;
+    if let Some((b'.', after)) = rest.split_first() {
+        (fraction, rest) = skip_digits(after);
+    }
+    if whole + fraction == 0 {
+        return false;
+    }
+    match rest.split_first() {
+        None => true,
+        Some((b'e' | b'E', exponent)) => {
+            let (digits, rest) = skip_digits(without_sign(exponent));
+            digits > 0 && rest.is_empty()
+        }
+        Some(_) => false,
+    }
+}
+
+fn name_mistake(text: &[u8]) -> NotANumber {
+    let word = without_sign(text);
+    if word.eq_ignore_ascii_case(b"nan") {
+        return NotANumber::Nan;
+    }
+    if word.eq_ignore_ascii_case(b"inf") || word.eq_ignore_ascii_case(b"infinity") {
+        return NotANumber::Infinite;
+    }
+    let with_point: Vec<u8> =
+        text.iter().map(|&byte| if byte == b',' { b'.' } else { byte }).collect();
+    if text.contains(&b',') && is_decimal(&with_point) {
+        return NotANumber::DecimalComma;
+    }
+    NotANumber::Text
+}
+
+/// Room for the decimal text of an integer.
+#[derive(Debug, Default)]
+pub struct Decimal([u8; 20]);
+
+impl Decimal {
+    #[allow(clippy::cast_possible_truncation)] // digits
+    /// The decimal text of an integer.
+    pub fn write(&mut self, value: i64) -> &[u8] {
+        let mut rest = value.unsigned_abs();
+        let mut at = self.0.len();
+        loop {
+            at -= 1;
+            self.0[at] = b'0' + (rest % 10) as u8;
+            rest /= 10;
+            if rest == 0 {
+                break;
+            }
+        }
+        if value < 0 {
+            at -= 1;
+            self.0[at] = b'-';
+        }
+        &self.0[at..]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn mistakes_are_told_apart() {
+        for (text, mistake) in [
+            ("nan", NotANumber::Nan),
+            ("-NaN", NotANumber::Nan),
+            ("inf", NotANumber::Infinite),
+            ("-Infinity", NotANumber::Infinite),
+            ("1e999", NotANumber::Overflow),
+            ("2,5", NotANumber::DecimalComma),
+            ("1,234.5", NotANumber::Text),
+            ("", NotANumber::Text),
+            (".", NotANumber::Text),
+            ("-", NotANumber::Text),
+            ("1_0", NotANumber::Text),
+            ("0x1p3", NotANumber::Text),
+            ("1e", NotANumber::Text),
+            ("1.2.3", NotANumber::Text),
+            ("١", NotANumber::Text),
+        ] {
+            assert_eq!(parse(text.as_bytes()), Err(mistake), "{text}");
+        }
+    }
+
+    #[test]
+    fn unusual_spellings_are_numbers() {
+        for (text, value) in
+            [("+1", 1.0_f64), ("01", 1.0), ("-0", -0.0), ("1.", 1.0), (".5", 0.5), ("1E-2", 0.01)]
+        {
+            assert_eq!(parse(text.as_bytes()).map(f64::to_bits), Ok(value.to_bits()), "{text}");
+        }
+        assert_eq!(parse(b"1e-320"), Ok(1e-320));
+        assert_eq!(parse(&[b'9'; 40]), Ok(1e40));
+    }
+
+    proptest! {
+        #[test]
+        fn it_agrees_with_the_standard_library(text in "-?[0-9]{1,19}(\\.[0-9]{0,19})?(e-?[0-9]{1,2})?") {
+            prop_assert_eq!(parse(text.as_bytes()), Ok(text.parse::<f64>().unwrap()));
+        }
+
+        #[test]
+        fn short_forms_agree_too(text in "-?[0-9]{0,9}\\.[0-9]{0,9}") {
+            match text.parse::<f64>() {
+                Ok(value) => prop_assert_eq!(parse(text.as_bytes()), Ok(value)),
+                Err(_) => prop_assert!(parse(text.as_bytes()).is_err()),
+            }
+        }
+
+        #[test]
+        fn taking_eight_at_once_changes_nothing(text in "[-+.0-9x/:]{1,2}[.0-9]{5,14}[.0-9x/:]") {
+            if let Some(value) = parse_at_once(text.as_bytes()) {
+                prop_assert_eq!(Some(value), parse_short(text.as_bytes()));
+            }
+        }
+
+        #[test]
+        fn any_bytes_are_a_number_or_a_mistake(text in prop::collection::vec(any::<u8>(), 0..30)) {
+            let _ = parse(&text);
+        }
+    }
+}

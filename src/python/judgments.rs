@@ -1,0 +1,164 @@
+//! The Python class `Judgments`.
+
+use std::num::NonZero;
+use std::sync::Arc;
+
+use pyo3::prelude::*;
+
+use super::cells::Numbers;
+use super::errors::to_python;
+use super::input::{Source, input};
+use super::objects::{Number, each_row, entries, read_id, read_number, read_query};
+use super::texts::{NoteRows, names, text};
+use super::watch::Watch;
+use super::{choices, table};
+use crate::error::show;
+use crate::ids::interner::Ids;
+use crate::memory::{self, Vec, guard};
+use crate::notes::{Note, Notes};
+use crate::qrels::judgments;
+
+/// The judgments of many queries.
+#[pyclass(frozen, module = "rankscope._core")]
+pub struct Judgments(pub(super) Arc<judgments::Judgments>);
+
+#[pymethods]
+impl Judgments {
+    #[staticmethod]
+    fn from_path(
+        py: Python<'_>,
+        source: Source,
+        encoding: &str,
+        duplicates: &str,
+        progress: Option<Py<PyAny>>,
+    ) -> PyResult<Self> {
+        guard(|| {
+            let input = input(py, source, encoding)?;
+            let duplicates = choices::duplicates(duplicates)?;
+            let read = Watch::new(progress)
+                .run(py, |watch| judgments::Judgments::read(&input, duplicates, watch))?;
+            Ok(Self(Arc::new(read)))
+        })
+    }
+
+    /// From a mapping of query to a mapping of document to grade.
+    #[staticmethod]
+    fn from_dict(qrels: &Bound<'_, PyAny>, duplicates: &str) -> PyResult<Self> {
+        guard(|| {
+            let py = qrels.py();
+            let mut notes = Notes::default();
+            let mut builder = judgments::Builder::default();
+            let mut queries = Ids::default();
+            let mut line = 0;
+            for (query, docs) in entries(qrels, "qrels", "a mapping of query to its documents")? {
+                py.check_signals()?;
+                let query = read_query(&query, "qrels", &mut queries, &mut notes)?;
+                let place = format!("qrels[{:?}]", show(&query));
+                builder.add_query(&query);
+                for (doc, grade) in entries(&docs, &place, "a mapping of document to grade")? {
+                    line += 1;
+                    let doc = read_id(&doc, &place, &mut notes)?;
+                    let place = || format!("{place}[{:?}]", show(&doc));
+                    let grade = read_number(&grade, Number::Grade, place)?;
+                    note_negative(grade, line, &mut notes);
+                    builder
+                        .add(&query, &doc, grade, line)
+                        .map_err(|error| to_python(py, &error))?;
+                }
+            }
+            Self::finish(py, builder, duplicates, notes)
+        })
+    }
+
+    /// From rows of query, document and grade.
+    #[staticmethod]
+    fn from_rows(rows: &Bound<'_, PyAny>, duplicates: &str) -> PyResult<Self> {
+        guard(|| {
+            let py = rows.py();
+            let mut notes = Notes::default();
+            let mut builder = judgments::Builder::default();
+            each_row(
+                rows,
+                "qrels",
+                &mut notes,
+                Number::Grade,
+                |query, doc, grade, line, notes| {
+                    note_negative(grade, line, notes);
+                    builder.add(query, doc, grade, line).map_err(|error| to_python(py, &error))
+                },
+            )?;
+            Self::finish(py, builder, duplicates, notes)
+        })
+    }
+
+    /// From columns of queries, documents and grades.
+    #[staticmethod]
+    fn from_columns(
+        py: Python<'_>,
+        queries: table::Ids,
+        docs: table::Ids,
+        grades: Numbers,
+        duplicates: &str,
+    ) -> PyResult<Self> {
+        guard(|| {
+            let threads = std::thread::available_parallelism().map_or(1, NonZero::get);
+            let (queries, docs, grades) = (queries.view(py)?, docs.view(py)?, grades.view()?);
+            let duplicates = choices::duplicates(duplicates)?;
+            let made = py.detach(|| {
+                judgments::Judgments::from_columns(
+                    queries.column(),
+                    docs.column(),
+                    &grades,
+                    duplicates,
+                    threads,
+                )
+            });
+            made.map(|made| Self(Arc::new(made)))
+                .map_err(|error| to_python(py, &error.file("qrels")))
+        })
+    }
+
+    /// The identifiers of the queries, in first-seen order.
+    fn query_ids(&self) -> PyResult<Vec<String>> {
+        guard(|| Ok(names(self.0.axis())))
+    }
+
+    fn find(&self, query: &str) -> Option<usize> {
+        self.0.find_query(query.as_bytes())
+    }
+
+    /// The judged documents of a query by its number, and their grades, in no order.
+    fn documents(&self, query: usize) -> PyResult<Vec<(String, f64)>> {
+        guard(|| {
+            let documents = self.0.documents(query);
+            Ok(documents.iter().map(|(doc, grade)| (text(doc), *grade)).collect())
+        })
+    }
+
+    /// The different grades, ascending.
+    fn grades(&self) -> PyResult<Vec<f64>> {
+        guard(|| Ok(memory::copy(self.0.axis().grades())))
+    }
+
+    fn notes(&self) -> NoteRows {
+        self.0.notes().iter().collect()
+    }
+}
+
+impl Judgments {
+    fn finish(
+        py: Python<'_>,
+        builder: judgments::Builder,
+        duplicates: &str,
+        notes: Notes,
+    ) -> PyResult<Self> {
+        let made = builder.finish(choices::duplicates(duplicates)?, notes);
+        Ok(Self(Arc::new(made.map_err(|error| to_python(py, &error.file("qrels")))?)))
+    }
+}
+
+fn note_negative(grade: f64, line: u64, notes: &mut Notes) {
+    if grade < 0.0 {
+        notes.add(Note::NegativeGrades, (0, line));
+    }
+}

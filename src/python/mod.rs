@@ -1,0 +1,83 @@
+//! The Python module `rankscope._core`.
+
+#![allow(missing_docs)] // `_core.pyi` documents what Python sees
+#![allow(clippy::needless_pass_by_value)] // Python hands arguments over
+
+mod cells;
+mod choices;
+mod column;
+mod errors;
+mod evaluation;
+mod explain;
+mod input;
+mod judgments;
+mod logged;
+mod matrix;
+mod objects;
+mod plan;
+mod rankings;
+mod reserve;
+mod run;
+mod sums;
+mod table;
+mod table_stream;
+mod texts;
+mod vectors;
+mod watch;
+
+use std::sync::atomic::{AtomicI64, Ordering};
+
+use pyo3::exceptions::PyImportError;
+use pyo3::ffi;
+use pyo3::prelude::*;
+
+use self::column::Column;
+use self::evaluation::{Evaluation, interval_of_mean, t_quantile};
+use self::explain::{audit_ties, bound, bound_difference, find_regrets};
+use self::judgments::Judgments;
+use self::logged::{find_shown, unpack_pieces};
+use self::matrix::mean_of_rows;
+use self::plan::Plan;
+use self::rankings::Rankings;
+use self::run::{Run, evaluate_dict, evaluate_path, evaluate_run};
+use self::sums::{add_sums, fsum, log2, merge_sums, round_sums, sum_groups};
+use self::table_stream::TableStream;
+
+#[pymodule]
+mod _core {
+    use pyo3::prelude::*;
+
+    use crate::memory::Vec;
+
+    #[pymodule_export]
+    use super::{
+        Column, Evaluation, Judgments, Plan, Rankings, Run, TableStream, add_sums, audit_ties,
+        bound, bound_difference, evaluate_dict, evaluate_path, evaluate_run, find_regrets,
+        find_shown, fsum, interval_of_mean, log2, mean_of_rows, merge_sums, round_sums, sum_groups,
+        t_quantile, unpack_pieces,
+    };
+
+    #[pymodule_init]
+    fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        super::refuse_another()?;
+        module.add("__version__", env!("CARGO_PKG_VERSION"))?;
+        let kernels: Vec<_> = crate::kernels::kernels().map(|(name, _)| name).collect();
+        module.add("KERNELS", pyo3::types::PyTuple::new(module.py(), &kernels[..])?)
+    }
+}
+
+static FIRST: AtomicI64 = AtomicI64::new(-1);
+
+/// Refuses any interpreter but the first that asks: the classes of the module are shared by the
+/// whole process, and would outlive a second one.
+#[allow(unsafe_code)] // only the C API knows the id of an interpreter
+fn refuse_another() -> PyResult<()> {
+    // SAFETY: the caller is an interpreter that imports the module, so there is one, and it is held.
+    let this = unsafe { ffi::PyInterpreterState_GetID(ffi::PyInterpreterState_Get()) };
+    match FIRST.compare_exchange(-1, this, Ordering::Relaxed, Ordering::Relaxed) {
+        Err(first) if first != this => Err(PyImportError::new_err(
+            "rankscope runs in one interpreter of a process, and another has loaded it already",
+        )),
+        _ => Ok(()),
+    }
+}

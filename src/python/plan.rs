@@ -1,0 +1,83 @@
+//! The Python class `Plan`.
+
+use std::num::NonZero;
+use std::sync::Arc;
+
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+
+use super::choices;
+use super::errors::to_python;
+use crate::evaluate::plan::{self, Measure};
+use crate::kernels::{self, Gains};
+use crate::memory::{Vec, guard};
+
+/// What to evaluate, and how.
+#[pyclass(frozen, module = "rankscope._core")]
+pub struct Plan(pub(super) Arc<plan::Plan>);
+
+#[derive(FromPyObject)]
+struct MeasureRow<'py>(String, String, Bound<'py, PyDict>, bool, (String, Option<f64>));
+
+#[pymethods]
+impl Plan {
+    #[new]
+    fn new(
+        measures: Vec<MeasureRow<'_>>,
+        policy: &Bound<'_, PyDict>,
+        duplicates: &str,
+        score_type: &str,
+        cutoffs: Vec<Option<usize>>,
+        weights: Option<Vec<f64>>,
+    ) -> PyResult<Self> {
+        guard(|| {
+            let py = policy.py();
+            let policy = choices::read_policy(policy)?;
+            let measures = measures.into_iter().map(
+                |MeasureRow(name, kernel, params, judged_only, aggregate)| {
+                    let params = choices::read_params(&params, &policy)?;
+                    let kernel =
+                        kernels::make(&kernel, &params).map_err(|error| to_python(py, &error))?;
+                    let aggregate = choices::aggregate(&aggregate.0, aggregate.1)?;
+                    Ok(Measure { name, kernel: kernel.into(), judged_only, aggregate })
+                },
+            );
+            Ok(Self(Arc::new(plan::Plan {
+                measures: measures.collect::<PyResult<_>>()?,
+                cutoffs: cutoffs.into_iter().map(|k| k.unwrap_or(usize::MAX)).collect(),
+                policy,
+                duplicates: choices::duplicates(duplicates)?,
+                score_type: choices::score_type(score_type)?,
+                weights,
+            })))
+        })
+    }
+
+    /// The gain of each grade, NaN being unjudged, where a measure is made of gains.
+    fn gains(&self, measure: usize, grades: Vec<f64>) -> PyResult<Option<Vec<f64>>> {
+        guard(|| {
+            let of = self.gains_of(measure);
+            Ok(of.map(|of| grades.into_iter().map(|grade| of.of_document(grade)).collect()))
+        })
+    }
+
+    /// What each gain is worth at its rank, where a measure is made of gains.
+    fn discounted(
+        &self,
+        measure: usize,
+        gains: Vec<f64>,
+        ranks: Vec<NonZero<usize>>,
+    ) -> PyResult<Option<Vec<f64>>> {
+        guard(|| {
+            let pairs = gains.into_iter().zip(ranks);
+            let of = self.gains_of(measure);
+            Ok(of.map(|of| pairs.map(|(gain, rank)| of.discount(gain, rank.get())).collect()))
+        })
+    }
+}
+
+impl Plan {
+    fn gains_of(&self, measure: usize) -> Option<&Gains> {
+        self.0.measures.get(measure)?.kernel.gains()
+    }
+}

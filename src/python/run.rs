@@ -1,0 +1,175 @@
+//! The Python class `Run`, and functions that evaluate a run from a file, from memory or from a mapping.
+
+use pyo3::prelude::*;
+
+use super::choices;
+use super::errors::to_python;
+use super::evaluation::Evaluation;
+use super::input::{Source, input};
+use super::judgments::Judgments;
+use super::objects::{Number, each_row, entries, read_query, with_list};
+use super::plan::Plan;
+use super::watch::Watch;
+use crate::error::Error;
+use crate::evaluate::scorer::Scorer;
+use crate::evaluate::stream;
+use crate::ids::interner::Ids;
+use crate::ids::vocabulary::Vocabulary;
+use crate::memory::{guard, vec};
+use crate::notes::{Note, Notes};
+use crate::rank::run;
+use crate::text::trec::{List, Row};
+use crate::watch;
+
+/// A run held in memory.
+#[pyclass(frozen, module = "rankscope._core")]
+pub struct Run {
+    pub(super) run: run::Run,
+    /// What messages call it.
+    pub(super) name: String,
+}
+
+#[pymethods]
+impl Run {
+    #[staticmethod]
+    fn from_path(
+        py: Python<'_>,
+        source: Source,
+        encoding: &str,
+        score_type: &str,
+        duplicates: &str,
+        progress: Option<Py<PyAny>>,
+    ) -> PyResult<Self> {
+        guard(|| {
+            let input = input(py, source, encoding)?;
+            let (score_type, duplicates) =
+                (choices::score_type(score_type)?, choices::duplicates(duplicates)?);
+            let work =
+                |watch: watch::Watch<'_>| run::Run::read(&input, score_type, duplicates, watch);
+            let run = Watch::new(progress).run(py, work)?;
+            Ok(Self { run, name: input.name() })
+        })
+    }
+
+    /// From a mapping of query to a mapping of document to score.
+    #[staticmethod]
+    fn from_dict(lists: &Bound<'_, PyAny>, score_type: &str) -> PyResult<Self> {
+        guard(|| {
+            let score_type = choices::score_type(score_type)?;
+            let mut notes = Notes::default();
+            let mut run = run::Run::default();
+            let mut queries = Ids::default();
+            for (query, docs) in entries(lists, "run", "a mapping of query to its documents")? {
+                lists.py().check_signals()?;
+                let query = read_query(&query, "run", &mut queries, &mut notes)?;
+                with_list(&query, &docs, score_type, &mut notes, |list, _| run.add(list, 0))?;
+            }
+            Self::finish(lists.py(), run, notes)
+        })
+    }
+
+    /// From rows of query, document and score.
+    #[staticmethod]
+    fn from_rows(rows: &Bound<'_, PyAny>, score_type: &str) -> PyResult<Self> {
+        guard(|| {
+            let score_type = choices::score_type(score_type)?;
+            let mut notes = Notes::default();
+            let mut run = run::Run::default();
+            each_row(rows, "run", &mut notes, Number::Score, |query, doc, score, line, _| {
+                run.add_row(query, &Row { doc, score: score_type.round(score), line });
+                Ok(())
+            })?;
+            Self::finish(rows.py(), run, notes)
+        })
+    }
+}
+
+impl Run {
+    fn finish(py: Python<'_>, run: run::Run, notes: Notes) -> PyResult<Self> {
+        let name = "run".to_owned();
+        let made = run.finish(notes).map(|run| Self { run, name });
+        made.map_err(|error| to_python(py, &error.file("run")))
+    }
+}
+
+/// Evaluates a run while reading it.
+#[pyfunction]
+pub fn evaluate_path(
+    py: Python<'_>,
+    judgments: &Judgments,
+    plan: &Plan,
+    source: Source,
+    encoding: &str,
+    threads: usize,
+    progress: Option<Py<PyAny>>,
+) -> PyResult<Evaluation> {
+    guard(|| {
+        let input = input(py, source, encoding)?;
+        let work = |watch: watch::Watch<'_>| {
+            stream::evaluate(&plan.0, &judgments.0, &input, threads, watch)
+        };
+        Watch::new(progress).run(py, work).map(|made| Evaluation::new(made, plan))
+    })
+}
+
+/// Evaluates a run held in memory.
+#[pyfunction]
+pub fn evaluate_run(
+    py: Python<'_>,
+    judgments: &Judgments,
+    plan: &Plan,
+    run: &Run,
+    threads: usize,
+) -> PyResult<Evaluation> {
+    guard(|| {
+        let work = |watch: watch::Watch<'_>| {
+            stream::evaluate_run(&plan.0, &judgments.0, &run.run, threads, watch)
+                .map_err(|error| error.file(&run.name))
+        };
+        Watch::new(None).run(py, work).map(|made| Evaluation::new(made, plan))
+    })
+}
+
+/// Evaluates a mapping of query to a mapping of document to score, list by list where they lie.
+#[pyfunction]
+pub fn evaluate_dict(
+    judgments: &Judgments,
+    plan: &Plan,
+    lists: &Bound<'_, PyAny>,
+) -> PyResult<Evaluation> {
+    guard(|| {
+        let py = lists.py();
+        let asked = plan;
+        let (judgments, plan) = (&judgments.0, &*plan.0);
+        let refuse = |error: Error| to_python(py, &error.file("run"));
+        plan.check(judgments.axis()).map_err(refuse)?;
+        let mut scorer = Scorer::new(plan, judgments.axis());
+        let mut notes = Notes::default();
+        let mut queries = Ids::default();
+        let mut run_only = Ids::default();
+        for (query, docs) in entries(lists, "run", "a mapping of query to its documents")? {
+            py.check_signals()?;
+            let query = read_query(&query, "run", &mut queries, &mut notes)?;
+            let judged = judgments.find_query(&query);
+            if judged.is_none() {
+                run_only.number(&query);
+            }
+            let score = |list: &mut List<'_>, is_distinct: bool| match judged {
+                Some(judged) if is_distinct => {
+                    scorer.score_distinct(judgments, judged, list);
+                    Ok(())
+                }
+                _ if is_distinct => Ok(()),
+                _ => scorer.score(judgments, judged, list),
+            };
+            with_list(&query, &docs, plan.score_type, &mut notes, score)?.map_err(refuse)?;
+        }
+        let dropped = scorer.dropped;
+        let run_only = Vocabulary::Texts(run_only);
+        let mut made =
+            stream::finish_run(plan, judgments.axis(), vec![scorer], &run_only).map_err(refuse)?;
+        made.notes.merge(&notes);
+        made.notes.add_many(Note::DuplicatesResolved, dropped, (0, 0));
+        Ok(Evaluation::new(made, asked))
+    })
+}

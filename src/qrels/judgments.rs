@@ -1,0 +1,450 @@
+//! Judgments: the documents of each query and their grades, indexed for lookup.
+
+use std::borrow::Cow;
+use std::sync::{Arc, OnceLock};
+
+use crate::error::{Error, Kind, Result};
+use crate::ids::folded::Folded;
+use crate::ids::interner::{self, Arena, IdHasher, Ids, Slots};
+use crate::ids::vocabulary::Vocabulary;
+use crate::memory::{self, Vec, vec};
+use crate::notes::{Lines, Note, Notes};
+use crate::number::decimal::Decimal;
+use crate::policy::Duplicates;
+use crate::qrels::axis::{Axis, Names};
+use crate::qrels::duplicates::{judged_twice, resolve};
+use crate::qrels::numbered::{self, Numbered, no_judgments};
+use crate::table::cells::Cells;
+use crate::table::columns::IdColumn;
+use crate::text::blocks::{Block, Blocks};
+use crate::text::source::Input;
+use crate::text::split::Tape;
+use crate::text::trec::{self, is_same};
+use crate::watch::{Event, Watch};
+
+/// The judgments of many queries; immutable. They are kept in the form that they came in, and in the
+/// other one from when it is first asked for.
+#[derive(Debug)]
+pub struct Judgments {
+    axis: Arc<Axis>,
+    by_text: OnceLock<ByText>,
+    by_number: OnceLock<Numbered>,
+    notes: Notes,
+}
+
+/// Judged documents of each query, to be found by their text.
+#[derive(Debug)]
+struct ByText {
+    /// By the offsets of the axis.
+    entries: Vec<Entry>,
+    texts: Arena,
+    /// Each query's table of documents, one after another.
+    slots: Vec<u64>,
+    slot_offsets: Vec<usize>,
+    /// Each query's set of hash classes that have a judged document, one after another: most
+    /// documents of a list are told unjudged by one bit, without touching the larger table.
+    classes: Vec<u64>,
+    class_offsets: Vec<usize>,
+}
+
+/// A judged document: where its identifier is in the arena, and its grade.
+#[derive(Clone, Copy, Debug)]
+struct Entry {
+    text: u32,
+    grade: f64,
+}
+
+impl Judgments {
+    /// Reads qrels; `watch` is told how far it is, and may stop it.
+    ///
+    /// # Errors
+    /// Where the input cannot be read or is not qrels.
+    pub fn read(input: &Input, duplicates: Duplicates, watch: Watch<'_>) -> Result<Self> {
+        let name = input.name();
+        let mut blocks = Blocks::new(input.open(watch)?, watch)?;
+        let mut builder = Builder::default();
+        let mut notes = Notes::default();
+        let mut lines = Lines::default();
+        let mut block = Block::default();
+        let mut tape = Tape::default();
+        let mut before = 0;
+        if blocks.had_bom {
+            notes.add(Note::Bom, (0, 1));
+        }
+        while blocks.next(&mut block, watch).map_err(|error| error.after_lines(before))? {
+            let number = block.number;
+            let add = |query: &[u8], doc: &[u8], grade: f64, line: u64| {
+                builder.add(query, doc, grade, before + line)
+            };
+            let count = trec::read_qrels(block.text(), number, &mut tape, &mut notes, add)
+                .map_err(|error| error.after_lines(before).file(&name))?;
+            lines.set(number, count);
+            before += count;
+            watch(Event::Read(blocks.consumed()))?;
+        }
+        notes.resolve(&lines);
+        builder.finish(duplicates, notes).map_err(|error| error.file(&name))
+    }
+
+    /// The judged queries, in first-seen order, and the grades of each.
+    #[must_use]
+    pub fn axis(&self) -> &Arc<Axis> {
+        &self.axis
+    }
+
+    /// The number of a query, if it is judged.
+    #[inline]
+    #[must_use]
+    pub fn find_query(&self, query: &[u8]) -> Option<usize> {
+        self.axis.find(query)
+    }
+
+    /// The judged documents of one query, ready for many look-ups.
+    #[inline]
+    #[must_use]
+    pub fn of_query(&self, query: usize) -> JudgedQuery<'_> {
+        let offsets = self.axis.offsets();
+        let made = self.by_text();
+        JudgedQuery {
+            entries: &made.entries[offsets[query]..offsets[query + 1]],
+            slots: &made.slots[made.slot_offsets[query]..made.slot_offsets[query + 1]],
+            classes: &made.classes[made.class_offsets[query]..made.class_offsets[query + 1]],
+            texts: &made.texts,
+        }
+    }
+
+    fn by_text(&self) -> &ByText {
+        self.by_text.get_or_init(|| {
+            let mut tables = Tables::with_room(self.axis.len(), self.axis.judged());
+            if let Some(numbered) = self.by_number.get() {
+                tables.add_numbered(numbered, self.axis.offsets());
+            }
+            tables.finish()
+        })
+    }
+
+    /// The same judgments by the numbers of documents.
+    pub fn by_number(&self) -> &Numbered {
+        self.by_number.get_or_init(|| {
+            let Some(ByText { entries, texts, .. }) = self.by_text.get() else {
+                return Numbered::default();
+            };
+            let mut docs = Ids::default();
+            let number = |entry: &Entry| docs.number(texts.get(entry.text as usize));
+            #[allow(clippy::cast_possible_truncation)] // judgments are counted in 32 bits
+            let codes = entries.iter().map(number).map(|code| code as u32).collect();
+            let grades = entries.iter().map(|entry| entry.grade).collect();
+            Numbered { docs: Vocabulary::Texts(docs), codes, grades }
+        })
+    }
+
+    /// The judged documents of one query and their grades, in no order.
+    #[must_use]
+    pub fn documents(&self, query: usize) -> Vec<(Cow<'_, [u8]>, f64)> {
+        let range = self.axis.offsets()[query]..self.axis.offsets()[query + 1];
+        if let Some(ByText { entries, texts, .. }) = self.by_text.get() {
+            let text = |entry: &Entry| Cow::Borrowed(texts.get(entry.text as usize));
+            return entries[range].iter().map(|entry| (text(entry), entry.grade)).collect();
+        }
+        let Numbered { docs, codes, grades } = self.by_number();
+        let texts = codes[range.clone()].iter().map(|&code| docs.get(code as usize));
+        texts.zip(grades[range].iter().copied()).collect()
+    }
+
+    /// What was suspicious but legal.
+    #[must_use]
+    pub fn notes(&self) -> &Notes {
+        &self.notes
+    }
+}
+
+/// The judged documents of one query.
+#[derive(Clone, Copy, Debug)]
+pub struct JudgedQuery<'a> {
+    entries: &'a [Entry],
+    slots: &'a [u64],
+    classes: &'a [u64],
+    texts: &'a Arena,
+}
+
+/// How many classes there are for a judged document.
+const CLASSES: usize = 16;
+
+/// The word of a set of classes in which the class of a hash is, and its bit; other bits of the hash
+/// than those that place it in a table.
+#[allow(clippy::cast_possible_truncation)] // the low bits are what is wanted
+fn class_of(hash: u64, words: usize) -> (usize, u64) {
+    ((hash >> 38) as usize & (words - 1), 1 << (hash >> 32 & 63))
+}
+
+impl JudgedQuery<'_> {
+    /// The grade of a document with its [`IdHasher`] hash, if it is judged.
+    #[inline]
+    #[must_use]
+    pub fn find_document(&self, doc: &[u8], hash: u64) -> Option<f64> {
+        let (word, bit) = class_of(hash, self.classes.len());
+        if self.classes[word] & bit == 0 {
+            return None;
+        }
+        let is_same =
+            |index: usize| is_same(self.texts.get(self.entries[index].text as usize), doc);
+        interner::find(self.slots, hash, is_same).map(|index| self.entries[index].grade)
+    }
+}
+
+/// Collects judgments in any order.
+#[derive(Debug, Default)]
+pub struct Builder {
+    queries: Ids,
+    texts: Arena,
+    rows: Vec<BuilderRow>,
+    last_query: usize,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct BuilderRow {
+    query: u32,
+    text: u32,
+    grade: f64,
+    line: u64,
+}
+
+impl Builder {
+    /// Names a query, so that it is known even if nothing of it is judged.
+    pub fn add_query(&mut self, query: &[u8]) {
+        self.last_query = self.queries.number(query);
+    }
+
+    /// Adds a judgment that was found at a line.
+    ///
+    /// # Errors
+    /// Where there are more than 2^32 judgments.
+    pub fn add(&mut self, query: &[u8], doc: &[u8], grade: f64, line: u64) -> Result<()> {
+        let is_last = self.queries.texts().len() > self.last_query
+            && self.queries.texts().get(self.last_query) == query;
+        if !is_last {
+            self.add_query(query);
+        }
+        let (Ok(text), Ok(query)) =
+            (u32::try_from(self.rows.len()), u32::try_from(self.last_query))
+        else {
+            return Err(Error::new(Kind::Limit, "memory", "expected fewer than 2^32 judgments"));
+        };
+        self.texts.push(doc);
+        self.rows.push(BuilderRow { query, text, grade, line });
+        Ok(())
+    }
+
+    /// Makes the tables.
+    ///
+    /// # Errors
+    /// Where there are no judgments, or one document is judged twice and differently.
+    pub fn finish(self, duplicates: Duplicates, mut notes: Notes) -> Result<Judgments> {
+        let Self { queries, texts, rows, .. } = self;
+        if rows.is_empty() {
+            return Err(no_judgments());
+        }
+        let count = queries.texts().len();
+        let grouped = group_by_query(rows, count);
+        let mut tables = Tables { texts, ..Tables::with_room(count, grouped.rows.len()) };
+        let mut offsets = vec![0];
+        for query in 0..count {
+            let name = queries.texts().get(query);
+            tables.add_query(name, grouped.of_query(query), duplicates, &mut notes)?;
+            offsets.push(tables.entries.len());
+        }
+        let grades = tables.entries.iter().map(|entry| entry.grade).collect();
+        let names = Names::Known(Vocabulary::Texts(queries));
+        let axis = Arc::new(Axis::new(names, offsets, grades, 1));
+        let by_text = OnceLock::from(tables.finish());
+        let mut made = Judgments { axis, by_text, by_number: OnceLock::new(), notes };
+        made.note_equal_ids();
+        Ok(made)
+    }
+}
+
+/// The tables of judgments while they are made.
+struct Tables {
+    texts: Arena,
+    entries: Vec<Entry>,
+    slots: Vec<u64>,
+    slot_offsets: Vec<usize>,
+    classes: Vec<u64>,
+    class_offsets: Vec<usize>,
+    hasher: IdHasher,
+}
+
+impl Tables {
+    fn with_room(queries: usize, judgments: usize) -> Self {
+        Self {
+            texts: Arena::default(),
+            entries: Vec::with_capacity(judgments),
+            slots: Vec::with_capacity(2 * judgments),
+            slot_offsets: vec![0],
+            classes: Vec::with_capacity(queries),
+            class_offsets: vec![0],
+            hasher: IdHasher::default(),
+        }
+    }
+
+    fn finish(self) -> ByText {
+        let Self { texts, entries, slots, slot_offsets, classes, class_offsets, .. } = self;
+        ByText { entries, texts, slots, slot_offsets, classes, class_offsets }
+    }
+
+    /// Makes room for the documents of one more query.
+    fn open_query(&mut self, rows: usize) -> Open {
+        let open = Open {
+            first: self.entries.len(),
+            slots: self.slots.len(),
+            classes: self.classes.len(),
+            words: (CLASSES * rows).div_ceil(64).next_power_of_two(),
+        };
+        self.slots.resize(open.slots + Slots::size_for(rows), 0);
+        self.classes.resize(open.classes + open.words, 0);
+        open
+    }
+
+    /// Adds a document of the open query by the number of its text, or finds it.
+    fn insert(&mut self, open: &Open, text: u32, grade: f64) -> Option<usize> {
+        let doc = self.texts.get(text as usize);
+        let hash = self.hasher.hash(doc);
+        let (word, bit) = class_of(hash, open.words);
+        self.classes[open.classes + word] |= bit;
+        let (entries, texts) = (&self.entries, &self.texts);
+        let is_same = |index: usize| texts.get(entries[open.first + index].text as usize) == doc;
+        let new = entries.len() - open.first;
+        let seen = interner::insert(&mut self.slots[open.slots..], hash, new, is_same);
+        if seen.is_none() {
+            self.entries.push(Entry { text, grade });
+        }
+        seen.map(|index| open.first + index)
+    }
+
+    fn close_query(&mut self) {
+        self.slot_offsets.push(self.slots.len());
+        self.class_offsets.push(self.classes.len());
+    }
+
+    /// Adds all documents of judgments that differ within each query.
+    #[allow(clippy::cast_possible_truncation)] // judgments are counted in 32 bits
+    fn add_numbered(&mut self, numbered: &Numbered, offsets: &[usize]) {
+        let mut room = Decimal::default();
+        for range in offsets.windows(2) {
+            let open = self.open_query(range[1] - range[0]);
+            for place in range[0]..range[1] {
+                let code = numbered.codes[place] as usize;
+                self.texts.push(numbered.docs.write(code, &mut room));
+                self.insert(&open, place as u32, numbered.grades[place]);
+            }
+            self.close_query();
+        }
+    }
+
+    fn add_query(
+        &mut self,
+        query: &[u8],
+        rows: &[BuilderRow],
+        duplicates: Duplicates,
+        notes: &mut Notes,
+    ) -> Result<()> {
+        let open = self.open_query(rows.len());
+        for row in rows {
+            let Some(seen) = self.insert(&open, row.text, row.grade) else { continue };
+            let grade = self.entries[seen].grade;
+            let doc = self.texts.get(row.text as usize);
+            let find_earlier =
+                || rows.iter().find(|&other| self.texts.get(other.text as usize) == doc);
+            let kept = resolve(duplicates, (grade, row.grade), row.line, notes).map_err(|()| {
+                let line = find_earlier().map_or(0, |row| row.line);
+                judged_twice(query, doc, (line, grade), (row.line, row.grade))
+            })?;
+            self.entries[seen].grade = kept;
+        }
+        self.close_query();
+        Ok(())
+    }
+}
+
+/// Where the tables of the query begin to which documents are added.
+struct Open {
+    first: usize,
+    slots: usize,
+    classes: usize,
+    words: usize,
+}
+
+impl Judgments {
+    /// Judgments from columns of queries, documents and grades.
+    ///
+    /// # Errors
+    /// As [`numbered::from_columns`].
+    pub fn from_columns(
+        queries: IdColumn<'_>,
+        docs: IdColumn<'_>,
+        grades: &dyn Cells<f64>,
+        duplicates: Duplicates,
+        threads: usize,
+    ) -> Result<Self> {
+        let (axis, numbered, notes) =
+            numbered::from_columns(queries, docs, grades, duplicates, threads)?;
+        Ok(Self::of_numbers(axis, numbered, notes))
+    }
+
+    /// Judgments of an axis by the numbers of documents, by the offsets of the axis.
+    fn of_numbers(axis: Axis, numbered: Numbered, notes: Notes) -> Self {
+        let is_text = matches!(numbered.docs, Vocabulary::Texts(_));
+        let are_alike = is_text && numbered.docs.count_alike() > 0;
+        let mut made = Self {
+            axis: Arc::new(axis),
+            by_text: OnceLock::new(),
+            by_number: OnceLock::from(numbered),
+            notes,
+        };
+        if are_alike || made.axis.ids().is_some_and(|ids| ids.count_alike() > 0) {
+            made.note_equal_ids();
+        }
+        made
+    }
+
+    /// Notes identifiers that a person would take for one: equal but for case or Unicode form.
+    fn note_equal_ids(&mut self) {
+        let mut folded = Folded::default();
+        let mut equal = 0;
+        if let Some(queries) = self.axis.ids() {
+            equal += queries.count_alike();
+        }
+        for query in 0..self.axis.len() {
+            let JudgedQuery { entries, texts, .. } = self.of_query(query);
+            let docs = entries.iter().map(|entry| texts.get(entry.text as usize));
+            equal += folded.count_alike(docs, entries.len());
+        }
+        self.notes.add_many(Note::EqualAfterNormalisation, equal, (0, 0));
+    }
+}
+
+struct Grouped {
+    rows: Vec<BuilderRow>,
+    offsets: Vec<usize>,
+}
+
+impl Grouped {
+    fn of_query(&self, query: usize) -> &[BuilderRow] {
+        &self.rows[self.offsets[query]..self.offsets[query + 1]]
+    }
+}
+
+/// Brings the rows of each query together, in their order.
+fn group_by_query(mut rows: Vec<BuilderRow>, count: usize) -> Grouped {
+    if !rows.is_sorted_by_key(|row| row.query) {
+        memory::sort_by(&mut rows, |one, other| one.query.cmp(&other.query));
+    }
+    let mut offsets = vec![0; count + 1];
+    for row in &rows {
+        offsets[row.query as usize + 1] += 1;
+    }
+    for query in 0..count {
+        offsets[query + 1] += offsets[query];
+    }
+    Grouped { rows, offsets }
+}

@@ -1,0 +1,8 @@
+//! Judgments: the grades of each query's documents.
+
+pub mod attributes;
+pub mod axis;
+pub mod duplicates;
+pub mod grades;
+pub mod judgments;
+pub mod numbered;

@@ -1,0 +1,202 @@
+//! Matches the retrieved documents of one query to its judgments, and rejects duplicate documents.
+
+use crate::error::{Error, Kind, Result, show};
+use crate::ids::interner::{IdHasher, Slots, insert};
+use crate::memory::Vec;
+use crate::policy::Duplicates;
+use crate::qrels::judgments::Judgments;
+use crate::rank::ranked::Hit;
+use crate::text::trec::{self, List, Row, is_same};
+
+/// Working memory for one list at a time.
+#[derive(Debug, Default)]
+pub struct Joiner {
+    hasher: IdHasher,
+    repeats: Repeats,
+    seen: Slots,
+    /// The judged documents of the last list, in the order of its rows.
+    pub hits: Vec<Hit>,
+    /// How many rows of the last list were dropped as duplicates.
+    pub dropped: u64,
+}
+
+impl Joiner {
+    /// Joins a list. Where duplicates are resolved, the list loses the rows that are not kept.
+    ///
+    /// # Errors
+    /// Where a document occurs twice and that is refused; lines are those of the rows.
+    #[allow(clippy::cast_possible_truncation)] // rows are counted in 32 bits
+    pub fn join(
+        &mut self,
+        judgments: &Judgments,
+        query: Option<usize>,
+        list: &mut List<'_>,
+        duplicates: Duplicates,
+    ) -> Result<()> {
+        self.hits.clear();
+        self.dropped = 0;
+        if trec::is_too_long(list.rows.len()) {
+            return Err(trec::too_many_rows());
+        }
+        let judged = query.map(|query| judgments.of_query(query));
+        self.repeats.reset(list.rows.len());
+        for (index, row) in list.rows.iter().enumerate() {
+            let hash = self.hasher.hash(row.doc);
+            self.repeats.see(index as u32, hash);
+            if let Some(grade) = judged.and_then(|judged| judged.find_document(row.doc, hash)) {
+                self.hits.push(Hit { row: index as u32, grade });
+            }
+        }
+        match self.repeats.find(&list.rows) {
+            None => Ok(()),
+            Some((earlier, later)) if duplicates == Duplicates::Error => {
+                Err(retrieved_twice(list.query, &list.rows[earlier], &list.rows[later]))
+            }
+            Some(_) => self.join_resolved(judgments, query, list, duplicates),
+        }
+    }
+
+    /// Refuses a list with a document that occurs twice.
+    ///
+    /// # Errors
+    /// Where there is one.
+    pub fn check_distinct(&mut self, list: &List<'_>) -> Result<()> {
+        self.repeats.reset(list.rows.len());
+        for (index, row) in (0..).zip(&list.rows) {
+            self.repeats.see(index, self.hasher.hash(row.doc));
+        }
+        match self.repeats.find(&list.rows) {
+            None => Ok(()),
+            Some((earlier, later)) => {
+                Err(retrieved_twice(list.query, &list.rows[earlier], &list.rows[later]))
+            }
+        }
+    }
+
+    /// Joins a list whose documents are known to differ.
+    #[allow(clippy::cast_possible_truncation)] // rows are counted in 32 bits
+    pub fn join_distinct(&mut self, judgments: &Judgments, query: usize, rows: &[Row<'_>]) {
+        let judged = judgments.of_query(query);
+        self.dropped = 0;
+        self.hits.clear();
+        for (index, row) in rows.iter().enumerate() {
+            if let Some(grade) = judged.find_document(row.doc, self.hasher.hash(row.doc)) {
+                self.hits.push(Hit { row: index as u32, grade });
+            }
+        }
+    }
+
+    fn join_resolved(
+        &mut self,
+        judgments: &Judgments,
+        query: Option<usize>,
+        list: &mut List<'_>,
+        duplicates: Duplicates,
+    ) -> Result<()> {
+        self.seen.reset(list.rows.len());
+        let mut kept: Vec<Row<'_>> = Vec::with_capacity(list.rows.len());
+        for &row in &list.rows {
+            let hash = self.hasher.hash(row.doc);
+            let slots = self.seen.as_mut_slice();
+            match insert(slots, hash, kept.len(), |other| kept[other].doc == row.doc) {
+                None => kept.push(row),
+                Some(earlier) if duplicates == Duplicates::Max => {
+                    kept[earlier].score = kept[earlier].score.max(row.score);
+                }
+                Some(_) => {}
+            }
+        }
+        let dropped = (list.rows.len() - kept.len()) as u64;
+        list.rows.clear();
+        list.rows.extend(kept);
+        list.is_sorted = list.rows.is_sorted_by(|above, below| above.score >= below.score);
+        self.join(judgments, query, list, duplicates)?;
+        self.dropped = dropped;
+        Ok(())
+    }
+}
+
+/// Finds documents that occur twice. 64 bits a document tell almost all of them apart, in
+/// memory that stays close to the processor; the few that share a bit are compared.
+#[derive(Debug, Default)]
+struct Repeats {
+    bits: Vec<u64>,
+    /// A part of the hash of each row.
+    prints: Vec<u32>,
+    suspects: Vec<u32>,
+}
+
+impl Repeats {
+    /// Forgets all rows, with room for `count` more.
+    fn reset(&mut self, count: usize) {
+        self.bits.clear();
+        self.bits.resize(count.next_power_of_two(), 0);
+        self.prints.clear();
+        self.prints.reserve(count);
+        self.suspects.clear();
+    }
+
+    #[inline]
+    #[allow(clippy::cast_possible_truncation)] // parts of the hash are what is wanted
+    fn see(&mut self, row: u32, hash: u64) {
+        let word = (hash >> 6) as usize & (self.bits.len() - 1);
+        let bit = 1 << (hash & 63);
+        if self.bits[word] & bit != 0 {
+            self.suspects.push(row);
+        }
+        self.bits[word] |= bit;
+        self.prints.push((hash >> 32) as u32);
+    }
+
+    /// The first row whose document stood in a row before, and that row.
+    fn find(&self, rows: &[Row<'_>]) -> Option<(usize, usize)> {
+        if self.suspects.len() > MANY_SUSPECTS {
+            return self.find_among_many(rows);
+        }
+        self.suspects.iter().find_map(|&suspect| {
+            let later = suspect as usize;
+            let print = self.prints[later];
+            let before = self.prints[..later].iter().enumerate();
+            let mut alike = before.filter(|&(_, &other)| other == print).map(|(row, _)| row);
+            let earlier = alike.find(|&row| is_same(rows[row].doc, rows[later].doc))?;
+            Some((earlier, later))
+        })
+    }
+
+    /// The same, without comparing each suspect with every row.
+    fn find_among_many(&self, rows: &[Row<'_>]) -> Option<(usize, usize)> {
+        let mut by_print: Vec<(u32, u32)> = self.prints.iter().copied().zip(0..).collect();
+        by_print.sort_unstable();
+        let twice = by_print.chunk_by(|a, b| a.0 == b.0).filter(|alike| alike.len() > 1);
+        let pairs = twice.filter_map(|alike| {
+            (1..alike.len()).find_map(|at| {
+                let later = alike[at].1 as usize;
+                let before = alike[..at].iter().map(|&(_, row)| row as usize);
+                let mut same = before.filter(|&row| is_same(rows[row].doc, rows[later].doc));
+                same.next().map(|earlier| (earlier, later))
+            })
+        });
+        pairs.min_by_key(|&(_, later)| later)
+    }
+}
+
+/// More suspects than this are found by sorting.
+const MANY_SUSPECTS: usize = 64;
+
+fn retrieved_twice(query: &[u8], earlier: &Row<'_>, later: &Row<'_>) -> Error {
+    let below = later.line.saturating_sub(earlier.line);
+    let lines = if below == 1 { "line" } else { "lines" };
+    Error::new(
+        Kind::Duplicate,
+        "duplicate_doc",
+        format!(
+            "expected each document once, found `{}` of query `{}` again, {below} {lines} below the \
+             first",
+            show(later.doc),
+            show(query)
+        ),
+    )
+    .hint("keep one of them, or say duplicates=\"first\" or \"max\"")
+    .line(later.line)
+    .value(later.doc)
+}

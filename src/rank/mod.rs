@@ -1,0 +1,9 @@
+//! Rankings: retrieved documents joined with their judgments, in rank order.
+
+pub mod join;
+pub mod join_columns;
+pub mod order;
+pub mod ranked;
+pub mod rankings;
+pub mod rows;
+pub mod run;

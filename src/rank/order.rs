@@ -1,0 +1,214 @@
+//! Sorts the rows of each query into rank order.
+
+use std::borrow::Cow;
+use std::cmp::Ordering;
+use std::sync::Arc;
+
+use crate::ids::vocabulary::Vocabulary;
+use crate::memory::{self, Vec};
+use crate::number::decimal::Decimal;
+use crate::number::levels::Grade;
+use crate::number::sorter::Sorter;
+use crate::policy::Ties;
+use crate::qrels::judgments::Judgments;
+use crate::threads::{self, FEW_ROWS};
+
+/// The different documents of rankings: those of the judgments first, then others.
+#[derive(Debug, Default)]
+pub struct Docs {
+    judged: Option<Arc<Judgments>>,
+    others: Vocabulary,
+}
+
+impl Docs {
+    /// Documents of judgments, and others.
+    #[must_use]
+    pub fn new(judged: Option<Arc<Judgments>>, others: Vocabulary) -> Self {
+        Self { judged, others }
+    }
+
+    /// How many there are.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.judged.as_ref().map_or(0, |judged| judged.by_number().docs.len()) + self.others.len()
+    }
+
+    /// Whether there are none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// What a document is called.
+    #[must_use]
+    pub fn get(&self, code: u32) -> Cow<'_, [u8]> {
+        let (vocabulary, number) = self.place(code);
+        vocabulary.get(number)
+    }
+
+    fn place(&self, code: u32) -> (&Vocabulary, usize) {
+        let code = code as usize;
+        match &self.judged {
+            None => (&self.others, code),
+            Some(judged) => {
+                let docs = &judged.by_number().docs;
+                match code.checked_sub(docs.len()) {
+                    None => (docs, code),
+                    Some(other) => (&self.others, other),
+                }
+            }
+        }
+    }
+
+    /// Orders two documents by the bytes of their identifiers.
+    fn compare(&self, one: u32, other: u32) -> Ordering {
+        let (mut room, mut other_room) = (Decimal::default(), Decimal::default());
+        let (one, other) = (self.place(one), self.place(other));
+        one.0.write(one.1, &mut room).cmp(other.0.write(other.1, &mut other_room))
+    }
+}
+
+/// Rows of adjacent queries.
+pub struct Rows<'a, T> {
+    /// Rows of query q are `offsets[q]..offsets[q + 1]`, less the first offset.
+    pub offsets: &'a [usize],
+    /// The grade of each row, NaN where unjudged.
+    pub relevance: &'a mut [T],
+    /// The score of each row.
+    pub scores: &'a mut [f64],
+    /// The document of each row; none where rows have no identifiers.
+    pub codes: &'a mut [u32],
+}
+
+/// Puts the rows of each query in rank order; says how many queries have two and more documents that
+/// all have one score.
+#[must_use]
+pub fn rank_rows<T: Grade>(rows: Rows<'_, T>, docs: &Docs, ties: Ties, threads: usize) -> u64 {
+    let queries = rows.offsets.len() - 1;
+    if threads < 2 || queries < 2 || rows.scores.len() < FEW_ROWS {
+        return Ranker::new(docs, ties).rank(rows);
+    }
+    let half = rows.offsets[0] + rows.scores.len() * (threads / 2) / threads;
+    let query = rows.offsets.partition_point(|&offset| offset < half).clamp(1, queries - 1);
+    let (left, right) = rows.split_at(query);
+    let (here, beside) = (threads / 2, threads - threads / 2);
+    let (one, other) = threads::both(
+        threads,
+        || rank_rows(left, docs, ties, here),
+        || rank_rows(right, docs, ties, beside),
+    );
+    one + other
+}
+
+impl<T> Rows<'_, T> {
+    fn split_at(self, query: usize) -> (Self, Self) {
+        let at = self.offsets[query] - self.offsets[0];
+        let (relevance, right_relevance) = self.relevance.split_at_mut(at);
+        let (scores, right_scores) = self.scores.split_at_mut(at);
+        let (codes, right_codes) = self.codes.split_at_mut(at.min(self.codes.len()));
+        let left = Self { offsets: &self.offsets[..=query], relevance, scores, codes };
+        let right = Self {
+            offsets: &self.offsets[query..],
+            relevance: right_relevance,
+            scores: right_scores,
+            codes: right_codes,
+        };
+        (left, right)
+    }
+}
+
+/// Ranks one query after another, with memory of its own.
+struct Ranker<'a, T> {
+    docs: &'a Docs,
+    ties: Ties,
+    sorter: Sorter,
+    grades: Vec<T>,
+    numbers: Vec<f64>,
+    ids: Vec<u32>,
+}
+
+impl<'a, T: Grade> Ranker<'a, T> {
+    fn new(docs: &'a Docs, ties: Ties) -> Self {
+        Self {
+            docs,
+            ties,
+            sorter: Sorter::default(),
+            grades: Vec::new(),
+            numbers: Vec::new(),
+            ids: Vec::new(),
+        }
+    }
+
+    fn rank(&mut self, rows: Rows<'_, T>) -> u64 {
+        let Rows { offsets, relevance, scores, codes } = rows;
+        let mut flat = 0;
+        for range in offsets.windows(2) {
+            let range = range[0] - offsets[0]..range[1] - offsets[0];
+            let codes = codes.get_mut(range.clone()).unwrap_or_default();
+            let (relevance, scores) = (&mut relevance[range.clone()], &mut scores[range]);
+            flat += u64::from(self.rank_query(relevance, scores, codes));
+        }
+        flat
+    }
+
+    /// Ranks the rows of one query; says whether there are several that all have one score.
+    #[allow(clippy::cast_possible_truncation)] // rows of a query are counted in 32 bits
+    fn rank_query(&mut self, relevance: &mut [T], scores: &mut [f64], codes: &mut [u32]) -> bool {
+        let is_strict = scores.is_sorted_by(|above, below| above > below);
+        if is_strict {
+            return false;
+        }
+        let keeps_input = matches!(self.ties, Ties::Input | Ties::Average);
+        let is_sorted = scores.is_sorted_by(|above, below| above >= below);
+        let is_flat = is_sorted && scores.first() == scores.last();
+        if is_sorted && keeps_input {
+            return is_flat;
+        }
+        let order = self.sorter.sort(scores.len(), |row| scores[row]);
+        if !keeps_input {
+            let (docs, ties) = (self.docs, self.ties);
+            let score = |row: u32| scores[row as usize];
+            let alike = order.chunk_by_mut(|&a, &b| score(a) == score(b));
+            alike.filter(|alike| alike.len() > 1).for_each(|alike| {
+                memory::sort_by(alike, |&a, &b| order_tied(ties, (a, b), relevance, codes, docs));
+            });
+        }
+        reorder(relevance, order, &mut self.grades);
+        reorder(scores, order, &mut self.numbers);
+        if !codes.is_empty() {
+            reorder(codes, order, &mut self.ids);
+        }
+        is_flat
+    }
+}
+
+fn order_tied<T: Grade>(
+    ties: Ties,
+    (one, other): (u32, u32),
+    relevance: &[T],
+    codes: &[u32],
+    docs: &Docs,
+) -> Ordering {
+    let (one, other) = (one as usize, other as usize);
+    let grade = |row: usize| {
+        let grade = relevance[row].value();
+        if grade.is_nan() { 0.0 } else { grade }
+    };
+    let by_doc = || match codes {
+        [] => Ordering::Equal,
+        codes => docs.compare(codes[one], codes[other]),
+    };
+    match ties {
+        Ties::Input | Ties::Average => Ordering::Equal,
+        Ties::DocId => by_doc().reverse(),
+        Ties::DocIdAscending => by_doc(),
+        Ties::Best => grade(other).total_cmp(&grade(one)).then_with(|| by_doc().reverse()),
+        Ties::Worst => grade(one).total_cmp(&grade(other)).then_with(|| by_doc().reverse()),
+    }
+}
+
+fn reorder<T: Copy>(column: &mut [T], order: &[u32], room: &mut Vec<T>) {
+    room.clear();
+    room.extend(order.iter().map(|&row| column[row as usize]));
+    column.copy_from_slice(room);
+}

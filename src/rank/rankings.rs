@@ -1,0 +1,368 @@
+//! Ranked lists with their grades, in columns, which evaluation and explanation read.
+
+use std::sync::{Arc, OnceLock};
+
+use crate::error::{Error, Kind, Result, earlier};
+use crate::ids::interner::Ids;
+use crate::ids::vocabulary::Vocabulary;
+use crate::memory::{Vec, vec};
+use crate::notes::{Note, Notes};
+use crate::number::sorter::Sorter;
+use crate::policy::{Duplicates, ScoreType, Ties};
+use crate::qrels::attributes::Attributes;
+use crate::qrels::axis::Axis;
+use crate::qrels::grades::Grades;
+use crate::qrels::judgments::Judgments;
+use crate::rank::join::Joiner;
+use crate::rank::join_columns::{RunColumns, join};
+use crate::rank::order::{Docs, Rows, rank_rows};
+use crate::rank::ranked;
+use crate::rank::rows::{Columns, Table, are_regular, check_grade, check_values};
+use crate::rank::run::Run;
+use crate::text::trec::List;
+
+/// A run joined with its judgments, each list in rank order; immutable.
+#[derive(Debug)]
+pub struct Rankings {
+    axis: Arc<Axis>,
+    ties: Ties,
+    /// Retrieved documents of query q are rows `offsets[q]..offsets[q + 1]`.
+    offsets: Vec<usize>,
+    relevance: Grades,
+    /// The same as doubles, once somebody asked.
+    doubles: OnceLock<Vec<f64>>,
+    scores: Vec<f64>,
+    /// The different documents; none where rows have no identifiers.
+    docs: Docs,
+    codes: Vec<u32>,
+    is_present: Vec<bool>,
+    /// The queries of the run that are not judged.
+    run_only: Vocabulary,
+    is_grouped: bool,
+    attributes: Attributes,
+    notes: Notes,
+    flat: u64,
+}
+
+impl Rankings {
+    /// Joins and ranks a run.
+    ///
+    /// # Errors
+    /// Where a document occurs twice in a query, or the run has no query that is judged.
+    pub fn new(
+        judgments: &Judgments,
+        run: &Run,
+        ties: Ties,
+        duplicates: Duplicates,
+    ) -> Result<Self> {
+        let queries = judgments.axis().len();
+        let mut of_run = vec![None; queries];
+        let mut run_only = Ids::default();
+        for (number, query) in run.queries().iter().enumerate() {
+            match judgments.find_query(query) {
+                Some(judged) => of_run[judged] = Some(number),
+                None => {
+                    run_only.number(query);
+                }
+            }
+        }
+        let mut docs = Ids::default();
+        let mut made = Self {
+            ties,
+            offsets: vec![0],
+            relevance: Grades::default(),
+            doubles: OnceLock::new(),
+            scores: Vec::with_capacity(run.rows()),
+            docs: Docs::default(),
+            codes: Vec::with_capacity(run.rows()),
+            is_present: of_run.iter().map(Option::is_some).collect(),
+            run_only: Vocabulary::Texts(run_only),
+            is_grouped: true,
+            attributes: Attributes::default(),
+            notes: run.notes().clone(),
+            flat: 0,
+            axis: Arc::clone(judgments.axis()),
+        };
+        let mut relevance = Vec::with_capacity(run.rows());
+        let mut joiner = Joiner::default();
+        let mut list = List::default();
+        let mut dropped = 0;
+        let mut first_error = None;
+        for (query, number) in of_run.into_iter().enumerate() {
+            if let Some(number) = number {
+                run.fill(number, &mut list);
+                let outcome = joiner.join(judgments, Some(query), &mut list, duplicates);
+                first_error = earlier(first_error, outcome.err());
+                dropped += joiner.dropped;
+                made.add(&list, &joiner, (&mut relevance, &mut docs))?;
+            }
+            made.offsets.push(made.scores.len());
+        }
+        for number in 0..run.queries().len() {
+            if judgments.find_query(run.queries().get(number)).is_none() {
+                run.fill(number, &mut list);
+                let outcome = joiner.join(judgments, None, &mut list, duplicates);
+                first_error = earlier(first_error, outcome.err());
+                dropped += joiner.dropped;
+            }
+        }
+        if let Some(error) = first_error {
+            return Err(error);
+        }
+        made.relevance = Grades::Doubles(relevance);
+        made.docs = Docs::new(None, Vocabulary::Texts(docs));
+        made.notes.add_many(Note::DuplicatesResolved, dropped, (0, 0));
+        Ok(made)
+    }
+
+    /// Joins and ranks a run of columns.
+    ///
+    /// # Errors
+    /// Where the columns do not fit, a document occurs twice in a query, or the run has no query that
+    /// is judged; lines are 1-based rows.
+    pub fn from_pairs(
+        judgments: &Arc<Judgments>,
+        run: &RunColumns<'_>,
+        (ties, duplicates, score_type): (Ties, Duplicates, ScoreType),
+        threads: usize,
+    ) -> Result<Self> {
+        let joined = join(judgments, run, (duplicates, score_type), threads)?;
+        let mut made = Self {
+            axis: Arc::clone(judgments.axis()),
+            ties,
+            offsets: joined.offsets,
+            relevance: Grades::Doubles(joined.relevance),
+            doubles: OnceLock::new(),
+            scores: joined.scores,
+            docs: joined.docs,
+            codes: joined.codes,
+            is_present: joined.is_present,
+            run_only: joined.run_only,
+            is_grouped: true,
+            attributes: Attributes::default(),
+            notes: joined.notes,
+            flat: 0,
+        };
+        made.rank(threads);
+        made.note_gaps(run.are_ranks);
+        Ok(made)
+    }
+
+    /// Brings the rows of each query together, and ranks them.
+    ///
+    /// # Errors
+    /// As [`Columns::collect`] and [`Rankings::from_columns`].
+    pub fn from_table(
+        table: &Table<'_>,
+        ties: Ties,
+        duplicates: Duplicates,
+        threads: usize,
+    ) -> Result<Self> {
+        Self::rank_columns(Columns::collect(table, duplicates, threads)?, ties, threads)
+    }
+
+    /// Ranks rows that have both scores and grades.
+    ///
+    /// # Errors
+    /// Where a score or grade is no number, or ties go by identifiers and there are none; lines are
+    /// 1-based rows.
+    pub fn from_columns(columns: Columns, ties: Ties, threads: usize) -> Result<Self> {
+        check_values(&columns.relevance, &columns.scores)?;
+        if let Some((_, grades)) = &columns.ideal {
+            grades.iter().try_for_each(|&grade| check_grade(grade))?;
+        }
+        Self::rank_columns(columns, ties, threads)
+    }
+
+    fn rank_columns(columns: Columns, ties: Ties, threads: usize) -> Result<Self> {
+        let Columns {
+            names,
+            offsets,
+            relevance,
+            scores,
+            are_ranks,
+            docs,
+            ideal,
+            is_grouped,
+            attributes,
+            notes,
+        } = columns;
+        if docs.is_none() && matches!(ties, Ties::DocId | Ties::DocIdAscending) {
+            return Err(Error::new(
+                Kind::Policy,
+                "ties_need_ids",
+                "expected document ids, by which these ties are ordered, found none",
+            )
+            .hint("name the column of ids, or say ties=\"average\" or \"input\""));
+        }
+        let axis = Arc::new(match ideal {
+            Some((offsets, grades)) => {
+                Axis::new(names, offsets, grades, threads).knowing(&relevance)
+            }
+            None => Axis::of_rows(names, &offsets, &relevance, threads),
+        });
+        let (codes, docs) = docs.unwrap_or_default();
+        let mut made = Self {
+            is_present: vec![true; axis.len()],
+            axis,
+            ties,
+            offsets,
+            relevance,
+            doubles: OnceLock::new(),
+            scores,
+            docs: Docs::new(None, docs),
+            codes,
+            run_only: Vocabulary::default(),
+            is_grouped,
+            attributes,
+            notes,
+            flat: 0,
+        };
+        made.rank(threads);
+        made.note_gaps(are_ranks);
+        Ok(made)
+    }
+
+    /// Puts the rows of each query in rank order.
+    fn rank(&mut self, threads: usize) {
+        let Self { offsets, scores, codes, docs, ties, .. } = self;
+        self.flat = match &mut self.relevance {
+            Grades::Levels(relevance) => {
+                rank_rows(Rows { offsets, relevance, scores, codes }, docs, *ties, threads)
+            }
+            Grades::Doubles(relevance) => {
+                rank_rows(Rows { offsets, relevance, scores, codes }, docs, *ties, threads)
+            }
+        };
+    }
+
+    /// Notes queries whose ranks are not 1, 2, 3, …
+    fn note_gaps(&mut self, are_ranks: bool) {
+        if are_ranks {
+            let ranks = |ends: &&[usize]| self.scores[ends[0]..ends[1]].iter().map(|score| -score);
+            let irregular =
+                self.offsets.windows(2).filter(|ends| !are_regular(ranks(ends))).count();
+            self.notes.add_many(Note::RankGap, irregular as u64, (0, 0));
+        }
+    }
+
+    fn add(
+        &mut self,
+        list: &List<'_>,
+        joiner: &Joiner,
+        (relevance, docs): (&mut Vec<f64>, &mut Ids),
+    ) -> Result<()> {
+        let mut sorter = Sorter::default();
+        ranked::sort(&mut sorter, &list.rows, list.is_sorted, &joiner.hits, self.ties);
+        self.flat += u64::from(list.is_flat());
+        for row in sorter.order {
+            let found = joiner.hits.binary_search_by_key(&row, |hit| hit.row);
+            relevance.push(found.map_or(f64::NAN, |index| joiner.hits[index].grade));
+            let row = &list.rows[row as usize];
+            self.scores.push(row.score);
+            let code = u32::try_from(docs.number(row.doc)).map_err(|_| {
+                Error::new(Kind::Limit, "memory", "expected fewer than 2^32 different documents")
+            })?;
+            self.codes.push(code);
+        }
+        Ok(())
+    }
+
+    /// What decides between equal scores.
+    #[must_use]
+    pub fn ties(&self) -> Ties {
+        self.ties
+    }
+
+    /// The grades and scores of a query's list in rank order, which may need room; both are empty where
+    /// it is not in the run.
+    #[must_use]
+    pub fn list<'a>(&'a self, query: usize, room: &'a mut Vec<f64>) -> (&'a [f64], &'a [f64]) {
+        let rows = self.offsets[query]..self.offsets[query + 1];
+        (self.relevance.slice(rows.clone(), room), &self.scores[rows])
+    }
+
+    /// How many queries are judged.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.is_present.len()
+    }
+
+    /// Whether none is.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.is_present.is_empty()
+    }
+
+    /// The queries of the run that are not judged.
+    #[must_use]
+    pub fn run_only(&self) -> &Vocabulary {
+        &self.run_only
+    }
+
+    /// What was suspicious but legal.
+    #[must_use]
+    pub fn notes(&self) -> &Notes {
+        &self.notes
+    }
+
+    /// How many queries have two or more documents that all have one score.
+    #[must_use]
+    pub fn flat(&self) -> u64 {
+        self.flat
+    }
+
+    /// Whether a query is in the run.
+    #[must_use]
+    pub fn is_present(&self, query: usize) -> bool {
+        self.is_present[query]
+    }
+
+    /// The queries, and the grades of each.
+    #[must_use]
+    pub fn axis(&self) -> &Axis {
+        &self.axis
+    }
+
+    /// Where each query's rows begin, and the last one's end.
+    #[must_use]
+    pub fn offsets(&self) -> &[usize] {
+        &self.offsets
+    }
+
+    /// The grade of each row, NaN where unjudged.
+    #[must_use]
+    pub fn relevance(&self) -> &[f64] {
+        self.relevance.doubles(&self.doubles)
+    }
+
+    /// The score of each row.
+    #[must_use]
+    pub fn scores(&self) -> &[f64] {
+        &self.scores
+    }
+
+    /// The identifier of each row's document, as an index into [`Rankings::docs`].
+    #[must_use]
+    pub fn codes(&self) -> &[u32] {
+        &self.codes
+    }
+
+    /// The different documents.
+    #[must_use]
+    pub fn docs(&self) -> &Docs {
+        &self.docs
+    }
+
+    /// Whether the rows of each query were together when they came.
+    #[must_use]
+    pub fn is_grouped(&self) -> bool {
+        self.is_grouped
+    }
+
+    /// What is known of each query besides.
+    #[must_use]
+    pub fn attributes(&self) -> &Attributes {
+        &self.attributes
+    }
+}

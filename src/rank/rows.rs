@@ -1,0 +1,271 @@
+//! Rows with scores and grades, grouped by query.
+
+use crate::error::{Error, Kind, Result, show};
+use crate::ids::vocabulary::{Vocabulary, extend_both};
+use crate::memory::{self, Vec, vec};
+use crate::notes::{Note, Notes};
+use crate::number::levels::Level;
+use crate::policy::Duplicates;
+use crate::qrels::attributes::Attributes;
+use crate::qrels::axis::Names;
+use crate::qrels::duplicates::occurs_again;
+use crate::qrels::grades::Grades;
+use crate::rank::run::no_rows;
+use crate::table::cells::Cells;
+use crate::table::columns::{IdColumn, check_all_finite, check_finite, check_lengths};
+use crate::table::group::{Grouped, group};
+use crate::threads;
+
+/// A table whose rows hold a score and a grade each, in any order.
+#[derive(Debug)]
+pub struct Table<'a> {
+    /// The query of each row.
+    pub queries: IdColumn<'a>,
+    /// The document of each row, where rows have identifiers.
+    pub docs: Option<IdColumn<'a>>,
+    /// The grade of each row, NaN where unjudged.
+    pub relevance: &'a dyn Cells<f64>,
+    /// The score of each row, or its rank below zero.
+    pub scores: &'a dyn Cells<f64>,
+    /// Whether scores are ranks below zero.
+    pub are_ranks: bool,
+    /// The rank of each row, where scores have to agree with ranks; smaller ones come first.
+    pub ranks: Option<&'a dyn Cells<f64>>,
+    /// Names and columns of what is the same in all rows of a query.
+    pub attributes: Vec<(&'a str, IdColumn<'a>)>,
+}
+
+/// Rows of queries that hold both scores and grades.
+#[derive(Debug)]
+pub struct Columns {
+    /// What the queries are called.
+    pub names: Names,
+    /// Rows of query q are `offsets[q]..offsets[q + 1]`.
+    pub offsets: Vec<usize>,
+    /// The grade of each row.
+    pub relevance: Grades,
+    /// The score of each row.
+    pub scores: Vec<f64>,
+    /// Whether scores are ranks below zero.
+    pub are_ranks: bool,
+    /// The document of each row, and what the documents are called, where rows have identifiers.
+    pub docs: Option<(Vec<u32>, Vocabulary)>,
+    /// All judged grades of each query, by offsets of their own; those of the rows where left out.
+    pub ideal: Option<(Vec<usize>, Vec<f64>)>,
+    /// Whether the rows of each query were together.
+    pub is_grouped: bool,
+    /// What is known of each query besides.
+    pub attributes: Attributes,
+    /// What was suspicious but legal.
+    pub notes: Notes,
+}
+
+impl Columns {
+    /// Brings the rows of each query together.
+    ///
+    /// # Errors
+    /// Where the columns do not fit, a value is no number, a document occurs twice, ranks contradict
+    /// scores, or an attribute differs within a query; lines are 1-based rows.
+    pub fn collect(table: &Table<'_>, duplicates: Duplicates, threads: usize) -> Result<Self> {
+        let docs_length = table.docs.map_or(table.scores.len(), |docs| docs.len());
+        let lengths = [table.queries.len(), docs_length, table.relevance.len(), table.scores.len()];
+        let others = table.attributes.iter().map(|(_, column)| column.len());
+        let ranks = table.ranks.iter().map(|ranks| ranks.len());
+        check_lengths(&lengths.into_iter().chain(ranks).chain(others).collect::<Vec<_>>())?;
+        if table.scores.is_empty() {
+            return Err(no_rows());
+        }
+        let none = Vocabulary::default();
+        let (queries, docs) = match table.docs {
+            Some(docs) => {
+                let pairs = [(&none, &table.queries), (&none, &docs)];
+                let [queries, docs] = extend_both(pairs, threads)?;
+                (queries, Some(docs))
+            }
+            None => (none.extend(&table.queries, threads)?, None),
+        };
+        let (codes, names) = queries;
+        let names = Names::Known(names);
+        let mut attributes = Attributes::default();
+        for (name, column) in &table.attributes {
+            attributes.add(name, column, &codes, &names)?;
+        }
+        let grouped = group(codes, names.len(), threads);
+        let (grades, scores) = threads::both(
+            threads,
+            || read_grades(table.relevance, &grouped),
+            || read_scores(table.scores, &grouped),
+        );
+        let ((relevance, negative), scores) = match (grades, scores) {
+            (Err(grade), Err(score)) => {
+                let is_later = grade.place().line > score.place().line;
+                return Err(if is_later { score } else { grade });
+            }
+            (grades, scores) => (grades?, scores?),
+        };
+        let docs = docs.map(|(codes, docs)| (grouped.arrange_all(&codes), docs));
+        let mut made = Self {
+            names,
+            relevance,
+            scores,
+            are_ranks: table.are_ranks,
+            docs,
+            ideal: None,
+            is_grouped: grouped.is_grouped(),
+            attributes,
+            notes: Notes::default(),
+            offsets: grouped.offsets.clone(),
+        };
+        if let Some(ranks) = table.ranks {
+            made.check_ranks(&grouped, &grouped.arrange_all(ranks))?;
+        }
+        let dropped = made.resolve(&grouped, duplicates)?;
+        made.notes.add_many(Note::DuplicatesResolved, dropped, (0, 0));
+        for column in [Some(table.queries), table.docs].into_iter().flatten() {
+            made.notes.add_many(Note::IntegerIds, column.integers(), (0, 0));
+        }
+        made.notes.add_many(Note::NegativeGrades, negative, (0, 0));
+        Ok(made)
+    }
+
+    /// Refuses or drops documents that occur again in a query; says how many it dropped.
+    fn resolve(&mut self, grouped: &Grouped, duplicates: Duplicates) -> Result<u64> {
+        let Some((codes, docs)) = &self.docs else { return Ok(0) };
+        let mut seen_at = vec![usize::MAX; docs.len()];
+        let mut again = Vec::new();
+        for (query, range) in self.offsets.windows(2).enumerate() {
+            for place in range[0]..range[1] {
+                let seen = &mut seen_at[codes[place] as usize];
+                if *seen == usize::MAX || *seen < range[0] {
+                    *seen = place;
+                    continue;
+                }
+                if duplicates == Duplicates::Error {
+                    let doc = docs.get(codes[place] as usize);
+                    let row = grouped.row(place) as u64 + 1;
+                    return Err(occurs_again(&doc, &self.names.get(query), row));
+                }
+                if duplicates == Duplicates::Max {
+                    self.scores[*seen] = self.scores[*seen].max(self.scores[place]);
+                    self.relevance.keep_larger(*seen, place);
+                }
+                again.push(place);
+            }
+        }
+        self.drop_rows(&again);
+        Ok(again.len() as u64)
+    }
+
+    /// Refuses ranks, in the order of the groups, that contradict the scores: a larger score at a
+    /// larger rank. Notes those that are not 1, 2, 3, …
+    fn check_ranks(&mut self, grouped: &Grouped, ranks: &[f64]) -> Result<()> {
+        let mut order = Vec::new();
+        let mut irregular = 0;
+        for (query, range) in self.offsets.windows(2).enumerate() {
+            let rank = |place: usize| ranks[place];
+            order.clear();
+            order.extend(range[0]..range[1]);
+            memory::sort_by(&mut order, |&a, &b| rank(a).total_cmp(&rank(b)));
+            irregular += u64::from(!are_regular(order.iter().map(|&place| rank(place))));
+            let contradicts = |pair: &&[usize]| {
+                rank(pair[0]) < rank(pair[1]) && self.scores[pair[0]] < self.scores[pair[1]]
+            };
+            if let Some(pair) = order.windows(2).find(contradicts) {
+                let message = format!(
+                    "expected ranks and scores that agree, found rank {} with a larger score than \
+                     rank {} in query `{}`",
+                    rank(pair[1]),
+                    rank(pair[0]),
+                    show(&self.names.get(query))
+                );
+                return Err(Error::new(Kind::Format, "rank_score_disagree", message)
+                    .hint("name only one of the two columns")
+                    .line(grouped.row(pair[1]) as u64 + 1));
+            }
+        }
+        self.notes.add_many(Note::RankGap, irregular, (0, 0));
+        Ok(())
+    }
+
+    /// Drops rows, given in ascending order.
+    fn drop_rows(&mut self, rows: &[usize]) {
+        if rows.is_empty() {
+            return;
+        }
+        match &mut self.relevance {
+            Grades::Levels(levels) => drop_from(levels, rows),
+            Grades::Doubles(grades) => drop_from(grades, rows),
+        }
+        drop_from(&mut self.scores, rows);
+        if let Some((codes, _)) = &mut self.docs {
+            drop_from(codes, rows);
+        }
+        for offset in &mut self.offsets {
+            *offset -= rows.partition_point(|row| row < offset);
+        }
+    }
+}
+
+/// Grades in the order of the groups, in a byte each where all of them are levels, and how many of them
+/// are negative.
+fn read_grades(grades: &dyn Cells<f64>, grouped: &Grouped) -> Result<(Grades, u64)> {
+    let levels =
+        grouped.arrange(grades, |_, block, levels| Level::read_all(block, levels).ok_or(()));
+    if let Ok(levels) = levels {
+        return Ok((Grades::Levels(levels), 0));
+    }
+    let mut negative = 0;
+    let grades = grouped.arrange(grades, |start, block, out| {
+        out.copy_from_slice(block);
+        let known = block.iter().map(|&grade| if grade.is_nan() { 0.0 } else { grade });
+        check_all_finite(start, known, "rel", "grade")?;
+        negative += block.iter().filter(|&&grade| grade < 0.0).count() as u64;
+        Ok(())
+    });
+    grades.map(|grades| (Grades::Doubles(grades), negative))
+}
+
+/// Scores in the order of the groups.
+fn read_scores(scores: &dyn Cells<f64>, grouped: &Grouped) -> Result<Vec<f64>> {
+    grouped.arrange(scores, |start, block, out| {
+        out.copy_from_slice(block);
+        check_all_finite(start, block.iter().copied(), "score", "score")
+    })
+}
+
+fn drop_from<T: Copy>(column: &mut Vec<T>, rows: &[usize]) {
+    let mut next = rows.iter().copied().peekable();
+    let mut at = 0;
+    column.retain(|_| {
+        at += 1;
+        next.next_if_eq(&(at - 1)).is_none()
+    });
+}
+
+/// Whether ranks in ascending order are 1, 2, 3, …
+pub fn are_regular(ranks: impl Iterator<Item = f64>) -> bool {
+    ranks.zip(1u32..).all(|(rank, wanted)| rank == f64::from(wanted))
+}
+
+/// Refuses scores and grades that are no numbers; a NaN grade is an unjudged document.
+///
+/// # Errors
+/// Where one is none; the line is the 1-based row.
+pub fn check_values(relevance: &Grades, scores: &[f64]) -> Result<()> {
+    for (row, &score) in scores.iter().enumerate() {
+        let grade = relevance.get(row);
+        let grade = if grade.is_nan() { Ok(()) } else { check_grade(grade) };
+        grade
+            .and_then(|()| check_finite(score, "score", "score"))
+            .map_err(|error| error.line(row as u64 + 1))?;
+    }
+    Ok(())
+}
+
+/// Refuses a grade that is no number.
+///
+/// # Errors
+/// Where it is none.
+pub fn check_grade(grade: f64) -> Result<()> {
+    check_finite(grade, "rel", "grade")
+}

@@ -1,0 +1,180 @@
+//! A run held in memory, for rows that come in any order and sources that cannot be read twice.
+
+use crate::error::{Error, Kind, Result};
+use crate::ids::interner::{Arena, Ids};
+use crate::memory::{self, Vec, vec};
+use crate::notes::{Lines, Note, Notes};
+use crate::policy::{Duplicates, ScoreType};
+use crate::rank::join::Joiner;
+use crate::text::blocks::{Block, Blocks};
+use crate::text::source::Input;
+use crate::text::split::Tape;
+use crate::text::trec::{self, List, Ranks, Row, RunNotes};
+use crate::watch::{Event, Watch};
+
+/// The lists of a run, each query's rows in the order in which they came.
+#[derive(Debug, Default)]
+pub struct Run {
+    queries: Ids,
+    docs: Arena,
+    scores: Vec<f64>,
+    lines: Vec<u64>,
+    /// Ordered by query once finished.
+    stretches: Vec<Stretch>,
+    /// Stretches of query q are `stretches[offsets[q]..offsets[q + 1]]`.
+    offsets: Vec<usize>,
+    notes: Notes,
+}
+
+/// Adjacent rows of one query.
+#[derive(Clone, Copy, Debug)]
+struct Stretch {
+    query: usize,
+    start: usize,
+    end: usize,
+    ranks: Ranks,
+}
+
+impl Run {
+    /// Reads a run; `watch` is told how far it is, and may stop it.
+    ///
+    /// # Errors
+    /// Where the input cannot be read or is not a run.
+    pub fn read(
+        input: &Input,
+        score_type: ScoreType,
+        duplicates: Duplicates,
+        watch: Watch<'_>,
+    ) -> Result<Self> {
+        let name = input.name();
+        let mut blocks = Blocks::new(input.open(watch)?, watch)?;
+        let mut run = Self::default();
+        let mut notes = RunNotes::default();
+        let mut lines = Lines::default();
+        let (mut block, mut tape, mut joiner) =
+            (Block::default(), Tape::default(), Joiner::default());
+        let mut before = 0;
+        if blocks.had_bom {
+            notes.notes.add(Note::Bom, (0, 1));
+        }
+        while blocks.next(&mut block, watch).map_err(|error| error.after_lines(before))? {
+            let add = |list: &mut List<'_>| {
+                if duplicates == Duplicates::Error {
+                    joiner.check_distinct(list)?;
+                }
+                run.add(list, before);
+                Ok(())
+            };
+            let count =
+                trec::read_run(block.text(), block.number, &mut tape, score_type, &mut notes, add)
+                    .map_err(|error| error.after_lines(before).file(&name))?;
+            lines.set(block.number, count);
+            before += count;
+            watch(Event::Read(blocks.consumed()))?;
+        }
+        run.finish(notes.finish(&lines)).map_err(|error| error.file(&name))
+    }
+
+    /// Adds adjacent rows of one query, whose lines follow `lines_before` others.
+    pub fn add(&mut self, list: &List<'_>, lines_before: u64) {
+        self.add_query(list.query);
+        for row in &list.rows {
+            self.docs.push(row.doc);
+            self.scores.push(row.score);
+            self.lines.push(lines_before + row.line);
+        }
+        if let Some(last) = self.stretches.last_mut() {
+            last.end = self.scores.len();
+            last.ranks = list.ranks;
+        }
+    }
+
+    /// Adds one row; those of one query are best added one after another.
+    pub fn add_row(&mut self, query: &[u8], row: &Row<'_>) {
+        let is_last = |last: &Stretch| self.queries.texts().get(last.query) == query;
+        if !self.stretches.last().is_some_and(is_last) {
+            self.add_query(query);
+        }
+        self.docs.push(row.doc);
+        self.scores.push(row.score);
+        self.lines.push(row.line);
+        if let Some(last) = self.stretches.last_mut() {
+            last.end = self.scores.len();
+        }
+    }
+
+    /// Names a query, so that it is known even if nothing was retrieved for it.
+    pub fn add_query(&mut self, query: &[u8]) {
+        let query = self.queries.number(query);
+        let start = self.scores.len();
+        self.stretches.push(Stretch { query, start, end: start, ranks: Ranks::default() });
+    }
+
+    /// Brings the rows of each query together.
+    ///
+    /// # Errors
+    /// Where there are no queries.
+    pub fn finish(mut self, mut notes: Notes) -> Result<Self> {
+        if self.stretches.is_empty() {
+            return Err(no_rows());
+        }
+        memory::sort_by(&mut self.stretches, |one, other| one.query.cmp(&other.query));
+        self.offsets = vec![0];
+        for stretches in self.stretches.chunk_by(|a, b| a.query == b.query) {
+            self.offsets.push(self.offsets.last().map_or(0, |last| last + stretches.len()));
+            let mut ranks = stretches[0].ranks;
+            for pair in stretches.windows(2) {
+                ranks.merge(&pair[1].ranks);
+            }
+            let first_line = self.lines.get(stretches[0].start).copied().unwrap_or(0);
+            ranks.note(&mut notes, (0, first_line));
+        }
+        self.notes = notes;
+        Ok(self)
+    }
+
+    /// The identifiers of the queries, in first-seen order.
+    #[must_use]
+    pub fn queries(&self) -> &Arena {
+        self.queries.texts()
+    }
+
+    /// Whether the queries' rows were adjacent.
+    #[must_use]
+    pub fn is_grouped(&self) -> bool {
+        self.stretches.len() == self.queries().len()
+    }
+
+    /// What was seen while reading.
+    #[must_use]
+    pub fn notes(&self) -> &Notes {
+        &self.notes
+    }
+
+    /// How many rows there are.
+    #[must_use]
+    pub fn rows(&self) -> usize {
+        self.scores.len()
+    }
+
+    /// Makes `list` the list of a query.
+    pub fn fill<'a>(&'a self, query: usize, list: &mut List<'a>) {
+        list.query = self.queries().get(query);
+        list.rows.clear();
+        for stretch in &self.stretches[self.offsets[query]..self.offsets[query + 1]] {
+            list.rows.extend((stretch.start..stretch.end).map(|row| Row {
+                doc: self.docs.get(row),
+                score: self.scores[row],
+                line: self.lines[row],
+            }));
+        }
+        list.is_sorted = list.rows.is_sorted_by(|above, below| above.score >= below.score);
+    }
+}
+
+/// The error for a run without rows.
+#[must_use]
+pub fn no_rows() -> Error {
+    Error::new(Kind::Empty, "empty_input", "expected retrieved documents, found none")
+        .hint("is the file empty, or the run cut off?")
+}

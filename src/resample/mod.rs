@@ -1,0 +1,3 @@
+//! Confidence intervals by resampling queries.
+
+pub mod interval;

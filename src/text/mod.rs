@@ -1,0 +1,6 @@
+//! Text: reading a file or bytes, cutting them into blocks and lines, and parsing the TREC formats.
+
+pub mod blocks;
+pub mod source;
+pub mod split;
+pub mod trec;

@@ -1,0 +1,184 @@
+"""No import cycles between the files of the package, or between the folders of the monitor.
+
+Two graphs are built from the sources, without importing anything:
+
+- Files, by the imports that run when a module is loaded. Imports inside functions and under
+  `TYPE_CHECKING` don't run then, and are left out.
+- Folders of `monitor/`, by all imports, because a reader follows those as well.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections import defaultdict
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+import pytest
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+ROOT = Path(__file__).resolve().parents[2] / "python"
+Graph = dict[str, set[str]]
+
+
+class Import(NamedTuple):
+    """One import: the importing module, the imported one, and whether it runs at load time."""
+
+    importer: str
+    imported: str
+    at_load: bool
+
+
+def name_module(path: Path, root: Path) -> str:
+    """Return the dotted name of a source file."""
+    parts = path.relative_to(root).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+def is_type_checking(test: ast.expr) -> bool:
+    return (isinstance(test, ast.Name) and test.id == "TYPE_CHECKING") or (
+        isinstance(test, ast.Attribute) and test.attr == "TYPE_CHECKING"
+    )
+
+
+def walk_imports(node: ast.AST, at_load: bool = True) -> Iterator[tuple[ast.stmt, bool]]:
+    """Yield the import statements below a node, with whether each runs at load time."""
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, ast.Import | ast.ImportFrom):
+            yield child, at_load
+        elif isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
+            yield from walk_imports(child, at_load=False)
+        elif isinstance(child, ast.If) and is_type_checking(child.test):
+            yield from walk_imports(ast.Module(child.body, []), at_load=False)
+            yield from walk_imports(ast.Module(child.orelse, []), at_load)
+        else:
+            yield from walk_imports(child, at_load)
+
+
+def name_imported(statement: ast.stmt, importer: str, is_package: bool) -> Iterator[str]:
+    """Yield what a statement may import, as dotted names: modules, or names inside of modules."""
+    if isinstance(statement, ast.Import):
+        yield from (alias.name for alias in statement.names)
+    elif isinstance(statement, ast.ImportFrom):
+        base = statement.module or ""
+        if statement.level:
+            up = importer.split(".")[: None if is_package else -1]
+            up = up[: len(up) - (statement.level - 1)]
+            base = ".".join([*up, base] if base else up)
+        yield from (f"{base}.{alias.name}" for alias in statement.names)
+
+
+def read_imports(root: Path) -> list[Import]:
+    """Return every import between the modules below a folder."""
+    paths = {name_module(path, root): path for path in sorted(root.rglob("*.py"))}
+    compiled = {name_module(path, root) for path in root.rglob("*.pyi")}
+    modules = paths.keys() | compiled
+    found = []
+    for importer, path in paths.items():
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        for statement, at_load in walk_imports(tree):
+            for name in name_imported(statement, importer, path.name == "__init__.py"):
+                module = name if name in modules else name.rpartition(".")[0]
+                if module in modules and module != importer:
+                    found.append(Import(importer, module, at_load))
+    return found
+
+
+def link_files(imports: list[Import]) -> Graph:
+    """Link each file to those that run when it is loaded.
+
+    Importing `a.b.c` also runs `a/__init__.py` and `a/b/__init__.py`, unless the importing file
+    is inside of that folder: then they are running already.
+    """
+    graph: Graph = defaultdict(set)
+    for importer, imported, at_load in imports:
+        if at_load:
+            parts = imported.split(".")
+            names = {".".join(parts[:end]) for end in range(1, len(parts) + 1)}
+            graph[importer] |= {
+                name
+                for name in names
+                if name == imported or not f"{importer}.".startswith(f"{name}.")
+            }
+    return graph
+
+
+def link_folders(imports: list[Import], package: str) -> Graph:
+    """Link the folders, and the files beside them, of a package by all imports between them."""
+    graph: Graph = defaultdict(set)
+    prefix = f"{package}."
+    for importer, imported, _ in imports:
+        if importer.startswith(prefix) and imported.startswith(prefix):
+            one, other = (
+                name.removeprefix(prefix).partition(".")[0] for name in (importer, imported)
+            )
+            if one != other:
+                graph[one].add(other)
+    return graph
+
+
+def find_cycles(graph: Mapping[str, set[str]]) -> list[str]:
+    """Return a shortest cycle through each node that is on one, as `a → b → a`, without repeats."""
+    cycles: dict[frozenset[str], str] = {}
+    for start in sorted(graph):
+        paths = [[start]]
+        seen: set[str] = set()
+        while paths and start not in seen:
+            longer = []
+            for path in paths:
+                for following in sorted(graph.get(path[-1], set()) - seen):
+                    seen.add(following)
+                    longer.append([*path, following])
+            paths = longer
+        found = next((path for path in paths if path[-1] == start), None)
+        if found:
+            cycles.setdefault(frozenset(found), " → ".join(found))
+    return list(cycles.values())
+
+
+def test_files_do_not_import_each_other_in_a_cycle() -> None:
+    assert find_cycles(link_files(read_imports(ROOT))) == []
+
+
+@pytest.mark.parametrize("package", ["rankscope.monitor"])
+def test_folders_do_not_import_each_other_in_a_cycle(package: str) -> None:
+    graph = link_folders(read_imports(ROOT), package)
+    assert graph
+    assert find_cycles(graph) == []
+
+
+@pytest.fixture
+def sources(tmp_path: Path) -> Path:
+    """A package with one cycle at load time, and one by a type and an import in a function."""
+    texts = {
+        "p/__init__.py": "",
+        "p/a.py": "from p import b\n",
+        "p/b.py": "if True:\n    from .c import one\n",
+        "p/c.py": "import p.a\none = 1\n",
+        "p/low/__init__.py": "from p.low.x import X",
+        "p/low/x.py": "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    import p.high.y\n",
+        "p/high/__init__.py": "",
+        "p/high/y.py": "def f():\n    from p.low import X\n",
+    }
+    for name, text in texts.items():
+        path = tmp_path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+    return tmp_path
+
+
+def test_a_cycle_of_files_is_named(sources: Path) -> None:
+    assert find_cycles(link_files(read_imports(sources))) == ["p.a → p.b → p.c → p.a"]
+
+
+def test_a_cycle_of_folders_is_named_for_any_import(sources: Path) -> None:
+    cycles = find_cycles(link_folders(read_imports(sources), "p"))
+    assert cycles == ["a → b → c → a", "high → low → high"]
+
+
+def test_the_face_of_a_folder_runs_with_each_of_its_files(sources: Path) -> None:
+    (sources / "p/a.py").write_text("import p.low.x\n", encoding="utf-8")
+    (sources / "p/low/__init__.py").write_text("import p.b\n", encoding="utf-8")
+    assert find_cycles(link_files(read_imports(sources))) == ["p.a → p.low → p.b → p.c → p.a"]
