@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rankscope.monitor.evaluate.baseline import INTERVAL, Sample
+from rankscope.monitor.evaluate.baseline import INTERVAL, BaselineSample
 from rankscope.monitor.evaluate.contexts import find_contexts
 
 TYPE_CHECKING = False
@@ -24,6 +24,6 @@ def measure_rankings(
 ) -> Baseline:
     """The mean over rankings; as of a moment in production, and of all labels in a set."""
     contexts = find_contexts(store.contexts("default"), environment, None, version)
-    sample = Sample(definition, contexts, now, 1)
+    sample = BaselineSample(definition, contexts, now, 1)
     sample.take(store.read("default", None, until))
     return sample.average("set" if now is None else "period", environment, INTERVAL)

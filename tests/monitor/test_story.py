@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 import rankscope as rs
 from rankscope.demo import Story, make_story
-from rankscope.demo.expected import TAKEN, Judged, judge, mean, split
+from rankscope.demo.expected import TAKEN, JudgedSearch, judge, mean, split
 from rankscope.demo.feedback import DEEDS
 from rankscope.demo.story import (
     ATTRIBUTES,
@@ -44,14 +44,14 @@ def story() -> Story:
 
 
 @pytest.fixture(scope="module")
-def searches(story: Story) -> list[Judged]:
+def searches(story: Story) -> list[JudgedSearch]:
     """Its searches, judged at its end."""
     return judge(story)
 
 
 def pick(
-    searches: Iterable[Judged], version: str, *, on_device: bool | None = None
-) -> list[Judged]:
+    searches: Iterable[JudgedSearch], version: str, *, on_device: bool | None = None
+) -> list[JudgedSearch]:
     """The final searches of production that a version ranked."""
     return [
         each
@@ -96,7 +96,7 @@ def test_deeds_are_worth_their_grade() -> None:
 
 
 def test_the_example_has_its_grades_each_time_and_the_release_turns_them_round(
-    searches: list[Judged],
+    searches: list[JudgedSearch],
 ) -> None:
     first, *middle, last = EXAMPLE_GRADES
     swapped = (last, *middle, first)
@@ -111,7 +111,9 @@ def test_the_example_has_its_grades_each_time_and_the_release_turns_them_round(
     assert (f"{before:.5f}", f"{after:.5f}") == ("0.99345", "0.64591")
 
 
-def test_the_release_harms_one_device_by_the_order_of_its_lists(searches: list[Judged]) -> None:
+def test_the_release_harms_one_device_by_the_order_of_its_lists(
+    searches: list[JudgedSearch],
+) -> None:
     before, after = pick(searches, "3"), pick(searches, "4")
     parts = split(before, after, "nDCG@5", lambda each: each.attributes["device"])
     change = mean(after, "nDCG@5") - mean(before, "nDCG@5")
@@ -125,7 +127,9 @@ def test_the_release_harms_one_device_by_the_order_of_its_lists(searches: list[J
     assert harmed.means[1] < harmed.means[0] - 0.1
 
 
-def test_production_is_as_good_as_validation_before_the_release(searches: list[Judged]) -> None:
+def test_production_is_as_good_as_validation_before_the_release(
+    searches: list[JudgedSearch],
+) -> None:
     judged = [each for each in searches if each.environment == "validation"]
     assert mean(judged, "nDCG@5") == pytest.approx(mean(pick(searches, "3"), "nDCG@5"), abs=0.02)
 
@@ -158,7 +162,7 @@ def test_an_id_is_used_again_by_duplicates_and_conflicts_alone(story: Story) -> 
 
 
 def test_windows_are_those_of_the_reference(
-    story: Story, searches: list[Judged], tmp_path: Path
+    story: Story, searches: list[JudgedSearch], tmp_path: Path
 ) -> None:
     """From the events as they arrive to the cells of windows."""
     pytest.importorskip("sqlalchemy", reason="the store needs SQLAlchemy")
@@ -221,7 +225,7 @@ def same(one: float, other: float) -> bool:
     return one == other or (math.isnan(one) and math.isnan(other))
 
 
-def check(cell: Cell, members: list[Judged], columns: tuple[str, ...]) -> None:
+def check(cell: Cell, members: list[JudgedSearch], columns: tuple[str, ...]) -> None:
     """A cell holds what its searches come to."""
     assert cell.tally("rankings") == len(members)
     assert cell.tally("documents") == sum(len(each.grades) for each in members)

@@ -6,7 +6,7 @@ import json
 import math
 
 import pytest
-from rankscope.monitor.events.times import to_datetime
+from rankscope.monitor.events.times import read_span, to_datetime
 
 pytest.importorskip("sqlalchemy", reason="the store needs SQLAlchemy")
 
@@ -181,7 +181,8 @@ def test_one_version_is_held_against_itself_a_week_before(store: SQLiteStore) ->
     assert before is not None
     assert after is not None
     assert (before.until, after.version) == (after.since, None)
-    (since, middle), (_, until) = before.micros, after.micros
+    since, middle = read_span(before.since, before.until)
+    _, until = read_span(None, after.until)
     assert since is not None
     assert middle is not None
     assert until is not None

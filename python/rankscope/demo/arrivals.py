@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from random import Random
     from typing import Any
 
-    from rankscope.demo.searches import Search
+    from rankscope.demo.searches import MusicSearch
     from rankscope.demo.story import Fault
 
 MILLISECOND = 1000
@@ -49,7 +49,7 @@ FAULTY = 0.002
 """The share of searches after which something arrives that cannot be read."""
 
 
-def send(search: Search, chance: Random) -> Iterator[Delivery]:
+def send(search: MusicSearch, chance: Random) -> Iterator[Delivery]:
     """Send a search and what was done with it; nothing goes wrong with the example."""
     deeds = list(respond(search, chance))
     if search.is_example:
@@ -69,7 +69,7 @@ def send(search: Search, chance: Random) -> Iterator[Delivery]:
         yield _send_nonsense(search, chance)
 
 
-def _send_ranking(search: Search, chance: Random) -> Delivery:
+def _send_ranking(search: MusicSearch, chance: Random) -> Delivery:
     event = write_ranking(search)
     kind = chance.random()
     if kind < BEHIND:
@@ -80,7 +80,9 @@ def _send_ranking(search: Search, chance: Random) -> Delivery:
     return Delivery(_soon(search.time, chance), "rankings", event)
 
 
-def _send_deed(search: Search, deed: Deed, event_id: str, chance: Random) -> Iterator[Delivery]:
+def _send_deed(
+    search: MusicSearch, deed: Deed, event_id: str, chance: Random
+) -> Iterator[Delivery]:
     kind = chance.random()
     if kind < LATE:
         late = Deed(deed.track, deed.label, search.time + WINDOW + _after(DAY, chance))
@@ -105,7 +107,9 @@ def _send_deed(search: Search, deed: Deed, event_id: str, chance: Random) -> Ite
     yield from _take_back(search, deed, event_id, chance)
 
 
-def _take_back(search: Search, deed: Deed, event_id: str, chance: Random) -> Iterator[Delivery]:
+def _take_back(
+    search: MusicSearch, deed: Deed, event_id: str, chance: Random
+) -> Iterator[Delivery]:
     """Say that something was not meant: it is corrected to a click, or taken away."""
     time = deed.time + _after(2 * HOUR, chance)
     if time >= search.time + WINDOW:
@@ -129,7 +133,7 @@ def _repeat(delivery: Delivery, chance: Random) -> Iterator[Delivery]:
         yield replace(delivery, arrives=again, fault=fault)
 
 
-def _send_nonsense(search: Search, chance: Random) -> Delivery:
+def _send_nonsense(search: MusicSearch, chance: Random) -> Delivery:
     """Send a search that cannot be read, in one of the ways in which apps get it wrong."""
     name = f"{search.name}-x"
     plain: dict[str, Any] = {

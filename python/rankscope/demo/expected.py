@@ -30,7 +30,7 @@ LOSSES = {"truncation": "truncation_loss", "ordering": "ordering_loss"}
 
 
 @record(frozen=True, slots=True)
-class Judged:
+class JudgedSearch:
     """A search and the grades of its tracks.
 
     Args:
@@ -64,7 +64,7 @@ class Judged:
 
 
 @record(frozen=True, slots=True)
-class Part:
+class SlicePart:
     """What a slice adds to the change of a mean between two groups of searches.
 
     Args:
@@ -82,7 +82,7 @@ class Part:
     losses: Mapping[str, float]
 
 
-def judge(story: Story, now: int | None = None) -> list[Judged]:
+def judge(story: Story, now: int | None = None) -> list[JudgedSearch]:
     """Judge the searches of a story.
 
     Args:
@@ -103,18 +103,18 @@ def judge(story: Story, now: int | None = None) -> list[Judged]:
     ]
 
 
-def mean(searches: Iterable[Judged], measure: str) -> float:
+def mean(searches: Iterable[JudgedSearch], measure: str) -> float:
     """Average a measure over the searches that have a value."""
     values = [search.value(measure) for search in searches]
     return reference.mean([value for value in values if not math.isnan(value)])
 
 
 def split(
-    before: Sequence[Judged],
-    after: Sequence[Judged],
+    before: Sequence[JudgedSearch],
+    after: Sequence[JudgedSearch],
     measure: str,
-    name: Callable[[Judged], str],
-) -> dict[str, Part]:
+    name: Callable[[JudgedSearch], str],
+) -> dict[str, SlicePart]:
     """Split the change of a mean between two groups of searches by slices, all of them in both.
 
     Args:
@@ -137,7 +137,7 @@ def split(
         shares = [len(each) / total for each, total in zip(members, totals, strict=True)]
         means = [mean(each, measure) for each in members]
         share = sum(shares) / 2
-        parts[one] = Part(
+        parts[one] = SlicePart(
             (len(members[0]), len(members[1])),
             (means[0], means[1]),
             (shares[1] - shares[0]) * (sum(means) - sum(overall)) / 2,
@@ -152,8 +152,8 @@ def split(
 
 
 def _group(
-    searches: Sequence[Judged], measure: str, name: Callable[[Judged], str]
-) -> dict[str, list[Judged]]:
+    searches: Sequence[JudgedSearch], measure: str, name: Callable[[JudgedSearch], str]
+) -> dict[str, list[JudgedSearch]]:
     groups = defaultdict(list)
     for search in searches:
         if not math.isnan(search.value(measure)):
@@ -165,12 +165,12 @@ def _judge_search(
     event: Mapping[str, Any],
     deeds: Mapping[tuple[str, str], list[Mapping[str, Any]]],
     now: int,
-) -> Judged:
+) -> JudgedSearch:
     name = _find(event, "ranking_id", "search_group_id", "prediction_group_id")
     time = _read_time(event)
     tracks = tuple(_list_tracks(event))
     is_final = time + WINDOW <= now
-    return Judged(
+    return JudgedSearch(
         name,
         time,
         "production",
@@ -186,8 +186,8 @@ def _judge_search(
     )
 
 
-def _judge_set(event: Mapping[str, Any]) -> Judged:
-    return Judged(
+def _judge_set(event: Mapping[str, Any]) -> JudgedSearch:
+    return JudgedSearch(
         event["search_group_id"],
         _read_time(event),
         event["environment"],

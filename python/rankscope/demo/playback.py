@@ -6,7 +6,7 @@ from rankscope.demo.story import ATTRIBUTES, WINDOW, define_story
 from rankscope.monitor.alerts.rule import Rule
 from rankscope.monitor.definition.configuration import Configuration
 from rankscope.monitor.events.limits import DAY
-from rankscope.monitor.events.times import to_datetime
+from rankscope.monitor.events.times import count_micros, to_datetime
 from rankscope.records import record
 
 TYPE_CHECKING = False
@@ -39,7 +39,7 @@ class Clock:
 
 
 @record(frozen=True, slots=True)
-class Step:
+class PlayedStep:
     """A while of production.
 
     Args:
@@ -72,7 +72,7 @@ def prepare(story: Story, monitor: Monitor) -> Ingested:
     return logged
 
 
-def play(story: Story, monitor: Monitor, clock: Clock) -> Iterator[Step]:
+def play(story: Story, monitor: Monitor, clock: Clock) -> Iterator[PlayedStep]:
     """Let time go by until the story ends.
 
     What is found does not depend on how often the monitor looks, only when: so it looks once a week
@@ -84,14 +84,14 @@ def play(story: Story, monitor: Monitor, clock: Clock) -> Iterator[Step]:
         clock: Its clock.
     """
     since = story.start
-    for until in _list_moments(story, monitor.configuration.grace_micros):
+    for until in _list_moments(story, count_micros(monitor.configuration.grace)):
         clock.time = until
         arrived = list(story.between(since, until))
         rankings = monitor.log_rankings(each.event for each in arrived if each.route == "rankings")
         labels = monitor.log_labels(each.event for each in arrived if each.route == "labels")
         monitor.evaluate()
         alerts = tuple(each for each in monitor.alerts() if each.time == clock())
-        yield Step(until, rankings, labels, alerts)
+        yield PlayedStep(until, rankings, labels, alerts)
         since = until
 
 

@@ -42,7 +42,7 @@ NOTHING_FOUND = 0.003
 
 
 @record(frozen=True, slots=True)
-class Query:
+class MusicQuery:
     """What may be searched for.
 
     Args:
@@ -59,7 +59,7 @@ class Query:
 
 
 @record(frozen=True, slots=True)
-class Search:
+class MusicSearch:
     """One search, as it happened.
 
     Args:
@@ -79,7 +79,7 @@ class Search:
     user: str
     country: str
     device: str
-    query: Query
+    query: MusicQuery
     version: str
     shown: tuple[Track, ...]
     scores: tuple[float, ...]
@@ -111,8 +111,10 @@ class Listeners:
         self._example = self._make_example()
         self._homes = [self._draw(COUNTRIES) for _ in range(USERS)]
 
-    def search(self, since: int, days: int, daily: int, release: int | None) -> Iterator[Search]:
-        """Search for some days.
+    def search(
+        self, since: int, days: int, daily: int, release: int | None
+    ) -> Iterator[MusicSearch]:
+        """Make the searches of some days.
 
         Args:
             since: The first day, in microseconds since 1970 in UTC.
@@ -132,7 +134,7 @@ class Listeners:
                 name = f"{(day // DAY):05}-{number:04}"
                 yield self._make_search(name, day + offset, VERSIONS[is_new])
 
-    def _make_search(self, name: str, time: int, version: str) -> Search:
+    def _make_search(self, name: str, time: int, version: str) -> MusicSearch:
         chance = self._chance
         user = chance.randrange(USERS)
         device = self._draw(DEVICES)
@@ -150,7 +152,7 @@ class Listeners:
             scored = []
         if scored and version == VERSIONS[1] and device == DEVICE:
             scored[0], scored[-1] = scored[-1], scored[0]
-        return Search(
+        return MusicSearch(
             name,
             time,
             f"u{user:03}",
@@ -162,20 +164,20 @@ class Listeners:
             tuple(round(score, 3) for score, _ in scored),
         )
 
-    def _make_query(self, text: str, kind: str) -> Query:
+    def _make_query(self, text: str, kind: str) -> MusicQuery:
         chance = self._chance
         fits = sorted((round(chance.uniform(0.6, 3), 2) for _ in range(TRACKS)), reverse=True)
         name = text.replace(" ", "-")
         tracks = tuple((f"{name}-{place:02}", fit) for place, fit in enumerate(fits, start=1))
         scores = {track: fit + chance.gauss(0, 0.3) for track, fit in tracks}
-        return Query(text, kind, tracks, scores)
+        return MusicQuery(text, kind, tracks, scores)
 
-    def _make_example(self) -> Query:
+    def _make_example(self) -> MusicQuery:
         name = EXAMPLE.replace(" ", "-")
         names = [f"{name}-{place:02}" for place in range(1, len(EXAMPLE_GRADES) + 1)]
         tracks = tuple(zip(names, map(float, EXAMPLE_GRADES), strict=True))
         scores = {track: 3.0 - 0.5 * place for place, track in enumerate(names)}
-        return Query(EXAMPLE, "mood", tracks, scores)
+        return MusicQuery(EXAMPLE, "mood", tracks, scores)
 
     def _draw(self, weights: Mapping[str, int]) -> str:
         return self._chance.choices([*weights], [*weights.values()])[0]

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from typing import TypeAlias
 
-    from rankscope.demo.expected import Judged
+    from rankscope.demo.expected import JudgedSearch
     from rankscope.demo.story import Story
     from rankscope.monitor.monitor import Monitor
     from rankscope.results.trace import Trace
@@ -79,7 +79,7 @@ def check_monitor(story: Story, monitor: Monitor, trace: Trace) -> Checked:
     )
 
 
-def _check_baseline(searches: Sequence[Judged], monitor: Monitor) -> Iterator[Pair]:
+def _check_baseline(searches: Sequence[JudgedSearch], monitor: Monitor) -> Iterator[Pair]:
     judged = [each for each in searches if each.environment == "validation"]
     baseline = monitor.baseline()
     for measure in monitor.measures:
@@ -87,7 +87,7 @@ def _check_baseline(searches: Sequence[Judged], monitor: Monitor) -> Iterator[Pa
         yield f"baseline {measure}", found, mean(judged, measure)
 
 
-def _check_days(searches: Sequence[Judged], monitor: Monitor) -> Iterator[Pair]:
+def _check_days(searches: Sequence[JudgedSearch], monitor: Monitor) -> Iterator[Pair]:
     for version in VERSIONS:
         for where in ((), (("device", DEVICE),)):
             days = defaultdict(list)
@@ -103,7 +103,7 @@ def _check_days(searches: Sequence[Judged], monitor: Monitor) -> Iterator[Pair]:
                     yield f"{name} at {start}", value, mean(days[start], measure)
 
 
-def _check_trace(searches: Sequence[Judged], trace: Trace) -> Iterator[Pair]:
+def _check_trace(searches: Sequence[JudgedSearch], trace: Trace) -> Iterator[Pair]:
     """What the change is made of: the slice that was harmed, if it was found, and all others."""
     before, after = (list_final(searches, version) for version in VERSIONS)
     means = mean(before, trace.measure), mean(after, trace.measure)
@@ -123,7 +123,9 @@ def _check_trace(searches: Sequence[Judged], trace: Trace) -> Iterator[Pair]:
             yield f"{name} by {loss}", math.nan if found is None else found, expected
 
 
-def _check_fallen(searches: Sequence[Judged], monitor: Monitor, trace: Trace) -> Iterator[Pair]:
+def _check_fallen(
+    searches: Sequence[JudgedSearch], monitor: Monitor, trace: Trace
+) -> Iterator[Pair]:
     """The values of the searches whose queries fell most."""
     known = {each.name: each for each in searches}
     for ranking_id in trace.fallen.column("ranking_id"):
@@ -132,7 +134,7 @@ def _check_fallen(searches: Sequence[Judged], monitor: Monitor, trace: Trace) ->
         yield f"value of {ranking_id}", explained.value, expected
 
 
-def list_final(searches: Sequence[Judged], version: str) -> list[Judged]:
+def list_final(searches: Sequence[JudgedSearch], version: str) -> list[JudgedSearch]:
     """List the searches of production that a version ranked and no label can change any more."""
     return [
         each
@@ -141,5 +143,5 @@ def list_final(searches: Sequence[Judged], version: str) -> list[Judged]:
     ]
 
 
-def _name_side(search: Judged) -> str:
+def _name_side(search: JudgedSearch) -> str:
     return f"device={DEVICE}" if search.attributes["device"] == DEVICE else "all others"

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from rankscope.monitor.store.store import Store
     from rankscope.monitor.store.tables.windows import CellRow, HourRow, Progress
 
-    Window: TypeAlias = tuple[int, int]
+    WindowKey: TypeAlias = tuple[int, int]
 
 MOST_REJECTED = 0.01
 MOST_PENDING = 0.05
@@ -371,14 +371,14 @@ def _find_final(
     )
 
 
-def _find_strays(store: Store, project: str, digest: bytes) -> Iterator[Window]:
+def _find_strays(store: Store, project: str, digest: bytes) -> Iterator[WindowKey]:
     """Find the windows of hours that have no rankings, though no rankings were deleted."""
     known = store.hours(project, digest, store.deleted_before(project))
     starts = set(store.touched(project, 0, HOUR).times.tolist())
     return ((HOUR, hour.start) for hour in known if hour.start not in starts)
 
 
-def _compare(store: Store, project: str, digest: bytes, summed: SummedDay) -> Iterator[Window]:
+def _compare(store: Store, project: str, digest: bytes, summed: SummedDay) -> Iterator[WindowKey]:
     """Find the windows of a day that are not stored as they were computed."""
     starts = set(summed.starts)
     day = summed.start
@@ -397,8 +397,8 @@ def _compare(store: Store, project: str, digest: bytes, summed: SummedDay) -> It
                 yield window
 
 
-def _by_window(rows: Iterable[CellRow | HourRow]) -> dict[Window, set[CellRow | HourRow]]:
-    found: dict[Window, set[CellRow | HourRow]] = {}
+def _by_window(rows: Iterable[CellRow | HourRow]) -> dict[WindowKey, set[CellRow | HourRow]]:
+    found: dict[WindowKey, set[CellRow | HourRow]] = {}
     for row in rows:
         found.setdefault((getattr(row, "length", HOUR), row.start), set()).add(row)
     return found

@@ -13,7 +13,13 @@ from rankscope.demo.story import DEVICE, POSITIVE, WINDOW
 from rankscope.demo.verification import check_monitor, list_spans
 from rankscope.errors import UsageError, hint_extra
 from rankscope.monitor.events.limits import DAY, HOUR, MINUTE
-from rankscope.monitor.events.times import format_time, read_clock, to_datetime, to_micros
+from rankscope.monitor.events.times import (
+    count_micros,
+    format_time,
+    read_clock,
+    to_datetime,
+    to_micros,
+)
 from rankscope.monitor.store.sqlite.files import SQLITE
 from rankscope.results import Table
 from rankscope.writing import make_folder
@@ -23,7 +29,7 @@ if TYPE_CHECKING:
     from argparse import Namespace
     from datetime import datetime
 
-    from rankscope.demo.playback import Step
+    from rankscope.demo.playback import PlayedStep
     from rankscope.demo.story import Story
     from rankscope.monitor.alerts.notify.alert import Alert
     from rankscope.monitor.monitor import Monitor
@@ -130,7 +136,7 @@ def _print_preparation(story: Story, monitor: Monitor) -> None:
     )
 
 
-def _print_production(story: Story, monitor: Monitor, clock: Clock) -> list[Step]:
+def _print_production(story: Story, monitor: Monitor, clock: Clock) -> list[PlayedStep]:
     _say("", "2. Production", "time (UTC)        searches  feedback")
     steps = []
     for step in play(story, monitor, clock):
@@ -183,7 +189,7 @@ def _print_alerts(story: Story, monitor: Monitor, changes: list[Alert]) -> None:
     fired = [each for each in changes if each.after == "ALERT"]
     _say("", f"3. Alerts: {len(fired)}")
     for alert in fired:
-        grace = monitor.configuration.grace_micros
+        grace = count_micros(monitor.configuration.grace)
         after = to_micros(alert.time) - story.release
         _say(
             f"{_moment(alert.time)} UTC: {alert.reason}",

@@ -9,13 +9,13 @@ from hashlib import sha256
 from rankscope.errors import UsageError
 from rankscope.monitor.alerts.detect.feed import feed
 from rankscope.monitor.alerts.detect.floors import Floors
-from rankscope.monitor.alerts.detect.progress import Progress, begin
+from rankscope.monitor.alerts.detect.progress import RuleProgress, begin
 from rankscope.monitor.alerts.detect.sample import collect_sample
-from rankscope.monitor.alerts.detect.state import Verdict, decide, read_word
+from rankscope.monitor.alerts.detect.state import RuleVerdict, decide, read_word
 from rankscope.monitor.alerts.notify.alert import announce
 from rankscope.monitor.alerts.rule import LENGTHS, Rule, check_rule
 from rankscope.monitor.events.limits import SECOND
-from rankscope.monitor.events.times import to_micros
+from rankscope.monitor.events.times import count_micros, to_micros
 from rankscope.monitor.store.keys import AuditEntry
 from rankscope.records import record, replace
 
@@ -90,7 +90,7 @@ def advance_rules(
         _Run(store, project, configuration, row, versions=versions, now=now, seq=seq)
         for row in rows
     ]
-    reader = _Reader(
+    reader = _PeriodReader(
         store, project, configuration, runs, versions=versions, now=now, threads=threads
     )
     while True:
@@ -112,7 +112,7 @@ def advance_rules(
     return Advanced(len(runs), sum(run.periods for run in runs), alerts)
 
 
-class _Reader:
+class _PeriodReader:
     """Reads periods, and what values are held against, for all rules of a project at once."""
 
     def __init__(
@@ -198,7 +198,7 @@ class _Run:
         seq: int,
     ) -> None:
         self.rule = Rule.from_json(row.rule)
-        self.progress = Progress.from_json(row.progress)
+        self.progress = RuleProgress.from_json(row.progress)
         self.alerts: list[Alert] = []
         self.periods = 0
         self.complaint = ""
@@ -208,7 +208,9 @@ class _Run:
         self._versions = versions
         self._now = now
         self._seq = seq
-        self._mature = now - configuration.definition.window * SECOND - configuration.grace_micros
+        self._mature = (
+            now - configuration.definition.window * SECOND - count_micros(configuration.grace)
+        )
         self._is_lost = self._is_new = False
         self._audit: AuditEntry | None = None
         try:
@@ -242,7 +244,7 @@ class _Run:
             return False
         return self.progress.following + LENGTHS[self.rule.period] <= self._mature
 
-    def take(self, period: Sample, reader: _Reader, slicing: Slicing) -> None:
+    def take(self, period: Sample, reader: _PeriodReader, slicing: Slicing) -> None:
         """Look at the next period."""
         self.progress = feed(
             self.progress,
@@ -273,7 +275,7 @@ class _Run:
     def _conclude(self, *, is_last: bool = False) -> None:
         """Store what was concluded, if that changes the state, or there is nothing more."""
         verdict = (
-            Verdict("INSUFFICIENT", self.complaint)
+            RuleVerdict("INSUFFICIENT", self.complaint)
             if self.complaint
             else decide(self.rule, self.progress, self._versions, self._now)
         )
@@ -282,7 +284,7 @@ class _Run:
         if is_change or (is_last and (is_news or self._is_new)):
             self._save(verdict, is_change=is_change)
 
-    def _save(self, verdict: Verdict, *, is_change: bool) -> None:
+    def _save(self, verdict: RuleVerdict, *, is_change: bool) -> None:
         from rankscope.monitor.store.tables.rules import count_late, save_rule  # noqa: PLC0415 - SQL
 
         counted = partial(
@@ -290,7 +292,7 @@ class _Run:
             project=self._project,
             model=self.rule.model,
             since=self.progress.first,
-            until=Progress.from_json(self._row.progress).following,
+            until=RuleProgress.from_json(self._row.progress).following,
             after=self.progress.seq,
             upto=self._seq,
         )

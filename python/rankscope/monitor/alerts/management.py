@@ -6,8 +6,8 @@ from functools import partial
 
 from rankscope.errors import FileError, UsageError
 from rankscope.monitor.alerts.advance import address, name_basis
-from rankscope.monitor.alerts.detect.progress import Progress, begin
-from rankscope.monitor.alerts.detect.state import RuleState, Verdict, read_state, read_word
+from rankscope.monitor.alerts.detect.progress import RuleProgress, begin
+from rankscope.monitor.alerts.detect.state import RuleState, RuleVerdict, read_state, read_word
 from rankscope.monitor.alerts.notify.alert import Alert, announce
 from rankscope.monitor.alerts.rule import Rule, check_rule
 from rankscope.monitor.events.times import format_time, to_datetime
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 TRIES = 5
 MOST_RULES = 1000
 WAITS = "no period is known for good yet"
-CHANGED = Verdict("INSUFFICIENT", f"the rule was changed; {WAITS}")
+CHANGED = RuleVerdict("INSUFFICIENT", f"the rule was changed; {WAITS}")
 
 
 def list_rules(store: Store, project: str) -> tuple[Rule, ...]:
@@ -131,7 +131,7 @@ def set_rule(
                     code="too_many_rules",
                 )
             return _make_row(checked, begin(checked, basis, now, seq), now), None, "rule.create"
-        if Progress.from_json(row.progress).basis == basis:
+        if RuleProgress.from_json(row.progress).basis == basis:
             return replace(row, rule=checked.to_json()), None, "rule.change"
         anew = begin(checked, basis, now, seq).to_json()
         changed = replace(row, rule=checked.to_json(), progress=anew)
@@ -200,19 +200,19 @@ def resolve_rule(store: Store, project: str, name: str, *, now: int, actor: str)
 
     def change(row: RuleRow | None) -> tuple[RuleRow, AlertRow | None, str]:
         known = _known(row, name)
-        restarted = Progress.from_json(known.progress).restart().to_json()
+        restarted = RuleProgress.from_json(known.progress).restart().to_json()
         changed = replace(known, progress=restarted)
         if known.state != "ALERT":
             return changed, None, "rule.resolve"
         rule = Rule.from_json(known.rule)
-        told = _turn(changed, project, rule, Verdict("OK", "somebody has dealt with it"), now)
+        told = _turn(changed, project, rule, RuleVerdict("OK", "somebody has dealt with it"), now)
         return *told, "rule.resolve"
 
     _write(store, project, name, change, now=now, actor=actor)
 
 
 def _turn(
-    row: RuleRow, project: str, rule: Rule, verdict: Verdict, now: int
+    row: RuleRow, project: str, rule: Rule, verdict: RuleVerdict, now: int
 ) -> tuple[RuleRow, AlertRow | None]:
     """Change the state of a rule, and tell of it if it is another."""
     turned = replace(row, state=verdict.state, reason=verdict.reason)
@@ -272,7 +272,7 @@ def _find_row(store: Store, project: str, name: str) -> RuleRow | None:
     return store.query(partial(rule_rows.find_rule, project=project, name=name))
 
 
-def _make_row(rule: Rule, progress: Progress, now: int) -> RuleRow:
+def _make_row(rule: Rule, progress: RuleProgress, now: int) -> RuleRow:
     from rankscope.monitor.store.tables.rules import RuleRow  # noqa: PLC0415 - loads SQLAlchemy
 
     return RuleRow(

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from rankscope.monitor.ask.logged_explanation import Source
     from rankscope.monitor.definition.definition import Definition
     from rankscope.monitor.evaluate.grades import JudgedLabel
-    from rankscope.monitor.evaluate.values import Placed
+    from rankscope.monitor.evaluate.values import PlacedItems
     from rankscope.monitor.events.event import Label, Ranking
     from rankscope.monitor.store.store import Store
 
@@ -146,7 +146,7 @@ def _choose(definition: Definition, measure: Measure | str | None) -> Measure:
 
 
 def _derive(
-    ranking: Ranking, placed: Placed, definition: Definition
+    ranking: Ranking, placed: PlacedItems, definition: Definition
 ) -> Explanation | RelevanceExplanation | None:
     """Derive the value of the measure of a definition, if it has a derivation."""
     (measure,) = definition.measures
@@ -201,7 +201,7 @@ def _say_ranks(
     )
 
 
-def _find_regrets(placed: Placed, definition: Definition) -> Numbers:
+def _find_regrets(placed: PlacedItems, definition: Definition) -> Numbers:
     """Find what each document costs, by its place; nothing where that is not to be told."""
     (measure,) = definition.measures
     if measure.row.name not in {"nDCG", "DCG", "CG"}:

@@ -266,7 +266,7 @@ class Span:
                 code="bad_period",
             )
         set_times(self, "since", "until")
-        since, until = self.micros
+        since, until = read_span(self.since, self.until)
         if since is not None and until is not None and since >= until:
             raise UsageError(
                 "expected a span that begins before it is over, found one from "
@@ -276,11 +276,6 @@ class Span:
             )
 
     @property
-    def micros(self) -> tuple[int | None, int | None]:
-        """Both ends as the store counts them."""
-        return read_span(self.since, self.until)
-
-    @property
     def is_set(self) -> bool:
         """Whether it is a set that was uploaded, whose labels all count."""
         return self.environment != "production"
@@ -288,7 +283,7 @@ class Span:
     @property
     def name(self) -> str:
         """The span as text, for messages and tables."""
-        since, until = self.micros
+        since, until = read_span(self.since, self.until)
         what: list[str] = [self.environment] if self.is_set else []
         what += [f"model {self.model}"] if self.model is not None else []
         what += [f"version {self.version}"] if self.version is not None else []
@@ -321,14 +316,14 @@ class Span:
         if not mine:
             return None
         first, end = min(each.first for each in mine), max(each.last for each in mine) + 1
-        since, until = self.micros
+        since, until = read_span(self.since, self.until)
         since = first if since is None else max(first, since)
         until = end if until is None else min(end, until)
         return (since, until) if since < until else None
 
     def to_dict(self) -> dict[str, object]:
         """Return all of it as text, times as in RFC 3339."""
-        since, until = self.micros
+        since, until = read_span(self.since, self.until)
         return {
             "name": self.name,
             "since": None if since is None else format_time(since),

@@ -13,6 +13,7 @@ from rankscope.monitor.events.fields import can_be_stored
 from rankscope.monitor.events.limits import DAY, Limits
 from rankscope.monitor.events.times import (
     MICROSECOND,
+    count_micros,
     format_time,
     read_length,
     read_span,
@@ -73,7 +74,7 @@ class BaselineChoice:
         if self.environment not in {"validation", "training"}:
             raise _bad("validation or training", self.environment, "name the set that was logged")
         set_times(self, "since", "until")
-        since, until = self.micros
+        since, until = read_span(self.since, self.until)
         if self.kind == "period":
             if since is None or until is None or since >= until:
                 found = None if since is None else format_time(since)
@@ -86,14 +87,9 @@ class BaselineChoice:
         if self.kind == "version" and self.version is not None:
             raise _bad("no version", self.version, "it is the one before the newest")
 
-    @property
-    def micros(self) -> tuple[int | None, int | None]:
-        """Both ends of the period as the store counts them."""
-        return read_span(self.since, self.until)
-
     def to_dict(self) -> dict[str, Any]:
         """Return the choice as JSON holds it; times are microseconds since 1970."""
-        since, until = self.micros
+        since, until = read_span(self.since, self.until)
         said = {name: getattr(self, name) for name in BASELINE_FIELDS}
         return said | {"since": since, "until": until}
 
@@ -172,11 +168,6 @@ class Configuration:
         return tuple((one, other) for at, one in enumerate(names) for other in names[at + 1 :])
 
     @property
-    def grace_micros(self) -> int:
-        """The grace as it is stored and added to times of the store."""
-        return read_length(self.grace, "grace") // MICROSECOND
-
-    @property
     def digest(self) -> bytes:
         """What stored windows are known by: 16 bytes that say what their values are values of."""
         said = {
@@ -196,7 +187,7 @@ class Configuration:
             "pairs": None if self.pairs is None else [list(pair) for pair in self.pairs],
             "most": self.most,
             "baseline": None if chosen is None else chosen.to_dict(),
-            "grace": self.grace_micros,
+            "grace": count_micros(self.grace),
         }
 
     def to_json(self) -> str:
@@ -285,7 +276,9 @@ def describe_baseline(choice: BaselineChoice | None) -> str:
     if choice.kind == "version":
         what = "the version before the newest"
     elif choice.kind == "period":
-        what = " to ".join(format_time(end) for end in choice.micros if end is not None)
+        what = " to ".join(
+            format_time(end) for end in read_span(choice.since, choice.until) if end is not None
+        )
     else:
         what = f"{choice.environment} set"
     who = " ".join(filter(None, (choice.model, choice.version)))

@@ -118,7 +118,7 @@ def find_previous(versions: Iterable[Version], *, model: str, version: str) -> s
     return max(before)[1] if before else None
 
 
-class Sample:
+class BaselineSample:
     """Values of some rankings, and whose they are.
 
     Args:

@@ -8,13 +8,13 @@ from rankscope.errors import EmptyError
 from rankscope.monitor.evaluate.baseline import (
     INTERVAL,
     Baseline,
-    Sample,
+    BaselineSample,
     find_previous,
 )
 from rankscope.monitor.evaluate.contexts import find_contexts
 from rankscope.monitor.evaluate.stored_windows import name_place
 from rankscope.monitor.events.limits import DAY, HOUR, SECOND
-from rankscope.monitor.events.times import format_time
+from rankscope.monitor.events.times import format_time, read_span
 from rankscope.monitor.store.folding import OTHER
 from rankscope.records import record
 
@@ -105,7 +105,7 @@ def find_baseline(
         return known
     is_set = configuration.baseline.kind == "set"
     contexts = find_contexts(store.contexts(project), plan.environment, plan.model, plan.version)
-    sample = Sample(configuration.definition, contexts, None if is_set else now, threads)
+    sample = BaselineSample(configuration.definition, contexts, None if is_set else now, threads)
     for since, until in join_hours(plan.hours):
         sample.take(store.read(project, since, until))
     try:
@@ -142,7 +142,7 @@ def plan_baseline(
     """
     environment = choice.environment if choice.kind == "set" else "production"
     model, version = choice.model, choice.version
-    since, until = choice.micros
+    since, until = read_span(choice.since, choice.until)
     of = " ".join(filter(None, (environment, model, version)))
     if choice.kind == "version":
         shown = [

@@ -9,7 +9,7 @@ from itertools import accumulate
 from typing import NamedTuple
 
 from rankscope import _core
-from rankscope.monitor.evaluate.clusters import Spread, add_spreads
+from rankscope.monitor.evaluate.clusters import ClusterSpread, add_spreads
 from rankscope.monitor.evaluate.windows import COUNTS, Cell, Key
 from rankscope.monitor.events.limits import MINUTE
 from rankscope.monitor.store.deadline import check_deadline
@@ -41,7 +41,7 @@ class StoredCell(NamedTuple):
 
     key: Key
     cell: Cell
-    spread: Spread | None
+    spread: ClusterSpread | None
 
 
 def pack_cell(length: int, stored: StoredCell) -> CellRow:
@@ -73,7 +73,7 @@ def unpack_cell(row: CellRow) -> StoredCell:
     return StoredCell(
         key,
         Cell(_unpack("q", row.counts), _unpack("q", row.defined), row.sums),
-        Spread(tuple(zip(*[iter(moments)] * MOMENTS, strict=True))) if moments else None,
+        ClusterSpread(tuple(zip(*[iter(moments)] * MOMENTS, strict=True))) if moments else None,
     )
 
 
@@ -143,7 +143,7 @@ def name_place(place: Slice) -> str:
     return json.dumps(place)
 
 
-def add_cells(cells: Sequence[StoredCell]) -> tuple[Cell, Spread | None]:
+def add_cells(cells: Sequence[StoredCell]) -> tuple[Cell, ClusterSpread | None]:
     """Add up cells, at least one, and how much their clusters differ where all of them say so."""
     if len(cells) == 1:
         return cells[0].cell, cells[0].spread

@@ -65,7 +65,7 @@ class MeasureValues:
 
 
 @record(frozen=True, slots=True, kw_only=True)
-class Values:
+class ChunkValues:
     """The values of a chunk, and what they were made of, one a ranking.
 
     Args:
@@ -109,7 +109,7 @@ def name_columns(definition: Definition) -> tuple[str, ...]:
 
 def evaluate_chunk(
     chunk: Chunk, graded: Graded, definition: Definition, threads: int | None = None
-) -> Values:
+) -> ChunkValues:
     """Evaluate the rankings of a chunk by the grades that are known of them.
 
     The rank of a document is the one that was logged: where ranks were not logged, such as those of
@@ -144,7 +144,7 @@ def evaluate_chunk(
         return np.where(is_refused, np.nan, values) if is_refused.any() else values
 
     fill = FILL.get(definition.policy.empty)
-    return Values(
+    return ChunkValues(
         measures=tuple(
             _fill(measure, tuple(map(look_up, (measure, *parts))), fill, is_refused)
             for measure, parts in asked.items()
@@ -216,7 +216,7 @@ def _find_ties(items: ItemColumns, rankings: NDArray[np.int64]) -> NDArray[np.bo
 
 
 @record(frozen=True, slots=True)
-class Placed:
+class PlacedItems:
     """Rankings with a place for each rank, be there a document or not.
 
     Args:
@@ -230,7 +230,7 @@ class Placed:
     has_gaps: NDArray[np.bool_]
 
 
-def place_items(items: ItemColumns, relevance: NDArray[np.float64], depth: int) -> Placed:
+def place_items(items: ItemColumns, relevance: NDArray[np.float64], depth: int) -> PlacedItems:
     """Put each document at its rank, down to a depth; those below it follow in their order.
 
     Args:
@@ -266,7 +266,7 @@ def place_items(items: ItemColumns, relevance: NDArray[np.float64], depth: int) 
         names=("relevance", "ranks"),
         find=lambda row, _: (row,),
     )
-    return Placed(groups, of_documents, has_gaps)
+    return PlacedItems(groups, of_documents, has_gaps)
 
 
 @record(frozen=True, slots=True)
@@ -281,7 +281,7 @@ class Evaluated:
 
     chunk: Chunk
     graded: Graded
-    values: Values
+    values: ChunkValues
 
 
 def evaluate_chunks(

@@ -137,7 +137,7 @@ def sum_cells(
             values.relevant,
             values.unjudged,
         )
-        parts = _Parts.of(each.chunk, graded.is_mature, contexts, slicing, foldings)
+        parts = _GroupCodes.of(each.chunk, graded.is_mature, contexts, slicing, foldings)
         columns = list(values.columns().values())
         for attributes in slicing.dimensions():
             keys, groups = parts.group(attributes)
@@ -154,11 +154,11 @@ def group_rankings(
 ) -> tuple[list[Key], NDArray[np.int64]]:
     """Give the cells of all rankings of a chunk, without slices, and for each ranking its cell."""
     is_mature = evaluated.graded.is_mature
-    return _Parts.of(evaluated.chunk, is_mature, contexts, Slicing(), foldings).group(())
+    return _GroupCodes.of(evaluated.chunk, is_mature, contexts, Slicing(), foldings).group(())
 
 
 @record(frozen=True, slots=True)
-class _Parts:
+class _GroupCodes:
     """What puts the rankings of a chunk into cells: for each such thing what there is, and codes.
 
     Args:
@@ -179,7 +179,7 @@ class _Parts:
         contexts: Mapping[int, Context],
         slicing: Slicing,
         foldings: Foldings,
-    ) -> _Parts:
+    ) -> _GroupCodes:
         import numpy as np  # noqa: PLC0415 - loads with the first array
 
         numbers, of_ranking = np.unique(chunk.contexts, return_inverse=True)

@@ -259,6 +259,11 @@ def read_length(value: Duration, where: str) -> timedelta:
     return value
 
 
+def count_micros(value: Duration) -> int:
+    """Return a duration that `read_length` has accepted in microseconds."""
+    return read_length(value, "duration") // MICROSECOND
+
+
 def write_duration(duration: int | Duration) -> str:
     """Write a duration in the largest unit that divides it.
 
@@ -272,7 +277,7 @@ def write_duration(duration: int | Duration) -> str:
         ('0s', '90s', '0.5s')
     """
     if not isinstance(duration, int):
-        duration = read_length(duration, "duration") // MICROSECOND
+        duration = count_micros(duration)
     for name, unit, fewest in WRITTEN:
         if duration >= fewest * unit and duration % unit == 0:
             return f"{duration // unit}{name}"

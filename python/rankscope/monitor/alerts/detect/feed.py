@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from rankscope.monitor.alerts.detect.floors import Floors
-    from rankscope.monitor.alerts.detect.progress import Progress
+    from rankscope.monitor.alerts.detect.progress import RuleProgress
     from rankscope.monitor.alerts.detect.sample import Sample
     from rankscope.monitor.alerts.rule import Rule
     from rankscope.monitor.definition.slices import Slice, Slicing
@@ -39,14 +39,14 @@ LEAVE = timedelta(days=2)
 
 
 def feed(
-    progress: Progress,
+    progress: RuleProgress,
     rule: Rule,
     period: Sample,
     *,
     contexts: Mapping[int, Context],
     slicing: Slicing,
     floors: Floors,
-) -> Progress:
+) -> RuleProgress:
     """Let a rule look at the next period.
 
     A rule watches the versions with the most rankings in the period; of two with as many, one that

@@ -10,6 +10,7 @@ from rankscope.monitor.alerts.rule import LENGTHS
 from rankscope.monitor.evaluate.baseline import find_previous
 from rankscope.monitor.evaluate.contexts import find_contexts
 from rankscope.monitor.events.limits import DAY
+from rankscope.monitor.events.times import read_span
 from rankscope.records import record
 from rankscope.stats.clusters import average_by_cluster
 from rankscope.stats.floor import find_floor
@@ -41,7 +42,7 @@ MOST_RANKINGS = 500_000
 
 
 @record(frozen=True, slots=True)
-class Held:
+class StreamFloor:
     """What the values of a stream are held against.
 
     Args:
@@ -91,7 +92,7 @@ class Floors:
         self._threads = threads
         self._samples: dict[_Wanted, Sample] = {}
 
-    def find(self, rule: Rule, model: str, version: str, place: Slice) -> Held:
+    def find(self, rule: Rule, model: str, version: str, place: Slice) -> StreamFloor:
         """Find what the values of a version and slice are held against.
 
         Args:
@@ -101,10 +102,10 @@ class Floors:
             place: The slice.
         """
         if self._choice is None:
-            return Held(None, None, "the project has no baseline")
+            return StreamFloor(None, None, "the project has no baseline")
         wanted = self._want(self._choice, model, version)
         if wanted is None:
-            return Held(None, None, f"there is no version of {model or 'the model'} before")
+            return StreamFloor(None, None, f"there is no version of {model or 'the model'} before")
         if wanted not in self._samples:
             since, until, now, contexts = wanted
             self._samples[wanted] = collect_sample(
@@ -140,7 +141,7 @@ class Floors:
             return since, here.first, self._now, numbers
         if choice.kind == "period":
             numbers = self._find_contexts("production", choice.model, choice.version)
-            begin, end = choice.micros
+            begin, end = read_span(choice.since, choice.until)
             return begin or 0, end or 0, self._now, numbers
         numbers = self._find_contexts(choice.environment, choice.model, choice.version)
         theirs = [one for one in self._versions if one.environment == choice.environment]
@@ -154,7 +155,7 @@ class Floors:
         return tuple(find_contexts(self._contexts, environment, model, version))
 
 
-def hold(rule: Rule, baseline: Sample, contexts: Sequence[int], threads: int = 1) -> Held:
+def hold(rule: Rule, baseline: Sample, contexts: Sequence[int], threads: int = 1) -> StreamFloor:
     """Find what values are held against.
 
     Args:
@@ -170,7 +171,7 @@ def hold(rule: Rule, baseline: Sample, contexts: Sequence[int], threads: int = 1
     means = average_by_cluster(values, clusters, baseline.times[rows], LENGTHS[rule.period])
     count = len(np.unique(means.cluster))
     if count < rule.fewest:
-        return Held(
+        return StreamFloor(
             None,
             None,
             f"the baseline has {count} users or queries with a value, {rule.fewest} are needed",
@@ -184,12 +185,12 @@ def hold(rule: Rule, baseline: Sample, contexts: Sequence[int], threads: int = 1
             needs=rule.needs,
             fewest=rule.fewest,
         ).limit
-        return Held(limit, mean)
+        return StreamFloor(limit, mean)
     # Of the same means as the floor is made from.
     of = estimate_mean(means.value, np.arange(len(means.value)), T, threads).value
     tolerance = rule.tolerance * of if rule.is_relative else rule.tolerance
     try:
         floor = find_floor(means, tolerance, T, threads)
     except UsageError as error:
-        return Held(None, None, f"the baseline gives no floor: {error.message}")
-    return Held(floor.value, floor.baseline)
+        return StreamFloor(None, None, f"the baseline gives no floor: {error.message}")
+    return StreamFloor(floor.value, floor.baseline)

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 @record(frozen=True, slots=True, kw_only=True)
-class Progress:
+class RuleProgress:
     """How far a rule has looked, and what it has concluded.
 
     Args:
@@ -51,7 +51,7 @@ class Progress:
             return False
         return 2 * self.newest_labelled * self.rankings < self.labelled * self.newest_rankings
 
-    def count(self, rankings: int, labelled: int) -> Progress:
+    def count(self, rankings: int, labelled: int) -> RuleProgress:
         """Make a period the newest."""
         return replace(
             self,
@@ -61,7 +61,7 @@ class Progress:
             newest_labelled=labelled,
         )
 
-    def restart(self) -> Progress:
+    def restart(self) -> RuleProgress:
         """Forget all evidence, and what was said because of it, but not what it is held against."""
         return replace(self, streams=tuple(map(_restart, self.streams)))
 
@@ -72,16 +72,16 @@ class Progress:
         return json.dumps(said, sort_keys=True, separators=(",", ":"), allow_nan=False)
 
     @staticmethod
-    def from_json(text: str) -> Progress:
+    def from_json(text: str) -> RuleProgress:
         """Read what `to_json` has written."""
         said = json.loads(text)
-        return Progress(**{**said, "streams": tuple(map(Stream.restore, said["streams"]))})
+        return RuleProgress(**{**said, "streams": tuple(map(Stream.restore, said["streams"]))})
 
 
-FIELDS: tuple[str, ...] = Progress.__match_args__
+FIELDS: tuple[str, ...] = RuleProgress.__match_args__
 
 
-def begin(rule: Rule, basis: str, now: int, seq: int) -> Progress:
+def begin(rule: Rule, basis: str, now: int, seq: int) -> RuleProgress:
     """Begin with the period in which the rule says so, or with the newest.
 
     Args:
@@ -92,7 +92,7 @@ def begin(rule: Rule, basis: str, now: int, seq: int) -> Progress:
     """
     at = now if rule.since is None else to_micros(rule.since)
     first = at - at % LENGTHS[rule.period]
-    return Progress(basis=basis, first=first, following=first, seq=seq)
+    return RuleProgress(basis=basis, first=first, following=first, seq=seq)
 
 
 def _restart(stream: Stream) -> Stream:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rankscope.monitor.alerts.detect.progress import Progress
+from rankscope.monitor.alerts.detect.progress import RuleProgress
 from rankscope.monitor.alerts.rule import LENGTHS, Rule
 from rankscope.monitor.events.times import format_time, to_datetime, to_micros
 from rankscope.records import record
@@ -28,7 +28,7 @@ MOST_NAMED = 3
 
 
 @record(frozen=True, slots=True)
-class Verdict:
+class RuleVerdict:
     """What is to be said of a rule.
 
     Args:
@@ -40,7 +40,9 @@ class Verdict:
     reason: str
 
 
-def decide(rule: Rule, progress: Progress, versions: Iterable[Version], now: int) -> Verdict:
+def decide(
+    rule: Rule, progress: RuleProgress, versions: Iterable[Version], now: int
+) -> RuleVerdict:
     """Decide the state of a rule.
 
     A stream is in ALERT from when its evidence is enough until there is none any more, or, for a
@@ -57,25 +59,25 @@ def decide(rule: Rule, progress: Progress, versions: Iterable[Version], now: int
     """
     fallen = [stream for stream in progress.streams if stream.state == "ALERT"]
     if fallen:
-        return Verdict("ALERT", _tell_fallen(rule, fallen))
+        return RuleVerdict("ALERT", _tell_fallen(rule, fallen))
     last = max((one.last for one in versions if _is_watched(rule, one)), default=None)
     quiet_since = now - now % LENGTHS[rule.period] - QUIET_PERIODS * LENGTHS[rule.period]
     if last is not None and last < quiet_since:
-        return Verdict("NO_DATA", f"no ranking since {format_time(last)}")
+        return RuleVerdict("NO_DATA", f"no ranking since {format_time(last)}")
     judged = [stream for stream in progress.streams if stream.state == "OK"]
     if not judged:
         reasons = [stream.reason for stream in progress.streams if stream.reason]
         waits = (
             f"no period is known for good yet; the first is that of {format_time(progress.first)}"
         )
-        return Verdict("INSUFFICIENT", reasons[0] if reasons else waits)
+        return RuleVerdict("INSUFFICIENT", reasons[0] if reasons else waits)
     if progress.has_late_labels:
         newest = percent(progress.newest_labelled, progress.newest_rankings)
         before = percent(progress.labelled, progress.rankings)
         told = f"labels are late: {newest} of rankings have labels, {before} before"
-        return Verdict("INSUFFICIENT", told)
+        return RuleVerdict("INSUFFICIENT", told)
     count = len(judged)
-    return Verdict("OK", f"{count} stream{'' if count == 1 else 's'} at or above what is asked")
+    return RuleVerdict("OK", f"{count} stream{'' if count == 1 else 's'} at or above what is asked")
 
 
 def read_word(stored: str) -> State:
@@ -152,7 +154,7 @@ TIMES = ("since", "evaluated", "following", "silenced_until")
 
 def read_state(row: RuleRow) -> RuleState:
     """Read how a rule stands from how it is stored."""
-    progress = Progress.from_json(row.progress)
+    progress = RuleProgress.from_json(row.progress)
     return RuleState(
         rule=Rule.from_json(row.rule),
         state=read_word(row.state),

@@ -37,7 +37,7 @@ ACTOR = "rankscope"
 
 
 @record(frozen=True, slots=True)
-class Outcome:
+class Attempt:
     """What became of an attempt.
 
     Args:
@@ -98,24 +98,24 @@ class Deliverer:
                 return tried
         return len(due)
 
-    def _call(self, letter: Letter) -> Outcome:
+    def _call(self, letter: Letter) -> Attempt:
         """Post a notification, if it is not too old for that."""
         now = self._now()
         if now - letter.created >= MOST_AGE:
-            return Outcome(letter.problem or "it was not sent in three days")
+            return Attempt(letter.problem or "it was not sent in three days")
         webhook = find_webhook(self._store, letter.project)
         if webhook is None or webhook.disabled is not None:
-            return Outcome("there is no webhook")
+            return Attempt("there is no webhook")
         try:
             reply = call(self._poster, webhook, letter.notification_id, letter.body, now)
         except (PostError, UsageError) as error:
-            return Outcome(error.message)
+            return Attempt(error.message)
         if reply.status in range(200, 300):
-            return Outcome()
+            return Attempt()
         if reply.status == GONE:
             self._disable(letter.project, webhook.url)
-            return Outcome("the webhook is gone", is_gone=True)
-        return Outcome(f"status {reply.status}", reply.retry_after)
+            return Attempt("the webhook is gone", is_gone=True)
+        return Attempt(f"status {reply.status}", reply.retry_after)
 
     def _disable(self, project: str, url: str) -> None:
         from rankscope.monitor.store.tables import outbox as outbox_rows  # noqa: PLC0415 - loads SQLAlchemy
@@ -124,7 +124,7 @@ class Deliverer:
         work = partial(outbox_rows.disable_webhook, project=project, url=url, audit=audit)
         self._store.transact(work).result()
 
-    def _settle(self, letter: Letter, outcome: Outcome) -> None:
+    def _settle(self, letter: Letter, outcome: Attempt) -> None:
         """Write down what became of an attempt."""
         from rankscope.monitor.store.tables import outbox as outbox_rows  # noqa: PLC0415 - loads SQLAlchemy
 
@@ -138,7 +138,7 @@ class Deliverer:
         work = partial(outbox_rows.settle_letter, letter=settled, summary=summary)
         self._store.transact(work).result()
 
-    def _conclude(self, letter: Letter, outcome: Outcome, now: int) -> Letter:
+    def _conclude(self, letter: Letter, outcome: Attempt, now: int) -> Letter:
         """Say how a notification stands after an attempt."""
         tried = replace(letter, attempts=letter.attempts + 1, problem=outcome.problem)
         if not outcome.problem:
@@ -175,7 +175,7 @@ class LogChannel:
     def __init__(self, write: Callable[[str, Mapping[str, object]], object]) -> None:
         self._write = write
 
-    def deliver(self, body: str) -> Outcome:
+    def deliver(self, body: str) -> Attempt:
         """Write a notification.
 
         Args:
@@ -188,5 +188,5 @@ class LogChannel:
         try:
             self._write(event, fields)
         except OSError:
-            return Outcome("the log takes nothing")
-        return Outcome()
+            return Attempt("the log takes nothing")
+        return Attempt()

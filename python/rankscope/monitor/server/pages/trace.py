@@ -7,7 +7,7 @@ from rankscope.monitor.ask.trace import Span
 from rankscope.monitor.ask.versions import list_versions
 from rankscope.monitor.events.limits import DAY, HOUR
 from rankscope.monitor.events.rejection import RefusedError
-from rankscope.monitor.events.times import to_datetime
+from rankscope.monitor.events.times import read_span, to_datetime
 from rankscope.monitor.server.http.query import Parameter
 from rankscope.monitor.server.pages.charts.others import draw_waterfall
 from rankscope.monitor.server.pages.page import Page, read_configuration
@@ -260,7 +260,7 @@ def suggest_before(after: Span, versions: Sequence[Version]) -> Span:
         after: The span.
         versions: The versions in production, in the order in which they were first shown.
     """
-    (since, _), version = after.micros, after.version
+    (since, _), version = read_span(after.since, None), after.version
     mine = [one for one in versions if after.model in {None, one.model}]
     if version is not None:
         first = min((one.first for one in mine if one.version == version), default=None)
