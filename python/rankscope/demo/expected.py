@@ -1,4 +1,4 @@
-"""What the story must come to, said plainly: one search, one track, one deed at a time.
+"""The reference results of the story: one search, one track, one deed at a time.
 
 Nothing here is shared with what measures production: events are read as they were sent, grades are
 added up by hand, and values come from the reference.
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from rankscope.demo.story import Story
 
 TAKEN = frozenset({"", "late", "unshown", "orphan", "behind"})
-"""The faults of events that are stored all the same."""
+"""The faults of events that are stored nevertheless."""
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 LOSSES = {"truncation": "truncation_loss", "ordering": "ordering_loss"}
@@ -39,7 +39,7 @@ class JudgedSearch:
         environment: `production`, or `validation`.
         version: The version of the model that ranked.
         query: What was searched for.
-        user: Who searched.
+        user: The listener.
         attributes: Country, device and type of the query, as far as known.
         tracks: What was shown, in order.
         grades: Their grades, in the same order; `None` while they may still come.
@@ -58,14 +58,14 @@ class JudgedSearch:
     is_final: bool
 
     def value(self, measure: str) -> float:
-        """Give the value of `nDCG@k`, or a loss as in `ordering@k`; NaN where nothing is good."""
+        """Return the value of `nDCG@k` or of a loss such as `ordering@k`; NaN if undefined."""
         kernel, _, k = measure.partition("@")
         return _measure(LOSSES.get(kernel, "ndcg"), int(k), self.grades)
 
 
 @record(frozen=True, slots=True)
 class SlicePart:
-    """What a slice adds to the change of a mean between two groups of searches.
+    """The contribution of a slice to the change of a mean between two groups of searches.
 
     Args:
         counts: How many searches of each have a value.
@@ -83,11 +83,11 @@ class SlicePart:
 
 
 def judge(story: Story, now: int | None = None) -> list[JudgedSearch]:
-    """Judge the searches of a story.
+    """Grade the searches of a story.
 
     Args:
         story: The story.
-        now: As of when; its end if left out.
+        now: As of when (default: its end).
     """
     now = story.end if now is None else now
     said = [each for each in story.deliveries if each.arrives <= now and each.fault in TAKEN]

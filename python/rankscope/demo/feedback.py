@@ -1,4 +1,4 @@
-"""What listeners do with the tracks they were shown, and the events that apps write about it."""
+"""The feedback of listeners on the tracks they were shown, and its events."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 MILLISECOND = 1000
 ABANDONED = 0.3
-"""The share of searches after which nobody does anything."""
+"""The share of searches without feedback."""
 
 DEEDS = (
     (),
@@ -31,7 +31,7 @@ DEEDS = (
 """By grade, what is done with a track that gets it."""
 
 LIKED = (2.2, 2.6, 2.9, 3.2, 3.6, 4.0)
-"""How well a track must fit for a grade of 1, 2 and so on."""
+"""How well a track must match for a grade of 1, 2 and so on."""
 
 DELAYS = {
     "click": (5 * SECOND, 20 * MINUTE),
@@ -70,7 +70,7 @@ def respond(search: MusicSearch, chance: Random) -> Iterator[Deed]:
 
 
 def grade_tracks(search: MusicSearch, chance: Random) -> Iterator[tuple[str, int]]:
-    """Give each track of a search the grade that it has for who searched."""
+    """Return the grades of the tracks of a search for its listener."""
     for track, fit in search.shown:
         liked = fit + chance.gauss(0, 0.6)
         yield track, round(fit) if search.is_example else sum(liked >= least for least in LIKED)

@@ -1,4 +1,4 @@
-"""Plays the story into a monitor, as time goes by."""
+"""Plays the story into a monitor, step by step."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ if TYPE_CHECKING:
     from rankscope.monitor.monitor import Monitor
 
 RULE = Rule(name="nDCG@5 of each device", measure="nDCG@5", slices=("device",))
-"""What is watched: each version on its own, as a whole and device by device."""
+"""The rule of the demo: each version, as a whole and by device."""
 
 
 class Clock:
-    """A clock that goes when it is told to.
+    """A clock that is set by hand.
 
     Args:
         time: What it says, in microseconds since 1970 in UTC.
@@ -40,7 +40,7 @@ class Clock:
 
 @record(frozen=True, slots=True)
 class PlayedStep:
-    """A while of production.
+    """A period of production.
 
     Args:
         time: When it is over, in microseconds since 1970 in UTC.
@@ -56,12 +56,12 @@ class PlayedStep:
 
 
 def configure_story() -> Configuration:
-    """Give how the project of the story is measured."""
+    """Return the configuration of the project of the story."""
     return Configuration(definition=define_story(), attributes=ATTRIBUTES)
 
 
 def prepare(story: Story, monitor: Monitor) -> Ingested:
-    """Do what a team does before production: configure, log the validation set, make the rule.
+    """Configure the project, log the validation set and create the rule.
 
     The clock of the monitor has to say when the story starts.
     """
@@ -73,7 +73,7 @@ def prepare(story: Story, monitor: Monitor) -> Ingested:
 
 
 def play(story: Story, monitor: Monitor, clock: Clock) -> Iterator[PlayedStep]:
-    """Let time go by until the story ends.
+    """Play the story and yield each period.
 
     What is found does not depend on how often the monitor looks, only when: so it looks once a week
     at first, and from the release on when a day is over, and when a day is known for good.

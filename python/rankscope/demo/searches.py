@@ -21,7 +21,7 @@ TRACKS = 12
 COUNTRIES = {"de": 40, "fr": 20, "in": 10, "us": 30}
 DEVICES = {"phone": 42, "desktop": 28, DEVICE: 30}
 SHOWN = {"phone": 6, "desktop": 8, DEVICE: len(EXAMPLE_GRADES)}
-"""How many tracks fit on a screen."""
+"""The number of tracks on a screen."""
 
 MOODS = ("calm", "morning", "summer")
 KINDS = {
@@ -32,18 +32,18 @@ KINDS = {
 """By the type of a query, what its last word may be."""
 
 BUSY = (3, 2, 1, 1, 1, 2, 4, 7, 8, 7, 7, 7, 8, 8, 7, 7, 8, 10, 12, 14, 15, 14, 10, 6)
-"""How many searches there are in each hour of the day, in proportion."""
+"""The relative number of searches in each hour of the day."""
 
 EXAMPLE_SHARE = 0.08
-"""The share of the searches on the device that ask for the example."""
+"""The share of searches on the device that are the example."""
 
 NOTHING_FOUND = 0.003
-"""The share of searches that find nothing."""
+"""The share of searches without results."""
 
 
 @record(frozen=True, slots=True)
 class MusicQuery:
-    """What may be searched for.
+    """A query of the app.
 
     Args:
         text: As it is typed.
@@ -65,7 +65,7 @@ class MusicSearch:
     Args:
         name: The name of its search group.
         time: When, in microseconds since 1970 in UTC.
-        user: Who searched.
+        user: The listener.
         country: Where; empty where unknown.
         device: On which device.
         query: What for.
@@ -86,7 +86,7 @@ class MusicSearch:
 
     @property
     def is_example(self) -> bool:
-        """Whether it is one of those whose grades are known beforehand."""
+        """Whether its grades are known in advance."""
         return self.query.text == EXAMPLE
 
 

@@ -1,4 +1,4 @@
-"""Holds what a monitor found against what the story must come to."""
+"""Compares the results of a monitor with the reference."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ if TYPE_CHECKING:
     Pair: TypeAlias = tuple[str, float, float]
 
 ROUNDING = 1e-12
-"""How far numbers may differ that are added up in another order."""
+"""The tolerance for numbers that are added up in another order."""
 
 
 @record(frozen=True, slots=True)
 class Checked:
-    """How numbers compare.
+    """The result of the comparison.
 
     Args:
         numbers: How many there are.
@@ -43,7 +43,7 @@ class Checked:
 
 
 def list_spans(story: Story) -> tuple[Span, Span]:
-    """Give what is compared: the version in use until the release, and the new one since."""
+    """Return the spans to compare: the old version until the release, and the new one since."""
     before, after = VERSIONS
     return (
         Span(to_datetime(story.start), to_datetime(story.release), version=before),
@@ -52,7 +52,7 @@ def list_spans(story: Story) -> tuple[Span, Span]:
 
 
 def check_monitor(story: Story, monitor: Monitor, trace: Trace) -> Checked:
-    """Compare what a monitor has found with what the reference gives.
+    """Compare the results of a monitor with the reference.
 
     Args:
         story: The story, at its end.
@@ -104,7 +104,7 @@ def _check_days(searches: Sequence[JudgedSearch], monitor: Monitor) -> Iterator[
 
 
 def _check_trace(searches: Sequence[JudgedSearch], trace: Trace) -> Iterator[Pair]:
-    """What the change is made of: the slice that was harmed, if it was found, and all others."""
+    """Compare the breakdown of the change: the harmed slice, if it was found, and all others."""
     before, after = (list_final(searches, version) for version in VERSIONS)
     means = mean(before, trace.measure), mean(after, trace.measure)
     yield "mean before", trace.decomposition.means[0], means[0]
@@ -126,7 +126,7 @@ def _check_trace(searches: Sequence[JudgedSearch], trace: Trace) -> Iterator[Pai
 def _check_fallen(
     searches: Sequence[JudgedSearch], monitor: Monitor, trace: Trace
 ) -> Iterator[Pair]:
-    """The values of the searches whose queries fell most."""
+    """Compare the values of the searches whose queries fell most."""
     known = {each.name: each for each in searches}
     for ranking_id in trace.fallen.column("ranking_id"):
         explained = monitor.explain(str(ranking_id), trace.measure)

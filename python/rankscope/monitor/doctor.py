@@ -48,7 +48,7 @@ CLOCK = ("future_time", "too_old", "time_zone", "time_format")
 
 @record(frozen=True, slots=True)
 class Finding:
-    """Something that was looked at.
+    """The result of one check.
 
     Args:
         name: What, such as `events` or `disk`.
@@ -68,7 +68,7 @@ class Finding:
 
 
 def examine(monitor: Monitor, path: Path, *, is_complete: bool = False) -> tuple[Finding, ...]:
-    """Look at all of it, also while another process writes to the store.
+    """Run all checks; another process may write to the store.
 
     Args:
         monitor: The project.
@@ -182,7 +182,7 @@ def _look_at_disk(path: Path) -> Finding:
         return Finding("disk", False, told, "make room, or delete old events: monitor retain")
     if size > MOST_LOG:
         told = f"the log has {size / 1e6:,.0f} MB"
-        return Finding("disk", False, told, "end whoever reads the store for long")
+        return Finding("disk", False, told, "end the process that has read the store for so long")
     return Finding("disk", True, told)
 
 
@@ -212,7 +212,7 @@ def _look_at_rejected(rejected: Mapping[str, int], stored: int) -> Finding:
     reasons = ", ".join(f"{name} {rejected[name]:,}" for name in worst)
     told = f"{total:,} of {total + stored:,} were rejected{': ' if total else ''}{reasons}"
     is_good = total <= MOST_REJECTED * (total + stored)
-    return Finding("events", is_good, told, "" if is_good else "mend whoever sends them")
+    return Finding("events", is_good, told, "" if is_good else "fix the programs that send them")
 
 
 def _look_at_evaluation(quality: Quality, now: int) -> Finding:
@@ -277,7 +277,7 @@ SAMPLE_RANKINGS = 100_000
 
 @record(frozen=True, slots=True)
 class Recomputed:
-    """Windows that were recomputed.
+    """The result of recomputing windows.
 
     Args:
         hours: How many hours.
@@ -299,7 +299,7 @@ def recompute_windows(
     is_complete: bool = False,
     threads: int | None = None,
 ) -> Recomputed:
-    """Recompute windows from their events and compare them with what is stored.
+    """Recompute windows from their events and compare them with the stored ones.
 
     Hours that are not final are left out, and so are those to which events came since the last
     evaluation, and those whose events were deleted. With an hour, its day is checked: it has to be
@@ -308,10 +308,10 @@ def recompute_windows(
     Args:
         store: Where the events and windows are; another process may write to it.
         project: The name of the project.
-        configuration: How it is measured.
+        configuration: The configuration of the project.
         is_complete: Whether to recompute all hours, and not a random sample of 24 with about
             100,000 rankings.
-        threads: How many threads may work.
+        threads: The number of threads.
 
     Raises:
         FileError: The store cannot be read, or a window does not have its checksum.
@@ -355,7 +355,7 @@ def recompute_windows(
 def _find_final(
     store: Store, project: str, configuration: Configuration, progress: Progress
 ) -> list[int]:
-    """Find the hours whose windows follow from the events that are stored."""
+    """Find the hours whose windows follow from the stored events."""
     if not progress.seq:
         return []
     starts = set(store.touched(project, 0, HOUR).times.tolist())
@@ -379,7 +379,7 @@ def _find_strays(store: Store, project: str, digest: bytes) -> Iterator[WindowKe
 
 
 def _compare(store: Store, project: str, digest: bytes, summed: SummedDay) -> Iterator[WindowKey]:
-    """Find the windows of a day that are not stored as they were computed."""
+    """Find the stored windows of a day that differ from the recomputed ones."""
     starts = set(summed.starts)
     day = summed.start
     stored = [

@@ -1,4 +1,4 @@
-"""One round of evaluation: windows, baseline and rules of a project are brought up to date."""
+"""One round of evaluation: windows, baseline and rules of a project."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @record(frozen=True, slots=True, kw_only=True)
 class Round:
-    """What one evaluation has done.
+    """What an evaluation has done.
 
     Args:
         as_of: The time as of which everything is up to date, in UTC.
@@ -47,14 +47,14 @@ def evaluate_project(
     threads: int | None = None,
     is_thorough: bool = True,
 ) -> Round:
-    """Bring windows, baseline and rules of a project up to date.
+    """Compute the windows and the baseline of a project, and check its rules.
 
     Args:
         store: Where its events are.
         project: The name of the project.
-        now: The moment, in microseconds since 1970 in UTC.
-        threads: How many threads may work; the result does not depend on it.
-        is_thorough: Whether hours that are not final are brought up to date however large they are.
+        now: The current time, in microseconds since 1970 in UTC.
+        threads: The number of threads; the result does not depend on it.
+        is_thorough: Whether provisional hours are recomputed however large they are.
 
     Raises:
         UsageError: The project is not configured.

@@ -1,4 +1,4 @@
-"""Brings rules up to date: every period that is known for good, and the states that follow."""
+"""Checks rules against every period that is final, and updates their states."""
 
 from __future__ import annotations
 
@@ -33,12 +33,12 @@ if TYPE_CHECKING:
     from rankscope.monitor.store.tables.rules import AlertRow, RuleRow
 
 ACTOR = "rankscope"
-"""Who changes what nobody has asked for."""
+"""The actor of changes that nobody has asked for."""
 
 
 @record(frozen=True, slots=True)
 class Advanced:
-    """What became of the rules of a project.
+    """What a check of all rules has changed.
 
     Args:
         rules: How many there are.
@@ -60,7 +60,7 @@ def advance_rules(
     now: int,
     threads: int | None = None,
 ) -> Advanced:
-    """Let the rules of a project look at all periods that are known for good by now.
+    """Check the rules of a project against all periods that are final by now.
 
     A period is looked at once the attribution windows of all its rankings, and the grace of the
     configuration, are over. What was concluded is stored with the change of the state that it
@@ -69,12 +69,12 @@ def advance_rules(
     that: what is next is stored, and not taken from the clock.
 
     Args:
-        store: Where the events and the rules are.
-        project: Whose they are.
-        configuration: How the project is measured.
+        store: The store that holds the events and the rules.
+        project: The name of the project.
+        configuration: The configuration of the project.
         slicing: Which values have slices of their own.
-        now: The time, in microseconds since 1970 in UTC.
-        threads: How many threads may work; the result does not depend on it.
+        now: The current time, in microseconds since 1970 in UTC.
+        threads: The number of threads; the result does not depend on it.
 
     Raises:
         FileError: The store does not take what is to be stored.
@@ -113,7 +113,7 @@ def advance_rules(
 
 
 class _PeriodReader:
-    """Reads periods, and what values are held against, for all rules of a project at once."""
+    """Reads periods and baselines, once for all rules of a project."""
 
     def __init__(
         self,
@@ -140,12 +140,12 @@ class _PeriodReader:
 
     @cached_property
     def contexts(self) -> dict[int, Context]:
-        """What rankings have in common; read only once a period is due."""
+        """The contexts, read when the first period is due."""
         return self._store.contexts(self._project)
 
     @cached_property
     def floors(self) -> Floors:
-        """What values are held against."""
+        """The baseline that values are compared with."""
         return Floors(
             self._store,
             self._project,
@@ -158,7 +158,7 @@ class _PeriodReader:
         )
 
     def read(self, since: int, until: int) -> Sample:
-        """Read a period of production, as it is known when its last window is closed."""
+        """Read a period of production as of the time when its last attribution window closes."""
         shown = [
             number
             for number, context in self.contexts.items()
@@ -174,12 +174,12 @@ class _PeriodReader:
 
 
 class _Run:
-    """One rule that is brought up to date.
+    """A rule during a check.
 
     Args:
         store: Where it is stored.
-        project: Whose it is.
-        configuration: How the project is measured.
+        project: The name of the project.
+        configuration: The configuration of the project.
         row: The rule as it was stored.
         versions: The versions that have rankings.
         now: The time.
@@ -230,7 +230,7 @@ class _Run:
         self._skip_nothing()
 
     def _skip_nothing(self) -> None:
-        """Begin where there are rankings: nobody has to look at periods before the first."""
+        """Start at the first ranking; earlier periods are empty."""
         length = LENGTHS[self.rule.period]
         if self._versions and not self.progress.streams:
             first = min(one.first for one in self._versions)
@@ -239,13 +239,13 @@ class _Run:
 
     @property
     def is_due(self) -> bool:
-        """Whether there is a period that is known for good, and is still to be looked at."""
+        """Whether there is a final period that is still to be checked."""
         if self._is_lost or self.complaint or not self._versions:
             return False
         return self.progress.following + LENGTHS[self.rule.period] <= self._mature
 
     def take(self, period: Sample, reader: _PeriodReader, slicing: Slicing) -> None:
-        """Look at the next period."""
+        """Check the next period."""
         self.progress = feed(
             self.progress,
             self.rule,
@@ -260,7 +260,7 @@ class _Run:
         self._conclude()
 
     def _pass_silence(self) -> None:
-        """Look at all periods after the last ranking at once: there is nothing in any of them."""
+        """Check all periods after the last ranking at once, as they are empty."""
         following, length = self.progress.following, LENGTHS[self.rule.period]
         if self.is_due and following > max(one.last for one in self._versions):
             count = (self._mature - following) // length
@@ -268,12 +268,12 @@ class _Run:
             self.periods += count
 
     def finish(self) -> None:
-        """Store what was concluded, and what time alone has changed."""
+        """Store the conclusions, and changes due to time alone."""
         if not self._is_lost:
             self._conclude(is_last=True)
 
     def _conclude(self, *, is_last: bool = False) -> None:
-        """Store what was concluded, if that changes the state, or there is nothing more."""
+        """Store the conclusions if they change the state, or at the end."""
         verdict = (
             RuleVerdict("INSUFFICIENT", self.complaint)
             if self.complaint
@@ -336,7 +336,7 @@ class _Run:
 
 
 def name_basis(rule: Rule, configuration: Configuration) -> str:
-    """Say in short what a rule measures: what evidence was collected by something else is void."""
+    """Return a hash of what a rule measures; evidence collected with another one is void."""
     chosen = configuration.baseline
     said = [
         rule.digest,
@@ -347,7 +347,7 @@ def name_basis(rule: Rule, configuration: Configuration) -> str:
 
 
 def address(alert: Alert, rule: Rule, row: RuleRow) -> AlertRow:
-    """Say who is to be told of an alert: nobody while its rule is silenced."""
+    """Return the alert with its channels: none while the rule is silenced."""
     from rankscope.monitor.store.tables.rules import AlertRow  # noqa: PLC0415 - loads SQLAlchemy
 
     time = to_micros(alert.time)

@@ -1,4 +1,4 @@
-"""What people do with rules, each time with an entry in the audit."""
+"""Changes of rules, each with an entry in the audit log."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def list_rules(store: Store, project: str) -> tuple[Rule, ...]:
 
 
 def list_states(store: Store, project: str) -> tuple[RuleState, ...]:
-    """List how the rules of a project stand, by name."""
+    """List the states of the rules of a project, by name."""
     return tuple(map(read_state, _read_rows(store, project)))
 
 
@@ -100,18 +100,18 @@ def list_notifications(store: Store, project: str, limit: int = 100) -> tuple[No
 def set_rule(
     store: Store, project: str, configuration: Configuration, rule: Rule, *, now: int, actor: str
 ) -> None:
-    """Make a rule, or change the one of its name.
+    """Create a rule, or change the rule with its name.
 
     A change of what is measured voids the evidence that was collected: the streams start anew with
     the newest period, or with that of `since`. The audit says so.
 
     Args:
-        store: Where rules are.
-        project: Whose it is.
-        configuration: How the project is measured.
+        store: The store that holds the rules.
+        project: The name of the project.
+        configuration: The configuration of the project.
         rule: The rule.
-        now: The time, in microseconds since 1970 in UTC.
-        actor: Who does it.
+        now: The current time, in microseconds since 1970 in UTC.
+        actor: The name for the audit log.
 
     Raises:
         UsageError: What it asks for is not measured, or there are too many rules.
@@ -142,7 +142,7 @@ def set_rule(
 
 
 def remove_rule(store: Store, project: str, name: str, *, now: int, actor: str) -> None:
-    """Remove a rule; the alerts that there were stay.
+    """Remove a rule; its past alerts stay.
 
     Raises:
         UsageError: There is none.
@@ -159,15 +159,15 @@ def remove_rule(store: Store, project: str, name: str, *, now: int, actor: str) 
 def silence_rule(
     store: Store, project: str, name: str, until: int | None, *, now: int, actor: str
 ) -> None:
-    """Tell nobody of a rule until a time; its state and its alerts go on.
+    """Send no notifications of a rule until a time; it is still checked.
 
     Args:
-        store: Where rules are.
-        project: Whose it is.
+        store: The store that holds the rules.
+        project: The name of the project.
         name: The rule.
         until: Until when, in microseconds since 1970 in UTC; `None` to tell again.
         now: The time.
-        actor: Who does it.
+        actor: The name for the audit log.
 
     Raises:
         UsageError: There is no such rule.
@@ -182,16 +182,16 @@ def silence_rule(
 
 
 def resolve_rule(store: Store, project: str, name: str, *, now: int, actor: str) -> None:
-    """Say that what a rule has found is dealt with: its evidence is forgotten, and its alert over.
+    """Resolve the incident of a rule and discard its evidence.
 
     What its streams are held against stays.
 
     Args:
-        store: Where rules are.
-        project: Whose it is.
+        store: The store that holds the rules.
+        project: The name of the project.
         name: The rule.
-        now: The time, in microseconds since 1970 in UTC.
-        actor: Who does it.
+        now: The current time, in microseconds since 1970 in UTC.
+        actor: The name for the audit log.
 
     Raises:
         UsageError: There is no such rule.
@@ -214,7 +214,7 @@ def resolve_rule(store: Store, project: str, name: str, *, now: int, actor: str)
 def _turn(
     row: RuleRow, project: str, rule: Rule, verdict: RuleVerdict, now: int
 ) -> tuple[RuleRow, AlertRow | None]:
-    """Change the state of a rule, and tell of it if it is another."""
+    """Change the state of a rule, and announce it if it differs."""
     turned = replace(row, state=verdict.state, reason=verdict.reason)
     if turned.state == row.state:
         return turned, None
@@ -242,7 +242,7 @@ def _write(
     actor: str,
     more: str = "",
 ) -> None:
-    """Change a rule as it stands; should it be looked at meanwhile, as it stands then."""
+    """Change the current version of a rule, again if it changes in between."""
     from rankscope.monitor.store.tables import rules as rule_rows  # noqa: PLC0415 - loads SQLAlchemy
 
     for _ in range(TRIES):

@@ -1,4 +1,4 @@
-"""Rules: what people ask of the values of production."""
+"""Alert rules: conditions on the values of production."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ LENGTHS: Mapping[str, int] = {"hour": HOUR, "day": DAY}
 LIMITS = Limits()
 NAME_BYTES = 100
 TAKEN = frozenset({"new", ".", ".."})
-"""What stands in addresses where names of rules do."""
+"""Words that stand for something else where the name of a rule stands in a URL."""
 END = ".json"
-"""How the addresses of rules as JSON end."""
+"""The end of the URLs of rules as JSON."""
 
 
 @record(frozen=True, slots=True, kw_only=True)
 class Rule:
-    """What is asked of the values of one measure in production.
+    """A condition on the values of one measure in production.
 
     Each version of a model is watched on its own, as a whole and by the values of some attributes.
     A `drop` collects evidence, period by period, that the mean has fallen below its floor, which is
@@ -48,7 +48,7 @@ class Rule:
         name: What it is known by; one in a project.
         measure: The measure, one of those of the configuration.
         kind: `drop` or `threshold`.
-        model: The model; each of them if left out.
+        model: The model (default: each of them).
         slices: Attributes whose values are watched one by one, besides all rankings together.
         period: How much is looked at together: an `hour` or a `day` of UTC.
         tolerance: How far the mean may be below the baseline: a difference, or a share of it.
@@ -110,14 +110,14 @@ class Rule:
 
     @property
     def digest(self) -> str:
-        """What is measured, in short: with another one, evidence that was collected is void."""
+        """The hash of what the rule measures; evidence collected with another one is void."""
         said = self.to_dict()
         for name in ("name", "webhook"):
             del said[name]
         return sha256(json.dumps(said, sort_keys=True).encode()).hexdigest()[:32]
 
     def to_dict(self) -> dict[str, Any]:
-        """Give it as numbers and texts."""
+        """Return it as JSON holds it."""
         said = {name: getattr(self, name) for name in FIELDS}
         since = None if self.since is None else format_time(to_micros(self.since))
         return said | {"slices": list(self.slices), "since": since}
@@ -128,7 +128,7 @@ class Rule:
 
     @classmethod
     def from_dict(cls, given: Mapping[str, Any]) -> Rule:
-        """Read what people, or `to_dict`, have written.
+        """Read a rule from a mapping, such as one that `to_dict` returned.
 
         Raises:
             UsageError: It is no rule.
@@ -176,11 +176,11 @@ class Rule:
 
 
 def check_rule(rule: Rule, configuration: Configuration) -> Rule:
-    """See that what a rule asks for is measured.
+    """Check that the project measures what a rule needs.
 
     Args:
         rule: The rule.
-        configuration: How its project is measured.
+        configuration: The configuration of the project.
 
     Returns:
         The rule, its measure called by its own name.
@@ -210,7 +210,7 @@ FIELDS: tuple[str, ...] = Rule.__match_args__
 
 
 def _check_name(name: object) -> None:
-    """See that a name can stand on one line and in an address."""
+    """Check that a name can stand on one line and in a URL."""
     is_text = isinstance(name, str) and 0 < len(name.encode(errors="replace")) <= NAME_BYTES
     if not (is_text and isinstance(name, str) and name.isprintable() and name == name.strip()):
         raise _bad("name", f"a line of text of at most {NAME_BYTES} bytes", name)

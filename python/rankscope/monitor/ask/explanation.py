@@ -1,4 +1,4 @@
-"""How the value of one logged ranking is computed."""
+"""Explanations: how the value of one logged ranking is computed."""
 
 from __future__ import annotations
 
@@ -47,16 +47,16 @@ def explain_logged(
     now: int,
     measure: Measure | str | None = None,
 ) -> LoggedExplanation:
-    """Explain the value of a ranking of the log, as of a moment.
+    """Explain the value of a logged ranking as of a moment.
 
     Args:
-        store: Where the events are.
-        project: Whose they are.
-        definition: What to measure.
+        store: The store that holds the events.
+        project: The name of the project.
+        definition: The definition to evaluate with.
         ranking_id: The ranking.
-        now: The moment as of which labels count, in microseconds since 1970 in UTC. Of a set that
+        now: The time as of which labels count, in microseconds since 1970 in UTC. Of a set that
             was uploaded all labels count.
-        measure: One of the measures of the definition; that which is traced if left out.
+        measure: One of the measures of the definition (default: that which is traced).
 
     Raises:
         UsageError: There is no such ranking, or the measure is not in the definition.
@@ -87,7 +87,7 @@ def explain_ranking(
     Args:
         ranking: The ranking.
         labels: Its labels, in the order in which they count.
-        definition: What to measure.
+        definition: The definition to evaluate with.
         measure: One of its measures.
         now: The moment; without one, all labels count and nothing is pending.
     """
@@ -148,7 +148,7 @@ def _choose(definition: Definition, measure: Measure | str | None) -> Measure:
 def _derive(
     ranking: Ranking, placed: PlacedItems, definition: Definition
 ) -> Explanation | RelevanceExplanation | None:
-    """Derive the value of the measure of a definition, if it has a derivation."""
+    """Derive the value, if the measure has a derivation."""
     (measure,) = definition.measures
     if measure.row.name not in {*EXPLAINED, *OF_RELEVANCE}:
         return None
@@ -175,7 +175,7 @@ def _derive(
 def _say_ranks(
     found: Explanation | RelevanceExplanation, logged: Mapping[int, int]
 ) -> Explanation | RelevanceExplanation:
-    """Give documents the ranks that were logged, and ranks without one no grade."""
+    """Show documents at their logged ranks, and no grades at ranks without a document."""
 
     def say(place: int | None) -> int | None:
         return None if place is None else logged[place]
@@ -202,7 +202,7 @@ def _say_ranks(
 
 
 def _find_regrets(placed: PlacedItems, definition: Definition) -> Numbers:
-    """Find what each document costs, by its place; nothing where that is not to be told."""
+    """Return the regret of each document by its place; empty for measures without regrets."""
     (measure,) = definition.measures
     if measure.row.name not in {"nDCG", "DCG", "CG"}:
         return {}
@@ -265,7 +265,7 @@ def _number(value: float) -> float | None:
 
 
 def take_alone(ranking: Ranking, labels: Sequence[Label]) -> Chunk:
-    """Make a chunk of one ranking.
+    """Return a chunk that holds one ranking.
 
     Args:
         ranking: The ranking; its context has the number 0.

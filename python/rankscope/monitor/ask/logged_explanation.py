@@ -67,7 +67,7 @@ class LoggedDocument:
     regret: float | None
 
     def to_dict(self) -> dict[str, object]:
-        """Give it as plain values."""
+        """Return it as JSON holds it."""
         return {
             "rank": self.rank,
             "doc_id": self.doc_id,
@@ -130,7 +130,7 @@ class LoggedExplanation(Derivation):
 
     @property
     def formula(self) -> str:
-        """The value as a formula with the numbers put in; empty where there is no derivation."""
+        """The formula with the numbers filled in; empty where there is no derivation."""
         return "" if self.derivation is None else self.derivation.formula
 
     def lay_out(self, digits: int = DIGITS) -> list[Block]:
@@ -142,7 +142,7 @@ class LoggedExplanation(Derivation):
         return list(_lay_out(self, digits))
 
     def to_dict(self) -> dict[str, object]:
-        """Give it as plain values that JSON has too; times as in RFC 3339."""
+        """Return it as JSON holds it, times as in RFC 3339."""
         shown = self.ranking
         return {
             "ranking_id": shown.ranking_id,
@@ -202,7 +202,7 @@ def _lay_out(explained: LoggedExplanation, digits: int) -> Iterator[Block]:
 
 
 def _describe(explained: LoggedExplanation) -> Iterator[Inline]:
-    """Say what was asked, by whom, and who ranked."""
+    """Describe the query, the user and the model."""
     shown = explained.ranking
     yield f"Shown {format_time(shown.time)} in {shown.environment}"
     named = {

@@ -1,4 +1,4 @@
-"""How good the data is that values are made of: what was discarded, what is late, what is open."""
+"""Data quality: which events were discarded, and what is late or pending."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 @record(frozen=True, slots=True, kw_only=True)
 class Quality:
-    """How good the data of a project is.
+    """The quality of the data of a project.
 
     Args:
         events: By reason, how many events were taken or discarded, ever.
@@ -68,7 +68,7 @@ class Quality:
     lost: int
 
     def to_dict(self) -> dict[str, Any]:
-        """Give what JSON can hold."""
+        """Return it as JSON holds it."""
         return {
             "events": dict(self.events),
             "pending_labels": self.pending_labels,
@@ -97,12 +97,12 @@ def inspect_data(
     since: int | None = None,
     until: int | None = None,
 ) -> Quality:
-    """Look at the data of a project.
+    """Report on the data of a project.
 
     Args:
-        store: Where events and windows are.
+        store: The store that holds the events and windows.
         project: The name of the project.
-        configuration: How it is measured.
+        configuration: The configuration of the project.
         since: From which hour on windows count, in microseconds since 1970 in UTC.
         until: Up to before which time.
     """
@@ -134,7 +134,7 @@ def inspect_data(
 def _read_cells(
     store: Store, project: str, digest: bytes, since: int | None, until: int | None
 ) -> list[StoredCell]:
-    """Read the windows of production, by day where the ends are those of days: they are fewer."""
+    """Read the windows of production, by day where the span consists of days, as they are fewer."""
     has_days = not any(time % DAY for time in (since, until) if time is not None)
     rows = store.cells(
         project, digest, since, until, length=DAY if has_days else HOUR, slice=name_place(())
@@ -145,7 +145,7 @@ def _read_cells(
 def _find_newest(
     store: Store, project: str, digest: bytes, cells: Sequence[StoredCell], until: int | None
 ) -> int | None:
-    """Find when the newest hour begins that has rankings of production."""
+    """Find the start of the newest hour that has rankings of production."""
     newest = max((one.key.start for one in cells), default=None)
     if newest is None:
         return None
@@ -154,7 +154,7 @@ def _find_newest(
 
 
 def add_ages(hours: Sequence[HourRow]) -> MaturityCurve:
-    """Give how soon the labels of some hours came.
+    """Return how long after their rankings the labels of some hours happened.
 
     Args:
         hours: What is kept of the hours.

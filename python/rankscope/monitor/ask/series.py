@@ -36,11 +36,11 @@ SUMMED = ("values", "lower", "upper", "is_final", "defined", *COUNTED)
 
 @record(frozen=True, slots=True)
 class Series:
-    """The values of a measure over time, one a window that has rankings.
+    """The values of a measure over time, one for each window that has rankings.
 
     Args:
         measure: The measure.
-        every: How long windows are.
+        every: The length of the windows.
         model: The model that ranked; all together where it is `None`.
         version: Its version; likewise.
         slice: Names of attributes and values; empty for all rankings.
@@ -87,7 +87,7 @@ class Series:
         return len(self.times)
 
     def to_dict(self) -> dict[str, Any]:
-        """Give what JSON can hold; values that are none are `None`."""
+        """Return it as JSON holds it; a missing value is `None`."""
         said: dict[str, Any] = {
             "measure": self.measure,
             "every": self.every,
@@ -105,7 +105,7 @@ class Series:
 
 
 def read_length(every: str) -> int:
-    """Give the length of windows, in microseconds.
+    """Return the length of windows as the store counts time.
 
     Raises:
         UsageError: It is neither an hour nor a day.
@@ -148,14 +148,14 @@ def make_series(
     version: str | None = None,
     slice: Slice = (),  # noqa: A002 - the word for it
 ) -> Series:
-    """Make a series of the cells of one slice in production.
+    """Return the series of a measure from the cells of one slice.
 
     Args:
         cells: The cells of windows of that length, or of a part of it.
-        definition: What their values are values of.
+        definition: The definition of the values.
         measure: One of its measures.
-        every: How long windows are.
-        model: The model that ranked; all together if left out.
+        every: The length of the windows.
+        model: The model that ranked (default: all together).
         version: Its version; likewise.
         slice: The slice that the cells are of.
 
@@ -175,15 +175,15 @@ def make_all_series(
     every: Every = "hour",
     slice: Slice = (),  # noqa: A002 - the word for it
 ) -> list[dict[str, Series]]:
-    """Make the series of all measures, for several versions, of the cells of one slice.
+    """Return the series of all measures for several versions from the cells of one slice.
 
     The cells of a window are added up once, however many measures there are.
 
     Args:
         cells: The cells of windows of that length, or of a part of it.
-        definition: What their values are values of.
+        definition: The definition of the values.
         parts: Models and versions; `None` is all together.
-        every: How long windows are.
+        every: The length of the windows.
         slice: The slice that the cells are of.
 
     Returns:
@@ -225,11 +225,11 @@ def make_all_series(
 
 
 def sum_window(cells: list[StoredCell], definition: Definition) -> dict[str, tuple[Any, ...]]:
-    """Sum the cells of a window, and return what `SUMMED` names, by measure.
+    """Sum the cells of a window, and return what `SUMMED` lists, by measure.
 
     Args:
         cells: The cells, at least one.
-        definition: What their values are values of.
+        definition: The definition of the values.
 
     Raises:
         DeadlineError: It takes longer than the read that it is part of may.
@@ -266,10 +266,10 @@ def tabulate_slices(
 
     Args:
         cells: The cells of the hours.
-        definition: What their values are values of.
+        definition: The definition of the values.
         measure: One of its measures.
-        baseline: What they are held against, if there is something.
-        model: The model that ranked; all together if left out.
+        baseline: The baseline of the project, if there is one.
+        model: The model that ranked (default: all together).
         version: Its version; likewise.
 
     Returns:

@@ -1,4 +1,4 @@
-"""Why a value changed between two spans of time."""
+"""Traces: why a value changed between two spans of time."""
 
 from __future__ import annotations
 
@@ -53,22 +53,21 @@ def trace_spans(
     """Find out why the mean of a measure changed between two spans.
 
     Args:
-        store: Where the events are.
-        project: Whose they are.
-        definition: What to measure.
+        store: The store that holds the events.
+        project: The name of the project.
+        definition: The definition to evaluate with.
         before: The first window; a set, too, such as that of validation.
         after: The second window.
-        now: The moment as of which labels count, in microseconds since 1970 in UTC.
-        measure: One of the measures of the definition that has losses, which is nDCG; that of the
-            largest cutoff if left out.
-        attributes: The attributes to search, 20 at most; all that rankings of both windows have, if
-            left out. `model` and `version` are searched, too, where there are several.
+        now: The time as of which labels count, in microseconds since 1970 in UTC.
+        measure: An nDCG measure of the definition (default: the one with the largest cutoff).
+        attributes: The attributes to search, at most 20 (default: all that rankings of both spans
+            have). `model` and `version` are searched, too, if there are several.
         choices: How it is traced.
         documents: A table of documents, such as `{"doc_id": [...], "genre": [...]}`, by whose
-            columns what they cost is told apart, beside grade, rank, and whether they were shown
-            in the window before.
+            columns losses are broken down, as they are by grade, rank, and whether the document
+            was shown in the span before.
         limit: How many rankings a window may have.
-        threads: How many threads may work.
+        threads: The number of threads.
 
     Raises:
         UsageError: The measure is not in the definition, or an attribute is unknown.
@@ -97,7 +96,7 @@ def trace_spans(
 
 
 def find_traced(definition: Definition, measure: Measure | str | None = None) -> Measure:
-    """Find the measure to trace: the one that is asked for, or that which sees most of a list.
+    """Return the measure to trace (default: the one with the largest cutoff).
 
     Raises:
         UsageError: The one asked for is not in the definition.
@@ -118,7 +117,7 @@ def find_traced(definition: Definition, measure: Measure | str | None = None) ->
 
 @record(frozen=True, slots=True)
 class _Source:
-    """A project of a store, with what is read of it once.
+    """A project of a store, with its contexts and versions.
 
     Args:
         store: The store.
@@ -143,7 +142,7 @@ def _collect(
     limit: int,
     threads: int | None,
 ) -> QueryColumns:
-    """Collect the rankings of a span, with all attributes that one of them has."""
+    """Collect the rankings of a span with all of their attributes."""
     contexts = span.choose(source.contexts)
     time = span.narrow(source.versions)
     names = sorted({name for context in contexts.values() for name, _ in context.attributes})
@@ -172,7 +171,7 @@ def _collect(
 def _count(
     chunks: Iterable[Chunk], contexts: Mapping[int, Context], span: Span, limit: int
 ) -> Iterator[Chunk]:
-    """Give chunks, until they have more rankings of a span than may be held."""
+    """Yield chunks, and refuse a span with too many rankings."""
     import numpy as np  # noqa: PLC0415 - loads with the first array
 
     wanted = np.array([*contexts], dtype=np.int64)
@@ -191,7 +190,7 @@ def _count(
 def _leave_out_alike(
     windows: Sequence[QueryColumns], keep: Collection[str]
 ) -> tuple[QueryColumns, QueryColumns]:
-    """Leave the model and the version out where all rankings of both windows have one."""
+    """Drop the model and the version if all rankings of both spans share them."""
     import numpy as np  # noqa: PLC0415 - loads with the first array
 
     def texts(column: TextColumn | None) -> set[str | None]:
@@ -277,7 +276,7 @@ class Span:
 
     @property
     def is_set(self) -> bool:
-        """Whether it is a set that was uploaded, whose labels all count."""
+        """Whether the span is an uploaded set, whose labels all count."""
         return self.environment != "production"
 
     @property
@@ -296,11 +295,11 @@ class Span:
         return ", ".join(what) or "all of production"
 
     def choose(self, contexts: Mapping[int, Context]) -> dict[int, Context]:
-        """Choose what its rankings may have in common."""
+        """Return the contexts that rankings of the span may have."""
         return find_contexts(contexts, self.environment, self.model, self.version)
 
     def narrow(self, versions: Iterable[Version]) -> tuple[int, int] | None:
-        """Give the time that has to be read for its rankings: from when, and to before when.
+        """Return the span of time to read for its rankings.
 
         Args:
             versions: The versions that have rankings.
@@ -337,17 +336,17 @@ class Span:
 def suggest_spans(
     versions: Iterable[Version], definition: Definition, now: int
 ) -> tuple[Span, Span] | None:
-    """Suggest what to compare where nobody says.
+    """Suggest two spans to compare.
 
-    The newest version of a model is held against the one before it: its last week, as far as
-    attribution windows are closed, against the last week before it came. Where no version is the
-    second of its model, the last week is held against the one before; where there are not two
-    weeks, the second half of the time that there is against the first.
+    The newest version of a model is compared with the one before it: its last week whose
+    attribution windows are closed, with the last week before it appeared. If no model has two
+    versions, the last week is compared with the week before; with less than two weeks, the second
+    half of the time with the first.
 
     Args:
         versions: The versions that have rankings, as `Store.versions` lists them.
         definition: How long labels count.
-        now: The moment, in microseconds since 1970 in UTC.
+        now: The current time, in microseconds since 1970 in UTC.
 
     Returns:
         The span before and the one after; `None` where production has no mature rankings, or none
@@ -380,7 +379,7 @@ def _compare_versions(older: Version, newest: Version, closed: int) -> tuple[Spa
     after = _span(begins, until, newest)
     ended = _ceil(min(newest.first, older.last + 1))
     began = max(_floor(older.first), ended - WEEK)
-    # Where both came at once, they are held against each other side by side.
+    # Versions that appeared at the same time are compared over the same span.
     if began >= ended:
         return _span(begins, until, older), after
     return _span(began, ended, older), after
@@ -393,17 +392,17 @@ def _span(since: int, until: int, version: Version | None = None) -> Span:
 
 
 def _floor(time: int) -> int:
-    """The beginning of its hour."""
+    """Return the start of the hour of a time."""
     return time - time % HOUR
 
 
 def _ceil(time: int) -> int:
-    """The end of its hour; the time itself where an hour begins."""
+    """Return the end of the hour of a time; the time itself where an hour starts."""
     return -_floor(-time)
 
 
 def _write(time: int) -> str:
-    """Write a time as short as it can be said."""
+    """Write a time without the parts that are 0."""
     day, clock = format_time(time)[:10], format_time(time)[11:-1]
     shown = 5 if time % MINUTE == 0 else 8 if time % SECOND == 0 else len(clock)
     return f"{day} {clock[:shown]}"

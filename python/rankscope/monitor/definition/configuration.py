@@ -41,14 +41,14 @@ LIMITS = Limits()
 
 @record(frozen=True, slots=True, kw_only=True)
 class BaselineChoice:
-    """What values are held against.
+    """The baseline that values are compared with.
 
     Args:
         kind: A `set` that was logged with its environment, a `period` of production, or the
             `version` before the newest.
         environment: Which set.
-        model: The model that ranked; any if left out.
-        version: Its version; any if left out.
+        model: The model that ranked (default: any).
+        version: Its version (default: any).
         since: When the period begins: a `datetime` with a time zone, or ISO text. It is kept as a
             `datetime` in UTC.
         until: When the period ends.
@@ -106,15 +106,15 @@ class BaselineChoice:
 
 @record(frozen=True, slots=True, kw_only=True)
 class Configuration:
-    """How a project is measured.
+    """The configuration of a project.
 
     Args:
-        definition: What values are values of.
-        attributes: By which attributes rankings are sliced, 6 at most.
-        pairs: Which two of them make slices together; all pairs if left out.
-        most: How many values of an attribute have a slice of their own, to 250; the rest is
+        definition: The definition that values are computed with.
+        attributes: The attributes that rankings are sliced by, at most 6.
+        pairs: The pairs of attributes that are sliced together (default: all).
+        most: The number of values of an attribute that have slices, at most 250; the rest is
             `<other>`.
-        baseline: What values are held against.
+        baseline: The baseline that values are compared with.
         grace: How long alerts wait for late events after the attribution windows of a period have
             closed: a `timedelta`, or text such as `1h`. It is kept as a `timedelta`.
 
@@ -161,7 +161,7 @@ class Configuration:
 
     @property
     def all_pairs(self) -> tuple[tuple[str, str], ...]:
-        """The pairs of attributes whose values make slices together."""
+        """The pairs of attributes that are sliced together."""
         if self.pairs is not None:
             return self.pairs
         names = self.attributes
@@ -169,7 +169,7 @@ class Configuration:
 
     @property
     def digest(self) -> bytes:
-        """What stored windows are known by: 16 bytes that say what their values are values of."""
+        """The 16 bytes that identify the stored windows of this definition and slicing."""
         said = {
             "definition": self.definition.to_dict(),
             "attributes": self.attributes,
@@ -179,7 +179,7 @@ class Configuration:
         return sha256(json.dumps(said, sort_keys=True).encode()).digest()[:16]
 
     def to_dict(self) -> dict[str, Any]:
-        """Give all of it as numbers and texts."""
+        """Return it as JSON holds it."""
         chosen = self.baseline
         return {
             "definition": self.definition.to_dict(),
@@ -233,14 +233,14 @@ def _bad(expected: str, found: object, hint: str) -> UsageError:
 
 
 def find_configuration(store: Store, project: str) -> Configuration:
-    """Find how a project is measured.
+    """Return the configuration of a project.
 
     Args:
-        store: Where that is.
+        store: The store that holds it.
         project: The name of the project.
 
     Raises:
-        UsageError: It was not said yet.
+        UsageError: The project has none yet.
     """
     text = store.configuration(project)
     if text is None:
@@ -263,7 +263,7 @@ BASELINES: Mapping[str, BaselineChoice | None] = {
 
 
 def describe_baseline(choice: BaselineChoice | None) -> str:
-    """Say what values are held against.
+    """Describe a baseline in a few words.
 
     Examples:
         >>> describe_baseline(BASELINES["validation"]), describe_baseline(None)

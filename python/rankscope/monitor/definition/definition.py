@@ -1,4 +1,4 @@
-"""What a value of production is a value of: measures, policy and attribution, with a digest."""
+"""The definition that values are computed with: measures, policy, label weights and window."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 LIMITS = Limits()
 RULE = 1
-"""The version of how events become values; it goes up with every change that changes one."""
+"""The version of the rules that turn events into values; a change of any value raises it."""
 
 DEEPEST = 1000
 """The largest cutoff."""
@@ -45,16 +45,16 @@ GAINS = ("linear", "exp2")
 
 @record(frozen=True, slots=True, kw_only=True)
 class Definition:
-    """What values are values of; `define` makes one of what people write.
+    """The definition that values are computed with; `define` creates one.
 
     Args:
         measures: The measures, each with a cutoff.
-        attribution: What labels are worth, and the grade of a document that has none when its
+        attribution: The weights of labels, and the grade of a document without a label when its
             window closes.
-        window: For how many seconds after a ranking its labels count.
+        window: The number of seconds after a ranking during which its labels count.
         max_grade: The largest grade, without its sign; a ranking with a larger one has no values,
             and is counted.
-        policy: What is done where tools differ.
+        policy: The policy.
 
     Raises:
         UsageError: There could be no window of such values, or a measure lacks a parameter.
@@ -95,7 +95,7 @@ class Definition:
         return sha256(self.to_json().encode()).hexdigest()
 
     def only(self, measure: Measure | str) -> Definition:
-        """Give the definition of the values of one of the measures.
+        """Return the definition with one of its measures only.
 
         Values of one measure may be compared although others were measured beside it.
 
@@ -109,7 +109,7 @@ class Definition:
         return replace(self, measures=(wanted,))
 
     def to_dict(self) -> Json:
-        """Give all of it as numbers and texts."""
+        """Return it as JSON holds it."""
         attribution = self.attribution
         unlabelled = attribution.unlabelled
         return {
@@ -186,7 +186,7 @@ def define(
         unlabelled: The grade of a document that has no label when its window closes; `None` leaves
             it unjudged.
         max_grade: The largest grade, without its sign.
-        policy: What is done where tools differ, or only what is to be different.
+        policy: The policy, or the fields of it that differ from the default.
 
     Raises:
         UsageError: A part is none, or there could be no window of such values.
@@ -251,7 +251,7 @@ def _check_measure(measure: Measure, max_grade: float) -> None:
             f"one of {len(measure.name):,}",
             "shorten its table: a definition is stored as text and read again",
         )
-    # What no grade can mend is refused here, such as a table of discounts that is too short.
+    # What no grade can fix is refused here, such as a table of discounts that is too short.
     measure.kernel_spec(grades=(0.0,), depth=k)
     if k is None or k > DEEPEST:
         raise _bad(

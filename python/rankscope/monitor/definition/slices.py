@@ -1,4 +1,4 @@
-"""Slices: rankings by their attributes, each value of few, the rest as one."""
+"""Slices: rankings by the values of their attributes, the rare values together as `<other>`."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ MOST = 50
 
 @record(frozen=True, slots=True)
 class Slicing:
-    """By which attributes and values rankings are put into slices.
+    """The attributes and values that have slices.
 
     Args:
         values: By attribute, the values that have a slice of their own.
@@ -37,7 +37,7 @@ class Slicing:
         return ((), *((name,) for name, _ in self.values), *self.pairs)
 
     def place(self, contexts: Iterable[Context], attribute: str) -> list[str]:
-        """Give the value of an attribute under which rankings with something in common are sliced.
+        """Return the slice of an attribute that the rankings of each context belong to.
 
         Examples:
             >>> from rankscope.monitor.store.tables.chunks import Context
@@ -52,14 +52,14 @@ class Slicing:
 
 
 def extend_slicing(slicing: Slicing, contexts: Mapping[int, Context], most: int) -> Slicing:
-    """Give values that are new a slice of their own, as long as there is room.
+    """Add slices for new values, as long as there is room.
 
     What has a slice keeps it, so that windows that were summed before stay right. Values beyond are
     counted, and are `<other>`.
 
     Args:
         slicing: The slices there are.
-        contexts: What rankings have in common, by number, in the order in which it came.
+        contexts: The contexts of rankings, by number, in the order in which it came.
         most: How many values of an attribute have a slice of their own.
 
     Examples:

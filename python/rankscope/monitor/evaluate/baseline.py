@@ -1,4 +1,4 @@
-"""Baselines: what values are held against, each mean with its interval."""
+"""Baselines that values are compared with: means with intervals."""
 
 from __future__ import annotations
 
@@ -35,12 +35,12 @@ MEAN_FIELDS = ("value", "lower", "upper", "level", "clusters", "rankings")
 
 @record(frozen=True, slots=True)
 class Baseline:
-    """What values are held against.
+    """The baseline that values are compared with.
 
     Args:
         kind: A `set` that was uploaded, a `period`, or the `version` before.
         of: Which one, such as `validation` or `m 3`.
-        definition: What the values are values of.
+        definition: The definition of the values.
         means: By measure, the mean over rankings, with an interval over users, or over queries
             where users are unknown.
         rankings: How many rankings it has, those without relevant documents among them.
@@ -55,7 +55,7 @@ class Baseline:
     slices: Mapping[Slice, tuple[float, ...]] = MappingProxyType({})
 
     def to_dict(self) -> dict[str, Any]:
-        """Give all of it but the definition as numbers and texts."""
+        """Return all of it but the definition as JSON holds it."""
         return {
             "kind": self.kind,
             "of": self.of,
@@ -72,7 +72,7 @@ class Baseline:
 
     @classmethod
     def from_dict(cls, stored: Mapping[str, Any], definition: Definition) -> Baseline:
-        """Read what `to_dict` gave of a baseline by a definition."""
+        """Read what `to_dict` returned of a baseline with a definition."""
         return cls(
             stored["kind"],
             stored["of"],
@@ -86,7 +86,7 @@ class Baseline:
         )
 
     def find(self, measure: str, definition: Definition) -> Mean:
-        """Give the mean that values of a measure may be held against.
+        """Return the mean of a measure, after a check that its values are comparable.
 
         Raises:
             UsageError: The values are of another definition, or there is no such measure.
@@ -96,7 +96,7 @@ class Baseline:
 
 
 def find_previous(versions: Iterable[Version], *, model: str, version: str) -> str | None:
-    """Find the version that was first shown last before another was; of two at once, by name.
+    """Find the version that appeared last before another one; of two at once, by name.
 
     Args:
         versions: The versions that were shown, whichever models they are of.
@@ -119,13 +119,13 @@ def find_previous(versions: Iterable[Version], *, model: str, version: str) -> s
 
 
 class BaselineSample:
-    """Values of some rankings, and whose they are.
+    """The values of some rankings and their clusters.
 
     Args:
-        definition: What to measure.
+        definition: The definition to evaluate with.
         contexts: What the rankings that are wanted have in common, by number.
         now: As of when; without it, as of a set that was uploaded.
-        threads: How many threads may work.
+        threads: The number of threads.
     """
 
     def __init__(
@@ -144,7 +144,7 @@ class BaselineSample:
         self._clusters: list[bytes] = []
 
     def take(self, chunks: Iterable[Chunk]) -> None:
-        """Take the rankings of chunks."""
+        """Add the rankings of chunks."""
         import numpy as np  # noqa: PLC0415 - loads with the first array
 
         wanted = np.array(sorted(self._contexts), dtype=np.int64)
@@ -159,7 +159,7 @@ class BaselineSample:
     def average(
         self, kind: Kind, of: str, interval: Interval, slicing: Slicing | None = None
     ) -> Baseline:
-        """Average what was taken.
+        """Return the means of what was added.
 
         Raises:
             EmptyError: There is nothing.

@@ -1,4 +1,4 @@
-"""Which rankings depend on each other, and how much that widens an interval."""
+"""Clusters of rankings that depend on each other, and the intervals that allow for them."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 def name_clusters(chunk: Chunk, places: Sequence[int]) -> Iterator[bytes]:
-    """Name whose ranking each is: the user, else the query, else nobody's but its own.
+    """Yield the cluster of each ranking: its user, else its query, else the ranking itself.
 
     Args:
         chunk: The rankings.
@@ -87,7 +87,7 @@ class ClusterSpread:
     def interval(
         self, measure: int, *, mean: float, count: int, level: float
     ) -> tuple[float, float]:
-        """Give the t interval by the cluster-robust standard error of a mean.
+        """Return the t interval with the cluster-robust standard error of a mean.
 
         It is that of `rankscope.stats.means.estimate_mean` where no cluster is in two parts.
 
@@ -156,7 +156,7 @@ class SpreadSums:
         self._values.append([one.value for one in evaluated.values.measures])
 
     def finish(self) -> dict[Key, ClusterSpread]:
-        """Give the sums of each cell."""
+        """Return the sums of each cell."""
         import numpy as np  # noqa: PLC0415 - loads with the first array
 
         if not self._cells:

@@ -63,7 +63,7 @@ class SummedDay:
 
 
 def find_closed(configuration: Configuration, now: int) -> int:
-    """Give the time at or before which an hour has begun that is closed as of a moment."""
+    """Return the latest start of an hour whose attribution windows are closed as of a moment."""
     return now - configuration.definition.window * SECOND - HOUR
 
 
@@ -83,9 +83,9 @@ def sum_day(
         store: Where the rankings and the other hours are.
         starts: When the hours begin, ascending.
         project: The name of the project.
-        configuration: How it is measured.
+        configuration: The configuration of the project.
         slicing: The slices.
-        now: The moment as of which values are, in microseconds since 1970 in UTC.
+        now: The time as of which values are computed, in microseconds since 1970 in UTC.
         threads: How many threads may work; the sums do not depend on it.
     """
     day = starts[0] - starts[0] % DAY
@@ -147,12 +147,12 @@ def _choose(rankings: Mapping[tuple[int, Environment, str, str], int]) -> Foldin
 
 
 def _open_until(start: int, configuration: Configuration) -> int:
-    """Give the last moment at which no ranking of an hour is mature."""
+    """Return the last moment at which no ranking of an hour is mature."""
     return start + configuration.definition.window * SECOND - 1
 
 
 def _batch(starts: Sequence[int], closed: int) -> Iterator[list[int]]:
-    """Put hours together that are closed and follow each other; each that is open stays alone."""
+    """Group consecutive closed hours; each open hour is a group of its own."""
     batch: list[int] = []
     for start in starts:
         if batch and (start > closed or start - batch[-1] > HOUR):
@@ -237,7 +237,7 @@ class _Hours:
         self._ages += np.bincount(at, minlength=self._ages.size).reshape(self._ages.shape)
 
     def pack(self, foldings: Foldings) -> list[HourRow]:
-        """Give what is known of the hours besides their cells."""
+        """Return the rows of the hours: ages of labels, late labels and folded versions."""
         columns = zip(
             self._starts,
             self._ages.tolist(),

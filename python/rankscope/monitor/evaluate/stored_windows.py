@@ -103,7 +103,7 @@ def read_rankings(row: CellRow) -> int:
 
 
 class Folded(NamedTuple):
-    """What has no windows of its own in an hour of production, for its versions are too many.
+    """The versions that have no windows of their own in an hour of production.
 
     Args:
         versions: How many versions.
@@ -194,12 +194,12 @@ AGES = tuple(
         43200,
     )
 )
-"""The ages by which labels are counted."""
+"""The ages that labels are counted by."""
 
 
 @record(frozen=True, slots=True)
 class MaturityCurve:
-    """How many of the labels of mature rankings were there by which age.
+    """The number of labels of mature rankings by age.
 
     Ages are by the times of the events: how long an event took to arrive is not in them.
 
@@ -214,7 +214,7 @@ class MaturityCurve:
 
     @property
     def shares(self) -> tuple[float, ...]:
-        """The share of all labels that were there by each age; empty where there are no labels.
+        """The share of labels that had happened by each age; empty where there are no labels.
 
         Examples:
             >>> from datetime import timedelta

@@ -25,15 +25,15 @@ if TYPE_CHECKING:
     from rankscope.monitor.store.tables.documents import ItemColumns
 
 FILL = {"zero": 0.0, "one": 1.0}
-"""What a ranking without relevant documents is worth under a policy that counts it."""
+"""The value of a ranking without relevant documents, by policy."""
 
 PARTS = ("truncation", "ordering", "undefined", "ideal")
-"""What there is of nDCG beside its value."""
+"""The columns of an nDCG measure besides its value."""
 
 
 @record(frozen=True, slots=True, kw_only=True)
 class MeasureValues:
-    """The values of a measure, one a ranking; NaN where the mean leaves it out.
+    """The values of a measure by ranking; NaN where the mean skips the ranking.
 
     What a ranking could have shown and did not is not in its log: the ideal is the best order of
     what was shown, and retrieval loss is not observable. Value, truncation, ordering and undefined
@@ -56,7 +56,7 @@ class MeasureValues:
     ideal: NDArray[np.float64] | None = None
 
     def columns(self) -> Iterator[tuple[str, NDArray[np.float64]]]:
-        """Give the columns that there are, by names such as `nDCG@10` and `nDCG@10 ordering`."""
+        """Yield the columns by name, such as `nDCG@10` and `nDCG@10 ordering`."""
         yield self.measure.name, self.value
         for part in PARTS:
             column = getattr(self, part)
@@ -66,7 +66,7 @@ class MeasureValues:
 
 @record(frozen=True, slots=True, kw_only=True)
 class ChunkValues:
-    """The values of a chunk, and what they were made of, one a ranking.
+    """The values of the rankings of a chunk, and counts of what they were computed from.
 
     Args:
         measures: The values of each measure.
@@ -91,7 +91,7 @@ class ChunkValues:
     is_refused: NDArray[np.bool_]
 
     def columns(self) -> dict[str, NDArray[np.float64]]:
-        """Give the columns of all measures by name."""
+        """Return the columns of all measures by name."""
         return dict(column for measured in self.measures for column in measured.columns())
 
 
@@ -118,8 +118,8 @@ def evaluate_chunk(
     Args:
         chunk: The rankings.
         graded: What is known of their documents.
-        definition: What to measure.
-        threads: How many threads may work; all cores if left out.
+        definition: The definition to evaluate with.
+        threads: The number of threads (default: all cores).
     """
     import numpy as np  # noqa: PLC0415 - loads with the first array
 
@@ -180,7 +180,7 @@ def _fill(
     fill: float | None,
     is_refused: NDArray[np.bool_],
 ) -> MeasureValues:
-    """Say what rankings are worth for which a measure is undefined."""
+    """Return the values of rankings for which a measure is undefined."""
     import numpy as np  # noqa: PLC0415 - loads with the first array
 
     value, *parts = found
@@ -231,7 +231,7 @@ class PlacedItems:
 
 
 def place_items(items: ItemColumns, relevance: NDArray[np.float64], depth: int) -> PlacedItems:
-    """Put each document at its rank, down to a depth; those below it follow in their order.
+    """Place each document at its rank down to a depth; documents below it follow in order.
 
     Args:
         items: The documents.
@@ -295,10 +295,10 @@ def evaluate_chunks(
 
     Args:
         chunks: The rankings and their labels.
-        definition: What to measure.
-        now: The moment, in microseconds since 1970 in UTC; without one, all labels count and
+        definition: The definition to evaluate with.
+        now: The current time, in microseconds since 1970 in UTC; without one, all labels count and
             nothing is pending.
-        threads: How many threads may work; the values do not depend on it.
+        threads: The number of threads; the values do not depend on it.
 
     Yields:
         Each chunk, evaluated.

@@ -44,7 +44,7 @@ COUNTS = (
     "relevant",
     "unjudged",
 )
-"""What is counted in every cell; the last three are documents, the others rankings."""
+"""The counts of every cell: the last three are documents, the others rankings."""
 
 
 FOLD_NOTHING: Foldings = {}
@@ -52,7 +52,7 @@ FOLD_NOTHING: Foldings = {}
 
 # There are many keys and cells: these tuples are made five times as fast as records.
 class Key(NamedTuple):
-    """Whose sums a cell has.
+    """What a cell sums: a window, the model, a slice and whether rankings are mature.
 
     Args:
         start: When the window begins, in microseconds since 1970 in UTC.
@@ -87,11 +87,11 @@ class Cell(NamedTuple):
     sums: bytes
 
     def tally(self, name: str) -> int:
-        """Give one of the counts, such as `rankings`."""
+        """Return one of the counts, such as `rankings`."""
         return self.counts[COUNTS.index(name)]
 
     def means(self) -> tuple[float, ...]:
-        """Give the mean of each column, NaN where it has no values."""
+        """Return the mean of each column, NaN where it has no values."""
         pairs = zip(_core.round_sums(self.sums), self.defined, strict=True)
         return tuple(total / count if count else float("nan") for total, count in pairs)
 
@@ -119,7 +119,7 @@ def sum_cells(
 
     Args:
         evaluated: The rankings with their values.
-        contexts: What they have in common.
+        contexts: The contexts of the rankings.
         slicing: The slices.
         foldings: Which versions have cells of their own (default: all).
     """
@@ -152,14 +152,14 @@ def group_rankings(
     contexts: Mapping[int, Context],
     foldings: Foldings = FOLD_NOTHING,
 ) -> tuple[list[Key], NDArray[np.int64]]:
-    """Give the cells of all rankings of a chunk, without slices, and for each ranking its cell."""
+    """Return the unsliced cells of a chunk, and the cell of each of its rankings."""
     is_mature = evaluated.graded.is_mature
     return _GroupCodes.of(evaluated.chunk, is_mature, contexts, Slicing(), foldings).group(())
 
 
 @record(frozen=True, slots=True)
 class _GroupCodes:
-    """What puts the rankings of a chunk into cells: for each such thing what there is, and codes.
+    """The parts of the keys of a chunk, and codes that say which of them each ranking has.
 
     Args:
         moments: Starts of windows, and whether rankings are mature.
@@ -201,7 +201,7 @@ class _GroupCodes:
         return cls((starts, at), makers, values)
 
     def group(self, attributes: tuple[str, ...]) -> tuple[list[Key], NDArray[np.int64]]:
-        """Give the keys of slices by some attributes, and for each ranking the place of its own."""
+        """Return the keys of slices by some attributes, and the key of each ranking by place."""
         import numpy as np  # noqa: PLC0415 - loads with the first array
 
         parts = [self.moments, self.makers, *(self.values[name] for name in attributes)]
@@ -225,7 +225,7 @@ def _fold(
     of_ranking: NDArray[np.int64],
     foldings: Foldings,
 ) -> _Codes:
-    """Number the environments, models and versions that the windows of rankings keep."""
+    """Number the environments, models and versions whose windows are kept apart."""
     import numpy as np  # noqa: PLC0415 - loads with the first array
 
     used, inverse = np.unique(at * len(contexts) + of_ranking, return_inverse=True)

@@ -1,4 +1,4 @@
-"""Feeds a period of data to a stream, and concludes from it."""
+"""Feeds periods of data to the streams of a rule."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def feed(
     slicing: Slicing,
     floors: Floors,
 ) -> RuleProgress:
-    """Let a rule look at the next period.
+    """Check the next period for a rule.
 
     A rule watches the versions with the most rankings in the period; of two with as many, one that
     it has watched before. All others are one stream of their model, named `<other>`.
@@ -60,7 +60,7 @@ def feed(
         progress: What was concluded so far.
         rule: The rule.
         period: The rankings of that period in production, of all models.
-        contexts: What they have in common.
+        contexts: The contexts of the rankings.
         slicing: Which values have slices of their own.
         floors: Finds what values are held against.
     """
@@ -105,7 +105,7 @@ def feed(
 
 
 def _hold(stream: Stream, rule: Rule, floors: Floors) -> Stream:
-    """Find what a stream is held against."""
+    """Set the floor of a stream."""
     held = floors.find(rule, *stream.key)
     return replace(stream, floor=held.floor, baseline=held.baseline, reason=held.reason)
 
@@ -113,7 +113,7 @@ def _hold(stream: Stream, rule: Rule, floors: Floors) -> Stream:
 def _choose(
     rule: Rule, period: Sample, contexts: Mapping[int, Context], watched: set[Pair]
 ) -> Folding:
-    """Choose the versions that have streams of their own."""
+    """Return which versions have streams of their own."""
     import numpy as np  # noqa: PLC0415 - loads with the first array
 
     weights = dict.fromkeys(watched, 1)
@@ -134,7 +134,7 @@ def group_contexts(
     Args:
         rule: The rule.
         period: The rankings.
-        contexts: What they have in common.
+        contexts: The contexts of the rankings.
         folding: Which versions are watched on their own; all of them by default.
     """
     import numpy as np  # noqa: PLC0415 - loads with the first array
@@ -157,7 +157,7 @@ def group_contexts(
 
 
 def is_kept(place: Slice, slicing: Slicing) -> bool:
-    """Whether a slice is one of its own, and not only a part of `<other>`."""
+    """Whether a slice is kept apart from `<other>`."""
     values = dict(slicing.values)
     return all(value in values.get(name, ()) for name, value in place)
 
@@ -169,7 +169,7 @@ def observe(
     values: NDArray[np.float64],
     clusters: NDArray[np.int64],
 ) -> Stream:
-    """Let a stream that has a floor look at the rankings of a period.
+    """Check the rankings of a period for a stream that has a floor.
 
     Args:
         stream: What is known so far.
@@ -221,7 +221,7 @@ def _compare(
     values: NDArray[np.float64],
     clusters: NDArray[np.int64],
 ) -> Stream:
-    """Hold the mean against the threshold; who is below it stays so until the value is not."""
+    """Compare the mean with the threshold; ALERT lasts until the value is back above it."""
     if stream.baseline is None:
         return stream
     threshold = Threshold(
@@ -247,7 +247,7 @@ def _compare(
 
 
 def name_drops(streams: Sequence[Stream], rule: Rule) -> list[Stream]:
-    """Name the streams whose evidence is enough among all of the rule.
+    """Mark the streams whose evidence is sufficient among all streams of the rule.
 
     One that was named stays so until the evidence since the drop seems to have begun is below 1.
     That of the detector itself counts each period as a possible beginning, and so stays near 1
@@ -288,12 +288,12 @@ def name_drops(streams: Sequence[Stream], rule: Rule) -> list[Stream]:
 
 
 def _still_falls(detector: Detector) -> bool:
-    """Whether the evidence since the drop seems to have begun is 1 or more."""
+    """Whether the evidence since the estimated start of the drop is 1 or more."""
     return math.fsum(map(math.exp, detector.sums)) >= len(detector.sums)
 
 
 def _cap(detector: Detector, needed: float) -> Detector:
-    """Let go of evidence beyond what is needed, were it from one of the bets alone."""
+    """Cap the evidence at what a single bet would need."""
     most = needed + math.log(len(detector.bets))
     return replace(
         detector,

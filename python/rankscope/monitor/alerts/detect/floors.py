@@ -1,4 +1,4 @@
-"""What the values of a stream are held against: the same slice of the baseline."""
+"""Floors: the values that streams are compared with, from the same slice of the baseline."""
 
 from __future__ import annotations
 
@@ -38,12 +38,12 @@ if TYPE_CHECKING:
 T = Interval(method="t")
 LONGEST = 28 * DAY
 MOST_RANKINGS = 500_000
-"""The version before is measured over this long, or over about so many rankings, at most."""
+"""The previous version is measured over at most this long, or about this many rankings."""
 
 
 @record(frozen=True, slots=True)
 class StreamFloor:
-    """What the values of a stream are held against.
+    """The floor of a stream, or why it has none.
 
     Args:
         floor: What the mean is held against; `None` where there is none.
@@ -57,17 +57,17 @@ class StreamFloor:
 
 
 class Floors:
-    """Finds the floors of streams; each part of the baseline is read once.
+    """Finds the floors of streams, and reads each part of the baseline once.
 
     Args:
-        store: Where the events are.
-        project: Whose they are.
+        store: The store that holds the events.
+        project: The name of the project.
         choice: What values are held against.
-        definition: What to measure.
+        definition: The definition to evaluate with.
         contexts: What rankings have in common.
         versions: The versions that have rankings.
-        now: The moment as of which labels of production count.
-        threads: How many threads may work.
+        now: The time as of which labels of production count.
+        threads: The number of threads.
     """
 
     def __init__(
@@ -93,7 +93,7 @@ class Floors:
         self._samples: dict[_Wanted, Sample] = {}
 
     def find(self, rule: Rule, model: str, version: str, place: Slice) -> StreamFloor:
-        """Find what the values of a version and slice are held against.
+        """Return the floor of a version and slice.
 
         Args:
             rule: The rule that asks.
@@ -122,7 +122,7 @@ class Floors:
         return hold(rule, self._samples[wanted], sliced, engine.count_threads(self._threads))
 
     def _want(self, choice: BaselineChoice, model: str, version: str) -> _Wanted | None:
-        """Say which rankings the baseline of a version has; `None` where there is none."""
+        """Return which rankings make the baseline of a version, or `None`."""
         if choice.kind == "version":
             before = find_previous(self._versions, model=model, version=version)
             if before is None:
@@ -156,13 +156,13 @@ class Floors:
 
 
 def hold(rule: Rule, baseline: Sample, contexts: Sequence[int], threads: int = 1) -> StreamFloor:
-    """Find what values are held against.
+    """Compute the floor from the rankings of the baseline.
 
     Args:
         rule: What is asked.
         baseline: The rankings of the baseline.
         contexts: Those of the slice.
-        threads: How many threads may work.
+        threads: The number of threads.
     """
     import numpy as np  # noqa: PLC0415 - loads with the first array
 

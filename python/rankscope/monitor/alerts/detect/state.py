@@ -1,4 +1,4 @@
-"""The state of a rule: computed from what is stored, and from the time."""
+"""The state of a rule, computed from its progress and the current time."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ MOST_NAMED = 3
 
 @record(frozen=True, slots=True)
 class RuleVerdict:
-    """What is to be said of a rule.
+    """The state of a rule and its reason.
 
     Args:
         state: Its state.
@@ -55,7 +55,7 @@ def decide(
         rule: The rule.
         progress: What was concluded from the periods.
         versions: The versions that have rankings.
-        now: The time, in microseconds since 1970 in UTC.
+        now: The current time, in microseconds since 1970 in UTC.
     """
     fallen = [stream for stream in progress.streams if stream.state == "ALERT"]
     if fallen:
@@ -81,7 +81,7 @@ def decide(
 
 
 def read_word(stored: str) -> State:
-    """Read the word for a state."""
+    """Return the state with a name."""
     return next(state for state in STATES if state == stored)
 
 
@@ -90,7 +90,7 @@ def _is_watched(rule: Rule, version: Version) -> bool:
 
 
 def _tell_fallen(rule: Rule, fallen: list[Stream]) -> str:
-    """Tell of the streams that have fallen, those with the most evidence first."""
+    """Describe the streams in ALERT, the one with the most evidence first."""
     ordered = sorted(fallen, key=lambda one: (-one.log_evidence, one.key))
     told = []
     for stream in ordered[:MOST_NAMED]:
@@ -102,7 +102,7 @@ def _tell_fallen(rule: Rule, fallen: list[Stream]) -> str:
 
 
 def percent(count: int, of: int) -> str:
-    """Write a share as people read it.
+    """Write a share in percent.
 
     Examples:
         >>> percent(12, 100)
@@ -113,7 +113,7 @@ def percent(count: int, of: int) -> str:
 
 @record(frozen=True, slots=True, kw_only=True)
 class RuleState:
-    """How a rule stands.
+    """The state of a rule and its streams.
 
     Args:
         rule: The rule.
@@ -141,7 +141,7 @@ class RuleState:
     passed_over: int
 
     def to_dict(self) -> dict[str, Any]:
-        """Give it as numbers and texts."""
+        """Return it as JSON holds it."""
         said = {name: getattr(self, name) for name in FIELDS}
         said |= {name: to_micros(said[name]) for name in TIMES if said[name] is not None}
         streams = [stream.to_dict() for stream in self.streams]
@@ -153,7 +153,7 @@ TIMES = ("since", "evaluated", "following", "silenced_until")
 
 
 def read_state(row: RuleRow) -> RuleState:
-    """Read how a rule stands from how it is stored."""
+    """Return the state of a rule from its stored row."""
     progress = RuleProgress.from_json(row.progress)
     return RuleState(
         rule=Rule.from_json(row.rule),

@@ -1,4 +1,4 @@
-"""Streams: what a rule knows of one version and slice."""
+"""Streams: the evidence of a rule about one version and slice."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 @record(frozen=True, slots=True, kw_only=True)
 class Stream:
-    """What a rule knows of one version and slice.
+    """The evidence of a rule about one version and slice.
 
     Args:
         model: The model.
@@ -62,27 +62,27 @@ class Stream:
 
     @property
     def key(self) -> tuple[str, str, Slice]:
-        """What it is known by in its rule."""
+        """The identity of the stream in its rule."""
         return self.model, self.version, self.slice
 
     @property
     def name(self) -> str:
-        """What people call it, such as `device=tv, version=4`."""
+        """The name of the stream, such as `device=tv, version=4`."""
         parts = [*self.slice, ("model", self.model), ("version", self.version)]
         return ", ".join(f"{name}={value}" for name, value in parts if value) or "all rankings"
 
     @property
     def log_evidence(self) -> float:
-        """The logarithm of the evidence of a drop; minus infinity where there is none."""
+        """The logarithm of the evidence of a drop; minus infinity if there is none."""
         return -math.inf if self.detector is None else self.detector.log_evidence
 
     @property
     def periods(self) -> int:
-        """How many periods the evidence is from."""
+        """The number of periods that the evidence comes from."""
         return 0 if self.detector is None else self.detector.periods
 
     def to_dict(self) -> dict[str, Any]:
-        """Give what people may want to know, as numbers and texts."""
+        """Return the public part of it as JSON holds it."""
         stored = self.store()
         del stored["detector"], stored["moments"], stored["absent"]
         evidence = self.log_evidence
@@ -93,7 +93,7 @@ class Stream:
         }
 
     def store(self) -> dict[str, Any]:
-        """Give all of it, to be read by `restore` without a difference."""
+        """Return all of it as JSON holds it, so that `restore` reads it back."""
         said = {name: getattr(self, name) for name in FIELDS}
         return said | {
             "slice": [list(pair) for pair in self.slice],
@@ -108,7 +108,7 @@ class Stream:
 
     @staticmethod
     def restore(stored: Mapping[str, Any]) -> Stream:
-        """Read what `store` gave."""
+        """Read what `store` returned."""
         held = stored["detector"]
         read = {
             "slice": _pairs(stored["slice"]),
@@ -128,7 +128,7 @@ MEAN: tuple[str, ...] = Mean.__match_args__
 
 
 def write_mean(mean: Mean | None) -> dict[str, float | None] | None:
-    """Give a mean as JSON can hold it: what is no number is nothing."""
+    """Return a mean as JSON holds it; NaN becomes `None`."""
     if mean is None:
         return None
     said = {name: getattr(mean, name) for name in MEAN}

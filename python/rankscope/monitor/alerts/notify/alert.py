@@ -1,4 +1,4 @@
-"""Alerts: changes of the state of a rule, as people are told of them."""
+"""Alerts: changes of the state of a rule."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from rankscope.monitor.alerts.rule import Rule
 
 CHANGED = "rule.state_changed"
-"""What a notification is about."""
+"""The type of the notification in its JSON."""
 
 
 @record(frozen=True, slots=True, kw_only=True)
@@ -66,7 +66,7 @@ class Alert:
 
     Args:
         alert_id: What it is known by, however often it is sent.
-        project: Whose it is.
+        project: The name of the project.
         rule: The name of the rule.
         measure: What it is about.
         time: When the state changed, in UTC.
@@ -88,11 +88,11 @@ class Alert:
 
     @property
     def link(self) -> str:
-        """The path of the page of its rule."""
+        """The path of the page of the rule."""
         return f"/rules/{quote(self.rule, safe='')}"
 
     def to_dict(self) -> dict[str, Any]:
-        """Give it as numbers and texts."""
+        """Return it as JSON holds it."""
         return {
             "type": CHANGED,
             "id": self.alert_id,
@@ -108,7 +108,7 @@ class Alert:
         }
 
     def to_json(self) -> str:
-        """Write it as it is sent."""
+        """Return the JSON that is sent."""
         return json.dumps(self.to_dict(), allow_nan=False)
 
     @staticmethod
@@ -139,10 +139,10 @@ def announce(
     reason: str,
     streams: Iterable[Stream],
 ) -> Alert:
-    """Tell of a change; the same change is the same alert.
+    """Return the alert of a change; the same change gives the same alert.
 
     Args:
-        project: Whose it is.
+        project: The name of the project.
         rule: The rule.
         revision: How often the rule was changed, with this.
         time: When it was concluded.

@@ -24,10 +24,10 @@ if TYPE_CHECKING:
     from rankscope.monitor.store.tables.outbox import Letter
 
 WAITS = (5 * SECOND, 5 * MINUTE, *(hours * HOUR for hours in (0.5, 2, 5, 10, 14, 20, 24)))
-"""How long to wait after each failure."""
+"""How long to wait after each failed attempt."""
 
 MOST_AGE = 3 * DAY
-"""What is older is given up: it stays to be seen, and the next that is delivered tells of it."""
+"""Older notifications are given up; the next one that is delivered reports them."""
 
 JITTER = 0.2
 AT_ONCE = 20
@@ -38,7 +38,7 @@ ACTOR = "rankscope"
 
 @record(frozen=True, slots=True)
 class Attempt:
-    """What became of an attempt.
+    """The result of an attempt to deliver a notification.
 
     Args:
         problem: What was wrong; empty if it was delivered.
@@ -139,7 +139,7 @@ class Deliverer:
         self._store.transact(work).result()
 
     def _conclude(self, letter: Letter, outcome: Attempt, now: int) -> Letter:
-        """Say how a notification stands after an attempt."""
+        """Return the status of a notification after an attempt."""
         tried = replace(letter, attempts=letter.attempts + 1, problem=outcome.problem)
         if not outcome.problem:
             return replace(tried, status="delivered", finished=now)
@@ -151,7 +151,7 @@ class Deliverer:
 
 
 def tell_lost(letter: Letter, count: int, now: int) -> tuple[str, str]:
-    """Say that notifications were lost before one that was delivered: its id, and JSON."""
+    """Return the ID and the body of a notification that reports lost ones."""
     said = json.dumps([letter.project, letter.number, letter.channel]).encode()
     name = f"lost_{blake2b(said, digest_size=16).hexdigest()}"
     body = {
@@ -165,7 +165,7 @@ def tell_lost(letter: Letter, count: int, now: int) -> tuple[str, str]:
 
 
 class LogChannel:
-    """Tells the log.
+    """Writes notifications to the log.
 
     Args:
         write: Takes what happened and its fields, such as `Journal.write`, which escapes all that
