@@ -52,13 +52,7 @@ def list_spans(story: Story) -> tuple[Span, Span]:
 
 
 def check_monitor(story: Story, monitor: Monitor, trace: Trace) -> Checked:
-    """Compare the results of a monitor with the reference.
-
-    Args:
-        story: The story, at its end.
-        monitor: A monitor into which it was played.
-        trace: What it says of the fall between the spans of `list_spans`.
-    """
+    """Compare the results of a monitor with the reference."""
     searches = judge(story)
     pairs = [
         *_check_baseline(searches, monitor),

@@ -76,52 +76,56 @@ def examine(monitor: Monitor, path: Path, *, is_complete: bool = False) -> tuple
         is_complete: Whether to recompute all windows from the events, and not a sample.
     """
     findings = [
-        _look_at_pages(monitor),
-        _look_at_mark(monitor, path),
-        _look_at_files(path),
-        _look_at_disk(path),
+        _check_pages(monitor),
+        _check_mark(monitor, path),
+        _check_files(path),
+        _check_disk(path),
     ]
-    findings += _look_at_events(monitor)
+    findings += _check_events(monitor)
     if not monitor.is_configured:
         findings.append(
             Finding(
                 "configuration",
                 False,
-                "nothing is said of how the project is measured",
+                "the project is not configured",
                 "rankscope monitor configure STORE --positive click=1 --window 24h",
             )
         )
         return tuple(findings)
-    findings.append(_look_at_windows(monitor, is_complete=is_complete))
+    findings.append(_check_windows(monitor, is_complete=is_complete))
     try:
         quality = monitor.quality()
     except FileError as error:
         findings.append(Finding("values", False, error.message, error.hint))
         return tuple(findings)
-    looks: tuple[Callable[[Quality, int], Finding], ...] = (
-        _look_at_evaluation,
-        _look_at_flow,
-        _look_at_late_labels,
-        _look_at_unshown_labels,
-        _look_at_values,
+    checks: tuple[Callable[[Quality, int], Finding], ...] = (
+        _check_evaluation,
+        _check_flow,
+        _check_late_labels,
+        _check_unshown_labels,
+        _check_values,
     )
-    findings += [look(quality, monitor.clock()) for look in looks]
-    return (*findings, _look_at_notifications(monitor))
+    findings += [check(quality, monitor.clock()) for check in checks]
+    return (*findings, _check_notifications(monitor))
 
 
-def _look_at_pages(monitor: Monitor) -> Finding:
+def _judge(name: str, is_good: bool, told: str, hint: str) -> Finding:
+    return Finding(name, is_good, told, "" if is_good else hint)
+
+
+def _check_pages(monitor: Monitor) -> Finding:
     try:
         monitor.store.verify()
     except FileError as error:
         return Finding("store", False, error.message, error.hint)
     events, commits = monitor.store.lost_events(), monitor.store.lost_commits()
     if events or commits:
-        told = f"{commits:,} acknowledged transactions, with {events:,} events, are lost, as was "
-        return Finding("store", False, f"{told}accepted when the store was opened")
-    return Finding("store", True, "all of it can be read")
+        told = f"{commits:,} acknowledged transactions with {events:,} events are lost, "
+        return Finding("store", False, f"{told}which was accepted when the store was opened")
+    return Finding("store", True, "every page can be read")
 
 
-def _look_at_mark(monitor: Monitor, path: Path) -> Finding:
+def _check_mark(monitor: Monitor, path: Path) -> Finding:
     # The mark is read first: what is written meanwhile is beyond it.
     try:
         mark = HighWater(beside(path, ".high-water")).read()
@@ -130,12 +134,12 @@ def _look_at_mark(monitor: Monitor, path: Path) -> Finding:
     stored = monitor.store.query(partial(read_facts, path=path))
     if mark is None:
         hint = (
-            "" if stored.is_new else "put back its file .high-water: without it, losses go unseen"
+            "" if stored.is_new else "restore its file .high-water: without it, losses go unnoticed"
         )
         return Finding("high-water mark", stored.is_new, "there is none", hint)
     if mark.store != stored.store:
-        told = "it is the mark of another store"
-        return Finding("high-water mark", False, told, "put back the .high-water of this store")
+        told = "the file belongs to another store"
+        return Finding("high-water mark", False, told, "restore the .high-water of this store")
     for what, said, found in (
         ("events", mark.seq, stored.seq),
         ("transactions", mark.commit, stored.commit),
@@ -143,21 +147,21 @@ def _look_at_mark(monitor: Monitor, path: Path) -> Finding:
         if said > found:
             told = f"{what} up to {said:,} were acknowledged, and up to {found:,} are stored"
             return Finding("high-water mark", False, told, "restore a backup")
-    return Finding("high-water mark", True, f"all of {mark.seq:,} acknowledged events are stored")
+    return Finding("high-water mark", True, f"all {mark.seq:,} acknowledged events are stored")
 
 
-def _look_at_files(path: Path) -> Finding:
+def _check_files(path: Path) -> Finding:
     if os.name != "posix":
-        return Finding("files", True, "this system has no modes of files")
+        return Finding("files", True, "this system has no file modes")
     opened = find_open_files(path)
     if not opened:
-        return Finding("files", True, "only their owner can read them")
+        return Finding("files", True, "only the owner can read them")
     named = ", ".join(f"{one.name} ({stat.S_IMODE(one.stat().st_mode):o})" for one in opened)
     hint = "chmod 600 these files; the process that writes does so when it opens the store"
     return Finding("files", False, f"others can read or write {named}", hint)
 
 
-def _look_at_windows(monitor: Monitor, *, is_complete: bool) -> Finding:
+def _check_windows(monitor: Monitor, *, is_complete: bool) -> Finding:
     try:
         done = recompute_windows(
             monitor.store, monitor.project, monitor.configuration, is_complete=is_complete
@@ -167,100 +171,102 @@ def _look_at_windows(monitor: Monitor, *, is_complete: bool) -> Finding:
     told = f"{done.hours:,} of {done.total:,} final hours were recomputed from their events"
     if done.wrong:
         more = f" and {len(done.wrong) - 3:,} more" if len(done.wrong) > 3 else ""
-        told = f"{told}: {', '.join(done.wrong[:3])}{more} have other values"
-        return Finding("windows", False, told, "restore a backup, and look at the disk and memory")
-    return Finding("windows", True, f"{told}: all values are equal")
+        told = f"{told}: {', '.join(done.wrong[:3])}{more} differ"
+        return Finding("windows", False, told, "restore a backup, and check the disk and memory")
+    return Finding("windows", True, f"{told}: all values match")
 
 
-def _look_at_disk(path: Path) -> Finding:
+def _check_disk(path: Path) -> Finding:
     disk = shutil.disk_usage(path.parent)
     share = disk.free / disk.total
     log = beside(path, "-wal")
     size = log.stat().st_size if log.exists() else 0
     told = f"{disk.free / 1e9:,.1f} GB are free, {100 * share:.0f} % of the disk"
     if share < LEAST_FREE:
-        return Finding("disk", False, told, "make room, or delete old events: monitor retain")
+        return Finding("disk", False, told, "free some space, or delete old events (retain)")
     if size > MOST_LOG:
-        told = f"the log has {size / 1e6:,.0f} MB"
+        told = f"the write-ahead log has {size / 1e6:,.0f} MB"
         return Finding("disk", False, told, "end the process that has read the store for so long")
     return Finding("disk", True, told)
 
 
-def _look_at_events(monitor: Monitor) -> Iterator[Finding]:
+def _check_events(monitor: Monitor) -> Iterator[Finding]:
     counts = monitor.store.counters(monitor.project)
     stored = sum(counts.get(name, 0) for name in STORED)
     rejected = {name: count for name, count in counts.items() if name not in OTHER_COUNTERS}
-    yield _look_at_rejected(rejected, stored)
+    yield _check_rejected(rejected, stored)
     clock = sum(rejected.get(name, 0) for name in CLOCK)
-    told = f"{clock:,} events had times that could not be taken"
-    yield Finding("clocks", not clock, told, "look at the clocks of the senders" if clock else "")
+    told = f"{clock:,} events had invalid timestamps"
+    yield _judge("clocks", not clock, told, "check the clocks of the senders")
     conflicts = counts.get("conflict", 0)
-    told = f"{conflicts:,} events had the id of another"
-    yield Finding("ids", not conflicts, told, "give each event its own id" if conflicts else "")
+    told = f"{conflicts:,} events had the ID of another event"
+    yield _judge("ids", not conflicts, told, "give each event its own ID")
     unknown = counts.get("unknown_field", 0)
-    told = f"{unknown:,} fields meant nothing here"
+    told = f"{unknown:,} unknown fields were ignored"
     yield Finding("fields", True, told)
     pending = monitor.store.count_pending(monitor.project)
-    told = f"{pending:,} labels are of rankings that are not there"
+    told = f"{pending:,} labels have no ranking"
     is_good = pending <= MOST_PENDING * max(counts.get("accepted", 0), 1)
-    yield Finding("labels", is_good, told, "" if is_good else "are rankings logged, under one id?")
+    yield _judge("labels", is_good, told, "check that rankings are logged with the same IDs")
 
 
-def _look_at_rejected(rejected: Mapping[str, int], stored: int) -> Finding:
+def _check_rejected(rejected: Mapping[str, int], stored: int) -> Finding:
     total = sum(rejected.values())
     worst = sorted(rejected, key=lambda name: (-rejected[name], name))[:3]
     reasons = ", ".join(f"{name} {rejected[name]:,}" for name in worst)
     told = f"{total:,} of {total + stored:,} were rejected{': ' if total else ''}{reasons}"
     is_good = total <= MOST_REJECTED * (total + stored)
-    return Finding("events", is_good, told, "" if is_good else "fix the programs that send them")
+    return _judge("events", is_good, told, "fix the programs that send them")
 
 
-def _look_at_evaluation(quality: Quality, now: int) -> Finding:
+def _check_evaluation(quality: Quality, now: int) -> Finding:
     if quality.as_of is None:
         is_good = not quality.behind
         hint = "" if is_good else "rankscope monitor evaluate STORE, or serve it"
-        return Finding("evaluation", is_good, "nothing was evaluated yet", hint)
-    told = f"as of {format_time(quality.as_of)}, {quality.behind:,} events came since"
+        return Finding("evaluation", is_good, "nothing has been evaluated yet", hint)
+    told = f"as of {format_time(quality.as_of)}, {quality.behind:,} events have arrived since"
     is_late = quality.behind > 0 and now - to_micros(quality.as_of) > MOST_BEHIND
     hint = "rankscope monitor evaluate STORE, or serve it" if is_late else ""
     return Finding("evaluation", not is_late, told, hint)
 
 
-def _look_at_flow(quality: Quality, now: int) -> Finding:
+def _check_flow(quality: Quality, now: int) -> Finding:
     if quality.newest is None:
-        return Finding("flow", False, "no ranking of production is evaluated", "log rankings")
-    told = f"the newest ranking of production is of the hour of {format_time(quality.newest)}"
+        return Finding("flow", False, "no ranking of production has been evaluated", "log rankings")
+    told = f"the newest hour with rankings of production is {format_time(quality.newest)}"
     is_good = now - to_micros(quality.newest) < QUIET + HOUR
-    return Finding("flow", is_good, told, "" if is_good else "are rankings still logged?")
+    return _judge("flow", is_good, told, "check that rankings are still logged")
 
 
-def _look_at_late_labels(quality: Quality, _now: int) -> Finding:
+def _check_late_labels(quality: Quality, _now: int) -> Finding:
     total = sum(quality.curve.counts)
-    told = f"{quality.late:,} labels came after the attribution window of their ranking"
+    told = f"{quality.late:,} labels happened after the attribution window of their ranking"
     is_good = quality.late <= MOST_PENDING * max(total, 1)
-    return Finding("late labels", is_good, told, "" if is_good else "make the window longer")
+    return _judge("late labels", is_good, told, "choose a longer attribution window")
 
 
-def _look_at_unshown_labels(quality: Quality, _now: int) -> Finding:
+def _check_unshown_labels(quality: Quality, _now: int) -> Finding:
     total = sum(quality.curve.counts)
-    told = f"{quality.unshown:,} labels are of documents that their ranking did not show"
+    told = f"{quality.unshown:,} labels are for documents that their ranking did not show"
     is_good = quality.unshown <= MOST_PENDING * max(total, 1)
-    return Finding("unshown", is_good, told, "" if is_good else "are documents logged by one id?")
+    return _judge(
+        "unshown", is_good, told, "check that rankings and labels use the same document IDs"
+    )
 
 
-def _look_at_values(quality: Quality, _now: int) -> Finding:
+def _check_values(quality: Quality, _now: int) -> Finding:
     rankings = quality.shown["rankings"]
     labelled = quality.shown["labelled"]
     share = f", {100 * labelled / rankings:.0f} %" if rankings else ""
     told = f"{labelled:,} of {rankings:,} rankings have labels{share}"
     is_good = labelled > 0 or rankings == 0
-    return Finding("values", is_good, told, "" if is_good else "log labels: monitor label")
+    return _judge("values", is_good, told, "log labels: rankscope monitor label")
 
 
-def _look_at_notifications(monitor: Monitor) -> Finding:
+def _check_notifications(monitor: Monitor) -> Finding:
     webhook = find_webhook(monitor.store, monitor.project)
     if webhook is not None and webhook.disabled is None and webhook.secret is None:
-        told = "the secret of the webhook is missing: nothing can be signed and sent to it"
+        told = "the secret of the webhook is missing, so nothing can be signed and sent"
         return Finding("notifications", False, told, "rankscope monitor webhook set STORE ADDRESS")
     sent = monitor.notifications()
     lost = [one for one in sent if one.status == "dead"]
@@ -268,7 +274,7 @@ def _look_at_notifications(monitor: Monitor) -> Finding:
         told = f"{len(lost):,} of the last {len(sent):,} were given up: {lost[0].problem}"
         return Finding("notifications", False, told, "rankscope monitor webhook test STORE")
     waiting = sum(one.attempts > 0 and one.status == "waiting" for one in sent)
-    return Finding("notifications", True, f"{waiting:,} wait to be sent again")
+    return Finding("notifications", True, f"{waiting:,} are waiting for another attempt")
 
 
 SAMPLE_HOURS = 24

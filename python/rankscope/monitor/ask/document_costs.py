@@ -169,13 +169,7 @@ class CostCollector:
             self._put(name, texts, np.arange(len(texts)))
 
     def _put(self, name: str, texts: Sequence[str], codes: NDArray[np.integer[Any]]) -> None:
-        """Add the values of an attribute.
-
-        Args:
-            name: The attribute.
-            texts: Its values.
-            codes: Which of them each document has.
-        """
+        """Add the values of an attribute."""
         import numpy as np  # noqa: PLC0415 - loads with the first array
 
         places = self._places[name]

@@ -265,12 +265,7 @@ def _number(value: float) -> float | None:
 
 
 def take_alone(ranking: Ranking, labels: Sequence[Label]) -> Chunk:
-    """Return a chunk that holds one ranking.
-
-    Args:
-        ranking: The ranking; its context has the number 0.
-        labels: Its labels, in the order in which they count.
-    """
+    """Return a chunk that holds one ranking."""
     import numpy as np  # noqa: PLC0415 - loads with the first array
 
     said = list(dict.fromkeys(label.labels for label in labels))

@@ -68,18 +68,10 @@ class LoggedDocument:
 
     def to_dict(self) -> dict[str, object]:
         """Return it as JSON holds it."""
-        return {
-            "rank": self.rank,
-            "doc_id": self.doc_id,
-            "score": self.score,
-            "grade": self.grade,
-            "source": self.source,
-            "gain": self.gain,
-            "discount": self.discount,
-            "contribution": self.contribution,
-            "ideal_rank": self.ideal_rank,
-            "regret": self.regret,
-        }
+        return {name: getattr(self, name) for name in FIELDS}
+
+
+FIELDS: tuple[str, ...] = LoggedDocument.__match_args__
 
 
 @record(frozen=True, slots=True, kw_only=True)

@@ -97,15 +97,7 @@ def inspect_data(
     since: int | None = None,
     until: int | None = None,
 ) -> Quality:
-    """Report on the data of a project.
-
-    Args:
-        store: The store that holds the events and windows.
-        project: The name of the project.
-        configuration: The configuration of the project.
-        since: From which hour on windows count, in microseconds since 1970 in UTC.
-        until: Up to before which time.
-    """
+    """Report on the data of a project."""
     digest = configuration.digest
     progress = store.progress(project, digest)
     cells = _read_cells(store, project, digest, since, until)
@@ -154,11 +146,7 @@ def _find_newest(
 
 
 def add_ages(hours: Sequence[HourRow]) -> MaturityCurve:
-    """Return how long after their rankings the labels of some hours happened.
-
-    Args:
-        hours: What is kept of the hours.
-    """
+    """Return how long after their rankings the labels of some hours happened."""
     ages = [unpack_ages(hour) for hour in hours] or [(0,) * (len(AGES) + 1)]
     return MaturityCurve(
         tuple(timedelta(microseconds=age) for age in AGES), tuple(map(sum, zip(*ages, strict=True)))

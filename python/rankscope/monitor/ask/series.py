@@ -125,13 +125,6 @@ def find_newest_cells(
     """Return the newest final window of each version in production, without slices, as stored.
 
     There may be many, of which few are needed.
-
-    Args:
-        store: The store that holds the windows.
-        project: The name of the project.
-        digest: The digest of its configuration.
-        every: The length of the windows.
-        since: The time of the store from which windows start.
     """
     return store.newest_cells(
         project, digest, since, length=read_length(every), slice=name_place(())
@@ -149,15 +142,6 @@ def make_series(
     slice: Slice = (),  # noqa: A002 - the word for it
 ) -> Series:
     """Return the series of a measure from the cells of one slice.
-
-    Args:
-        cells: The cells of windows of that length, or of a part of it.
-        definition: The definition of the values.
-        measure: One of its measures.
-        every: The length of the windows.
-        model: The model that ranked (default: all together).
-        version: Its version; likewise.
-        slice: The slice that the cells are of.
 
     Raises:
         UsageError: There is no such measure, or windows are of neither length.
@@ -178,13 +162,6 @@ def make_all_series(
     """Return the series of all measures for several versions from the cells of one slice.
 
     The cells of a window are added up once, however many measures there are.
-
-    Args:
-        cells: The cells of windows of that length, or of a part of it.
-        definition: The definition of the values.
-        parts: Models and versions; `None` is all together.
-        every: The length of the windows.
-        slice: The slice that the cells are of.
 
     Returns:
         For each part, the series by measure.
@@ -227,10 +204,6 @@ def make_all_series(
 def sum_window(cells: list[StoredCell], definition: Definition) -> dict[str, tuple[Any, ...]]:
     """Sum the cells of a window, and return what `SUMMED` lists, by measure.
 
-    Args:
-        cells: The cells, at least one.
-        definition: The definition of the values.
-
     Raises:
         DeadlineError: It takes longer than the read that it is part of may.
     """
@@ -263,14 +236,6 @@ def tabulate_slices(
     version: str | None = None,
 ) -> Table:
     """Tabulate the slices of rankings in production.
-
-    Args:
-        cells: The cells of the hours.
-        definition: The definition of the values.
-        measure: One of its measures.
-        baseline: The baseline of the project, if there is one.
-        model: The model that ranked (default: all together).
-        version: Its version; likewise.
 
     Returns:
         One row a slice, the lowest difference to the baseline first, those without one last, by the

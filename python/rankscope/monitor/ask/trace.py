@@ -301,9 +301,6 @@ class Span:
     def narrow(self, versions: Iterable[Version]) -> tuple[int, int] | None:
         """Return the span of time to read for its rankings.
 
-        Args:
-            versions: The versions that have rankings.
-
         Returns:
             `None` where it has no rankings.
         """
@@ -342,11 +339,6 @@ def suggest_spans(
     attribution windows are closed, with the last week before it appeared. If no model has two
     versions, the last week is compared with the week before; with less than two weeks, the second
     half of the time with the first.
-
-    Args:
-        versions: The versions that have rankings, as `Store.versions` lists them.
-        definition: How long labels count.
-        now: The current time, in microseconds since 1970 in UTC.
 
     Returns:
         The span before and the one after; `None` where production has no mature rankings, or none

@@ -235,10 +235,6 @@ def _bad(expected: str, found: object, hint: str) -> UsageError:
 def find_configuration(store: Store, project: str) -> Configuration:
     """Return the configuration of a project.
 
-    Args:
-        store: The store that holds it.
-        project: The name of the project.
-
     Raises:
         UsageError: The project has none yet.
     """

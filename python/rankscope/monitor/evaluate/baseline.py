@@ -98,11 +98,6 @@ class Baseline:
 def find_previous(versions: Iterable[Version], *, model: str, version: str) -> str | None:
     """Find the version that appeared last before another one; of two at once, by name.
 
-    Args:
-        versions: The versions that were shown, whichever models they are of.
-        model: The model.
-        version: The version whose predecessor is wanted.
-
     Returns:
         The version; `None` where there is none before, or the other was not shown.
     """

@@ -25,10 +25,6 @@ if TYPE_CHECKING:
 def name_clusters(chunk: Chunk, places: Sequence[int]) -> Iterator[bytes]:
     """Yield the cluster of each ranking: its user, else its query, else the ranking itself.
 
-    Args:
-        chunk: The rankings.
-        places: Which of them.
-
     Yields:
         A name for each; a user may be called as a query is, and is another all the same.
     """
@@ -111,11 +107,7 @@ class ClusterSpread:
 
 
 def add_spreads(spreads: Sequence[ClusterSpread]) -> ClusterSpread:
-    """Add up the clusters of several cells, at least one, one after the other.
-
-    Args:
-        spreads: What `ClusterSpread.merge` would add in the same order, with the same bits.
-    """
+    """Add up the clusters of several cells, at least one, one after the other."""
     import numpy as np  # noqa: PLC0415 - loads with the first array
 
     moments = np.array([one.moments for one in spreads])

@@ -130,13 +130,6 @@ def plan_baseline(
 ) -> Plan | None:
     """Return which rankings a baseline is computed from.
 
-    Args:
-        choice: What was asked for.
-        definition: The definition of the values.
-        versions: The versions there are.
-        rows: The cells of all rankings, without slices.
-        now: The current time, in microseconds since 1970 in UTC.
-
     Returns:
         The plan; `None` where there is nothing to take, such as no version before the newest.
     """

@@ -115,14 +115,7 @@ def sum_cells(
     *,
     foldings: Foldings = FOLD_NOTHING,
 ) -> dict[Key, Cell]:
-    """Sum the values of rankings by hour, version and slice.
-
-    Args:
-        evaluated: The rankings with their values.
-        contexts: The contexts of the rankings.
-        slicing: The slices.
-        foldings: Which versions have cells of their own (default: all).
-    """
+    """Sum the values of rankings by hour, version and slice."""
     cells: dict[Key, Cell] = {}
     for each in evaluated:
         graded, values = each.graded, each.values
