@@ -88,7 +88,7 @@ class BaselineChoice:
             raise _bad("no version", self.version, "it is the one before the newest")
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the choice as JSON holds it; times are microseconds since 1970."""
+        """Return the choice as it is stored."""
         since, until = read_span(self.since, self.until)
         said = {name: getattr(self, name) for name in BASELINE_FIELDS}
         return said | {"since": since, "until": until}
