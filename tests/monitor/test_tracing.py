@@ -149,7 +149,7 @@ def test_the_first_rank_alone_lost_what_stands_below_it(store: SQLiteStore) -> N
 
 
 def test_what_cannot_be_traced_is_refused(store: SQLiteStore) -> None:
-    with pytest.raises(EmptyError, match="rankings with a value in version 9, found none"):
+    with pytest.raises(EmptyError, match="no rankings with a final value in version 9"):
         trace(store, FIRST, Span(version="9"))
     with pytest.raises(EmptyError, match="1970-01-01 00:00 to 1970"):
         trace(store, FIRST, LAST, now=0)

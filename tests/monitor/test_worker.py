@@ -164,7 +164,7 @@ def test_what_cannot_be_sent_is_refused(store: Store) -> None:
 def test_a_process_that_was_killed_is_told_of_and_replaced(store: Store) -> None:
     with Worker(store) as worker:
         before = worker.run(tell_process)
-        with pytest.raises(FileError, match="found that it has ended") as caught:
+        with pytest.raises(FileError, match="ended before its work was done") as caught:
             worker.run(end_process)
         assert caught.value.code == "worker_ended"
         assert worker.run(tell_process) != before
@@ -176,7 +176,7 @@ def test_a_process_that_was_killed_while_it_waited_is_told_of_and_replaced(store
         os.kill(before, signal.SIGKILL)
         # Waited for, but not reaped: that is for who has started it.
         os.waitid(os.P_PID, before, os.WEXITED | os.WNOWAIT)
-        with pytest.raises(FileError, match="found that it has ended"):
+        with pytest.raises(FileError, match="ended before its work was done"):
             worker.run(tell_process)
         assert worker.run(tell_process) != before
 

@@ -76,7 +76,7 @@ def play(story: Story, monitor: Monitor, clock: Clock) -> Iterator[PlayedStep]:
     """Play the story and yield each period.
 
     What is found does not depend on how often the monitor looks, only when: so it looks once a week
-    at first, and from the release on when a day is over, and when a day is known for good.
+    at first, and from the release on when a day is over, and when a day is final.
 
     Args:
         story: The story.

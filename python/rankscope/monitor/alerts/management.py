@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 TRIES = 5
 MOST_RULES = 1000
-WAITS = "no period is known for good yet"
+WAITS = "no period is final yet"
 CHANGED = RuleVerdict("INSUFFICIENT", f"the rule was changed; {WAITS}")
 
 
@@ -126,8 +126,8 @@ def set_rule(
         if row is None:
             if count >= MOST_RULES:
                 raise UsageError(
-                    f"expected at most {MOST_RULES} rules, found {count}",
-                    hint="remove some first",
+                    f"a project can have at most {MOST_RULES} rules, found {count}",
+                    hint="remove rules that are no longer needed",
                     code="too_many_rules",
                 )
             return _make_row(checked, begin(checked, basis, now, seq), now), None, "rule.create"
@@ -205,7 +205,7 @@ def resolve_rule(store: Store, project: str, name: str, *, now: int, actor: str)
         if known.state != "ALERT":
             return changed, None, "rule.resolve"
         rule = Rule.from_json(known.rule)
-        told = _turn(changed, project, rule, RuleVerdict("OK", "somebody has dealt with it"), now)
+        told = _turn(changed, project, rule, RuleVerdict("OK", "resolved by hand"), now)
         return *told, "rule.resolve"
 
     _write(store, project, name, change, now=now, actor=actor)
@@ -254,8 +254,8 @@ def _write(
         if store.transact(saved).result():
             return
     raise FileError(
-        "expected to change a rule, found it being changed all the time",
-        hint="do it again",
+        "the rule was changed by others at the same time, again and again",
+        hint="try again",
         code="store_busy",
     )
 
@@ -296,7 +296,7 @@ def _known(row: RuleRow | None, name: str) -> RuleRow:
 
 def _unknown(name: str) -> UsageError:
     return UsageError(
-        f"expected the name of a rule, found {name[:100]!a}",
-        hint="rules are known by their names; list them",
+        f"there is no rule {name[:100]!a}",
+        hint="list the rules to see their names",
         code="no_rule",
     )

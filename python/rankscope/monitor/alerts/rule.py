@@ -95,7 +95,7 @@ class Rule:
             raise _bad("model", "a name", self.model)
         are_names = all(name and can_be_stored(name, LIMITS.name_bytes) for name in self.slices)
         if not are_names or len(set(self.slices)) != len(self.slices):
-            raise _bad("slices", "different names of attributes", self.slices)
+            raise _bad("slices", "different attribute names", self.slices)
         most = 1.0 if self.is_relative else math.inf
         if not (_is_number(self.tolerance) and 0 <= self.tolerance < most):
             raise _bad("tolerance", "0 or more, and below 1 where it is a share", self.tolerance)
@@ -139,7 +139,7 @@ class Rule:
               ...
             rankscope.errors.UsageError: kind: expected drop or threshold, found 'fall'
             <BLANKLINE>
-            Hint: rankscope monitor rule add --help says what a rule may ask for
+            Hint: see rankscope monitor rule add --help
         """
         if not isinstance(given, dict):
             raise _bad("rule", "an object", given)
@@ -237,7 +237,7 @@ def _is_number(value: object) -> bool:
 def _bad(field: str, expected: str, found: object) -> UsageError:
     return UsageError(
         f"{field}: expected {expected}, found {show(found)}",
-        hint="rankscope monitor rule add --help says what a rule may ask for",
+        hint="see rankscope monitor rule add --help",
         code="bad_rule",
         value=show(found),
     )

@@ -60,7 +60,7 @@ def read_catalogue(documents: Mapping[str, Sequence[object]]) -> Catalogue:
     if len(names) != 1:
         raise FormatError(
             f"expected one column of documents, {' or '.join(IDS)}, found {', '.join(documents)}",
-            hint="call the column doc_id",
+            hint="name the column doc_id",
             code="columns",
         )
     if len(set(sizes.values())) > 1:
@@ -72,8 +72,8 @@ def read_catalogue(documents: Mapping[str, Sequence[object]]) -> Catalogue:
     taken = [name for name in documents if name in BUILT_IN]
     if taken:
         raise FormatError(
-            f"expected attributes with names of their own, found {taken[0]!r}",
-            hint=f"{', '.join(BUILT_IN)} are known of every document",
+            f"the name of an attribute is taken: {taken[0]!r}",
+            hint=f"{', '.join(BUILT_IN)} are built in: choose another name",
             code="bad_parameter",
         )
     ids = [*map(str, documents[names[0]])]

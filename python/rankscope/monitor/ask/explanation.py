@@ -64,8 +64,8 @@ def explain_logged(
     ranking = store.find_ranking(project, ranking_id)
     if ranking is None:
         raise UsageError(
-            f"expected a ranking of the log, found {ranking_id!r:.120}",
-            hint="name it by its ranking_id, as it was logged",
+            f"there is no logged ranking {ranking_id!r:.120}",
+            hint="pass the ranking_id under which it was logged",
             code="unknown_ranking",
         )
     chosen = _choose(definition, measure)

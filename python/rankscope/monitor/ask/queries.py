@@ -95,7 +95,7 @@ def collect_queries(
         ]
     if not keys:
         raise EmptyError(
-            "expected mature rankings with a value, found none",
+            "there are no rankings with a final value",
             hint="take a longer window, or wait until attribution windows are closed",
             code="empty_input",
         )

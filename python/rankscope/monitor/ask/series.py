@@ -113,7 +113,7 @@ def read_length(every: str) -> int:
     if every not in LENGTHS:
         raise UsageError(
             f"expected every='hour' or 'day', found {every!r}",
-            hint="windows of hours are kept, and of days",
+            hint="values are stored by hour and by day",
             code="bad_period",
         )
     return LENGTHS[every]

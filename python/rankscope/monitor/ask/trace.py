@@ -218,7 +218,7 @@ def _leave_out_alike(
 
 def _empty(span: Span) -> EmptyError:
     return EmptyError(
-        f"expected mature rankings with a value in {span.name}, found none",
+        f"there are no rankings with a final value in {span.name}",
         hint="take a longer span, or wait until attribution windows are closed",
         code="empty_input",
     )
@@ -261,16 +261,15 @@ class Span:
         if self.environment not in ENVIRONMENTS:
             raise UsageError(
                 f"expected one of {', '.join(ENVIRONMENTS)}, found {self.environment!r:.120}",
-                hint="leave environment out for production",
+                hint="omit environment for production",
                 code="bad_period",
             )
         set_times(self, "since", "until")
         since, until = read_span(self.since, self.until)
         if since is not None and until is not None and since >= until:
             raise UsageError(
-                "expected a span that begins before it is over, found one from "
-                f"{_write(since)} to {_write(until)}",
-                hint="exchange since and until",
+                f"a span must start before it ends, found {_write(since)} to {_write(until)}",
+                hint="swap since and until",
                 code="bad_period",
             )
 

@@ -72,7 +72,7 @@ class BaselineChoice:
         if self.kind not in {"set", "period", "version"}:
             raise _bad("a set, a period or a version", self.kind, "write BaselineChoice()")
         if self.environment not in {"validation", "training"}:
-            raise _bad("validation or training", self.environment, "name the set that was logged")
+            raise _bad("validation or training", self.environment, "choose the set that was logged")
         set_times(self, "since", "until")
         since, until = read_span(self.since, self.until)
         if self.kind == "period":
@@ -83,9 +83,11 @@ class BaselineChoice:
             raise _bad("a period with since and until", self.kind, 'say kind="period"')
         for ranker in (self.model, self.version):
             if not (ranker is None or can_be_stored(ranker, LIMITS.id_bytes)):
-                raise _bad("the name of a model and a version", ranker, "leave it out for any")
+                raise _bad("the name of a model and a version", ranker, "omit it for any")
         if self.kind == "version" and self.version is not None:
-            raise _bad("no version", self.version, "it is the one before the newest")
+            raise _bad(
+                "no version", self.version, "the version is always the one before the newest"
+            )
 
     def to_dict(self) -> dict[str, Any]:
         """Return the choice as it is stored."""
@@ -145,18 +147,18 @@ class Configuration:
             raise _bad(
                 f"different attributes, {MOST_ATTRIBUTES} at most",
                 names,
-                "name those that matter, such as device and country",
+                "choose the ones that matter, such as device and country",
             )
         for one, other in self.pairs or ():
             if one == other or one not in names or other not in names:
                 raise _bad(
-                    "pairs of two of the attributes", (one, other), "name it among the attributes"
+                    "pairs of two of the attributes", (one, other), "add it to the attributes"
                 )
         if type(self.most) is not int or not 1 <= self.most <= MOST_VALUES:
-            raise _bad(f"from 1 to {MOST_VALUES} values", self.most, "leave it out")
+            raise _bad(f"from 1 to {MOST_VALUES} values", self.most, "omit it for the default")
         grace = read_length(self.grace, "grace")
         if not 0 <= grace // MICROSECOND <= MOST_GRACE:
-            raise _bad(GRACES, str(grace), "leave it out for an hour")
+            raise _bad(GRACES, str(grace), "omit it for one hour")
         object.__setattr__(self, "grace", grace)
 
     @property
@@ -224,7 +226,7 @@ BASELINE_FIELDS = ("kind", "environment", "model", "version", "since", "until")
 
 def _read_grace(stored: object) -> timedelta:
     if type(stored) is not int or not 0 <= stored <= MOST_GRACE:
-        raise _bad(GRACES, stored, "leave it out for an hour")
+        raise _bad(GRACES, stored, "omit it for one hour")
     return timedelta(microseconds=stored)
 
 
@@ -241,9 +243,9 @@ def find_configuration(store: Store, project: str) -> Configuration:
     text = store.configuration(project)
     if text is None:
         raise UsageError(
-            f"expected project {project!r} to be configured, found nothing about it",
-            hint="say what labels are worth: rankscope monitor configure STORE --positive "
-            "click=1 --window 24h, or the page Settings of rankscope serve",
+            f"project {project!r} is not configured",
+            hint="set up measurement: rankscope monitor configure STORE --positive "
+            "click=1 --window 24h, or the Settings page of rankscope serve",
             code="not_configured",
         )
     return Configuration.from_json(text)

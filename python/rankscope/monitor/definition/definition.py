@@ -70,12 +70,12 @@ class Definition:
         if type(self.window) is not int or self.window < 1:
             raise _bad("a window of whole seconds, 1 or more", self.window, 'write window="24h"')
         if not (_is_number(self.max_grade) and 0 < self.max_grade < math.inf):
-            raise _bad("a max_grade above 0", self.max_grade, "leave it out for 100")
+            raise _bad("a max_grade above 0", self.max_grade, "omit it for 100")
         if self.attribution.unknown != "zero":
             raise _bad(
                 "labels that are no positive class to count 0",
                 f"unknown={self.attribution.unknown!r}",
-                "one label must not stop the values of all rankings",
+                "an unknown label must not stop the evaluation",
             )
         for label in self.attribution.weights:
             if not can_be_stored(label, LIMITS.name_bytes):
@@ -105,7 +105,9 @@ class Definition:
         wanted = engine.read_measure(measure)
         if wanted not in self.measures:
             names = ", ".join(map(str, self.measures))
-            raise _bad(f"one of {names}", str(wanted), "values are of the measures defined")
+            raise _bad(
+                f"one of {names}", str(wanted), "choose one of the measures of the definition"
+            )
         return replace(self, measures=(wanted,))
 
     def to_dict(self) -> Json:
@@ -156,7 +158,7 @@ class Definition:
         if rule != RULE:
             raise UsageError(
                 f"expected version {RULE} of the rule, found {rule!r}",
-                hint="values of another version cannot be computed again by this one",
+                hint="use the version of rankscope that stored the definition",
                 code="other_definition",
             )
         return define(**parts)
@@ -238,7 +240,7 @@ def check_comparable(one: Definition, other: Definition) -> None:
     raise UsageError(
         f"expected values of one definition, found two, whose {name} differ: "
         f"{mine[name]} and {theirs[name]}",
-        hint="evaluate the rankings again, both by one definition",
+        hint="evaluate both with one definition",
         code="other_definition",
     )
 
@@ -265,13 +267,13 @@ def _check_measure(measure: Measure, max_grade: float) -> None:
         raise _bad(
             "measures of all documents",
             measure.name,
-            "leave judged_only out: what has no label yet was shown all the same",
+            "remove judged_only: documents without a label were shown, too",
         )
     if parameters.get("gain", "linear") not in GAINS or callable(parameters.get("discount")):
         raise _bad(
             f"a gain of {' or '.join(GAINS)}, and a discount with a name",
             measure.name,
-            "a definition is text, and holds for whatever grades will come",
+            "a definition is stored as text and must work for any grade",
         )
     top = parameters.get("max_grade")
     if isinstance(top, int | float) and top < max_grade:
@@ -297,7 +299,7 @@ def _check_policy(policy: Policy) -> None:
             raise _bad(
                 f"{name} to be {' or '.join(map(str, allowed))}",
                 repr(found),
-                "lists count as they were logged, and windows keep sums",
+                "production values need this setting",
             )
 
 

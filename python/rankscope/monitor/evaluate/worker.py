@@ -94,8 +94,8 @@ class Worker:
             except (EOFError, OSError) as error:
                 self._end()
                 raise FileError(
-                    f"expected process {process.pid} to do its work, found that it has ended",
-                    hint="it may have been killed for want of memory; the next time is another one",
+                    f"worker process {process.pid} ended before its work was done",
+                    hint="it may have run out of memory; the next run starts another one",
                     code="worker_ended",
                 ) from error
             except BaseException:
@@ -139,7 +139,7 @@ class Worker:
         # Looked at once more: who closes this may have found no process to end.
         if self._process is None or self._is_closed:
             self._end()
-            raise FileError("expected a worker, found it closed", code="store_closed")
+            raise FileError("the worker is closed", code="store_closed")
         return self._process
 
     @property

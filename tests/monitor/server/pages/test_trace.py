@@ -120,7 +120,7 @@ def test_a_span_that_ends_before_it_begins_is_refused(site: Service) -> None:
     open_monitor(site.store)
     asked = {"after_since": "2026-11-20T00:00", "after_until": "2026-11-19T00:00"}
     page = get(site, f"/trace?{urlencode(asked)}")
-    assert "begins before it is over" in check_page(page).text
+    assert "must start before it ends" in check_page(page).text
 
 
 def test_a_field_of_a_time_is_read_as_it_is_written() -> None:

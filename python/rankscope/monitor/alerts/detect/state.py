@@ -67,9 +67,7 @@ def decide(
     judged = [stream for stream in progress.streams if stream.state == "OK"]
     if not judged:
         reasons = [stream.reason for stream in progress.streams if stream.reason]
-        waits = (
-            f"no period is known for good yet; the first is that of {format_time(progress.first)}"
-        )
+        waits = f"no period is final yet; the first is that of {format_time(progress.first)}"
         return RuleVerdict("INSUFFICIENT", reasons[0] if reasons else waits)
     if progress.has_late_labels:
         newest = percent(progress.newest_labelled, progress.newest_rankings)
@@ -77,7 +75,7 @@ def decide(
         told = f"labels are late: {newest} of rankings have labels, {before} before"
         return RuleVerdict("INSUFFICIENT", told)
     count = len(judged)
-    return RuleVerdict("OK", f"{count} stream{'' if count == 1 else 's'} at or above what is asked")
+    return RuleVerdict("OK", f"{count} stream{'' if count == 1 else 's'} at or above the floor")
 
 
 def read_word(stored: str) -> State:
@@ -94,9 +92,16 @@ def _tell_fallen(rule: Rule, fallen: list[Stream]) -> str:
     ordered = sorted(fallen, key=lambda one: (-one.log_evidence, one.key))
     told = []
     for stream in ordered[:MOST_NAMED]:
-        value = "" if stream.value is None else f" {stream.value.value:.4f}"
-        floor = "" if stream.floor is None else f", asked {stream.floor:.4f}"
-        told.append(f"{stream.name}: {rule.measure}{value}{floor}")
+        value, floor = stream.value, stream.floor
+        mean = "" if value is None else f" is {value.value:.4f}"
+        # The value of the newest period can be back above the floor while there is evidence.
+        is_below = value is not None and floor is not None and value.value < floor
+        limit = (
+            ""
+            if floor is None
+            else f", {'below the' if is_below else 'with a'} floor of {floor:.4f}"
+        )
+        told.append(f"{stream.name}: {rule.measure}{mean}{limit}")
     more = len(ordered) - MOST_NAMED
     return "; ".join([*told, *([f"and {more} more"] if more > 0 else [])])
 
