@@ -98,12 +98,11 @@ class BaselineChoice:
     @classmethod
     def from_dict(cls, given: Mapping[str, Any]) -> BaselineChoice:
         """Read what `to_dict` has written."""
-        ends = {
-            name: to_datetime(given[name])
-            for name in ("since", "until")
-            if given.get(name) is not None
-        }
-        return cls(**{**given, **ends})
+        parts = dict(given)
+        for name in ("since", "until"):
+            if parts.get(name) is not None:
+                parts[name] = to_datetime(parts[name])
+        return cls(**parts)
 
 
 @record(frozen=True, slots=True, kw_only=True)

@@ -80,7 +80,7 @@ def read_moment(value: object, where: str) -> datetime:
     if not isinstance(value, datetime | str):
         message = f"{where}: expected a datetime or ISO text, found {show(value)}"
         raise UsageError(message, hint=hint, code="time_format")
-    if isinstance(value, datetime) and value.tzinfo is UTC and type(value) is datetime:
+    if type(value) is datetime and value.tzinfo is UTC and 1000 <= value.year < 9000:
         return value
     try:
         moment, _ = read_time(value, where)
