@@ -25,8 +25,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 QUERIES, DOCS = 500, 120
-LIMITS = [0, *(2**power for power in range(16, 29))]
-"""How many bytes a child may have more than its parent."""
 
 MEASURES = ["nDCG@10", "AP", "RR", "P@5", "ERR@10", "infAP"]
 
@@ -124,11 +122,13 @@ def try_with(way: Callable[[], object], more: int, expected: str) -> str:
 
 
 def main() -> None:
-    """Print, for each way and limit, how it ended."""
+    """Print, for each way and limit, how it ended: FOLDER STEP, the step between powers of two."""
     ways = list_ways(Path(sys.argv[1]))
+    # How many bytes a child may have more than its parent.
+    limits = [0, *(2**power for power in range(16, 29, int(sys.argv[2])))]
     for name, way in ways.items():
         expected = str(way())
-        outcomes = [try_with(way, more, expected) for more in LIMITS]
+        outcomes = [try_with(way, more, expected) for more in limits]
         sys.stdout.write(json.dumps([name, outcomes]) + "\n")
         sys.stdout.flush()
 

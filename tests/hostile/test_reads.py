@@ -78,7 +78,7 @@ def open_monitor(folder: Path, events: list[Event], name: str = "events") -> Mon
 def count_work(monitor: Monitor, read: Callable[[Monitor], object]) -> tuple[int, int]:
     """Count the statements of a read, and the steps that SQLite takes for them."""
     statements, steps = [], itertools.count()
-    engine = monitor.store._engine  # type: ignore[attr-defined]  # one of SQLite
+    engine = monitor.store.engine
 
     def note(*given: Any) -> None:  # noqa: ANN401 - as the event has it
         statements.append(given[2])
@@ -436,7 +436,7 @@ def test_sigterm_ends_the_process_whatever_readers_do(
 def test_the_newest_windows_are_found_by_the_index_of_their_slice(tmp_path: Path) -> None:
     with open_monitor(tmp_path, make_log(50)) as monitor:
         plans: list[str] = []
-        engine = monitor.store._engine  # type: ignore[attr-defined]  # one of SQLite
+        engine = monitor.store.engine
 
         def explain(*given: Any) -> None:  # noqa: ANN401 - as the event has it
             _, cursor, statement, parameters, *_ = given

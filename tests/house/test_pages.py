@@ -22,9 +22,10 @@ from pathlib import Path
 
 import pytest
 import rankscope
+from rankscope.measures import objects as measures
 
 from docs.hooks.blocks import Block, read_blocks
-from docs.hooks.tables import EVENTS, write_fields, write_routes
+from docs.hooks.tables import EVENTS, write_fields, write_measures, write_routes
 
 ROOT = Path(__file__).resolve().parents[2]
 HOOKS = ROOT / "docs" / "hooks"
@@ -116,7 +117,9 @@ def test_the_routes_of_the_service_are_on_its_page() -> None:
 def test_every_public_name_is_on_a_page() -> None:
     text = PAGES["docs/api.md"]
     named = re.findall(r"^::: [\w.]+\.(\w+)$|`(\w+)`", text, flags=re.MULTILINE)
-    public = {name for name in rankscope.__all__ if name in vars(rankscope)}
+    assert "<!-- table: measures -->" in text
+    assert all(f"`{name}`" in write_measures() for name in measures.__all__)
+    public = {name for name in rankscope.__all__ if name in vars(rankscope)} - {*measures.__all__}
     in_the_tree = {name for name in public if name.endswith("Error")}
     assert public - in_the_tree - {name for pair in named for name in pair} == {"__version__"}
 

@@ -1,6 +1,7 @@
 """Runs the command line many times, without starting an interpreter each time.
 
-A process that has loaded the package waits for requests, and forks a child for each.
+A process that has loaded the package waits for requests, and forks a child for each. What one child
+had to load of the package, the process loads too, so that the next children find it there.
 """
 
 from __future__ import annotations
@@ -62,15 +63,31 @@ def main() -> None:
         import_module(module)
     for line in sys.stdin:
         request = json.loads(line)
+        reader, writer = os.pipe()
         child = os.fork()
         if child == 0:
+            os.close(reader)
             modes = (os.O_RDONLY, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
             for number, path in enumerate(request["streams"]):
                 os.dup2(os.open(path, modes[number > 0], 0o600), number)
-            end(run(request["words"]))
+            known = set(sys.modules)
+            status = run(request["words"])
+            loaded = [name for name in sys.modules if name not in known]
+            os.write(writer, " ".join(name for name in loaded if is_ours(name)).encode())
+            end(status)
+        os.close(writer)
+        with os.fdopen(reader) as told:
+            loaded = told.read().split()
         _, status = os.waitpid(child, 0)
         sys.stdout.write(f"{os.waitstatus_to_exitcode(status)}\n")
         sys.stdout.flush()
+        for module in loaded:
+            import_module(module)
+
+
+def is_ours(module: str) -> bool:
+    """Whether a module is of the package."""
+    return module.startswith("rankscope.")
 
 
 def end(status: int) -> NoReturn:

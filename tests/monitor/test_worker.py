@@ -132,7 +132,7 @@ def test_days_summed_by_many_processes_are_the_same(
 
 def test_what_work_raises_is_raised(store: Store) -> None:
     with Worker(store) as worker:
-        with pytest.raises(UsageError, match="to be configured") as caught:
+        with pytest.raises(UsageError, match="is not configured") as caught:
             worker.run(partial(evaluate_project, project="default", now=NOW))
         assert caught.value.code == "not_configured"
         assert worker.run(methodcaller("projects")) == []

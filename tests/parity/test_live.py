@@ -30,10 +30,13 @@ MODULES = {
 }
 """The peers that take little to install and to ask, and what they are imported as."""
 
+OTHER_CASES = pytest.param(
+    1, marks=pytest.mark.thorough(reason="the peers, not rankscope, take most of the time")
+)
 CASES = {"binary_tied", "matrix", "split"}
 
 
-@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize("seed", [0, OTHER_CASES])
 @pytest.mark.parametrize("peer", MODULES)
 def test_values_are_those_of_the_library_beside_us(
     peer: str, seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -68,7 +68,7 @@ class Sending(Monitor):
         with Client(self.url, self.key) as client:
             for label in labels:
                 client.log_label(label)
-            assert client.flush(120)
+            assert client.flush(300)
             counts = client.counts()
         assert (counts.dropped, counts.invalid, counts.refused) == (0, 0, 0)
         return tell(Counter({name: getattr(counts, name) for name in STATUSES}))

@@ -79,6 +79,7 @@ def watch(browser: Browser, production: Production) -> Iterator[Visit]:
         context.add_init_script(
             "addEventListener('securitypolicyviolation', (e) => console.error(e.violatedDirective))"
         )
+        context.set_default_timeout(300_000)
         page = context.new_page()
         page.on(
             "request",
@@ -88,7 +89,7 @@ def watch(browser: Browser, production: Production) -> Iterator[Visit]:
         page.on("console", lambda said: said.text.startswith("[DOM]") or seen.append(said.text))
         page.on("pageerror", lambda error: seen.append(str(error)))
         page.goto(f"{production.url}/")
-        page.get_by_label("Key").fill(production.key)
+        page.get_by_label("API key").fill(production.key)
         page.get_by_role("button", name="Sign in").click()
         page.wait_for_url(f"{production.url}/")
         page.goto(production.url + path)
@@ -180,7 +181,7 @@ def test_the_way_from_the_overview_to_one_search(
     check_overview(page, production, searches)
     page.get_by_role("link", name=RULE.name).first.click()
     check_rule(page, production)
-    page.get_by_role("link", name="Why did it fall?").first.click()
+    page.get_by_role("link", name="Find the cause").first.click()
     check_trace(page, searches)
     row = page.get_by_role("region", name="Queries that fell most").locator("tbody tr").first
     assert cells(row)[0] == EXAMPLE
@@ -204,13 +205,13 @@ def check_overview(page: Page, production: Production, searches: list[JudgedSear
         difference = mean(days[final], measure) - mean(judged, measure)
         assert against.startswith(signed(difference))
         assert f"against {format_value(mean(judged, measure))}" in against
-        about.get_by_text(f"{measure} as a table").click()
+        about.get_by_text(f"Show {measure} as a table").click()
         rows = [cells(row) for row in about.locator("tbody tr").all()]
         assert [row[1] for row in rows] == [
             format_value(mean(members, measure)) for _, members in sorted(days.items())
         ]
         assert [row[-1] for row in rows] == [
-            "final" if day + DAY + WINDOW <= story.end else "not final" for day in sorted(days)
+            "final" if day + DAY + WINDOW <= story.end else "provisional" for day in sorted(days)
         ]
 
 
@@ -219,7 +220,7 @@ def check_rule(page: Page, production: Production) -> None:
     assert page.get_by_role("heading", level=1).inner_text() == RULE.name
     (state,) = production.monitor.check()
     (named,) = (each for each in state.streams if each.is_named)
-    row = find_row(page, "What is watched", named.name)
+    row = find_row(page, "Checked slices", named.name)
     assert named.value is not None
     assert named.floor is not None
     assert "ALERT" in row[1]
@@ -249,9 +250,8 @@ def check_trace(page: Page, searches: list[JudgedSearch]) -> None:
     parts = split(before, after, MEASURE, lambda each: str(each.attributes["device"] == DEVICE))
     harmed, others = parts["True"], parts["False"]
     cause = find_row(page, "Causes", CAUSE)
-    assert cause[2:5] == [signed(harmed.within), f"{harmed.within / change:.1%}".replace("%", " %"),
-                          "ordering"]  # fmt: skip
-    assert find_row(page, "Causes", "elsewhere")[2] == signed(change - harmed.within)
+    assert cause[2:5] == [signed(harmed.within), f"{harmed.within / change:.1%}", "ordering"]
+    assert find_row(page, "Causes", "everything else")[2] == signed(change - harmed.within)
     assert find_row(page, "Causes", "Change")[2] == signed(change)
     ordering = math.fsum(part.losses["ordering"] for part in (harmed, others))
     losses = page.get_by_role("region", name="By kind of loss table", exact=True)
@@ -282,7 +282,7 @@ def check_explanation(page: Page, searches: list[JudgedSearch]) -> None:
 
 def test_alerts_are_listed_with_who_was_told(production: Production, visit: Visit) -> None:
     page = visit("/alerts")
-    changes = page.get_by_role("region", name="Changes of state").locator("tbody tr").all()
+    changes = page.get_by_role("region", name="Alert history").locator("tbody tr").all()
     assert [cells(row)[3] for row in changes] == ["ALERT", "OK"]
     alert = production.alerts[-1]
     assert alert.reason in cells(changes[0])[4]
@@ -306,7 +306,7 @@ def test_the_keyboard_alone_goes_from_the_overview_to_a_search(visit: Visit) -> 
     page = visit("/?range=all&every=day")
     press_until(page, RULE.name)
     page.wait_for_url("**/rules/**")
-    press_until(page, "Why did it fall?")
+    press_until(page, "Find the cause")
     page.wait_for_url("**/trace?**")
     press_until(page, "Explain")
     page.wait_for_url("**/rankings?**")

@@ -33,6 +33,7 @@ def opened(browser: Browser) -> Iterator[Open]:
         context.add_init_script(
             "addEventListener('securitypolicyviolation', (e) => console.error(e.violatedDirective))"
         )
+        context.set_default_timeout(300_000)
         page = context.new_page()
         url = path.as_uri()
         page.on("request", lambda asked: asked.url == url or seen.append(asked.url))
@@ -116,7 +117,7 @@ def test_the_field_above_a_table_keeps_the_rows_that_have_a_text(
     opened: Open, report: Path
 ) -> None:
     page = opened(report)
-    field = page.get_by_label("Show queries with").first
+    field = page.get_by_label("Filter queries").first
     field.fill("Q5")
     shown = [f"q{at}" for at in range(60) if str(at).startswith("5")]
     assert column(page, "#table-1", 1) == shown

@@ -15,7 +15,7 @@ from rankscope.monitor.evaluate.days import find_closed, sum_day
 from rankscope.monitor.evaluate.refresh import read_slicing
 from rankscope.monitor.events.limits import DAY, HOUR, MINUTE
 from rankscope.monitor.events.outcome import OTHER_COUNTERS
-from rankscope.monitor.events.times import format_time, to_micros
+from rankscope.monitor.events.times import describe_time, to_micros
 from rankscope.monitor.store.sqlite.files import beside, find_open_files
 from rankscope.monitor.store.sqlite.high_water import HighWater
 from rankscope.monitor.store.sqlite.startup import read_facts
@@ -31,8 +31,8 @@ if TYPE_CHECKING:
     from rankscope.monitor.definition.configuration import Configuration
     from rankscope.monitor.evaluate.days import SummedDay
     from rankscope.monitor.monitor import Monitor
+    from rankscope.monitor.store.records import CellRow, HourRow, Progress
     from rankscope.monitor.store.store import Store
-    from rankscope.monitor.store.tables.windows import CellRow, HourRow, Progress
 
     WindowKey: TypeAlias = tuple[int, int]
 
@@ -87,8 +87,8 @@ def examine(monitor: Monitor, path: Path, *, is_complete: bool = False) -> tuple
             Finding(
                 "configuration",
                 False,
-                "the project is not configured",
-                "rankscope monitor configure STORE --positive click=1 --window 24h",
+                "the project is not set up",
+                "run rankscope monitor configure STORE --positive click=1 --window 24h",
             )
         )
         return tuple(findings)
@@ -109,10 +109,6 @@ def examine(monitor: Monitor, path: Path, *, is_complete: bool = False) -> tuple
     return (*findings, _check_notifications(monitor))
 
 
-def _judge(name: str, is_good: bool, told: str, hint: str) -> Finding:
-    return Finding(name, is_good, told, "" if is_good else hint)
-
-
 def _check_pages(monitor: Monitor) -> Finding:
     try:
         monitor.store.verify()
@@ -120,9 +116,9 @@ def _check_pages(monitor: Monitor) -> Finding:
         return Finding("store", False, error.message, error.hint)
     events, commits = monitor.store.lost_events(), monitor.store.lost_commits()
     if events or commits:
-        told = f"{commits:,} acknowledged transactions with {events:,} events are lost, "
-        return Finding("store", False, f"{told}which was accepted when the store was opened")
-    return Finding("store", True, "every page can be read")
+        told = f"{commits:,} acknowledged transactions with {events:,} events are lost; "
+        return Finding("store", False, f"{told}this was accepted when the store was opened")
+    return Finding("store", True, "the whole file can be read")
 
 
 def _check_mark(monitor: Monitor, path: Path) -> Finding:
@@ -134,30 +130,32 @@ def _check_mark(monitor: Monitor, path: Path) -> Finding:
     stored = monitor.store.query(partial(read_facts, path=path))
     if mark is None:
         hint = (
-            "" if stored.is_new else "restore its file .high-water: without it, losses go unnoticed"
+            ""
+            if stored.is_new
+            else "restore its .high-water file, which shows whether events were lost"
         )
-        return Finding("high-water mark", stored.is_new, "there is none", hint)
+        return Finding("high-water mark", stored.is_new, "there is no high-water mark", hint)
     if mark.store != stored.store:
-        told = "the file belongs to another store"
-        return Finding("high-water mark", False, told, "restore the .high-water of this store")
+        told = "the high-water mark belongs to another store"
+        return Finding("high-water mark", False, told, "restore the .high-water file of this store")
     for what, said, found in (
         ("events", mark.seq, stored.seq),
         ("transactions", mark.commit, stored.commit),
     ):
         if said > found:
-            told = f"{what} up to {said:,} were acknowledged, and up to {found:,} are stored"
+            told = f"{said:,} {what} were acknowledged, but only {found:,} are stored"
             return Finding("high-water mark", False, told, "restore a backup")
     return Finding("high-water mark", True, f"all {mark.seq:,} acknowledged events are stored")
 
 
 def _check_files(path: Path) -> Finding:
     if os.name != "posix":
-        return Finding("files", True, "this system has no file modes")
+        return Finding("files", True, "this system has no file permissions to check")
     opened = find_open_files(path)
     if not opened:
-        return Finding("files", True, "only the owner can read them")
+        return Finding("files", True, "only the owner can read the files")
     named = ", ".join(f"{one.name} ({stat.S_IMODE(one.stat().st_mode):o})" for one in opened)
-    hint = "chmod 600 these files; the process that writes does so when it opens the store"
+    hint = "run chmod 600 on these files; writing to the store does this as well"
     return Finding("files", False, f"others can read or write {named}", hint)
 
 
@@ -171,9 +169,14 @@ def _check_windows(monitor: Monitor, *, is_complete: bool) -> Finding:
     told = f"{done.hours:,} of {done.total:,} final hours were recomputed from their events"
     if done.wrong:
         more = f" and {len(done.wrong) - 3:,} more" if len(done.wrong) > 3 else ""
-        told = f"{told}: {', '.join(done.wrong[:3])}{more} differ"
-        return Finding("windows", False, told, "restore a backup, and check the disk and memory")
-    return Finding("windows", True, f"{told}: all values match")
+        told = f"{told}: {', '.join(done.wrong[:3])}{more} have other values"
+        return Finding(
+            "windows",
+            False,
+            told,
+            "restore a backup, and check the disk and the memory",
+        )
+    return Finding("windows", True, f"{told}: all values are equal")
 
 
 def _check_disk(path: Path) -> Finding:
@@ -181,12 +184,17 @@ def _check_disk(path: Path) -> Finding:
     share = disk.free / disk.total
     log = beside(path, "-wal")
     size = log.stat().st_size if log.exists() else 0
-    told = f"{disk.free / 1e9:,.1f} GB are free, {100 * share:.0f} % of the disk"
+    told = f"{disk.free / 1e9:,.1f} GB are free, {100 * share:.0f}% of the disk"
     if share < LEAST_FREE:
-        return Finding("disk", False, told, "free some space, or delete old events (retain)")
+        return Finding(
+            "disk",
+            False,
+            told,
+            "free some space, or run rankscope monitor retain",
+        )
     if size > MOST_LOG:
-        told = f"the write-ahead log has {size / 1e6:,.0f} MB"
-        return Finding("disk", False, told, "end the process that has read the store for so long")
+        told = f"the log has {size / 1e6:,.0f} MB"
+        return Finding("disk", False, told, "stop processes that read the store for a long time")
     return Finding("disk", True, told)
 
 
@@ -196,85 +204,99 @@ def _check_events(monitor: Monitor) -> Iterator[Finding]:
     rejected = {name: count for name, count in counts.items() if name not in OTHER_COUNTERS}
     yield _check_rejected(rejected, stored)
     clock = sum(rejected.get(name, 0) for name in CLOCK)
-    told = f"{clock:,} events had invalid timestamps"
-    yield _judge("clocks", not clock, told, "check the clocks of the senders")
+    told = f"{clock:,} events had times out of range"
+    yield Finding("clocks", not clock, told, "check the clocks of the senders" if clock else "")
     conflicts = counts.get("conflict", 0)
-    told = f"{conflicts:,} events had the ID of another event"
-    yield _judge("ids", not conflicts, told, "give each event its own ID")
+    told = f"{conflicts:,} events had the id of another event"
+    yield Finding("ids", not conflicts, told, "use a new id for each event" if conflicts else "")
     unknown = counts.get("unknown_field", 0)
     told = f"{unknown:,} unknown fields were ignored"
     yield Finding("fields", True, told)
     pending = monitor.store.count_pending(monitor.project)
-    told = f"{pending:,} labels have no ranking"
+    told = f"{pending:,} labels wait for their ranking"
     is_good = pending <= MOST_PENDING * max(counts.get("accepted", 0), 1)
-    yield _judge("labels", is_good, told, "check that rankings are logged with the same IDs")
+    yield Finding(
+        "labels",
+        is_good,
+        told,
+        "" if is_good else "check that their rankings are logged",
+    )
 
 
 def _check_rejected(rejected: Mapping[str, int], stored: int) -> Finding:
     total = sum(rejected.values())
     worst = sorted(rejected, key=lambda name: (-rejected[name], name))[:3]
     reasons = ", ".join(f"{name} {rejected[name]:,}" for name in worst)
-    told = f"{total:,} of {total + stored:,} were rejected{': ' if total else ''}{reasons}"
+    told = f"{total:,} of {total + stored:,} events were rejected{': ' if total else ''}{reasons}"
     is_good = total <= MOST_REJECTED * (total + stored)
-    return _judge("events", is_good, told, "fix the programs that send them")
+    return Finding("events", is_good, told, "" if is_good else "fix the code that sends them")
 
 
 def _check_evaluation(quality: Quality, now: int) -> Finding:
     if quality.as_of is None:
         is_good = not quality.behind
-        hint = "" if is_good else "rankscope monitor evaluate STORE, or serve it"
+        hint = "" if is_good else "run rankscope monitor evaluate STORE, or rankscope serve STORE"
         return Finding("evaluation", is_good, "nothing has been evaluated yet", hint)
-    told = f"as of {format_time(quality.as_of)}, {quality.behind:,} events have arrived since"
+    when = describe_time(quality.as_of)
+    told = f"last evaluated {when}; {quality.behind:,} events have arrived since"
     is_late = quality.behind > 0 and now - to_micros(quality.as_of) > MOST_BEHIND
-    hint = "rankscope monitor evaluate STORE, or serve it" if is_late else ""
+    hint = "run rankscope monitor evaluate STORE, or rankscope serve STORE" if is_late else ""
     return Finding("evaluation", not is_late, told, hint)
 
 
 def _check_flow(quality: Quality, now: int) -> Finding:
     if quality.newest is None:
-        return Finding("flow", False, "no ranking of production has been evaluated", "log rankings")
-    told = f"the newest hour with rankings of production is {format_time(quality.newest)}"
+        return Finding("flow", False, "there are no production rankings", "log rankings")
+    told = f"the newest production ranking is from the hour of {describe_time(quality.newest)}"
     is_good = now - to_micros(quality.newest) < QUIET + HOUR
-    return _judge("flow", is_good, told, "check that rankings are still logged")
+    return Finding("flow", is_good, told, "" if is_good else "check that rankings are still logged")
 
 
 def _check_late_labels(quality: Quality, _now: int) -> Finding:
     total = sum(quality.curve.counts)
-    told = f"{quality.late:,} labels happened after the attribution window of their ranking"
+    told = f"{quality.late:,} labels arrived after the attribution window of their ranking"
     is_good = quality.late <= MOST_PENDING * max(total, 1)
-    return _judge("late labels", is_good, told, "choose a longer attribution window")
+    return Finding("late labels", is_good, told, "" if is_good else "use a longer window")
 
 
 def _check_unshown_labels(quality: Quality, _now: int) -> Finding:
     total = sum(quality.curve.counts)
     told = f"{quality.unshown:,} labels are for documents that their ranking did not show"
     is_good = quality.unshown <= MOST_PENDING * max(total, 1)
-    return _judge(
-        "unshown", is_good, told, "check that rankings and labels use the same document IDs"
+    return Finding(
+        "unshown",
+        is_good,
+        told,
+        "" if is_good else "use the same document ids in both",
     )
 
 
 def _check_values(quality: Quality, _now: int) -> Finding:
     rankings = quality.shown["rankings"]
     labelled = quality.shown["labelled"]
-    share = f", {100 * labelled / rankings:.0f} %" if rankings else ""
+    share = f" ({100 * labelled / rankings:.0f}%)" if rankings else ""
     told = f"{labelled:,} of {rankings:,} rankings have labels{share}"
     is_good = labelled > 0 or rankings == 0
-    return _judge("values", is_good, told, "log labels: rankscope monitor label")
+    return Finding(
+        "values",
+        is_good,
+        told,
+        "" if is_good else "run rankscope monitor label STORE FILE",
+    )
 
 
 def _check_notifications(monitor: Monitor) -> Finding:
     webhook = find_webhook(monitor.store, monitor.project)
     if webhook is not None and webhook.disabled is None and webhook.secret is None:
-        told = "the secret of the webhook is missing, so nothing can be signed and sent"
-        return Finding("notifications", False, told, "rankscope monitor webhook set STORE ADDRESS")
-    sent = monitor.notifications()
-    lost = [one for one in sent if one.status == "dead"]
+        told = "the secret of the webhook is missing, so nothing can be sent to it"
+        return Finding("notifications", False, told, "run rankscope monitor webhook set STORE URL")
+    letters = monitor.notifications()
+    lost = [letter for letter in letters if letter.status == "dead"]
     if lost:
-        told = f"{len(lost):,} of the last {len(sent):,} were given up: {lost[0].problem}"
-        return Finding("notifications", False, told, "rankscope monitor webhook test STORE")
-    waiting = sum(one.attempts > 0 and one.status == "waiting" for one in sent)
-    return Finding("notifications", True, f"{waiting:,} are waiting for another attempt")
+        told = f"{len(lost):,} of the last {len(letters):,} notifications failed: {lost[0].problem}"
+        return Finding("notifications", False, told, "run rankscope monitor webhook test STORE")
+    waiting = sum(letter.attempts > 0 and letter.status == "waiting" for letter in letters)
+    return Finding("notifications", True, f"{waiting:,} notifications wait for a retry")
 
 
 SAMPLE_HOURS = 24
@@ -411,4 +433,4 @@ def _by_window(rows: Iterable[CellRow | HourRow]) -> dict[WindowKey, set[CellRow
 
 
 def _name(length: int, start: int) -> str:
-    return f"the {'day' if length == DAY else 'hour'} of {format_time(start)}"
+    return f"the {'day' if length == DAY else 'hour'} of {describe_time(start)}"

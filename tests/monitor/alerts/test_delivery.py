@@ -6,7 +6,6 @@ import base64
 import hmac
 import io
 import json
-from functools import partial
 from itertools import pairwise
 
 import pytest
@@ -24,7 +23,7 @@ from rankscope.monitor.events.limits import DAY, HOUR, MINUTE, SECOND
 from rankscope.monitor.events.times import to_datetime, to_micros
 from rankscope.monitor.server.run.access_log import Journal
 from rankscope.monitor.store.keys import Secret
-from rankscope.monitor.store.tables import rules as rule_rows
+from rankscope.monitor.store.records import AlertRow, RuleRow
 
 from tests.monitor.alerts.listener import listening, make_poster
 from tests.monitor.alerts.world import (
@@ -44,8 +43,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from rankscope.monitor.alerts.notify.http import Poster, Target
+    from rankscope.monitor.store.records import OutboxRow
     from rankscope.monitor.store.sqlite.store import SQLiteStore
-    from rankscope.monitor.store.tables.outbox import Letter
 
 URL = "https://hook.example/in"
 KEY = base64.b64encode(bytes(range(32))).decode()
@@ -87,8 +86,8 @@ class World:
 
     def tell(self, name: str = "a", channels: tuple[str, ...] = ("webhook",)) -> None:
         """Let a change of a state wait to be told."""
-        known = self.store.query(partial(rule_rows.find_rule, project=PROJECT, name="x"))
-        row = rule_rows.RuleRow(
+        known = self.store.find_rule(PROJECT, "x")
+        row = RuleRow(
             name="x",
             rule="{}",
             progress="{}",
@@ -100,11 +99,10 @@ class World:
             revision=1 if known is None else known.revision + 1,
         )
         body = json.dumps({"type": "rule.state_changed", "id": name, "time": "then"})
-        alert = rule_rows.AlertRow(name, self.now, body, channels)
-        work = partial(rule_rows.save_rule, project=PROJECT, row=row, alert=alert)
-        assert self.store.transact(work).result()
+        alert = AlertRow(name, self.now, body, channels)
+        assert self.store.save_rule(PROJECT, row, alert=alert)
 
-    def letters(self) -> list[Letter]:
+    def letters(self) -> list[OutboxRow]:
         """What became of notifications, the first one first."""
         return list(list_notifications(self.store, PROJECT))[::-1]
 

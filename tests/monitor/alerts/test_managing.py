@@ -172,7 +172,7 @@ def test_state_alert_and_notification_are_stored_together_or_not_at_all(
         raise RuntimeError
 
     with monkeypatch.context() as broken:
-        broken.setattr(rule_rows, "insert_letters", fail)
+        broken.setattr(rule_rows, "insert_notifications", fail)
         with pytest.raises(RuntimeError):
             advance(store, known_at(0))
     assert state_of(store).state == "INSUFFICIENT"

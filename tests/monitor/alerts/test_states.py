@@ -131,7 +131,7 @@ def test_two_whole_periods_without_rankings_are_no_data(store: SQLiteStore) -> N
     advance(store, START + 4 * DAY)
     state = state_of(store)
     assert state.state == "NO_DATA"
-    assert state.reason.startswith("no ranking since 2024-10-05T00:39")
+    assert state.reason.startswith("no rankings since 5 Oct 2024, 00:39")
     store.append(PROJECT, make_day(4))
     advance(store, START + 4 * DAY + 2)
     assert state_of(store).state == "OK"
@@ -160,7 +160,7 @@ def test_rankings_without_labels_are_told_and_are_no_drop(store: SQLiteStore) ->
     advance(store, known_at(3))
     state = state_of(store)
     assert state.state == "INSUFFICIENT"
-    assert state.reason == "labels are late: 12 % of rankings have labels, 100 % before"
+    assert state.reason == "labels are late: 12% of rankings have labels, 100% before"
     assert (state.passed_over, [stream.detector for stream in state.streams]) == (1, evidence)
     store.append(PROJECT, make_day(4))
     advance(store, known_at(4))

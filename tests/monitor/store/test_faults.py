@@ -21,9 +21,7 @@ from rankscope.monitor.store.sqlite.files import refuse_network
 from rankscope.monitor.store.sqlite.store import SQLiteStore, open_sqlite_reader
 from rankscope.monitor.store.tables.retention import AT_ONCE
 from rankscope.monitor.store.tables.schema import VERSION
-
-from tests.monitor.store.logs import make_label, make_ranking
-from tests.monitor.store.read_back import read_back
+from rankscope.testing.store.samples import make_label, make_ranking, read_back
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from rankscope import FileError
 from rankscope.monitor.events.event import Items
 from rankscope.monitor.store.tables.documents import pack, unpack, unpack_columns
+from rankscope.testing.store.samples import make_ranking, texts_of
 
-from tests.monitor.store.logs import items, make_ranking
-from tests.monitor.store.read_back import texts_of
+from tests.monitor.store.logs import items
 
 
 @given(items())

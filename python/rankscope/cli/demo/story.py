@@ -12,9 +12,10 @@ from rankscope.demo.playback import Clock, play, prepare
 from rankscope.demo.story import DEVICE, POSITIVE, WINDOW
 from rankscope.demo.verification import check_monitor, list_spans
 from rankscope.errors import UsageError, hint_extra
-from rankscope.monitor.events.limits import DAY, HOUR, MINUTE
+from rankscope.monitor.events.limits import DAY
 from rankscope.monitor.events.times import (
     count_micros,
+    describe_duration,
     format_time,
     read_clock,
     to_datetime,
@@ -110,7 +111,7 @@ def _print_preparation(story: Story, monitor: Monitor) -> None:
         "",
         "1. Before the release",
         f"A music app logs its searches. {_list_weights()}. Feedback counts for "
-        f"{_span(WINDOW)} after a search.",
+        f"{describe_duration(WINDOW)} after a search.",
     )
     logged = prepare(story, monitor)
     baseline = monitor.baseline()
@@ -142,7 +143,7 @@ def _print_production(story: Story, monitor: Monitor, clock: Clock) -> list[Play
     for step in play(story, monitor, clock):
         steps.append(step)
         if step.rankings.objects:
-            counts = f"{step.rankings.accepted:>8}  {step.labels.accepted:>18}"
+            counts = f"{step.rankings.accepted:>8}  {step.labels.accepted:>8}"
             _say(f"{_moment(step.time)}  {counts}")
         for alert in step.alerts:
             _say(f"{_moment(step.time)}  {alert.before} -> {alert.after}: {alert.reason}")
@@ -193,9 +194,9 @@ def _print_alerts(story: Story, monitor: Monitor, changes: list[Alert]) -> None:
         after = to_micros(alert.time) - story.release
         _say(
             f"{_moment(alert.time)} UTC: {alert.reason}",
-            f"This is {_span(after)} after the release. A day is checked "
-            f"once it is over, after an attribution window of {_span(WINDOW)} and {_span(grace)} "
-            "for late events.",
+            f"This is {describe_duration(after)} after the release. A day is "
+            f"checked once it is over, after an attribution window of {describe_duration(WINDOW)} "
+            f"and {describe_duration(grace)} for late events.",
         )
     state, *_ = monitor.check()
     _say(f"The rule has been in state {state.state} since {_moment(state.since)} UTC.")
@@ -238,16 +239,3 @@ def _day(time: int | datetime) -> str:
 
 def _moment(time: int | datetime) -> str:
     return format_time(time)[:16].replace("T", " ")
-
-
-def _span(length: int) -> str:
-    """Return a duration as people write it.
-
-    Examples:
-        >>> _span(HOUR), _span(2 * DAY + 16 * HOUR), _span(90 * MINUTE)
-        ('1 h', '2 days 16 h', '1 h 30 min')
-    """
-    days, rest = divmod(length, DAY)
-    hours, rest = divmod(rest, HOUR)
-    parts = ((days, "day" if days == 1 else "days"), (hours, "h"), (rest // MINUTE, "min"))
-    return " ".join(f"{count} {unit}" for count, unit in parts if count) or "0 min"

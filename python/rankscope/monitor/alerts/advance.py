@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from functools import cached_property, partial
+from functools import cached_property
 from hashlib import sha256
 
 from rankscope.errors import UsageError
@@ -17,6 +17,7 @@ from rankscope.monitor.alerts.rule import LENGTHS, Rule, check_rule
 from rankscope.monitor.events.limits import SECOND
 from rankscope.monitor.events.times import count_micros, to_micros
 from rankscope.monitor.store.keys import AuditEntry
+from rankscope.monitor.store.records import AlertRow
 from rankscope.records import record, replace
 
 TYPE_CHECKING = False
@@ -27,10 +28,8 @@ if TYPE_CHECKING:
     from rankscope.monitor.alerts.notify.alert import Alert
     from rankscope.monitor.definition.configuration import Configuration
     from rankscope.monitor.definition.slices import Slicing
-    from rankscope.monitor.store.records import Version
+    from rankscope.monitor.store.records import Context, RuleRow, Version
     from rankscope.monitor.store.store import Store
-    from rankscope.monitor.store.tables.chunks import Context
-    from rankscope.monitor.store.tables.rules import AlertRow, RuleRow
 
 ACTOR = "rankscope"
 """The actor of changes that nobody has asked for."""
@@ -79,9 +78,7 @@ def advance_rules(
     Raises:
         FileError: The store does not take what is to be stored.
     """
-    from rankscope.monitor.store.tables.rules import list_rules  # noqa: PLC0415 - loads SQLAlchemy
-
-    rows = store.query(partial(list_rules, project=project))
+    rows = store.list_rules(project)
     if not rows:
         return Advanced(0, 0, ())
     seq = store.last_seq
@@ -285,18 +282,15 @@ class _Run:
             self._save(verdict, is_change=is_change)
 
     def _save(self, verdict: RuleVerdict, *, is_change: bool) -> None:
-        from rankscope.monitor.store.tables.rules import count_late, save_rule  # noqa: PLC0415 - SQL
-
-        counted = partial(
-            count_late,
-            project=self._project,
+        late = self._store.count_late(
+            self._project,
             model=self.rule.model,
             since=self.progress.first,
             until=RuleProgress.from_json(self._row.progress).following,
             after=self.progress.seq,
             upto=self._seq,
         )
-        late = self.progress.late_rankings + self._store.query(counted)
+        late += self.progress.late_rankings
         self.progress = replace(self.progress, late_rankings=late, seq=self._seq)
         row = replace(
             self._row,
@@ -319,14 +313,8 @@ class _Run:
                 reason=verdict.reason,
                 streams=self.progress.streams,
             )
-        work = partial(
-            save_rule,
-            project=self._project,
-            row=row,
-            alert=None if alert is None else address(alert, self.rule, row),
-            audit=self._audit,
-        )
-        if not self._store.transact(work).result():
+        addressed = None if alert is None else address(alert, self.rule, row)
+        if not self._store.save_rule(self._project, row, alert=addressed, audit=self._audit):
             # Somebody has changed the rule in between: it is for the next time.
             self._is_lost = True
             return
@@ -348,8 +336,6 @@ def name_basis(rule: Rule, configuration: Configuration) -> str:
 
 def address(alert: Alert, rule: Rule, row: RuleRow) -> AlertRow:
     """Return the alert with its channels: none while the rule is silenced."""
-    from rankscope.monitor.store.tables.rules import AlertRow  # noqa: PLC0415 - loads SQLAlchemy
-
     time = to_micros(alert.time)
     is_silent = row.silenced_until is not None and time < row.silenced_until
     channels = ("log", "webhook") if rule.webhook else ("log",)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
-
 from rankscope.errors import FileError, UsageError
 from rankscope.monitor.alerts.advance import address, name_basis
 from rankscope.monitor.alerts.detect.progress import RuleProgress, begin
@@ -12,6 +10,7 @@ from rankscope.monitor.alerts.notify.alert import Alert, announce
 from rankscope.monitor.alerts.rule import Rule, check_rule
 from rankscope.monitor.events.times import format_time, to_datetime
 from rankscope.monitor.store.keys import AuditEntry
+from rankscope.monitor.store.records import RuleRow
 from rankscope.records import record, replace
 
 TYPE_CHECKING = False
@@ -20,9 +19,8 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from rankscope.monitor.definition.configuration import Configuration
+    from rankscope.monitor.store.records import AlertRow, Delivery
     from rankscope.monitor.store.store import Store
-    from rankscope.monitor.store.tables.outbox import Status
-    from rankscope.monitor.store.tables.rules import AlertRow, RuleRow
 
 TRIES = 5
 MOST_RULES = 1000
@@ -32,20 +30,17 @@ CHANGED = RuleVerdict("INSUFFICIENT", f"the rule was changed; {WAITS}")
 
 def list_rules(store: Store, project: str) -> tuple[Rule, ...]:
     """List the rules of a project, by name."""
-    return tuple(Rule.from_json(row.rule) for row in _read_rows(store, project))
+    return tuple(Rule.from_json(row.rule) for row in store.list_rules(project))
 
 
 def list_states(store: Store, project: str) -> tuple[RuleState, ...]:
     """List the states of the rules of a project, by name."""
-    return tuple(map(read_state, _read_rows(store, project)))
+    return tuple(map(read_state, store.list_rules(project)))
 
 
 def list_alerts(store: Store, project: str, limit: int = 100) -> tuple[Alert, ...]:
     """List the last changes of states, the newest first."""
-    from rankscope.monitor.store.tables import rules as rule_rows  # noqa: PLC0415 - loads SQLAlchemy
-
-    texts = store.query(partial(rule_rows.list_alerts, project=project, limit=limit))
-    return tuple(map(Alert.from_json, texts))
+    return tuple(map(Alert.from_json, store.list_alerts(project, limit)))
 
 
 @record(frozen=True, slots=True, kw_only=True)
@@ -69,7 +64,7 @@ class Notification:
     channel: str
     body: str
     created: datetime
-    status: Status
+    status: Delivery
     attempts: int
     due: datetime
     finished: datetime | None
@@ -78,9 +73,6 @@ class Notification:
 
 def list_notifications(store: Store, project: str, limit: int = 100) -> tuple[Notification, ...]:
     """List the last notifications and whether they were delivered, the newest first."""
-    from rankscope.monitor.store.tables import outbox as outbox_rows  # noqa: PLC0415 - loads SQLAlchemy
-
-    stored = store.query(partial(outbox_rows.list_letters, project=project, limit=limit))
     return tuple(
         Notification(
             notification_id=row.notification_id,
@@ -93,7 +85,7 @@ def list_notifications(store: Store, project: str, limit: int = 100) -> tuple[No
             finished=None if row.finished is None else to_datetime(row.finished),
             problem=row.problem,
         )
-        for row in stored
+        for row in store.list_notifications(project, limit)
     )
 
 
@@ -120,7 +112,7 @@ def set_rule(
     checked = check_rule(rule, configuration)
     basis = name_basis(checked, configuration)
     seq = store.last_seq
-    count = len(_read_rows(store, project))
+    count = len(store.list_rules(project))
 
     def change(row: RuleRow | None) -> tuple[RuleRow, AlertRow | None, str]:
         if row is None:
@@ -148,11 +140,8 @@ def remove_rule(store: Store, project: str, name: str, *, now: int, actor: str) 
         UsageError: There is none.
         FileError: That is not stored, or not surely.
     """
-    from rankscope.monitor.store.tables import rules as rule_rows  # noqa: PLC0415 - loads SQLAlchemy
-
     audit = AuditEntry(now, actor, "rule.remove", name)
-    gone = partial(rule_rows.remove_rule, project=project, name=name, audit=audit)
-    if _find_row(store, project, name) is None or not store.transact(gone).result():
+    if store.find_rule(project, name) is None or not store.remove_rule(project, name, audit):
         raise _unknown(name)
 
 
@@ -205,7 +194,7 @@ def resolve_rule(store: Store, project: str, name: str, *, now: int, actor: str)
         if known.state != "ALERT":
             return changed, None, "rule.resolve"
         rule = Rule.from_json(known.rule)
-        told = _turn(changed, project, rule, RuleVerdict("OK", "resolved by hand"), now)
+        told = _turn(changed, project, rule, RuleVerdict("OK", "marked as resolved"), now)
         return *told, "rule.resolve"
 
     _write(store, project, name, change, now=now, actor=actor)
@@ -243,15 +232,12 @@ def _write(
     more: str = "",
 ) -> None:
     """Change the current version of a rule, again if it changes in between."""
-    from rankscope.monitor.store.tables import rules as rule_rows  # noqa: PLC0415 - loads SQLAlchemy
-
     for _ in range(TRIES):
-        known = _find_row(store, project, name)
+        known = store.find_rule(project, name)
         changed, alert, action = change(known)
         row = replace(changed, revision=1 if known is None else known.revision + 1)
         audit = AuditEntry(now, actor, action, name + more)
-        saved = partial(rule_rows.save_rule, project=project, row=row, alert=alert, audit=audit)
-        if store.transact(saved).result():
+        if store.save_rule(project, row, alert=alert, audit=audit):
             return
     raise FileError(
         "the rule was changed by others at the same time, again and again",
@@ -260,21 +246,7 @@ def _write(
     )
 
 
-def _read_rows(store: Store, project: str) -> list[RuleRow]:
-    from rankscope.monitor.store.tables import rules as rule_rows  # noqa: PLC0415 - loads SQLAlchemy
-
-    return store.query(partial(rule_rows.list_rules, project=project))
-
-
-def _find_row(store: Store, project: str, name: str) -> RuleRow | None:
-    from rankscope.monitor.store.tables import rules as rule_rows  # noqa: PLC0415 - loads SQLAlchemy
-
-    return store.query(partial(rule_rows.find_rule, project=project, name=name))
-
-
 def _make_row(rule: Rule, progress: RuleProgress, now: int) -> RuleRow:
-    from rankscope.monitor.store.tables.rules import RuleRow  # noqa: PLC0415 - loads SQLAlchemy
-
     return RuleRow(
         name=rule.name,
         rule=rule.to_json(),

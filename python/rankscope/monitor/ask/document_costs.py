@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from rankscope.monitor.definition.definition import Definition
     from rankscope.monitor.evaluate.grades import Graded
-    from rankscope.monitor.store.tables.chunks import Chunk
+    from rankscope.monitor.store.records import Chunk
 
     Catalogue: TypeAlias = Mapping[str, Mapping[str, str]]
     """By attribute, the value of each document."""

@@ -16,7 +16,7 @@ from rankscope.monitor.evaluate.values import evaluate_chunk, place_items
 from rankscope.monitor.events.event import LABEL_KINDS
 from rankscope.monitor.events.limits import SECOND
 from rankscope.monitor.events.times import to_datetime
-from rankscope.monitor.store.tables.chunks import Chunk, LabelColumns
+from rankscope.monitor.store.records import Chunk, LabelColumns
 from rankscope.monitor.store.tables.documents import offsets_of, pack, unpack_columns
 from rankscope.records import replace
 
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from rankscope.monitor.store.store import Store
 
     Numbers = Mapping[int, float]
-    from rankscope.monitor.store.tables.documents import Texts
+    from rankscope.monitor.store.records import Texts
 
 
 def explain_logged(

@@ -8,7 +8,7 @@ from rankscope.explain.derivation import DIGITS, Derivation
 from rankscope.explain.write.blocks import Column, Grid, Heading, Id, Sentence
 from rankscope.explain.write.terms import write_fixed, write_number
 from rankscope.monitor.evaluate.grades import REASONS
-from rankscope.monitor.events.times import format_time, to_datetime
+from rankscope.monitor.events.times import describe_time, format_time, to_datetime
 from rankscope.records import record
 
 TYPE_CHECKING = False
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 SOURCES = {
     "labels": "labels",
     "logged": "logged with the ranking",
-    "unlabelled": "no label when the window closed",
+    "unlabelled": "no label in the attribution window",
     "pending": "no label yet",
 }
 """Where a grade is from, in words."""
@@ -196,7 +196,7 @@ def _lay_out(explained: LoggedExplanation, digits: int) -> Iterator[Block]:
 def _describe(explained: LoggedExplanation) -> Iterator[Inline]:
     """Describe the query, the user and the model."""
     shown = explained.ranking
-    yield f"Shown {format_time(shown.time)} in {shown.environment}"
+    yield f"Shown {describe_time(shown.time)} in {shown.environment}"
     named = {
         "query": shown.query_key,
         "user": shown.user_id,
@@ -212,30 +212,30 @@ def _describe(explained: LoggedExplanation) -> Iterator[Inline]:
         yield Id(name)
         yield " "
         yield Id(text)
-    yield f". Values are of definition {explained.definition[:12]}."
+    yield f". Computed with the definition {explained.definition[:12]}."
 
 
 def _say_maturity(explained: LoggedExplanation) -> str:
     words = []
     if explained.closes is None:
-        words.append("It is of a set that was uploaded: all labels count.")
+        words.append("The ranking is from an uploaded set: all labels count.")
     elif explained.is_final:
-        words.append(f"The value is final: labels counted until {format_time(explained.closes)}.")
+        words.append(f"The value is final: labels counted until {describe_time(explained.closes)}.")
     else:
         words.append(
-            f"The value is provisional: labels count until {format_time(explained.closes)}, and "
+            f"The value is provisional: labels count until {describe_time(explained.closes)}, and "
             f"{explained.pending} of {len(explained.documents)} documents have no grade yet."
         )
     if explained.is_refused:
-        words.append("A grade is larger than the definition allows, so that there is no value.")
+        words.append("A grade is higher than the definition allows, so there is no value.")
     if explained.has_gaps:
-        words.append("The ranks that were logged are not 1, 2, 3, …: discounts are of those.")
+        words.append("The logged ranks have gaps; discounts use the logged ranks.")
     return " ".join(words)
 
 
 def _list_grades(explained: LoggedExplanation, digits: int) -> Iterator[Block]:
     if not explained.documents:
-        yield Sentence(("No document was shown.",))
+        yield Sentence(("No documents were shown.",))
         return
     columns = (
         Column("rank"),
@@ -243,7 +243,7 @@ def _list_grades(explained: LoggedExplanation, digits: int) -> Iterator[Block]:
         Column("grade"),
         Column("from", is_text=True),
         Column("ideal rank"),
-        Column("regret"),
+        Column("loss"),
     )
     rows = tuple(
         (
@@ -256,14 +256,14 @@ def _list_grades(explained: LoggedExplanation, digits: int) -> Iterator[Block]:
         )
         for each in explained.documents
     )
-    yield Grid("The documents that were shown", columns, rows)
+    yield Grid("Ranking", columns, rows)
 
 
 def _list_labels(explained: LoggedExplanation) -> Iterator[Block]:
     if not explained.labels:
-        yield Sentence(("There are no labels.",))
+        yield Sentence(("This ranking has no labels.",))
         return
-    columns = tuple(Column(name, is_text=True) for name in ("time", "document", "says", "and"))
+    columns = tuple(Column(name, is_text=True) for name in ("time", "document", "label", "status"))
     rows: list[tuple[Inline, ...]] = []
     for each in explained.labels:
         label = each.label
@@ -271,10 +271,10 @@ def _list_labels(explained: LoggedExplanation) -> Iterator[Block]:
         kind = "" if label.kind == "label" else f"{label.kind}: "
         rows.append(
             (
-                format_time(label.time),
+                describe_time(label.time),
                 Id(label.doc_id),
                 Id(f"{kind}{', '.join(said)}".rstrip(": ")),
                 REASONS[each.status],
             )
         )
-    yield Grid("The labels", columns, tuple(rows))
+    yield Grid("Labels", columns, tuple(rows))

@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 
     from rankscope.monitor.definition.configuration import Configuration
     from rankscope.monitor.evaluate.stored_windows import StoredCell
+    from rankscope.monitor.store.records import HourRow
     from rankscope.monitor.store.store import Store
-    from rankscope.monitor.store.tables.windows import HourRow
 
 
 @record(frozen=True, slots=True, kw_only=True)

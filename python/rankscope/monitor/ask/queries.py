@@ -17,8 +17,7 @@ if TYPE_CHECKING:
     from rankscope.measures import Measure
     from rankscope.monitor.ask.document_costs import CostCollector
     from rankscope.monitor.definition.definition import Definition
-    from rankscope.monitor.store.tables.chunks import Chunk, Context
-    from rankscope.monitor.store.tables.documents import Texts
+    from rankscope.monitor.store.records import Chunk, Context, Texts
 
 AMOUNTS = ("value", "truncation", "ordering", "undefined", "ideal")
 

@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from rankscope.monitor.definition.slices import Slice
     from rankscope.monitor.evaluate.baseline import Baseline
     from rankscope.monitor.evaluate.stored_windows import StoredCell
+    from rankscope.monitor.store.records import CellRow
     from rankscope.monitor.store.store import Store
-    from rankscope.monitor.store.tables.windows import CellRow
 
     Every: TypeAlias = Literal["hour", "day"]
 

@@ -24,9 +24,8 @@ if TYPE_CHECKING:
     from rankscope.monitor.definition.definition import Definition
     from rankscope.monitor.events.event import Environment
     from rankscope.monitor.events.times import Time
-    from rankscope.monitor.store.records import Version
+    from rankscope.monitor.store.records import Chunk, Context, Version
     from rankscope.monitor.store.store import Store
-    from rankscope.monitor.store.tables.chunks import Chunk, Context
     from rankscope.results.trace import Trace
     from rankscope.stats.query_columns import QueryColumns, TextColumn
 

@@ -12,8 +12,8 @@ from rankscope.monitor.definition.slices import MOST
 from rankscope.monitor.events.fields import can_be_stored
 from rankscope.monitor.events.limits import DAY, Limits
 from rankscope.monitor.events.times import (
-    MICROSECOND,
     count_micros,
+    describe_time,
     format_time,
     read_length,
     read_span,
@@ -156,7 +156,7 @@ class Configuration:
         if type(self.most) is not int or not 1 <= self.most <= MOST_VALUES:
             raise _bad(f"from 1 to {MOST_VALUES} values", self.most, "omit it for the default")
         grace = read_length(self.grace, "grace")
-        if not 0 <= grace // MICROSECOND <= MOST_GRACE:
+        if not 0 <= count_micros(grace) <= MOST_GRACE:
             raise _bad(GRACES, str(grace), "omit it for one hour")
         object.__setattr__(self, "grace", grace)
 
@@ -274,7 +274,7 @@ def describe_baseline(choice: BaselineChoice | None) -> str:
         what = "the version before the newest"
     elif choice.kind == "period":
         what = " to ".join(
-            format_time(end) for end in read_span(choice.since, choice.until) if end is not None
+            describe_time(end) for end in read_span(choice.since, choice.until) if end is not None
         )
     else:
         what = f"{choice.environment} set"

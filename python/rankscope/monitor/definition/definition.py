@@ -8,6 +8,7 @@ from datetime import timedelta
 from hashlib import sha256
 
 from rankscope import engine
+from rankscope._core import EMPTY_VALUES
 from rankscope.data.attribution import Attribution, read_positive
 from rankscope.data.policy import Policy
 from rankscope.errors import UsageError
@@ -39,7 +40,7 @@ DEEPEST = 1000
 POLICY = Policy(ties="input", empty="skip")
 """Lists are ranked as they were logged, and means are over what has a relevant document."""
 
-EMPTY = ("skip", "zero", "one")
+EMPTY = ("skip", *(word for word, value in EMPTY_VALUES.items() if math.isfinite(value)))
 GAINS = ("linear", "exp2")
 
 

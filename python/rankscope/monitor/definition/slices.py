@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
     from typing import TypeAlias
 
-    from rankscope.monitor.store.tables.chunks import Context
+    from rankscope.monitor.store.records import Context
 
     Slice: TypeAlias = tuple[tuple[str, str], ...]
 
@@ -40,7 +40,7 @@ class Slicing:
         """Return the slice of an attribute that the rankings of each context belong to.
 
         Examples:
-            >>> from rankscope.monitor.store.tables.chunks import Context
+            >>> from rankscope.monitor.store.records import Context
             >>> slicing = Slicing((("device", ("tv",)),))
             >>> phone = Context("m", "4", "production", (("device", "phone"),))
             >>> slicing.place([phone, Context("m", "4", "production", ())], "device")
@@ -63,7 +63,7 @@ def extend_slicing(slicing: Slicing, contexts: Mapping[int, Context], most: int)
         most: How many values of an attribute have a slice of their own.
 
     Examples:
-        >>> from rankscope.monitor.store.tables.chunks import Context
+        >>> from rankscope.monitor.store.records import Context
         >>> said = [(("device", name),) for name in ("tv", "phone", "car")]
         >>> contexts = {at: Context("m", "4", "production", one) for at, one in enumerate(said)}
         >>> extend_slicing(Slicing((("device", ("tv",)),)), contexts, most=2)

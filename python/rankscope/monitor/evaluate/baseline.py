@@ -24,8 +24,7 @@ if TYPE_CHECKING:
 
     from rankscope.monitor.definition.definition import Definition
     from rankscope.monitor.definition.slices import Slice, Slicing
-    from rankscope.monitor.store.records import Version
-    from rankscope.monitor.store.tables.chunks import Chunk, Context
+    from rankscope.monitor.store.records import Chunk, Context, Version
 
     Kind: TypeAlias = Literal["set", "period", "version"]
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from rankscope.monitor.evaluate.values import Evaluated
     from rankscope.monitor.evaluate.windows import Key
-    from rankscope.monitor.store.tables.chunks import Chunk
+    from rankscope.monitor.store.records import Chunk
 
     Moments: TypeAlias = tuple[float, float, float, float]
 

@@ -6,8 +6,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from rankscope.monitor.store.records import Context
     from rankscope.monitor.store.store import Store
-    from rankscope.monitor.store.tables.chunks import Context
 
 
 class Contexts(dict[int, "Context"]):

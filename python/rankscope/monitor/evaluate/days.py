@@ -6,7 +6,6 @@ Days have nothing to do with each other, so that more than one can be summed at 
 from __future__ import annotations
 
 from collections import Counter
-from functools import partial
 
 from rankscope.monitor.evaluate.clusters import SpreadSums
 from rankscope.monitor.evaluate.contexts import Contexts
@@ -38,9 +37,8 @@ if TYPE_CHECKING:
     from rankscope.monitor.evaluate.windows import Foldings, Key
     from rankscope.monitor.events.event import Environment
     from rankscope.monitor.store.folding import Pair
+    from rankscope.monitor.store.records import CellRow, Context, HourRow
     from rankscope.monitor.store.store import Store
-    from rankscope.monitor.store.tables.chunks import Context
-    from rankscope.monitor.store.tables.windows import CellRow, HourRow
 
 
 @record(frozen=True, slots=True)
@@ -126,11 +124,9 @@ def _fold_hours(store: Store, project: str, starts: Sequence[int], contexts: Con
     if not _choose({(0, *maker): 1 for maker in makers}):
         # There are not too many in all hours together.
         return {}
-    from rankscope.monitor.store.tables.versions import count_by_hour  # noqa: PLC0415 - SQLAlchemy
-
-    counted = partial(count_by_hour, project=project, since=starts[0], until=starts[-1] + HOUR)
+    counted = store.count_by_hour(project, starts[0], starts[-1] + HOUR)
     rankings: Counter[tuple[int, Environment, str, str]] = Counter()
-    for start, number, count in store.query(counted):
+    for start, number, count in counted:
         context = contexts[number]
         rankings[start, context.environment, context.model, context.version] += count
     return _choose(rankings)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from rankscope.data.attribution import Attribution
     from rankscope.monitor.definition.definition import Definition
     from rankscope.monitor.events.event import Label, Ranking
-    from rankscope.monitor.store.tables.chunks import Chunk, LabelColumns
+    from rankscope.monitor.store.records import Chunk, LabelColumns
 
     Status: TypeAlias = Literal[
         "counts", "retracts", "corrected", "retracted", "late", "not yet", "not shown"
@@ -167,13 +167,13 @@ def _count_in(marks: NDArray[np.bool_], offsets: NDArray[np.int64]) -> NDArray[n
 
 
 REASONS = {
-    "counts": "counts",
-    "retracts": "takes away what was said before",
+    "counts": "counted",
+    "retracts": "retracts earlier labels",
     "corrected": "replaced by a later correction",
-    "retracted": "taken away by a later retraction",
-    "late": "came after the attribution window was closed",
-    "not yet": "had not happened yet",
-    "not shown": "of a document that was not shown",
+    "retracted": "retracted later",
+    "late": "after the attribution window",
+    "not yet": "in the future",
+    "not shown": "document was not shown",
 }
 """A description of each status."""
 

@@ -17,7 +17,7 @@ from rankscope.monitor.evaluate.days import find_closed, sum_day
 from rankscope.monitor.evaluate.stored_baseline import find_baseline
 from rankscope.monitor.evaluate.worker import run_in_order
 from rankscope.monitor.events.limits import DAY, HOUR
-from rankscope.monitor.store.tables.windows import OpenHour, Progress
+from rankscope.monitor.store.records import OpenHour, Progress
 from rankscope.records import record
 
 TYPE_CHECKING = False

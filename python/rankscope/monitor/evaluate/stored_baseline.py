@@ -25,9 +25,8 @@ if TYPE_CHECKING:
     from rankscope.monitor.definition.configuration import BaselineChoice, Configuration
     from rankscope.monitor.definition.definition import Definition
     from rankscope.monitor.definition.slices import Slicing
-    from rankscope.monitor.store.records import Version
+    from rankscope.monitor.store.records import CellRow, Version
     from rankscope.monitor.store.store import Store
-    from rankscope.monitor.store.tables.windows import CellRow
 
 LONGEST = 28 * DAY
 """Of the version before, what was shown earlier than this before the newest one is not taken."""

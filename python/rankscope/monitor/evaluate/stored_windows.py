@@ -13,7 +13,7 @@ from rankscope.monitor.evaluate.clusters import ClusterSpread, add_spreads
 from rankscope.monitor.evaluate.windows import COUNTS, Cell, Key
 from rankscope.monitor.events.limits import MINUTE
 from rankscope.monitor.store.deadline import check_deadline
-from rankscope.monitor.store.tables.windows import CellRow, HourRow
+from rankscope.monitor.store.records import CellRow, HourRow
 from rankscope.records import record
 
 TYPE_CHECKING = False

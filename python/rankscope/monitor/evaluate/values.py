@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from rankscope._core import EMPTY_VALUES
 from rankscope.adapters.arrays import Groups
 from rankscope.api.rankings import rank_groups
 from rankscope.errors import MeasureError
@@ -21,11 +22,7 @@ if TYPE_CHECKING:
     from rankscope.measures import Measure
     from rankscope.monitor.definition.definition import Definition
     from rankscope.monitor.evaluate.grades import Graded
-    from rankscope.monitor.store.tables.chunks import Chunk
-    from rankscope.monitor.store.tables.documents import ItemColumns
-
-FILL = {"zero": 0.0, "one": 1.0}
-"""The value of a ranking without relevant documents, by policy."""
+    from rankscope.monitor.store.records import Chunk, ItemColumns
 
 PARTS = ("truncation", "ordering", "undefined", "ideal")
 """The columns of an nDCG measure besides its value."""
@@ -143,7 +140,7 @@ def evaluate_chunk(
         values = evaluation.per_query(measure)
         return np.where(is_refused, np.nan, values) if is_refused.any() else values
 
-    fill = FILL.get(definition.policy.empty)
+    fill = EMPTY_VALUES.get(definition.policy.empty)
     return ChunkValues(
         measures=tuple(
             _fill(measure, tuple(map(look_up, (measure, *parts))), fill, is_refused)

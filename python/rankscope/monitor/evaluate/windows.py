@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from rankscope.monitor.evaluate.values import Evaluated
     from rankscope.monitor.events.event import Environment
     from rankscope.monitor.store.folding import Folding
-    from rankscope.monitor.store.tables.chunks import Chunk, Context
+    from rankscope.monitor.store.records import Chunk, Context
 
     # Things, each once, and for each ranking the place of what it has.
     _Codes: TypeAlias = tuple[list[Any], NDArray[np.int64]]

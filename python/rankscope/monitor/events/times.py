@@ -282,3 +282,38 @@ def write_duration(duration: int | Duration) -> str:
         if duration >= fewest * unit and duration % unit == 0:
             return f"{duration // unit}{name}"
     return f"{duration // SECOND if duration % SECOND == 0 else duration / SECOND}s"
+
+
+def describe_time(moment: int | datetime) -> str:
+    """Return a time for people: to the minute, in UTC; midnight as a date alone.
+
+    Examples:
+        >>> describe_time(0), describe_time(5_400_000_000), describe_time(1_500_000)
+        ('1 Jan 1970', '1 Jan 1970, 01:30 UTC', '1 Jan 1970, 00:00:01 UTC')
+    """
+    at = to_datetime(moment) if isinstance(moment, int) else moment.astimezone(UTC)
+    day = f"{at.day} {at:%b %Y}"
+    if not (at - EPOCH) % timedelta(days=1):
+        return day
+    return f"{day}, {at:%H:%M:%S} UTC" if at.second else f"{day}, {at:%H:%M} UTC"
+
+
+def describe_duration(duration: int | Duration) -> str:
+    """Return a duration as people say it.
+
+    Args:
+        duration: Microseconds, or what `read_length` takes.
+
+    Examples:
+        >>> [describe_duration(minutes * MINUTE) for minutes in (60, 90, 1440, 3840)]
+        ['1 h', '1 h 30 min', '1 day', '2 days 16 h']
+        >>> describe_duration(45 * SECOND), describe_duration(SECOND // 2), describe_duration(0)
+        ('45 s', '0.5 s', '0 s')
+    """
+    length = duration if isinstance(duration, int) else count_micros(duration)
+    days, rest = divmod(length, DAY)
+    hours, rest = divmod(rest, HOUR)
+    minutes, rest = divmod(rest, MINUTE)
+    units = ((days, "day" if days == 1 else "days"), (hours, "h"), (minutes, "min"))
+    parts = [f"{count:,} {unit}" for count, unit in units if count]
+    return " ".join([*parts, *([f"{rest / SECOND:g} s"] if rest or not parts else [])])

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 import shutil
-from functools import partial
 
 from prometheus_client import CollectorRegistry, generate_latest
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, StateSetMetricFamily
@@ -24,7 +23,6 @@ from rankscope.monitor.server.http.dispatcher import PREFIX
 from rankscope.monitor.server.http.endpoint import Endpoint
 from rankscope.monitor.store.deadline import check_deadline
 from rankscope.monitor.store.folding import OTHER, choose_versions
-from rankscope.monitor.store.tables.outbox import count_letters
 from rankscope.records import record
 
 TYPE_CHECKING = False
@@ -39,7 +37,7 @@ if TYPE_CHECKING:
     from rankscope.monitor.server.http.endpoint import Asked
     from rankscope.monitor.server.pool import Desk
     from rankscope.monitor.store.folding import Pair
-    from rankscope.monitor.store.tables.windows import CellRow
+    from rankscope.monitor.store.records import CellRow
 
 CONTENT_TYPE = "text/plain; version=1.0.0; charset=utf-8"
 LENGTHS: Mapping[Literal["hour", "day"], int] = {"hour": HOUR, "day": DAY}
@@ -313,8 +311,8 @@ def _tell_rules(monitor: Monitor) -> Iterator[Metric]:
     outbox = GaugeMetricFamily(
         "rankscope_outbox", "Notifications, by what became of them.", labels=["status"]
     )
-    counts = partial(count_letters, project=monitor.project)
-    for status, count in sorted(monitor.store.query(counts).items()):
+    counts = monitor.store.count_notifications(monitor.project)
+    for status, count in sorted(counts.items()):
         outbox.add_metric([status], count)
     yield outbox
 

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 def test_a_new_project_says_how_to_configure_it(site: Service) -> None:
     reader = check_page(get(site, "/"))
-    assert "Nothing is measured yet" in reader.text
+    assert "This project isn’t set up yet" in reader.text
     assert "rankscope monitor configure STORE --positive" in reader.text
 
 
@@ -75,7 +75,7 @@ def test_it_shows_the_values_of_the_newest_final_window_beside_the_baseline(site
     assert measure["difference"] == value - 1
     reader = check_page(get(site, "/?every=day"))
     assert f"{value:.4f}" in reader.text
-    assert f"−{1 - value:.4f} against 1.0000" in reader.text
+    assert f"−{1 - value:.4f} vs. the baseline of 1.0000" in reader.text
     for count in (series.rankings[final], series.defined[final]):
         assert str(count) in reader.text
 
@@ -124,7 +124,7 @@ def test_versions_shown_at_a_time_have_lines_of_their_own(site: Service) -> None
 def test_what_cannot_be_shown_is_said_on_a_page(site: Service, query: str) -> None:
     open_monitor(site.store)
     reader = check_page(get(site, f"/?{query}", 422))
-    assert "This cannot be shown" in reader.text
+    assert "Invalid request" in reader.text
     twin = site.browser().get(f"/overview.json?{query}")
     assert twin.status_code == 422
     assert as_json(twin)["error"]["message"]

@@ -32,13 +32,13 @@ if TYPE_CHECKING:
 
 
 def test_before_it_is_configured_it_says_how(site: Service) -> None:
-    assert "Nothing is measured yet" in check_page(get(site, "/trace")).text
+    assert "This project isn’t set up yet" in check_page(get(site, "/trace")).text
 
 
 def test_without_rankings_nothing_can_be_compared(site: Service) -> None:
     open_monitor(site.store)
     check_page(get(site, "/trace"))
-    assert "nothing can be compared yet" in check_page(get(site, "/trace?measure=nDCG@5")).text
+    assert "There is nothing to compare yet" in check_page(get(site, "/trace?measure=nDCG@5")).text
 
 
 def test_the_form_suggests_the_newest_version_and_the_one_before(site: Service) -> None:
@@ -47,7 +47,7 @@ def test_the_form_suggests_the_newest_version_and_the_one_before(site: Service) 
     reader = check_page(get(site, "/trace"))
     values = {field.get("name"): field.get("value") for field in reader.all("input")}
     assert (values["before_version"], values["after_version"]) == ("3", "4")
-    assert "What made it" not in reader.text
+    assert "Held-out check" not in reader.text
 
 
 def test_the_story_is_told(site: Service) -> None:
@@ -89,7 +89,7 @@ def test_queries_lead_to_their_explanation(site: Service) -> None:
     links = [link for link in find_links(reader) if link.startswith("/rankings?")]
     assert links
     explained = check_page(get(site, links[0]))
-    assert "The list, rank by rank" in explained.text
+    assert "Labels" in explained.text
 
 
 @pytest.mark.parametrize(
@@ -112,7 +112,7 @@ def test_what_is_wrong_is_said_beside_its_field_and_nothing_is_lost(
     values = {each.get("name"): each.get("value") for each in reader.all("input")}
     assert (values["before_version"], values["after_version"]) == ("3", "4")
     assert any(each.get("class") == "wrong" for each in reader.all("span"))
-    assert "What made it" not in reader.text
+    assert "Held-out check" not in reader.text
 
 
 def test_a_span_that_ends_before_it_begins_is_refused(site: Service) -> None:

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from rankscope.monitor.alerts.rule import Rule
     from rankscope.monitor.definition.slices import Slice, Slicing
     from rankscope.monitor.store.folding import Folding, Pair
-    from rankscope.monitor.store.tables.chunks import Context
+    from rankscope.monitor.store.records import Context
 
 NOTHING = timedelta()
 LEAVE = timedelta(days=2)
@@ -194,7 +194,7 @@ def _detect(
     if stream.floor is None:
         return stream
     if not len(means):
-        told = "no ranking has had a value yet" if stream.detector is None else stream.reason
+        told = "no ranking has a value yet" if stream.detector is None else stream.reason
         return replace(stream, reason=told)
     before = stream.detector or Detector(run_length=rule.run_length)
     try:
@@ -238,7 +238,7 @@ def _compare(
         if stream.state == "ALERT":
             return stream
         count = verdict.mean.clusters
-        told = f"the period has {count} users or queries with a value, {rule.fewest} are needed"
+        told = f"the period has {count} users or queries with a value, and needs {rule.fewest}"
         return replace(stream, state="INSUFFICIENT", reason=told)
     was_below = stream.state == "ALERT"
     if verdict.state == "ALERT" or (was_below and verdict.mean.value < verdict.limit):

@@ -27,9 +27,8 @@ if TYPE_CHECKING:
     from rankscope.monitor.definition.configuration import BaselineChoice
     from rankscope.monitor.definition.definition import Definition
     from rankscope.monitor.definition.slices import Slice
-    from rankscope.monitor.store.records import Version
+    from rankscope.monitor.store.records import Context, Version
     from rankscope.monitor.store.store import Store
-    from rankscope.monitor.store.tables.chunks import Context
     from rankscope.stats.means import Mean
 
     # The environment, from when, until when, as of when, and the contexts.
@@ -105,7 +104,7 @@ class Floors:
             return StreamFloor(None, None, "the project has no baseline")
         wanted = self._want(self._choice, model, version)
         if wanted is None:
-            return StreamFloor(None, None, f"there is no version of {model or 'the model'} before")
+            return StreamFloor(None, None, f"there is no earlier version of {model or 'the model'}")
         if wanted not in self._samples:
             since, until, now, contexts = wanted
             self._samples[wanted] = collect_sample(
@@ -174,7 +173,7 @@ def hold(rule: Rule, baseline: Sample, contexts: Sequence[int], threads: int = 1
         return StreamFloor(
             None,
             None,
-            f"the baseline has {count} users or queries with a value, {rule.fewest} are needed",
+            f"the baseline has {count} users or queries with a value, and needs {rule.fewest}",
         )
     if rule.kind == "threshold":
         mean = estimate_mean(values, clusters, T, threads)
@@ -192,5 +191,5 @@ def hold(rule: Rule, baseline: Sample, contexts: Sequence[int], threads: int = 1
     try:
         floor = find_floor(means, tolerance, T, threads)
     except UsageError as error:
-        return StreamFloor(None, None, f"the baseline gives no floor: {error.message}")
+        return StreamFloor(None, None, f"the baseline has no floor: {error.message}")
     return StreamFloor(floor.value, floor.baseline)

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from rankscope.monitor.definition.definition import Definition
-    from rankscope.monitor.store.tables.chunks import Chunk
+    from rankscope.monitor.store.records import Chunk
 
 CLUSTER_BYTES = 8
 

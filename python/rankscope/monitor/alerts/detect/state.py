@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from rankscope.monitor.alerts.detect.progress import RuleProgress
 from rankscope.monitor.alerts.rule import LENGTHS, Rule
-from rankscope.monitor.events.times import format_time, to_datetime, to_micros
+from rankscope.monitor.events.times import describe_time, to_datetime, to_micros
 from rankscope.records import record
 
 TYPE_CHECKING = False
@@ -14,8 +14,7 @@ if TYPE_CHECKING:
     from typing import Any, Literal, TypeAlias
 
     from rankscope.monitor.alerts.detect.stream import Stream
-    from rankscope.monitor.store.records import Version
-    from rankscope.monitor.store.tables.rules import RuleRow
+    from rankscope.monitor.store.records import RuleRow, Version
 
     State: TypeAlias = Literal["OK", "ALERT", "NO_DATA", "INSUFFICIENT"]
 
@@ -63,11 +62,11 @@ def decide(
     last = max((one.last for one in versions if _is_watched(rule, one)), default=None)
     quiet_since = now - now % LENGTHS[rule.period] - QUIET_PERIODS * LENGTHS[rule.period]
     if last is not None and last < quiet_since:
-        return RuleVerdict("NO_DATA", f"no ranking since {format_time(last)}")
+        return RuleVerdict("NO_DATA", f"no rankings since {describe_time(last)}")
     judged = [stream for stream in progress.streams if stream.state == "OK"]
     if not judged:
         reasons = [stream.reason for stream in progress.streams if stream.reason]
-        waits = f"no period is final yet; the first is that of {format_time(progress.first)}"
+        waits = f"no period is final yet; the first begins at {describe_time(progress.first)}"
         return RuleVerdict("INSUFFICIENT", reasons[0] if reasons else waits)
     if progress.has_late_labels:
         newest = percent(progress.newest_labelled, progress.newest_rankings)
@@ -75,7 +74,9 @@ def decide(
         told = f"labels are late: {newest} of rankings have labels, {before} before"
         return RuleVerdict("INSUFFICIENT", told)
     count = len(judged)
-    return RuleVerdict("OK", f"{count} stream{'' if count == 1 else 's'} at or above the floor")
+    floors = "its floor" if count == 1 else "their floors"
+    slices = "slice is" if count == 1 else "slices are"
+    return RuleVerdict("OK", f"{count} checked {slices} at or above {floors}")
 
 
 def read_word(stored: str) -> State:
@@ -90,30 +91,30 @@ def _is_watched(rule: Rule, version: Version) -> bool:
 def _tell_fallen(rule: Rule, fallen: list[Stream]) -> str:
     """Describe the streams in ALERT, the one with the most evidence first."""
     ordered = sorted(fallen, key=lambda one: (-one.log_evidence, one.key))
-    told = []
-    for stream in ordered[:MOST_NAMED]:
-        value, floor = stream.value, stream.floor
-        mean = "" if value is None else f" is {value.value:.4f}"
-        # The value of the newest period can be back above the floor while there is evidence.
-        is_below = value is not None and floor is not None and value.value < floor
-        limit = (
-            ""
-            if floor is None
-            else f", {'below the' if is_below else 'with a'} floor of {floor:.4f}"
-        )
-        told.append(f"{stream.name}: {rule.measure}{mean}{limit}")
+    told = [f"{stream.name}: {rule.measure}{_compare(stream)}" for stream in ordered[:MOST_NAMED]]
     more = len(ordered) - MOST_NAMED
     return "; ".join([*told, *([f"and {more} more"] if more > 0 else [])])
 
 
+def _compare(stream: Stream) -> str:
+    """Compare the newest value of a stream with its floor, which it may have reached again."""
+    if stream.value is None:
+        return ""
+    value, floor = stream.value.value, stream.floor
+    if floor is None:
+        return f" is {value:.4f}"
+    below = "below the floor of" if value < floor else "after a drop below the floor of"
+    return f" is {value:.4f}, {below} {floor:.4f}"
+
+
 def percent(count: int, of: int) -> str:
-    """Write a share in percent.
+    """Write a share as a percentage.
 
     Examples:
         >>> percent(12, 100)
-        '12 %'
+        '12%'
     """
-    return f"{100 * count / of:.0f} %" if of else "none"
+    return f"{100 * count / of:.0f}%" if of else "none"
 
 
 @record(frozen=True, slots=True, kw_only=True)

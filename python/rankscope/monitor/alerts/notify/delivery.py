@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import random
-from functools import partial
 from hashlib import blake2b
 
 from rankscope.errors import UsageError
@@ -13,6 +12,7 @@ from rankscope.monitor.alerts.notify.webhook import call, find_webhook
 from rankscope.monitor.events.limits import DAY, HOUR, MINUTE, SECOND
 from rankscope.monitor.events.times import format_time
 from rankscope.monitor.store.keys import AuditEntry
+from rankscope.monitor.store.records import LOG
 from rankscope.records import record, replace
 
 TYPE_CHECKING = False
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from rankscope.monitor.alerts.notify.http import Poster
+    from rankscope.monitor.store.records import OutboxRow
     from rankscope.monitor.store.store import Store
-    from rankscope.monitor.store.tables.outbox import Letter
 
 WAITS = (5 * SECOND, 5 * MINUTE, *(hours * HOUR for hours in (0.5, 2, 5, 10, 14, 20, 24)))
 """How long to wait after each failed attempt."""
@@ -85,11 +85,9 @@ class Deliverer:
         Raises:
             FileError: The store does not take what became of them; they are tried again.
         """
-        from rankscope.monitor.store.tables import outbox as outbox_rows  # noqa: PLC0415 - loads SQLAlchemy
-
-        due = self._store.query(partial(outbox_rows.list_due, now=self._now(), limit=AT_ONCE))
+        due = self._store.list_due(self._now(), AT_ONCE)
         for tried, letter in enumerate(due, start=1):
-            if letter.channel == outbox_rows.LOG:
+            if letter.channel == LOG:
                 self._settle(letter, self._log.deliver(letter.body))
                 continue
             outcome = self._call(letter)
@@ -98,7 +96,7 @@ class Deliverer:
                 return tried
         return len(due)
 
-    def _call(self, letter: Letter) -> Attempt:
+    def _call(self, letter: OutboxRow) -> Attempt:
         """Post a notification, if it is not too old for that."""
         now = self._now()
         if now - letter.created >= MOST_AGE:
@@ -118,27 +116,20 @@ class Deliverer:
         return Attempt(f"status {reply.status}", reply.retry_after)
 
     def _disable(self, project: str, url: str) -> None:
-        from rankscope.monitor.store.tables import outbox as outbox_rows  # noqa: PLC0415 - loads SQLAlchemy
-
         audit = AuditEntry(self._now(), ACTOR, "webhook.disable", "it says that it is gone")
-        work = partial(outbox_rows.disable_webhook, project=project, url=url, audit=audit)
-        self._store.transact(work).result()
+        self._store.disable_webhook(project, url, audit)
 
-    def _settle(self, letter: Letter, outcome: Attempt) -> None:
+    def _settle(self, letter: OutboxRow, outcome: Attempt) -> None:
         """Write down what became of an attempt."""
-        from rankscope.monitor.store.tables import outbox as outbox_rows  # noqa: PLC0415 - loads SQLAlchemy
-
         now = self._now()
         settled = self._conclude(letter, outcome, now)
         summary = None
         if settled.status == "delivered":
-            count = partial(outbox_rows.count_dead, project=letter.project, channel=letter.channel)
-            lost = self._store.query(count)
+            lost = self._store.count_dead(letter.project, letter.channel)
             summary = tell_lost(letter, lost, now) if lost else None
-        work = partial(outbox_rows.settle_letter, letter=settled, summary=summary)
-        self._store.transact(work).result()
+        self._store.update_notification(settled, summary)
 
-    def _conclude(self, letter: Letter, outcome: Attempt, now: int) -> Letter:
+    def _conclude(self, letter: OutboxRow, outcome: Attempt, now: int) -> OutboxRow:
         """Return the status of a notification after an attempt."""
         tried = replace(letter, attempts=letter.attempts + 1, problem=outcome.problem)
         if not outcome.problem:
@@ -150,7 +141,7 @@ class Deliverer:
         return replace(tried, due=due)
 
 
-def tell_lost(letter: Letter, count: int, now: int) -> tuple[str, str]:
+def tell_lost(letter: OutboxRow, count: int, now: int) -> tuple[str, str]:
     """Return the ID and the body of a notification that reports lost ones."""
     said = json.dumps([letter.project, letter.number, letter.channel]).encode()
     name = f"lost_{blake2b(said, digest_size=16).hexdigest()}"

@@ -12,20 +12,19 @@ import binascii
 import hmac
 import json
 import secrets
-from functools import partial
 
 from rankscope.errors import FileError, UsageError
 from rankscope.monitor.alerts.notify.http import PostError, read_url
 from rankscope.monitor.events.limits import SECOND
 from rankscope.monitor.events.times import format_time
 from rankscope.monitor.store.keys import AuditEntry, Secret
+from rankscope.monitor.store.records import Webhook
 from rankscope.records import record, replace
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from rankscope.monitor.alerts.notify.http import Poster, Reply
     from rankscope.monitor.store.store import Store
-    from rankscope.monitor.store.tables.outbox import Webhook
 
 PREFIX = "whsec_"
 SECRET_BYTES = range(24, 65)
@@ -128,15 +127,12 @@ def set_webhook(
         PostError: The address may not be called.
         FileError: It is not stored, or not surely.
     """
-    from rankscope.monitor.store.tables import outbox as outbox_rows  # noqa: PLC0415 - loads SQLAlchemy
-
     target = read_url(url, allows_http=allows_http)
     poster.check(target)
     chosen = make_secret() if secret is None else _check_secret(secret)
-    webhook = outbox_rows.Webhook(url, chosen, allows_http, now)
+    webhook = Webhook(url, chosen, allows_http, now)
     audit = AuditEntry(now, actor, "webhook.set", target.authority)
-    work = partial(outbox_rows.set_webhook, project=project, webhook=webhook, audit=audit)
-    store.transact(work).result()
+    store.set_webhook(project, webhook, audit)
     return chosen
 
 
@@ -147,11 +143,8 @@ def remove_webhook(store: Store, project: str, *, now: int, actor: str) -> None:
         UsageError: They go nowhere else.
         FileError: That is not stored, or not surely.
     """
-    from rankscope.monitor.store.tables import outbox as outbox_rows  # noqa: PLC0415 - loads SQLAlchemy
-
     audit = AuditEntry(now, actor, "webhook.remove", project)
-    work = partial(outbox_rows.remove_webhook, project=project, audit=audit)
-    if find_webhook(store, project) is None or not store.transact(work).result():
+    if find_webhook(store, project) is None or not store.remove_webhook(project, audit):
         raise _no_webhook()
 
 
@@ -161,9 +154,7 @@ def find_webhook(store: Store, project: str) -> Webhook | None:
     A secret that is missing is `None`, as where a backup was restored, or the file of secrets
     cannot be read: then the webhook has to be set again.
     """
-    from rankscope.monitor.store.tables import outbox as outbox_rows  # noqa: PLC0415 - loads SQLAlchemy
-
-    webhook = store.query(partial(outbox_rows.find_webhook, project=project))
+    webhook = store.find_webhook(project)
     if webhook is None:
         return None
     try:

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from rankscope.monitor.monitor import Monitor
     from rankscope.monitor.server.http.endpoint import Asked
     from rankscope.monitor.server.pool import Desk
-    from rankscope.monitor.store.tables.outbox import Webhook
+    from rankscope.monitor.store.records import Webhook
 
 PATH = "/v1/webhook"
 

@@ -28,12 +28,13 @@ if TYPE_CHECKING:
 
 MOST = 100
 MOST_STREAMS = 20
+MOST_TIMES = 1_000_000
 
 TOLD = {
-    "waiting": "waits",
+    "waiting": "waiting",
     "delivered": "delivered",
-    "dead": "given up",
-    "summed": "given up, and a later one said so",
+    "dead": "failed",
+    "summed": "failed, and summarized in a later one",
 }
 
 
@@ -42,16 +43,14 @@ class Evidence:
     """How much evidence of a drop a stream has, for a bar.
 
     Args:
-        share: Which share of the bar is filled.
-        needed: Where on the bar what is needed lies, from 0 to 100.
-        text: The evidence as a number of times.
-        asked: How many times are needed.
+        share: The share of the bar that is filled.
+        needed: Where the alert level lies on the bar, from 0 to 100.
+        text: The evidence as a multiple of the alert level, such as `3.3×`.
     """
 
     share: float
     needed: float
     text: str
-    asked: str
 
 
 @record(frozen=True, slots=True, kw_only=True)
@@ -95,13 +94,13 @@ def view_alerts(monitor: Monitor) -> AlertsView:
 
 
 def read_rule_of(letter: Notification) -> str:
-    """Give the rule that a notification is about; nothing where it is about no rule."""
+    """Return the name of the rule that a notification is about; empty if it is about none."""
     said = json.loads(letter.body)
     return str(said.get("rule", ""))
 
 
 def weigh(stream: Stream) -> Evidence | None:
-    """Say how much evidence of a drop a stream has; nothing where none is collected."""
+    """Return how much evidence of a drop a stream has; `None` if it collects none."""
     if stream.detector is None or stream.needed is None or stream.needed <= 0:
         return None
     found = stream.log_evidence
@@ -110,29 +109,23 @@ def weigh(stream: Stream) -> Evidence | None:
     return Evidence(
         share=share,
         needed=round(100 * stream.needed / most, 2),
-        text=write_times(found),
-        asked=write_times(stream.needed),
+        text=write_multiple(found - stream.needed),
     )
 
 
-def write_times(log_evidence: float) -> str:
-    """Write evidence, which is a number of times, from its logarithm.
+def write_multiple(log_ratio: float) -> str:
+    """Write a ratio from its logarithm, as a multiple.
 
     Examples:
-        >>> (
-        ...     write_times(0.0),
-        ...     write_times(math.log(1800)),
-        ...     write_times(100.0),
-        ...     write_times(-math.inf),
-        ... )
-        ('1', '1,800', '2.7e+43', '0')
+        >>> [write_multiple(math.log(ratio)) for ratio in (0.02, 0.5, 3.28, 1800, 5e7)]
+        ['<0.1×', '0.5×', '3.3×', '1,800×', '>1,000,000×']
     """
-    if log_evidence == -math.inf:
-        return "0"
-    if log_evidence > math.log(1e6):
-        return f"{math.exp(min(log_evidence, 700.0)):.1e}"
-    times = math.exp(log_evidence)
-    return f"{times:,.0f}" if times >= 10 else f"{times:.2g}"
+    if log_ratio < math.log(0.1):
+        return "<0.1×"
+    if log_ratio > math.log(MOST_TIMES):
+        return f">{MOST_TIMES:,}×"
+    ratio = math.exp(log_ratio)
+    return f"{ratio:,.0f}×" if ratio >= 10 else f"{ratio:.2g}×"
 
 
 def _tell(letter: Notification) -> dict[str, Any]:
@@ -151,35 +144,35 @@ def _tell(letter: Notification) -> dict[str, Any]:
 
 
 def describe_rule(rule: Rule) -> str:
-    """Say what a rule asks for.
+    """Describe a rule in a sentence.
 
     Examples:
         >>> from rankscope.monitor.alerts.rule import Rule
         >>> describe_rule(Rule(name="quality", measure="nDCG@5", slices=("device",)))
-        'A drop of nDCG@5 by more than 0.02, day by day, in all rankings and by device; one \
-false alarm in 1,800 days or more, on average.'
+        'Alerts when nDCG@5 drops more than 0.02 below the baseline, checked every day, overall \
+and by device. At most one false alarm in 1,800 days, on average.'
     """
-    amount = f"{100 * rule.tolerance:g} %" if rule.is_relative else f"{rule.tolerance:g}"
-    where = f" of {rule.model}" if rule.model is not None else ""
+    amount = f"{100 * rule.tolerance:g}%" if rule.is_relative else f"{rule.tolerance:g}"
+    where = f" for the model {rule.model}" if rule.model is not None else ""
     slices = f" and by {', '.join(rule.slices)}" if rule.slices else ""
     if rule.kind == "drop":
         return (
-            f"A drop of {rule.measure} by more than {amount}, {rule.period} by {rule.period}, in "
-            f"all rankings{where}{slices}; one false alarm in {rule.run_length:,.0f} "
-            f"{rule.period}s or more, on average."
+            f"Alerts when {rule.measure} drops more than {amount} below the baseline, checked "
+            f"every {rule.period}, overall{slices}{where}. At most one false alarm in "
+            f"{rule.run_length:,.0f} {rule.period}s, on average."
         )
-    needs = "with its whole interval " if rule.needs == "interval" else ""
+    what = "the whole confidence interval of " if rule.needs == "interval" else ""
     return (
-        f"{rule.measure} of a {rule.period} {needs}more than {amount} below the baseline, in all "
-        f"rankings{where}{slices}."
+        f"Alerts when {what}{rule.measure} in one {rule.period} is more than {amount} below the "
+        f"baseline, overall{slices}{where}."
     )
 
 
 def trace_of(measure: str, stream: Stream | Fallen | None, now: int | datetime) -> str:
-    """Give the address of a trace that says why a stream fell.
+    """Return the address of a trace of the drop of a stream.
 
-    What is looked at is its version from when the drop seems to have begun; the trace itself knows
-    what to hold that against.
+    It traces the version of the stream from the beginning of the drop on. The page suggests what to
+    compare that with.
 
     Args:
         measure: The measure.
@@ -221,7 +214,7 @@ ALERTS = Page(
     twin="/alerts.json",
     here="Alerts",
     template="alerts.html.j2",
-    summary="How the rules stand, what they have found, and who was told.",
+    summary="Alert rules, alert history and notifications.",
     view=_view_alerts,
     extras=_explain_alerts,
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from rankscope.monitor.ask.versions import list_versions
-from rankscope.monitor.events.times import format_time, to_datetime, to_micros
+from rankscope.monitor.events.times import describe_time, format_time, to_datetime, to_micros
 from rankscope.monitor.server.http.query import Parameter
 from rankscope.monitor.server.pages.alerts import trace_of
 from rankscope.monitor.server.pages.charts.lines import Event, Level, Line, Point, draw_lines
@@ -110,7 +110,7 @@ class MeasureView:
 
     @property
     def description(self) -> str:
-        """What the chart shows, for those who do not see it."""
+        """The chart in words, for screen readers."""
         whole = self.series[0]
         known = [
             (value, start)
@@ -118,13 +118,13 @@ class MeasureView:
             if not math.isnan(value)
         ]
         if not known:
-            return f"No {whole.every} has a value."
+            return f"There is no {whole.every} with a value."
         (least, when), (most, _) = min(known), max(known)
-        told = f"{len(known)} {whole.every}s with a value, from {least:.4f} to {most:.4f}; "
-        told += f"the lowest begins {format_time(when)}."
+        text = f"{len(known)} {whole.every}s with a value, from {least:.4f} to {most:.4f}. "
+        text += f"The lowest is at {describe_time(when)}."
         if self.baseline is not None and not math.isnan(self.baseline.value):
-            told += f" The baseline is {self.baseline.value:.4f}."
-        return told
+            text += f" The baseline is {self.baseline.value:.4f}."
+        return text
 
     def to_dict(self) -> dict[str, Any]:
         """Give what JSON can hold."""
@@ -457,11 +457,11 @@ def _draw(
 
 
 SAID = {
-    "1d": "a day",
+    "1d": "1 day",
     "7d": "7 days",
     "30d": "30 days",
     "90d": "90 days",
-    "1y": "a year",
+    "1y": "1 year",
     "all": "all",
 }
 
@@ -484,16 +484,18 @@ OVERVIEW = Page(
     twin="/overview.json",
     here="Overview",
     template="overview.html.j2",
-    summary="How good rankings are now and over time, held against the baseline.",
+    summary="Values now and over time, compared with the baseline.",
     view=_view,
     parameters=(
-        Parameter("range", "How far back.", schema={"type": "string", "enum": list(RANGES)}),
         Parameter(
-            "every", "How long windows are.", schema={"type": "string", "enum": list(LENGTHS)}
+            "range", "The range of time to show.", schema={"type": "string", "enum": list(RANGES)}
         ),
-        Parameter("model", "Only this model."),
-        Parameter("version", "Only this version."),
-        Parameter("measure", "The measure whose slices are listed."),
+        Parameter(
+            "every", "The length of the windows.", schema={"type": "string", "enum": list(LENGTHS)}
+        ),
+        Parameter("model", "Show only this model."),
+        Parameter("version", "Show only this version."),
+        Parameter("measure", "The measure of the slices."),
     ),
     extras=_extras,
 )

@@ -32,20 +32,20 @@ if TYPE_CHECKING:
 
 TAKEN = {
     "accepted": "accepted",
-    "duplicate": "sent again, and counted once",
-    "conflict": "with the id of another event: the first stays",
+    "duplicate": "duplicates, counted once",
+    "conflict": "conflicts: same id as an earlier event, which is kept",
 }
 BESIDES = {
-    "unknown_field": "fields that are not known, and were left out",
-    "deleted_rankings": "rankings deleted as they were old",
-    "deleted_labels": "labels deleted as they were old",
+    "unknown_field": "unknown fields, ignored",
+    "deleted_rankings": "old rankings deleted",
+    "deleted_labels": "old labels deleted",
 }
 SHARES = (
     ("labelled", "rankings", "Rankings with labels"),
     ("empty", "rankings", "Rankings without relevant documents"),
-    ("missing", "rankings", "Rankings that showed nothing"),
+    ("missing", "rankings", "Empty rankings"),
     ("tied", "rankings", "Rankings with tied scores"),
-    ("gaps", "rankings", "Rankings logged at other ranks than 1, 2, 3, …"),
+    ("gaps", "rankings", "Rankings with gaps in their ranks"),
     ("unjudged", "documents", "Documents without a grade yet"),
 )
 """What is counted, of how many, and what that is called."""
@@ -127,19 +127,18 @@ class QualityView:
         found = [(words, quality.events.get(name, 0)) for name, words in BESIDES.items()]
         skewed = sum(quality.events.get(name, 0) for name in CLOCK)
         found += [
-            ("times that could not be taken: look at the clocks of the senders", skewed),
-            ("labels that wait for a ranking that is not there", quality.pending_labels),
-            ("labels after the attribution window of their ranking", quality.late),
+            ("times out of range: check the clocks of the senders", skewed),
+            ("labels waiting for their ranking", quality.pending_labels),
+            ("labels after the attribution window", quality.late),
             ("labels of documents that were not shown", quality.unshown),
             (
-                "versions without windows of their own, in the hour with most of them",
+                "versions summed as <other>, most in one hour",
                 quality.folded_versions,
             ),
-            ("rankings of versions without windows of their own", quality.folded_rankings),
+            ("rankings of versions summed as <other>", quality.folded_rankings),
         ]
         found += [
-            (f"values of {name} without a slice of their own", count)
-            for name, count in quality.folded.items()
+            (f"values of {name} summed as <other>", count) for name, count in quality.folded.items()
         ]
         return found
 
@@ -232,12 +231,14 @@ QUALITY = Page(
     twin="/quality.json",
     here="Data quality",
     template="quality.html.j2",
-    summary="What was taken, discarded, late, or is open.",
+    summary="Accepted, rejected, late and missing events.",
     view=_view,
     parameters=(
-        Parameter("range", "How far back.", schema={"type": "string", "enum": list(RANGES)}),
         Parameter(
-            "every", "How long windows are.", schema={"type": "string", "enum": list(LENGTHS)}
+            "range", "The range of time to show.", schema={"type": "string", "enum": list(RANGES)}
+        ),
+        Parameter(
+            "every", "The length of the windows.", schema={"type": "string", "enum": list(LENGTHS)}
         ),
     ),
     extras=lambda _view: {"ranges": SAID},

@@ -11,14 +11,14 @@ from urllib.parse import quote, urlencode
 
 from rankscope._core import __version__
 from rankscope.monitor.events.times import (
-    EPOCH,
     MICROSECOND,
+    describe_duration,
+    describe_time,
     format_time,
     read_time,
     to_datetime,
     to_micros,
 )
-from rankscope.monitor.server.pages.charts.others import write_age
 from rankscope.records import record
 from rankscope.results.table import Table
 from rankscope.web.templating import make_environment
@@ -94,35 +94,23 @@ def make_pages() -> Environment:
     """
     environment = make_environment("rankscope.monitor.server.pages", extra="monitor")
     environment.filters |= {
-        "moment": write_moment,
+        "moment": describe_time,
+        "minute": lambda time: describe_time(time - time % MINUTE),
         "rfc": format_time,
         "micros": to_micros,
         "signed": write_signed,
-        "lasting": write_age,
+        "lasting": describe_duration,
         "known": is_known,
         "share_of": write_share_of,
         "part": write_part,
         "bytes": write_bytes,
         "shellword": shlex.quote,
         "loss": name_loss,
+        "sentence": write_sentence,
         "pathword": partial(quote, safe=""),
     }
     environment.globals |= {"address": make_address, "shapes": SHAPES}
     return environment
-
-
-def write_moment(time: int | datetime) -> str:
-    """Write a time as people say it: to the minute, in UTC, and without the minute at midnight.
-
-    Examples:
-        >>> write_moment(0), write_moment(5_400_000_000), write_moment(1_500_000)
-        ('1 Jan 1970', '1 Jan 1970, 01:30 UTC', '1 Jan 1970, 00:00:01 UTC')
-    """
-    at = to_datetime(time) if isinstance(time, int) else time
-    day = f"{at.day} {at:%b %Y}"
-    if not (at - EPOCH) % timedelta(days=1):
-        return day
-    return f"{day}, {at:%H:%M:%S} UTC" if at.second else f"{day}, {at:%H:%M} UTC"
 
 
 def write_signed(amount: float | None) -> str:
@@ -141,24 +129,24 @@ def write_signed(amount: float | None) -> str:
 
 
 def write_share_of(part: int, whole: int) -> str:
-    """Write which share of a whole a part is, in percent.
+    """Write a part as a percentage of the whole.
 
     Examples:
         >>> write_share_of(1, 8), write_share_of(0, 0)
-        ('12.5 %', '–')
+        ('12.5%', '–')
     """
-    return f"{100 * part / whole:.1f} %" if whole else "–"
+    return f"{100 * part / whole:.1f}%" if whole else "–"
 
 
 def write_part(share: float) -> str:
-    """Write which share of a change a part of it is, in percent; a part may be against the change.
+    """Write a share of a change as a percentage, which may be negative.
 
     Examples:
         >>> write_part(0.925), write_part(-0.00001), write_part(-0.25)
-        ('92.5 %', '0.0 %', '−25.0 %')
+        ('92.5%', '0.0%', '−25.0%')
     """
     written = f"{abs(100 * share):.1f}"
-    return f"{'−' if share < 0 and float(written) else ''}{written} %"
+    return f"{'−' if share < 0 and float(written) else ''}{written}%"
 
 
 def write_bytes(size: int) -> str:
@@ -179,6 +167,17 @@ def write_bytes(size: int) -> str:
 def is_known(value: float | None) -> bool:
     """Whether there is a number."""
     return value is not None and not math.isnan(value)
+
+
+def write_sentence(text: str) -> str:
+    """Write a message as a sentence, with a capital letter and a full stop.
+
+    Examples:
+        >>> write_sentence("expected a time"), write_sentence("Is it running?"), write_sentence("")
+        ('Expected a time.', 'Is it running?', '')
+    """
+    whole = text[:1].upper() + text[1:]
+    return whole if not whole or whole.endswith((".", "?", "!", "…")) else f"{whole}."
 
 
 def name_loss(name: str) -> str:

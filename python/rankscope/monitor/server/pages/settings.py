@@ -87,7 +87,6 @@ def _extras(view: SettingsView) -> dict[str, object]:
     return {
         "baselines": [(name, describe_baseline(each)) for name, each in choices.items()],
         "describe_baseline": describe_baseline,
-        "write_duration": write_duration,
         "write_weight": write_weight,
         "second": SECOND,
     }
@@ -98,7 +97,7 @@ SETTINGS = Page(
     twin="/settings.json",
     here="Settings",
     template="settings.html.j2",
-    summary="How the project is measured, and the form to change it by.",
+    summary="The configuration of the project, and the form that changes it.",
     view=_view,
     extras=_extras,
 )
@@ -205,10 +204,10 @@ def _change_positive(configuration: Configuration, text: str) -> Configuration:
     weights: dict[str, float] = {}
     for label, weight in map(read_weight, split_words(text)):
         if label in weights:
-            raise _bad("each label once", f"{label!r} again")
+            raise _bad(f"The label {label} is listed twice.")
         weights[label] = weight
     if not weights:
-        raise _bad("labels and what they are worth, such as click=1 buy=5", "none")
+        raise _bad("List at least one label with its weight, such as click=1 buy=5.")
     return _redefine(configuration, positive=weights)
 
 
@@ -234,7 +233,7 @@ def _change_slices(configuration: Configuration, text: str) -> Configuration:
 
 def _change_baseline(configuration: Configuration, text: str) -> Configuration:
     if text not in BASELINES:
-        raise _bad(f"one of {', '.join(BASELINES)}", repr(text))
+        raise _bad(f"Choose one of {', '.join(BASELINES)}.")
     return replace(configuration, baseline=BASELINES[text])
 
 
@@ -255,8 +254,8 @@ CHANGES: Mapping[str, Callable[[Configuration, str], Configuration]] = {
 """By field, what its text makes of a configuration; what is wrong is so said beside its field."""
 
 
-def _bad(expected: str, found: str) -> UsageError:
-    return UsageError(f"expected {expected}, found {found}", code="bad_configuration")
+def _bad(message: str) -> UsageError:
+    return UsageError(message, code="bad_configuration")
 
 
 class SavingSettings:
@@ -276,13 +275,13 @@ class SavingSettings:
             "admin",
             self.save,
             "form",
-            "Change how the project is measured.",
+            "Change the configuration of the project.",
             body=form_of(*CHANGES),
             status=303,
         )
 
     async def save(self, asked: Asked) -> Response:
-        """Say how the project is measured, or show the form again with what is wrong."""
+        """Save the configuration, or show the form again with its errors."""
         return await self._desk.ask(asked.visitor, lambda monitor: self._save(monitor, asked))
 
     def _save(self, monitor: Monitor, asked: Asked) -> Response:

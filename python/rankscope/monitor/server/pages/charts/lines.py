@@ -160,7 +160,7 @@ class LineChart:
 
     def _write(self, tick: float) -> str:
         if self.is_share:
-            return f"{100 * tick:.{max(0, self.axis.places - 2)}f} %"
+            return f"{100 * tick:.{max(0, self.axis.places - 2)}f}%"
         return f"{tick:,.{self.axis.places}f}"
 
 
