@@ -10,6 +10,7 @@ from functools import partial
 from urllib.parse import quote, urlencode
 
 from rankscope._core import __version__
+from rankscope.monitor.events.limits import MINUTE
 from rankscope.monitor.events.times import (
     MICROSECOND,
     describe_duration,
@@ -95,7 +96,7 @@ def make_pages() -> Environment:
     environment = make_environment("rankscope.monitor.server.pages", extra="monitor")
     environment.filters |= {
         "moment": describe_time,
-        "minute": lambda time: describe_time(time - time % MINUTE),
+        "minute": write_minute,
         "rfc": format_time,
         "micros": to_micros,
         "signed": write_signed,
@@ -111,6 +112,17 @@ def make_pages() -> Environment:
     }
     environment.globals |= {"address": make_address, "shapes": SHAPES}
     return environment
+
+
+def write_minute(time: int | Time) -> str:
+    """Write a time to the minute.
+
+    Examples:
+        >>> write_minute(5_401_000_000)
+        '1 Jan 1970, 01:30 UTC'
+    """
+    moment = time if isinstance(time, int) else to_micros(time)
+    return describe_time(moment - moment % MINUTE)
 
 
 def write_signed(amount: float | None) -> str:
