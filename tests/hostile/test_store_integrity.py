@@ -14,6 +14,7 @@ from functools import partial
 from pathlib import Path
 
 import pytest
+from rankscope.monitor.events.times import to_datetime
 
 pytest.importorskip("sqlalchemy", reason="the store needs SQLAlchemy")
 
@@ -272,7 +273,7 @@ def test_a_mark_of_another_store_is_named(filled: Path, tmp_path: Path) -> None:
 @pytest.fixture
 def windows(tmp_path: Path) -> Iterator[Monitor]:
     """A project with windows of a day and a half."""
-    monitor = Monitor.open(f"{tmp_path}/windows.db", now=lambda: NOW, threads=1)
+    monitor = Monitor.open(f"{tmp_path}/windows.db", now=lambda: to_datetime(NOW), threads=1)
     with monitor:
         monitor.configure(MUSIC)
         monitor.store.append("default", make_events(1))
@@ -404,7 +405,7 @@ def test_hours_to_which_events_came_are_left_out(windows: Monitor) -> None:
     done = recompute_windows(windows.store, "default", MUSIC, is_complete=True, threads=1)
     assert done.wrong == ()
     assert done.total in {total, total - 1}
-    windows.delete_before(10 * HOUR)
+    windows.delete_before(to_datetime(10 * HOUR))
     kept = recompute_windows(windows.store, "default", MUSIC, is_complete=True, threads=1)
     assert kept.wrong == ()
     assert kept.total < total
