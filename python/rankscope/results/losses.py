@@ -31,9 +31,9 @@ class Losses(Table):
         >>> losses = rs.Rankings.from_run(qrels, run).losses(rs.nDCG @ 3)
         >>> print(losses)
         nDCG@3      0.1071  share of the loss
-        retrieval   0.1919  21.5%
-        truncation  0.6384  71.5%
-        ordering    0.0626   7.0%
+        retrieval   0.1919   21.5%
+        truncation  0.6384   71.5%
+        ordering    0.0626    7.0%
         1 of 1 queries
         policy: ties=doc_id,empty=zero,missing=zero,unjudged=nonrelevant,negative=nonrelevant
         >>> losses.to_dict()["q1"]["ordering"]
@@ -157,7 +157,7 @@ def _rows(losses: Losses) -> list[tuple[str, ...]]:
         if name == "retrieval" and not losses.observes_retrieval:
             rows.append((name, NOT_OBSERVABLE, *([""] if intervals else []), ""))
             continue
-        share = format_share(mean / whole).rjust(6) if whole > 0 else ""
+        share = format_share(mean / whole).rjust(5) if whole > 0 else ""
         rows.append((show(name), format_value(mean), *_ends(intervals, name), share))
     return rows
 

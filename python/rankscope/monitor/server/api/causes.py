@@ -8,6 +8,7 @@ from pydantic import Field
 from typing_extensions import TypedDict
 
 from rankscope.monitor.ask.trace import Span
+from rankscope.monitor.events.times import to_datetimes
 from rankscope.monitor.server.api.fields import Measure, Moment, Name, Object, Time
 from rankscope.monitor.server.api.plain import make_plain
 from rankscope.monitor.server.api.route import Route
@@ -99,7 +100,7 @@ def read_span(side: str, query: Mapping[str, Any]) -> Span | None:
         UsageError: It ends before it begins.
     """
     given = {name: query[f"{side}_{name}"] for name in SPAN_FIELDS if f"{side}_{name}" in query}
-    return Span(**given) if given else None
+    return Span(**to_datetimes(given)) if given else None
 
 
 ROUTES = (

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+from datetime import datetime, timedelta
 
+from rankscope.monitor.events.times import MICROSECOND, to_micros
 from rankscope.results.table import Table
 
 TYPE_CHECKING = False
@@ -22,6 +24,10 @@ def make_plain(held: object) -> Any:  # noqa: ANN401 - JSON
         return held
     if isinstance(held, float):
         return held if math.isfinite(held) else None
+    if isinstance(held, datetime):
+        return to_micros(held)
+    if isinstance(held, timedelta):
+        return held // MICROSECOND
     if isinstance(held, Table):
         return [make_plain(dict(zip(held.names, row, strict=True))) for row in held.rows()]
     if hasattr(held, "to_dict"):

@@ -240,7 +240,7 @@ def create_key(monitor: Monitor, call: Call) -> ShownKey:
     """Create a key. Its secret is shown only in this answer."""
     body: NewKeyFields = call.body
     key, shown = make_key(
-        monitor.project, tuple(body["scopes"]), name=body["name"], now=monitor.now()
+        monitor.project, tuple(body["scopes"]), name=body["name"], now=monitor.clock()
     )
     monitor.store.add_key(key, call.principal.actor)
     return {**_write_key(key), "key": shown.reveal()}
@@ -249,7 +249,7 @@ def create_key(monitor: Monitor, call: Call) -> ShownKey:
 def revoke_key(monitor: Monitor, call: Call) -> None:
     """Revoke a key."""
     key_id, actor = call.part("key_id"), call.principal.actor
-    if not monitor.store.revoke_key(monitor.project, key_id, monitor.now(), actor):
+    if not monitor.store.revoke_key(monitor.project, key_id, monitor.clock(), actor):
         raise RefusedRequestError(404, "there is no such key that opens something", code="no_key")
 
 

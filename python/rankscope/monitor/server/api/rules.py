@@ -9,7 +9,7 @@ from typing_extensions import TypedDict
 
 from rankscope.errors import UsageError
 from rankscope.monitor.alerts.rule import Rule
-from rankscope.monitor.events.times import format_time, read_time
+from rankscope.monitor.events.times import format_time, read_time, to_datetime
 from rankscope.monitor.server.api.fields import (
     Attribute,
     Count,
@@ -166,7 +166,9 @@ def remove_rule(monitor: Monitor, call: Call) -> None:
 def silence_rule(monitor: Monitor, call: Call) -> None:
     """Send no notifications of a rule until a time, or end its silence."""
     body: SilenceFields = call.body
-    until = None if body["until"] is None else read_time(body["until"], "until")[0]
+    until = None
+    if body["until"] is not None:
+        until = to_datetime(read_time(body["until"], "until")[0])
     monitor.silence(call.part("name"), until, actor=call.principal.actor)
 
 

@@ -8,7 +8,7 @@ from typing import Required, cast
 from typing_extensions import TypedDict
 
 from rankscope.errors import UsageError
-from rankscope.monitor.events.times import format_time
+from rankscope.monitor.events.times import format_time, to_datetimes
 from rankscope.monitor.server.api.fields import (
     MOST_POINTS,
     Count,
@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from rankscope.monitor.definition.slices import Slice
     from rankscope.monitor.monitor import Monitor
     from rankscope.monitor.server.routing.endpoint import Call
+SPAN = frozenset({"since", "until", "model", "version"})
 
 
 class SpanQuery(TypedDict, total=False):
@@ -175,17 +176,14 @@ def get_series(monitor: Monitor, call: Call) -> Series:
     """Return the values of a measure over time, with intervals and counts."""
     query: SeriesQuery = call.query
     every = query.get("every", "hour")
-    check_span(query, monitor.now(), every)
+    check_span(query, monitor.clock(), every)
     parts = tuple(sorted(query.get("slice", ())))
     _check_slice(parts, monitor.configuration)
     series = monitor.series(
         query["measure"],
         every=every,
         slice=parts,
-        since=query.get("since"),
-        until=query.get("until"),
-        model=query.get("model"),
-        version=query.get("version"),
+        **to_datetimes({name: value for name, value in query.items() if name in SPAN}),
     )
     if len(series) > MOST_POINTS:
         raise refuse_long(series.every)
@@ -195,10 +193,10 @@ def get_series(monitor: Monitor, call: Call) -> Series:
 def get_slices(monitor: Monitor, call: Call) -> Slices:
     """Return the slices of a span, the lowest against the baseline first."""
     query: SlicesQuery = call.query
-    check_span(query, monitor.now())
+    check_span(query, monitor.clock())
     given: dict[str, Any] = dict(query)
     measure = given.pop("measure")
-    table = monitor.slices(measure, **given)
+    table = monitor.slices(measure, **to_datetimes(given))
     rows: list[Any] = [dict(zip(table.names, row, strict=True)) for row in table.rows()]
     left_out = max(len(rows) - MOST_POINTS, 0)
     return {"measure": measure, "slices": rows[:MOST_POINTS], "left_out": left_out}
@@ -207,8 +205,8 @@ def get_slices(monitor: Monitor, call: Call) -> Slices:
 def get_quality(monitor: Monitor, call: Call) -> Quality:
     """Return how many events were accepted, rejected, late, or are waiting."""
     query: SpanQuery = call.query
-    check_span(query, monitor.now())
-    return cast("Quality", monitor.quality(**query).to_dict())
+    check_span(query, monitor.clock())
+    return cast("Quality", monitor.quality(**to_datetimes(query)).to_dict())
 
 
 def get_maturity(monitor: Monitor, _call: Call) -> Maturity:

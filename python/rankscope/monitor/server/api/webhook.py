@@ -23,10 +23,11 @@ from rankscope.monitor.store.keys import Secret
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from rankscope.monitor.alerts import management
     from rankscope.monitor.alerts.notify.http import Poster
     from rankscope.monitor.monitor import Monitor
     from rankscope.monitor.server.routing.endpoint import Call
-    from rankscope.monitor.store.records import OutboxRow, Webhook
+    from rankscope.monitor.store.records import Webhook
 
 Channel = Literal["log", "webhook"]
 PATH = "/v1/webhook"
@@ -152,7 +153,7 @@ class WebhookChanges:
             monitor.project,
             body["url"],
             poster=self._poster,
-            now=monitor.now(),
+            now=monitor.clock(),
             actor=call.principal.actor,
             secret=None if given is None else Secret(given),
             allows_http=body.get("allows_http", False),
@@ -163,12 +164,14 @@ class WebhookChanges:
     def remove(self, monitor: Monitor, call: Call) -> None:
         """Remove the webhook: notifications go to the log only."""
         remove_webhook(
-            monitor.store, monitor.project, now=monitor.now(), actor=call.principal.actor
+            monitor.store, monitor.project, now=monitor.clock(), actor=call.principal.actor
         )
 
     def test(self, monitor: Monitor, _call: Call) -> TestDelivery:
         """Send a test notification."""
-        tried = try_webhook(monitor.store, monitor.project, poster=self._poster, now=monitor.now())
+        tried = try_webhook(
+            monitor.store, monitor.project, poster=self._poster, now=monitor.clock()
+        )
         return {"is_delivered": tried.is_delivered, "told": tried.told}
 
 
@@ -185,7 +188,7 @@ def _write_webhook(webhook: Webhook | None) -> WebhookFields | None:
     }
 
 
-def _write_notification(row: OutboxRow) -> Notification:
+def _write_notification(row: management.Notification) -> Notification:
     return {
         "id": row.notification_id,
         "channel": cast("Channel", row.channel),

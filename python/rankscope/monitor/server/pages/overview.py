@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 
-from rankscope.monitor.events.times import describe_time, format_time
+from rankscope.monitor.ask.versions import list_versions
+from rankscope.monitor.events.times import describe_time, format_time, to_datetime, to_micros
 from rankscope.monitor.server.api.fields import make_query
 from rankscope.monitor.server.api.plain import make_plain
 from rankscope.monitor.server.pages.alerts import trace_of
@@ -113,7 +114,7 @@ class MeasureView:
         whole = self.series[0]
         known = [
             (value, start)
-            for value, start in zip(whole.values, whole.starts, strict=True)
+            for value, start in zip(whole.values, whole.times, strict=True)
             if not math.isnan(value)
         ]
         if not known:
@@ -126,7 +127,7 @@ class MeasureView:
         return text
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the view as JSON values."""
+        """Return the view as dicts and lists, for JSON."""
         newest = self.newest
         return {
             "measure": self.measure,
@@ -226,7 +227,7 @@ class Overview:
         return max((one.last for one in self.versions), default=None)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the view as JSON values."""
+        """Return the view as dicts and lists, for JSON."""
         extent, baseline, maturity = self.extent, self.baseline, self.maturity
         return {
             "project": self.project,
@@ -271,17 +272,18 @@ def view_overview(monitor: Monitor, choice: Choice | None = None) -> Overview:
         UsageError: There is no such range, or there are too many windows in it.
     """
     choice = choice or Choice()
-    now = monitor.now()
+    now = monitor.clock()
     configuration = read_configuration(monitor)
-    versions = () if configuration is None else monitor.versions()
+    versions = () if configuration is None else list_versions(monitor.store, monitor.project)
     extent = choose_extent(choice, versions, now)
     measures: tuple[MeasureView, ...] = ()
     baseline = None
     if configuration is not None:
         baseline = monitor.baseline()
+        since, until = to_datetime(extent.since), to_datetime(extent.until)
         parts = [(extent.model, extent.version)]
         parts += [(one.model, one.version) for one in extent.lines]
-        read = monitor.all_series(parts, every=extent.every, since=extent.since, until=extent.until)
+        read = monitor.all_series(parts, every=extent.every, since=since, until=until)
         measures = tuple(
             _view_measure(
                 tuple(part[measure] for part in read), configuration.definition, extent, baseline
@@ -309,7 +311,9 @@ def view_overview(monitor: Monitor, choice: Choice | None = None) -> Overview:
         if counted
         else (),
         baseline=baseline,
-        maturity=None if configuration is None else monitor.maturity(extent.since, extent.until),
+        maturity=None
+        if configuration is None
+        else monitor.maturity(to_datetime(extent.since), to_datetime(extent.until)),
         sliced=sliced,
         slices=_tabulate(monitor, sliced, extent) if sliced else None,
     )
@@ -353,8 +357,8 @@ def _tabulate(monitor: Monitor, measure: str, extent: Extent) -> Table:
     return monitor.slices(
         measure,
         every=every,
-        since=since,
-        until=extent.until,
+        since=to_datetime(since),
+        until=to_datetime(extent.until),
         model=extent.model,
         version=extent.version,
     )
@@ -368,7 +372,7 @@ def _find_newest(series: Series) -> NewestWindow | None:
     if at < 0:
         return None
     return NewestWindow(
-        start=series.starts[at],
+        start=to_micros(series.times[at]),
         value=series.values[at],
         lower=series.lower[at],
         upper=series.upper[at],
@@ -382,15 +386,20 @@ def _find_newest(series: Series) -> NewestWindow | None:
     )
 
 
+def _start(series: Series) -> list[int]:
+    """Return when windows begin, as charts count time."""
+    return [*map(to_micros, series.times)]
+
+
 def _take_values(series: Series) -> list[Point]:
-    columns = (series.starts, series.values, series.lower, series.upper, series.is_final)
+    columns = (_start(series), series.values, series.lower, series.upper, series.is_final)
     return [Point(*row) for row in zip(*columns, strict=True)]
 
 
 def _take_share(name: str) -> Callable[[Series], list[Point]]:
     def take(series: Series) -> list[Point]:
         rows = zip(
-            series.starts, getattr(series, name), series.rankings, series.is_final, strict=True
+            _start(series), getattr(series, name), series.rankings, series.is_final, strict=True
         )
         return [
             Point(start, count / total if total else math.nan, is_final=is_final)
@@ -401,7 +410,7 @@ def _take_share(name: str) -> Callable[[Series], list[Point]]:
 
 
 def _take_rankings(series: Series) -> list[Point]:
-    rows = zip(series.starts, series.rankings, strict=True)
+    rows = zip(_start(series), series.rankings, strict=True)
     # A number of rankings does not wait for labels.
     return [Point(start, count) for start, count in rows]
 

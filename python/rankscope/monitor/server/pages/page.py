@@ -20,7 +20,7 @@ if TYPE_CHECKING:
         """What a page shows."""
 
         def to_dict(self) -> dict[str, Any]:
-            """Return the view as JSON values."""
+            """Return the view as dicts and lists, for JSON."""
 
 
 @record(frozen=True, slots=True, kw_only=True)
@@ -55,7 +55,7 @@ class Page:
 
 
 def read_configuration(monitor: Monitor) -> Configuration | None:
-    """Return the configuration of a project, or `None` if it has none."""
+    """Return the configuration of a project, or `None` if it is not set up."""
     try:
         return monitor.configuration
     except UsageError as error:

@@ -107,7 +107,7 @@ class Pages:
         return answer
 
     def tell(self, page: Page) -> Callable[[Call], Awaitable[Response]]:
-        """Return the handler that answers with a page as JSON."""
+        """Return the handler that answers with the twin of a page."""
 
         async def answer(call: Call) -> Response:
             return JSONResponse(

@@ -15,13 +15,19 @@ from rankscope.monitor.events.times import (
     describe_time,
     format_time,
     read_time,
+    to_datetime,
+    to_micros,
 )
 from rankscope.records import record
 from rankscope.web.templating import make_environment
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from datetime import datetime
+
     from jinja2 import Environment
+
+    from rankscope.monitor.events.times import Time
 
 SHAPES = (
     "M-4.5 0a4.5 4.5 0 109 0a4.5 4.5 0 10-9 0z",
@@ -44,9 +50,9 @@ class Frame:
         script: The address of the script.
         here: Which of the places this is; none of them if empty.
         project: The project; empty where nobody is let in.
-        key: The name or the id of the key of whoever asks; empty where there is none.
+        key: The name or the id of the key that is signed in; empty if there is none.
         csrf: What forms have to say.
-        can_change: Whether whoever asks may change things.
+        can_change: Whether the key may change rules and settings.
         twin: The address of the same page as JSON; empty where there is none.
         now: As of when the page is, in microseconds since 1970 in UTC.
     """
@@ -77,8 +83,9 @@ def make_pages() -> Environment:
     environment = make_environment("rankscope.monitor.server.pages", extra="monitor")
     environment.filters |= {
         "moment": describe_time,
-        "minute": lambda time: describe_time(time - time % MINUTE),
+        "minute": write_minute,
         "rfc": format_time,
+        "micros": to_micros,
         "signed": write_signed,
         "lasting": describe_duration,
         "known": is_known,
@@ -92,6 +99,17 @@ def make_pages() -> Environment:
     }
     environment.globals |= {"address": make_address, "shapes": SHAPES}
     return environment
+
+
+def write_minute(time: int | Time) -> str:
+    """Write a time to the minute.
+
+    Examples:
+        >>> write_minute(5_401_000_000)
+        '1 Jan 1970, 01:30 UTC'
+    """
+    moment = time if isinstance(time, int) else to_micros(time)
+    return describe_time(moment - moment % MINUTE)
 
 
 def write_signed(amount: float | None) -> str:
@@ -173,7 +191,7 @@ def make_address(path: str, **parameters: str | int | None) -> str:
 
     Args:
         path: The page.
-        parameters: What it is about; those that are `None` are left out.
+        parameters: The query parameters, without those that are `None`.
 
     Examples:
         >>> make_address("/rankings", id="../a b&c", measure=None)
@@ -189,7 +207,7 @@ LOCAL = re.compile(r"\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d)?)?", re.ASCII)
 """What browsers make of a field for a date and a time."""
 
 
-def read_moment(text: str) -> int | None:
+def read_moment(text: str) -> datetime | None:
     """Read a time of a form; `None` where the field is empty.
 
     Raises:
@@ -198,8 +216,8 @@ def read_moment(text: str) -> int | None:
     Examples:
         >>> read_moment("1970-01-02T00:00") == read_moment("1970-01-02")
         True
-        >>> read_moment("1970-01-01T01:00:00+01:00"), read_moment("")
-        (0, None)
+        >>> read_moment("1970-01-01T01:00:00+01:00") == EPOCH, read_moment("")
+        (True, None)
     """
     text = text.strip()
     if not text:
@@ -207,10 +225,10 @@ def read_moment(text: str) -> int | None:
     match = LOCAL.fullmatch(text)
     if match:
         text += ("" if match[1] else "T00:00") + ("" if match[2] else ":00") + "Z"
-    return read_time(text, "time")[0]
+    return to_datetime(read_time(text, "time")[0])
 
 
-def write_field(time: int | None) -> str:
+def write_field(time: int | Time | None) -> str:
     """Write a time as a field for a date and a time has it.
 
     Examples:
@@ -219,5 +237,5 @@ def write_field(time: int | None) -> str:
     """
     if time is None:
         return ""
-    text = format_time(time)
-    return text[:16] if time % MINUTE == 0 else text
+    text = format_time(time if isinstance(time, int) else to_micros(time))
+    return text[:16] if text.endswith(":00.000000Z") else text

@@ -11,7 +11,7 @@ from rankscope.errors import UsageError
 from rankscope.monitor.alerts.rule import Rule
 from rankscope.monitor.events.limits import HOUR
 from rankscope.monitor.events.rejection import RefusedError
-from rankscope.monitor.events.times import format_time
+from rankscope.monitor.events.times import format_time, to_datetime
 from rankscope.monitor.server.api.plain import make_plain
 from rankscope.monitor.server.http.problems import RefusedRequestError
 from rankscope.monitor.server.http.schema import OneOf, make_record
@@ -61,7 +61,7 @@ class RuleView:
     form: RuleForm
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the view as JSON values."""
+        """Return the view as dicts and lists, for JSON."""
         return {
             "now": format_time(self.now),
             "state": make_plain(self.state),
@@ -97,7 +97,7 @@ def view_rule(monitor: Monitor, name: str | None, form: RuleForm | None = None) 
         models=tuple(
             dict.fromkeys(one.model for one in monitor.versions() if one.model not in {"", OTHER})
         ),
-        now=monitor.now(),
+        now=monitor.clock(),
         state=state,
         alerts=tuple(one for one in monitor.alerts(MOST_ALERTS) if one.rule == name),
         form=form,
@@ -134,7 +134,7 @@ class RuleForm:
         return self.texts.get(name, "")
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the view as JSON values."""
+        """Return the view as dicts and lists, for JSON."""
         flags = {name: name in self.flags for name in FLAGS}
         return dict(self.texts) | flags | {"slices": list(self.slices), "wrong": dict(self.wrong)}
 
@@ -158,7 +158,7 @@ def fill_form(rule: Rule) -> RuleForm:
 
 
 def new_form(measure: str) -> RuleForm:
-    """Return the form of a new rule, filled with the defaults."""
+    """Return the form of a new rule, with the defaults of a rule and no name."""
     form = fill_form(Rule(name="new rule", measure=measure))
     return replace(form, texts={**form.texts, "name": ""})
 
@@ -263,7 +263,7 @@ class RuleForms:
             )
 
         def silence(monitor: Monitor, name: str, actor: str) -> None:
-            until = monitor.now() + int(hours) * HOUR if int(hours) else None
+            until = to_datetime(monitor.clock() + int(hours) * HOUR) if int(hours) else None
             monitor.silence(name, until, actor=actor)
 
         return await self._do(call, silence)
@@ -328,7 +328,7 @@ def _view_rule(monitor: Monitor, call: Call) -> RuleView:
 
 
 def explain_rule(view: RuleView) -> dict[str, object]:
-    """Return what the template of a rule needs besides the view."""
+    """Return what else the template of a rule needs."""
     names = [measure.name for measure in view.configuration.definition.measures]
     return {**WORDS, "measures": [(name, name) for name in names]}
 

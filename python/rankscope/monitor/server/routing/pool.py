@@ -119,7 +119,7 @@ class MonitorPool:
                 503, "expected fewer to ask at a time", code="busy", headers=ask_again(1)
             )
         # One thread of the core for each read, so that logging isn't held up.
-        monitor = Monitor(self._store, principal.project, now=self._now, threads=1)
+        monitor = Monitor(self._store, principal.project, clock=self._now, threads=1)
         seconds = self._trace_seconds if is_trace else self._seconds
         threads = self._tracing if is_trace else self._threads
         self._waiting[is_trace] += 1
