@@ -30,17 +30,16 @@ def list_steps(recipe: str) -> list[str]:
     return re.findall(r"^\d+\. `([^`]+)`:", recipe, flags=re.MULTILINE)
 
 
-def titles() -> list[str]:
-    text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
-    return re.findall(r"^## (Add an? .+)$", text, flags=re.MULTILINE)
+RECIPES = ["Add a measure", "Add a policy value", "Add a library to the parity tests"]
+"""The recipe for a store has a test of its own, which knows the files that are new."""
 
 
-@pytest.mark.parametrize("title", titles())
+@pytest.mark.parametrize("title", RECIPES)
 def test_every_file_that_a_recipe_names_exists(title: str) -> None:
     for path in PATH.findall(read_recipe(title)):
         if "<family>" in path:
             assert all((ROOT / path.replace("<family>", name)).is_file() for name in NAMES), path
-        elif "<" not in path:
+        elif "<" not in path and "/" in path:
             assert (ROOT / path).exists(), path
 
 
