@@ -244,7 +244,7 @@ def test_reading_goes_on_while_another_process_writes(command: str, filled: Proj
 def test_writing_is_refused_while_another_process_writes(command: str, filled: Project) -> None:
     with SQLiteStore(filled.store):
         done = filled.run(command, *words_of(command, filled))
-    assert "that process" in check_error(done, 4, "store_locked")
+    assert "another process writes to the store" in check_error(done, 4, "store_locked")
 
 
 @pytest.mark.parametrize("command", [*READING, "evaluate", "retain"])

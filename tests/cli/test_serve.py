@@ -64,7 +64,7 @@ def test_events_of_a_service_are_those_of_its_store(tmp_path: Path) -> None:
         assert run("monitor", "label", address, labels).returncode == 0
         assert json.loads(run("monitor", "ingest", address, log, "--json").stdout)["duplicate"] > 0
         said = check_error(run("serve", store, "--port", "0"), 4, "store_locked")
-        assert f"process {process.pid} writes" in said
+        assert f"another process writes to the store: process {process.pid}" in said
         process.send_signal(signal.SIGTERM)
         _, told = process.communicate(timeout=300)
         assert process.returncode == 0, told
