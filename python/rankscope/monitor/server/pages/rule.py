@@ -10,7 +10,7 @@ from rankscope.errors import UsageError
 from rankscope.monitor.alerts.rule import Rule
 from rankscope.monitor.events.limits import HOUR
 from rankscope.monitor.events.rejection import RefusedError
-from rankscope.monitor.events.times import format_time
+from rankscope.monitor.events.times import format_time, to_datetime
 from rankscope.monitor.server.api.schemas import TEXT, form_of, list_of
 from rankscope.monitor.server.http.endpoint import Endpoint
 from rankscope.monitor.server.http.problems import RefusedRequestError
@@ -95,7 +95,7 @@ def view_rule(monitor: Monitor, name: str | None, form: RuleForm | None = None) 
         models=tuple(
             dict.fromkeys(one.model for one in monitor.versions() if one.model not in {"", OTHER})
         ),
-        now=monitor.now(),
+        now=monitor.clock(),
         state=state,
         alerts=tuple(one for one in monitor.alerts(MOST_ALERTS) if one.rule == name),
         form=form,
@@ -257,7 +257,7 @@ class RuleForms:
             )
 
         def silence(monitor: Monitor, name: str, actor: str) -> None:
-            until = monitor.now() + int(hours) * HOUR if int(hours) else None
+            until = to_datetime(monitor.clock() + int(hours) * HOUR) if int(hours) else None
             monitor.silence(name, until, actor=actor)
 
         return await self._do(asked, silence)

@@ -70,7 +70,7 @@ def view_settings(monitor: Monitor, form: SettingsForm | None = None) -> Setting
         form = new_form() if configuration is None else fill_form(configuration)
     return SettingsView(
         configuration=configuration,
-        now=monitor.now(),
+        now=monitor.clock(),
         deleted_before=monitor.store.deleted_before(monitor.project),
         form=form,
     )
@@ -238,7 +238,7 @@ def _change_baseline(configuration: Configuration, text: str) -> Configuration:
 
 
 def _change_grace(configuration: Configuration, text: str) -> Configuration:
-    return replace(configuration, grace=read_duration(text))
+    return replace(configuration, grace=text)
 
 
 CHANGES: Mapping[str, Callable[[Configuration, str], Configuration]] = {
