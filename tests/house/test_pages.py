@@ -104,10 +104,10 @@ def test_every_field_of_an_event_is_explained(event: str) -> None:
 
 def test_every_test_that_a_page_names_is_there() -> None:
     named = {name for text in PAGES.values() for name in re.findall(r"`(test_\w+)`", text)}
-    # The tests of stores are shipped with the package.
+    # The conformance tests of a store are part of the package.
     folders = (ROOT / "tests", ROOT / "python" / "rankscope" / "testing")
-    paths = (path for folder in folders for path in folder.rglob("*.py"))
-    tests = "".join(path.read_text(encoding="utf-8") for path in paths)
+    files = [path for folder in folders for path in folder.rglob("*.py")]
+    tests = "".join(path.read_text(encoding="utf-8") for path in files)
     assert named
     assert named - set(re.findall(r"def (test_\w+)", tests)) == set()
 
