@@ -322,9 +322,9 @@ def test_a_store_of_version_1_is_upgraded_and_has_no_secret_left(
     path = copy_files(path_of(windows), tmp_path / "old")
     make_old(path)
     assert SECRET.encode() in path.read_bytes()
-    with pytest.raises(FileError, match="found version 1") as refused:
+    with pytest.raises(FileError, match="the store has version 1") as refused:
         open_sqlite_reader(path)
-    assert "upgrades it" in refused.value.hint
+    assert "upgrade it" in refused.value.hint
     with Monitor.open(str(path)) as monitor:
         assert SECRET.encode() not in bytes_of(path.parent)
         assert read_windows(monitor) == expected

@@ -14,12 +14,18 @@ from typing import TYPE_CHECKING, Any
 import httpx
 import pytest
 from rankscope.demo import make_story
-from rankscope.demo.expected import TAKEN, Judged, judge, mean, split
+from rankscope.demo.expected import TAKEN, JudgedSearch, judge, mean, split
 from rankscope.demo.playback import RULE
 from rankscope.demo.story import DEVICE, EXAMPLE, EXAMPLE_GRADES, VERSIONS, WINDOW
 from rankscope.demo.verification import check_monitor, list_final, list_spans
 from rankscope.monitor.events.limits import DAY
-from rankscope.monitor.events.times import format_time, read_clock, read_time
+from rankscope.monitor.events.times import (
+    count_micros,
+    format_time,
+    read_clock,
+    read_time,
+    to_micros,
+)
 from rankscope.results.text import format_value
 
 from tests.services.conftest import DESKTOP, PHONE
@@ -49,7 +55,7 @@ def production(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Production]
 
 
 @pytest.fixture(scope="module")
-def searches(production: Production) -> list[Judged]:
+def searches(production: Production) -> list[JudgedSearch]:
     """What the searches must come to."""
     return judge(production.story)
 
@@ -145,7 +151,9 @@ def test_one_alert_fires_within_the_promised_delay(production: Production) -> No
     (alert,) = (each for each in production.alerts if each.after == "ALERT")
     (state,) = production.monitor.check()
     day = story.release - story.release % DAY
-    assert alert.time == day + DAY + WINDOW + production.monitor.configuration.grace
+    assert to_micros(alert.time) == day + DAY + WINDOW + count_micros(
+        production.monitor.configuration.grace
+    )
     assert [(each.version, each.slice) for each in alert.streams] == [
         (VERSIONS[1], (("device", DEVICE),))
     ]
@@ -167,7 +175,7 @@ def test_every_number_is_that_of_the_reference(production: Production) -> None:
 
 
 def test_the_way_from_the_overview_to_one_search(
-    production: Production, searches: list[Judged], visit: Visit
+    production: Production, searches: list[JudgedSearch], visit: Visit
 ) -> None:
     page = visit("/?range=all&every=day")
     check_overview(page, production, searches)
@@ -181,11 +189,11 @@ def test_the_way_from_the_overview_to_one_search(
     check_explanation(page, searches)
 
 
-def check_overview(page: Page, production: Production, searches: list[Judged]) -> None:
+def check_overview(page: Page, production: Production, searches: list[JudgedSearch]) -> None:
     """The mean of each day, the newest that is final, and the baseline."""
     story = production.story
     judged = [each for each in searches if each.environment == "validation"]
-    days: dict[int, list[Judged]] = {}
+    days: dict[int, list[JudgedSearch]] = {}
     for each in searches:
         if each.environment == "production":
             days.setdefault(each.time - each.time % DAY, []).append(each)
@@ -220,7 +228,7 @@ def check_rule(page: Page, production: Production) -> None:
     assert row[3] == format_value(named.floor)
 
 
-def check_trace(page: Page, searches: list[Judged]) -> None:
+def check_trace(page: Page, searches: list[JudgedSearch]) -> None:
     """The cause, the kind of loss, and that all parts add up."""
     said = twin(page)
     spans = []
@@ -253,7 +261,7 @@ def check_trace(page: Page, searches: list[Judged]) -> None:
     assert (found["before"], found["after"]) == tuple(map(format_value, means))
 
 
-def check_explanation(page: Page, searches: list[Judged]) -> None:
+def check_explanation(page: Page, searches: list[JudgedSearch]) -> None:
     """The list rank by rank, with what it is worth and what its order loses."""
     said = twin(page)["ranking"]
     search = next(each for each in searches if each.name == said["ranking_id"])

@@ -387,7 +387,7 @@ def test_attributes_of_one_window_are_left_out() -> None:
     found = trace(before, after, QUICK)
     assert found.search.attributes == ("country",)
     assert found.search.left_out == ("device", "app")
-    assert "Only one span has device, app" in str(found)
+    assert "Only one span has device, app." in str(found)
 
 
 def test_rare_values_are_searched_together() -> None:

@@ -49,7 +49,7 @@ def write_policies() -> None:
     """Make policies as people write them; words that no field has are errors."""
     policy = rs.Policy(empty="skip", ties="average", unjudged=0.5)
     assert_type(policy.missing, Literal["zero", "skip", "error"])
-    rs.Policy(empty="half")  # type: ignore[arg-type]
+    rs.Policy(empty="never")  # type: ignore[arg-type]
     rs.Policy(tie="average")  # type: ignore[call-arg]
     policy.empty = "zero"  # type: ignore[misc]
     rs.evaluate({}, {}, "RR", duplicates="last")  # type: ignore[arg-type]

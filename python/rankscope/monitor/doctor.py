@@ -15,7 +15,7 @@ from rankscope.monitor.evaluate.days import find_closed, sum_day
 from rankscope.monitor.evaluate.refresh import read_slicing
 from rankscope.monitor.events.limits import DAY, HOUR, MINUTE
 from rankscope.monitor.events.outcome import OTHER_COUNTERS
-from rankscope.monitor.events.times import describe_time
+from rankscope.monitor.events.times import describe_time, to_micros
 from rankscope.monitor.store.sqlite.files import beside, find_open_files
 from rankscope.monitor.store.sqlite.high_water import HighWater
 from rankscope.monitor.store.sqlite.startup import read_facts
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from rankscope.monitor.store.records import CellRow, HourRow, Progress
     from rankscope.monitor.store.store import Store
 
-    Window: TypeAlias = tuple[int, int]
+    WindowKey: TypeAlias = tuple[int, int]
 
 MOST_REJECTED = 0.01
 MOST_PENDING = 0.05
@@ -48,7 +48,7 @@ CLOCK = ("future_time", "too_old", "time_zone", "time_format")
 
 @record(frozen=True, slots=True)
 class Finding:
-    """Something that was looked at.
+    """The result of one check.
 
     Args:
         name: What, such as `events` or `disk`.
@@ -68,7 +68,7 @@ class Finding:
 
 
 def examine(monitor: Monitor, path: Path, *, is_complete: bool = False) -> tuple[Finding, ...]:
-    """Look at all of it, also while another process writes to the store.
+    """Run all checks; another process may write to the store.
 
     Args:
         monitor: The project.
@@ -76,12 +76,12 @@ def examine(monitor: Monitor, path: Path, *, is_complete: bool = False) -> tuple
         is_complete: Whether to recompute all windows from the events, and not a sample.
     """
     findings = [
-        _look_at_pages(monitor),
-        _look_at_mark(monitor, path),
-        _look_at_files(path),
-        _look_at_disk(path),
+        _check_pages(monitor),
+        _check_mark(monitor, path),
+        _check_files(path),
+        _check_disk(path),
     ]
-    findings += _look_at_events(monitor)
+    findings += _check_events(monitor)
     if not monitor.is_configured:
         findings.append(
             Finding(
@@ -92,24 +92,24 @@ def examine(monitor: Monitor, path: Path, *, is_complete: bool = False) -> tuple
             )
         )
         return tuple(findings)
-    findings.append(_look_at_windows(monitor, is_complete=is_complete))
+    findings.append(_check_windows(monitor, is_complete=is_complete))
     try:
         quality = monitor.quality()
     except FileError as error:
         findings.append(Finding("values", False, error.message, error.hint))
         return tuple(findings)
-    looks: tuple[Callable[[Quality, int], Finding], ...] = (
-        _look_at_evaluation,
-        _look_at_flow,
-        _look_at_late_labels,
-        _look_at_unshown_labels,
-        _look_at_values,
+    checks: tuple[Callable[[Quality, int], Finding], ...] = (
+        _check_evaluation,
+        _check_flow,
+        _check_late_labels,
+        _check_unshown_labels,
+        _check_values,
     )
-    findings += [look(quality, monitor.now()) for look in looks]
-    return (*findings, _look_at_notifications(monitor))
+    findings += [check(quality, monitor.clock()) for check in checks]
+    return (*findings, _check_notifications(monitor))
 
 
-def _look_at_pages(monitor: Monitor) -> Finding:
+def _check_pages(monitor: Monitor) -> Finding:
     try:
         monitor.store.verify()
     except FileError as error:
@@ -121,7 +121,7 @@ def _look_at_pages(monitor: Monitor) -> Finding:
     return Finding("store", True, "the whole file can be read")
 
 
-def _look_at_mark(monitor: Monitor, path: Path) -> Finding:
+def _check_mark(monitor: Monitor, path: Path) -> Finding:
     # The mark is read first: what is written meanwhile is beyond it.
     try:
         mark = HighWater(beside(path, ".high-water")).read()
@@ -148,7 +148,7 @@ def _look_at_mark(monitor: Monitor, path: Path) -> Finding:
     return Finding("high-water mark", True, f"all {mark.seq:,} acknowledged events are stored")
 
 
-def _look_at_files(path: Path) -> Finding:
+def _check_files(path: Path) -> Finding:
     if os.name != "posix":
         return Finding("files", True, "this system has no file permissions to check")
     opened = find_open_files(path)
@@ -159,7 +159,7 @@ def _look_at_files(path: Path) -> Finding:
     return Finding("files", False, f"others can read or write {named}", hint)
 
 
-def _look_at_windows(monitor: Monitor, *, is_complete: bool) -> Finding:
+def _check_windows(monitor: Monitor, *, is_complete: bool) -> Finding:
     try:
         done = recompute_windows(
             monitor.store, monitor.project, monitor.configuration, is_complete=is_complete
@@ -179,7 +179,7 @@ def _look_at_windows(monitor: Monitor, *, is_complete: bool) -> Finding:
     return Finding("windows", True, f"{told}: all values are equal")
 
 
-def _look_at_disk(path: Path) -> Finding:
+def _check_disk(path: Path) -> Finding:
     disk = shutil.disk_usage(path.parent)
     share = disk.free / disk.total
     log = beside(path, "-wal")
@@ -198,11 +198,11 @@ def _look_at_disk(path: Path) -> Finding:
     return Finding("disk", True, told)
 
 
-def _look_at_events(monitor: Monitor) -> Iterator[Finding]:
+def _check_events(monitor: Monitor) -> Iterator[Finding]:
     counts = monitor.store.counters(monitor.project)
     stored = sum(counts.get(name, 0) for name in STORED)
     rejected = {name: count for name, count in counts.items() if name not in OTHER_COUNTERS}
-    yield _look_at_rejected(rejected, stored)
+    yield _check_rejected(rejected, stored)
     clock = sum(rejected.get(name, 0) for name in CLOCK)
     told = f"{clock:,} events had times out of range"
     yield Finding("clocks", not clock, told, "check the clocks of the senders" if clock else "")
@@ -223,7 +223,7 @@ def _look_at_events(monitor: Monitor) -> Iterator[Finding]:
     )
 
 
-def _look_at_rejected(rejected: Mapping[str, int], stored: int) -> Finding:
+def _check_rejected(rejected: Mapping[str, int], stored: int) -> Finding:
     total = sum(rejected.values())
     worst = sorted(rejected, key=lambda name: (-rejected[name], name))[:3]
     reasons = ", ".join(f"{name} {rejected[name]:,}" for name in worst)
@@ -232,34 +232,34 @@ def _look_at_rejected(rejected: Mapping[str, int], stored: int) -> Finding:
     return Finding("events", is_good, told, "" if is_good else "fix the code that sends them")
 
 
-def _look_at_evaluation(quality: Quality, now: int) -> Finding:
+def _check_evaluation(quality: Quality, now: int) -> Finding:
     if quality.as_of is None:
         is_good = not quality.behind
         hint = "" if is_good else "run rankscope monitor evaluate STORE, or rankscope serve STORE"
         return Finding("evaluation", is_good, "nothing has been evaluated yet", hint)
     when = describe_time(quality.as_of)
     told = f"last evaluated {when}; {quality.behind:,} events have arrived since"
-    is_late = quality.behind > 0 and now - quality.as_of > MOST_BEHIND
+    is_late = quality.behind > 0 and now - to_micros(quality.as_of) > MOST_BEHIND
     hint = "run rankscope monitor evaluate STORE, or rankscope serve STORE" if is_late else ""
     return Finding("evaluation", not is_late, told, hint)
 
 
-def _look_at_flow(quality: Quality, now: int) -> Finding:
+def _check_flow(quality: Quality, now: int) -> Finding:
     if quality.newest is None:
         return Finding("flow", False, "there are no production rankings", "log rankings")
     told = f"the newest production ranking is from the hour of {describe_time(quality.newest)}"
-    is_good = now - quality.newest < QUIET + HOUR
+    is_good = now - to_micros(quality.newest) < QUIET + HOUR
     return Finding("flow", is_good, told, "" if is_good else "check that rankings are still logged")
 
 
-def _look_at_late_labels(quality: Quality, _now: int) -> Finding:
+def _check_late_labels(quality: Quality, _now: int) -> Finding:
     total = sum(quality.curve.counts)
     told = f"{quality.late:,} labels arrived after the attribution window of their ranking"
     is_good = quality.late <= MOST_PENDING * max(total, 1)
     return Finding("late labels", is_good, told, "" if is_good else "use a longer window")
 
 
-def _look_at_unshown_labels(quality: Quality, _now: int) -> Finding:
+def _check_unshown_labels(quality: Quality, _now: int) -> Finding:
     total = sum(quality.curve.counts)
     told = f"{quality.unshown:,} labels are for documents that their ranking did not show"
     is_good = quality.unshown <= MOST_PENDING * max(total, 1)
@@ -271,7 +271,7 @@ def _look_at_unshown_labels(quality: Quality, _now: int) -> Finding:
     )
 
 
-def _look_at_values(quality: Quality, _now: int) -> Finding:
+def _check_values(quality: Quality, _now: int) -> Finding:
     rankings = quality.shown["rankings"]
     labelled = quality.shown["labelled"]
     share = f" ({100 * labelled / rankings:.0f}%)" if rankings else ""
@@ -285,7 +285,7 @@ def _look_at_values(quality: Quality, _now: int) -> Finding:
     )
 
 
-def _look_at_notifications(monitor: Monitor) -> Finding:
+def _check_notifications(monitor: Monitor) -> Finding:
     webhook = find_webhook(monitor.store, monitor.project)
     if webhook is not None and webhook.disabled is None and webhook.secret is None:
         told = "the secret of the webhook is missing, so nothing can be sent to it"
@@ -305,7 +305,7 @@ SAMPLE_RANKINGS = 100_000
 
 @record(frozen=True, slots=True)
 class Recomputed:
-    """Windows that were recomputed.
+    """The result of recomputing windows.
 
     Args:
         hours: How many hours.
@@ -327,7 +327,7 @@ def recompute_windows(
     is_complete: bool = False,
     threads: int | None = None,
 ) -> Recomputed:
-    """Recompute windows from their events and compare them with what is stored.
+    """Recompute windows from their events and compare them with the stored ones.
 
     Hours that are not final are left out, and so are those to which events came since the last
     evaluation, and those whose events were deleted. With an hour, its day is checked: it has to be
@@ -336,10 +336,10 @@ def recompute_windows(
     Args:
         store: Where the events and windows are; another process may write to it.
         project: The name of the project.
-        configuration: How it is measured.
+        configuration: The configuration of the project.
         is_complete: Whether to recompute all hours, and not a random sample of 24 with about
             100,000 rankings.
-        threads: How many threads may work.
+        threads: The number of threads.
 
     Raises:
         FileError: The store cannot be read, or a window does not have its checksum.
@@ -383,7 +383,7 @@ def recompute_windows(
 def _find_final(
     store: Store, project: str, configuration: Configuration, progress: Progress
 ) -> list[int]:
-    """Find the hours whose windows follow from the events that are stored."""
+    """Find the hours whose windows follow from the stored events."""
     if not progress.seq:
         return []
     starts = set(store.touched(project, 0, HOUR).times.tolist())
@@ -399,15 +399,15 @@ def _find_final(
     )
 
 
-def _find_strays(store: Store, project: str, digest: bytes) -> Iterator[Window]:
+def _find_strays(store: Store, project: str, digest: bytes) -> Iterator[WindowKey]:
     """Find the windows of hours that have no rankings, though no rankings were deleted."""
     known = store.hours(project, digest, store.deleted_before(project))
     starts = set(store.touched(project, 0, HOUR).times.tolist())
     return ((HOUR, hour.start) for hour in known if hour.start not in starts)
 
 
-def _compare(store: Store, project: str, digest: bytes, summed: SummedDay) -> Iterator[Window]:
-    """Find the windows of a day that are not stored as they were computed."""
+def _compare(store: Store, project: str, digest: bytes, summed: SummedDay) -> Iterator[WindowKey]:
+    """Find the stored windows of a day that differ from the recomputed ones."""
     starts = set(summed.starts)
     day = summed.start
     stored = [
@@ -425,8 +425,8 @@ def _compare(store: Store, project: str, digest: bytes, summed: SummedDay) -> It
                 yield window
 
 
-def _by_window(rows: Iterable[CellRow | HourRow]) -> dict[Window, set[CellRow | HourRow]]:
-    found: dict[Window, set[CellRow | HourRow]] = {}
+def _by_window(rows: Iterable[CellRow | HourRow]) -> dict[WindowKey, set[CellRow | HourRow]]:
+    found: dict[WindowKey, set[CellRow | HourRow]] = {}
     for row in rows:
         found.setdefault((getattr(row, "length", HOUR), row.start), set()).add(row)
     return found

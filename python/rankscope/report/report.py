@@ -179,7 +179,7 @@ class Slices:
     Args:
         attribute: Its name, or several with commas between.
         parts: Those with most queries first.
-        left_out: How many parts are left out.
+        left_out: The number of slices that are not shown.
     """
 
     attribute: str

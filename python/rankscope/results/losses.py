@@ -157,7 +157,7 @@ def _rows(losses: Losses) -> list[tuple[str, ...]]:
         if name == "retrieval" and not losses.observes_retrieval:
             rows.append((name, NOT_OBSERVABLE, *([""] if intervals else []), ""))
             continue
-        share = format_share(mean / whole).rjust(6) if whole > 0 else ""
+        share = format_share(mean / whole).rjust(5) if whole > 0 else ""
         rows.append((show(name), format_value(mean), *_ends(intervals, name), share))
     return rows
 

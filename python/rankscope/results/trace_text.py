@@ -149,8 +149,8 @@ def _judge(trace: Trace) -> list[str]:
         kind = "within the slice" if each.by == "within" else "by its share"
         around = _within(each.unsearched_interval, trace.level)
         lines.append(
-            f"{each.name} is confirmed: it contributes {_signed(each.unsearched_contribution)} "
-            f"{kind} there{around}."
+            f"{each.name} is confirmed: on the held-out half it contributes "
+            f"{_signed(each.unsearched_contribution)} {kind}{around}."
         )
     if others:
         lines.append(f"Found but not confirmed: {'; '.join(others)}.")

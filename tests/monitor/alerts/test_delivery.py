@@ -20,6 +20,7 @@ from rankscope.monitor.alerts.notify.webhook import (
     try_webhook,
 )
 from rankscope.monitor.events.limits import DAY, HOUR, MINUTE, SECOND
+from rankscope.monitor.events.times import to_datetime, to_micros
 from rankscope.monitor.server.run.access_log import Journal
 from rankscope.monitor.store.keys import Secret
 from rankscope.monitor.store.records import AlertRow, RuleRow
@@ -183,11 +184,11 @@ def test_what_fails_is_tried_again_later_and_with_the_same_id(
     for wait in (5 * SECOND, 5 * MINUTE):
         assert world.deliverer.step() == 1
         (letter,) = world.letters()
-        assert (letter.status, letter.due - world.now) == ("waiting", round(wait * 1.1))
+        assert (letter.status, to_micros(letter.due) - world.now) == ("waiting", round(wait * 1.1))
         assert letter.problem
-        world.now = letter.due - 1
+        world.now = to_micros(letter.due) - 1
         assert world.deliverer.step() == 0
-        world.now = letter.due
+        world.now = to_micros(letter.due)
     world.deliverer.step()
     (letter,) = world.letters()
     assert (letter.status, letter.attempts, letter.problem) == ("delivered", 3, "")
@@ -200,7 +201,7 @@ def test_nobody_is_called_sooner_than_asked(make: Callable[..., World]) -> None:
     world.tell("a")
     world.deliverer.step()
     (letter,) = world.letters()
-    assert letter.due == START + HOUR
+    assert letter.due == to_datetime(START + HOUR)
 
 
 def test_after_three_days_a_notification_is_given_up_and_the_next_one_tells_so(
@@ -211,7 +212,7 @@ def test_after_three_days_a_notification_is_given_up_and_the_next_one_tells_so(
     world.tell("a")
     world.tell("b")
     while any(letter.status == "waiting" for letter in world.letters()):
-        world.now = min(one.due for one in world.letters() if one.status == "waiting")
+        world.now = min(to_micros(one.due) for one in world.letters() if one.status == "waiting")
         world.deliverer.step()
     assert world.now - START <= MOST_AGE
     assert [letter.status for letter in world.letters()] == ["dead", "dead"]

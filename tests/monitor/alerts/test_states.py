@@ -11,6 +11,7 @@ from rankscope.monitor.alerts.detect.feed import name_drops, observe
 from rankscope.monitor.alerts.detect.stream import Stream
 from rankscope.monitor.alerts.management import list_alerts, list_notifications
 from rankscope.monitor.events.limits import DAY
+from rankscope.monitor.events.times import to_datetime
 
 from tests.monitor.alerts.world import (
     BAD,
@@ -74,7 +75,7 @@ def test_an_alert_lasts_until_there_is_no_evidence_since_the_drop(store: SQLiteS
         if day > 1:
             is_left = sum(math.exp(one) for one in stream.detector.sums) >= 6
             assert (stream.state == "ALERT") is is_left
-            assert stream.since == (START + DAY if is_left else None)
+            assert stream.since == (to_datetime(START + DAY) if is_left else None)
     assert states[1] == "ALERT"
     assert states[-1] == "OK"
 

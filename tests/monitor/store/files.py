@@ -36,7 +36,7 @@ class StoredFiles:
             before = read_back(store, "music")
             assert store.backup(tmp_path / "copy.db") == 2
             statuses(store, make_ranking(2))
-            with pytest.raises(FileError, match="expected a new file"):
+            with pytest.raises(FileError, match="exists already"):
                 store.backup(tmp_path / "copy.db")
             store.verify()
         with closing(open_store(f"sqlite:///{tmp_path}/copy.db")) as copy:

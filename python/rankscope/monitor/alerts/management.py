@@ -1,30 +1,31 @@
-"""What people do with rules, each time with an entry in the audit."""
+"""Changes of rules, each with an entry in the audit log."""
 
 from __future__ import annotations
 
 from rankscope.errors import FileError, UsageError
 from rankscope.monitor.alerts.advance import address, name_basis
-from rankscope.monitor.alerts.detect.progress import Progress, begin
-from rankscope.monitor.alerts.detect.state import RuleState, Verdict, read_state, read_word
+from rankscope.monitor.alerts.detect.progress import RuleProgress, begin
+from rankscope.monitor.alerts.detect.state import RuleState, RuleVerdict, read_state, read_word
 from rankscope.monitor.alerts.notify.alert import Alert, announce
 from rankscope.monitor.alerts.rule import Rule, check_rule
-from rankscope.monitor.events.times import format_time
+from rankscope.monitor.events.times import format_time, to_datetime
 from rankscope.monitor.store.keys import AuditEntry
 from rankscope.monitor.store.records import RuleRow
-from rankscope.records import replace
+from rankscope.records import record, replace
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from datetime import datetime
 
     from rankscope.monitor.definition.configuration import Configuration
-    from rankscope.monitor.store.records import AlertRow, OutboxRow
+    from rankscope.monitor.store.records import AlertRow, Delivery
     from rankscope.monitor.store.store import Store
 
 TRIES = 5
 MOST_RULES = 1000
 WAITS = "no period is final yet"
-CHANGED = Verdict("INSUFFICIENT", f"the rule was changed; {WAITS}")
+CHANGED = RuleVerdict("INSUFFICIENT", f"the rule was changed; {WAITS}")
 
 
 def list_rules(store: Store, project: str) -> tuple[Rule, ...]:
@@ -33,7 +34,7 @@ def list_rules(store: Store, project: str) -> tuple[Rule, ...]:
 
 
 def list_states(store: Store, project: str) -> tuple[RuleState, ...]:
-    """List how the rules of a project stand, by name."""
+    """List the states of the rules of a project, by name."""
     return tuple(map(read_state, store.list_rules(project)))
 
 
@@ -42,26 +43,67 @@ def list_alerts(store: Store, project: str, limit: int = 100) -> tuple[Alert, ..
     return tuple(map(Alert.from_json, store.list_alerts(project, limit)))
 
 
-def list_notifications(store: Store, project: str, limit: int = 100) -> tuple[OutboxRow, ...]:
-    """List the last notifications and what became of them, the newest first."""
-    return tuple(store.list_notifications(project, limit))
+@record(frozen=True, slots=True, kw_only=True)
+class Notification:
+    """A notification and whether it was delivered.
+
+    Args:
+        notification_id: Its ID, the same however often it is sent.
+        channel: Where it goes: `log` or `webhook`.
+        body: The JSON that is sent.
+        created: When it was created, in UTC.
+        status: `waiting`, `delivered`, `dead` if sending was given up, or `summed` if a later
+            notification has reported that.
+        attempts: How often sending was tried.
+        due: When it is tried next, in UTC.
+        finished: When it was delivered or given up, in UTC, or `None`.
+        problem: What went wrong at the last attempt.
+    """
+
+    notification_id: str
+    channel: str
+    body: str
+    created: datetime
+    status: Delivery
+    attempts: int
+    due: datetime
+    finished: datetime | None
+    problem: str
+
+
+def list_notifications(store: Store, project: str, limit: int = 100) -> tuple[Notification, ...]:
+    """List the last notifications and whether they were delivered, the newest first."""
+    return tuple(
+        Notification(
+            notification_id=row.notification_id,
+            channel=row.channel,
+            body=row.body,
+            created=to_datetime(row.created),
+            status=row.status,
+            attempts=row.attempts,
+            due=to_datetime(row.due),
+            finished=None if row.finished is None else to_datetime(row.finished),
+            problem=row.problem,
+        )
+        for row in store.list_notifications(project, limit)
+    )
 
 
 def set_rule(
     store: Store, project: str, configuration: Configuration, rule: Rule, *, now: int, actor: str
 ) -> None:
-    """Make a rule, or change the one of its name.
+    """Create a rule, or change the rule with its name.
 
     A change of what is measured voids the evidence that was collected: the streams start anew with
     the newest period, or with that of `since`. The audit says so.
 
     Args:
-        store: Where rules are.
-        project: Whose it is.
-        configuration: How the project is measured.
+        store: The store that holds the rules.
+        project: The name of the project.
+        configuration: The configuration of the project.
         rule: The rule.
-        now: The time, in microseconds since 1970 in UTC.
-        actor: Who does it.
+        now: The current time, in microseconds since 1970 in UTC.
+        actor: The name for the audit log.
 
     Raises:
         UsageError: What it asks for is not measured, or there are too many rules.
@@ -76,12 +118,12 @@ def set_rule(
         if row is None:
             if count >= MOST_RULES:
                 raise UsageError(
-                    f"expected at most {MOST_RULES} rules, found {count}",
-                    hint="remove some first",
+                    f"a project can have at most {MOST_RULES} rules, found {count}",
+                    hint="remove rules that are no longer needed",
                     code="too_many_rules",
                 )
             return _make_row(checked, begin(checked, basis, now, seq), now), None, "rule.create"
-        if Progress.from_json(row.progress).basis == basis:
+        if RuleProgress.from_json(row.progress).basis == basis:
             return replace(row, rule=checked.to_json()), None, "rule.change"
         anew = begin(checked, basis, now, seq).to_json()
         changed = replace(row, rule=checked.to_json(), progress=anew)
@@ -92,7 +134,7 @@ def set_rule(
 
 
 def remove_rule(store: Store, project: str, name: str, *, now: int, actor: str) -> None:
-    """Remove a rule; the alerts that there were stay.
+    """Remove a rule; its past alerts stay.
 
     Raises:
         UsageError: There is none.
@@ -106,15 +148,15 @@ def remove_rule(store: Store, project: str, name: str, *, now: int, actor: str) 
 def silence_rule(
     store: Store, project: str, name: str, until: int | None, *, now: int, actor: str
 ) -> None:
-    """Tell nobody of a rule until a time; its state and its alerts go on.
+    """Send no notifications of a rule until a time; it is still checked.
 
     Args:
-        store: Where rules are.
-        project: Whose it is.
+        store: The store that holds the rules.
+        project: The name of the project.
         name: The rule.
         until: Until when, in microseconds since 1970 in UTC; `None` to tell again.
         now: The time.
-        actor: Who does it.
+        actor: The name for the audit log.
 
     Raises:
         UsageError: There is no such rule.
@@ -129,16 +171,16 @@ def silence_rule(
 
 
 def resolve_rule(store: Store, project: str, name: str, *, now: int, actor: str) -> None:
-    """Say that what a rule has found is dealt with: its evidence is forgotten, and its alert over.
+    """Resolve the incident of a rule and discard its evidence.
 
     What its streams are held against stays.
 
     Args:
-        store: Where rules are.
-        project: Whose it is.
+        store: The store that holds the rules.
+        project: The name of the project.
         name: The rule.
-        now: The time, in microseconds since 1970 in UTC.
-        actor: Who does it.
+        now: The current time, in microseconds since 1970 in UTC.
+        actor: The name for the audit log.
 
     Raises:
         UsageError: There is no such rule.
@@ -147,21 +189,21 @@ def resolve_rule(store: Store, project: str, name: str, *, now: int, actor: str)
 
     def change(row: RuleRow | None) -> tuple[RuleRow, AlertRow | None, str]:
         known = _known(row, name)
-        restarted = Progress.from_json(known.progress).restart().to_json()
+        restarted = RuleProgress.from_json(known.progress).restart().to_json()
         changed = replace(known, progress=restarted)
         if known.state != "ALERT":
             return changed, None, "rule.resolve"
         rule = Rule.from_json(known.rule)
-        told = _turn(changed, project, rule, Verdict("OK", "marked as resolved"), now)
+        told = _turn(changed, project, rule, RuleVerdict("OK", "marked as resolved"), now)
         return *told, "rule.resolve"
 
     _write(store, project, name, change, now=now, actor=actor)
 
 
 def _turn(
-    row: RuleRow, project: str, rule: Rule, verdict: Verdict, now: int
+    row: RuleRow, project: str, rule: Rule, verdict: RuleVerdict, now: int
 ) -> tuple[RuleRow, AlertRow | None]:
-    """Change the state of a rule, and tell of it if it is another."""
+    """Change the state of a rule, and announce it if it differs."""
     turned = replace(row, state=verdict.state, reason=verdict.reason)
     if turned.state == row.state:
         return turned, None
@@ -189,7 +231,7 @@ def _write(
     actor: str,
     more: str = "",
 ) -> None:
-    """Change a rule as it stands; should it be looked at meanwhile, as it stands then."""
+    """Change the current version of a rule, again if it changes in between."""
     for _ in range(TRIES):
         known = store.find_rule(project, name)
         changed, alert, action = change(known)
@@ -198,13 +240,13 @@ def _write(
         if store.save_rule(project, row, alert=alert, audit=audit):
             return
     raise FileError(
-        "expected to change a rule, found it being changed all the time",
-        hint="do it again",
+        "the rule was changed by others at the same time, again and again",
+        hint="try again",
         code="store_busy",
     )
 
 
-def _make_row(rule: Rule, progress: Progress, now: int) -> RuleRow:
+def _make_row(rule: Rule, progress: RuleProgress, now: int) -> RuleRow:
     return RuleRow(
         name=rule.name,
         rule=rule.to_json(),
@@ -226,7 +268,7 @@ def _known(row: RuleRow | None, name: str) -> RuleRow:
 
 def _unknown(name: str) -> UsageError:
     return UsageError(
-        f"expected the name of a rule, found {name[:100]!a}",
-        hint="rules are known by their names; list them",
+        f"there is no rule {name[:100]!a}",
+        hint="list the rules to see their names",
         code="no_rule",
     )

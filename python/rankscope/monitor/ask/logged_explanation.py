@@ -8,12 +8,13 @@ from rankscope.explain.derivation import DIGITS, Derivation
 from rankscope.explain.write.blocks import Column, Grid, Heading, Id, Sentence
 from rankscope.explain.write.terms import write_fixed, write_number
 from rankscope.monitor.evaluate.grades import REASONS
-from rankscope.monitor.events.times import describe_time, format_time
+from rankscope.monitor.events.times import describe_time, format_time, to_datetime
 from rankscope.records import record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
+    from datetime import datetime
     from typing import Literal, TypeAlias
 
     from rankscope.data.policy import Policy
@@ -66,19 +67,11 @@ class LoggedDocument:
     regret: float | None
 
     def to_dict(self) -> dict[str, object]:
-        """Give it as plain values."""
-        return {
-            "rank": self.rank,
-            "doc_id": self.doc_id,
-            "score": self.score,
-            "grade": self.grade,
-            "source": self.source,
-            "gain": self.gain,
-            "discount": self.discount,
-            "contribution": self.contribution,
-            "ideal_rank": self.ideal_rank,
-            "regret": self.regret,
-        }
+        """Return it as JSON holds it."""
+        return {name: getattr(self, name) for name in FIELDS}
+
+
+FIELDS: tuple[str, ...] = LoggedDocument.__match_args__
 
 
 @record(frozen=True, slots=True, kw_only=True)
@@ -91,7 +84,7 @@ class LoggedExplanation(Derivation):
         definition: The hash of the definition that the value is a value of.
         policy: Its policy.
         value: The value, to the bit that of the windows; NaN where the mean leaves it out.
-        now: The moment as of which labels count; `None` for a set, of which all do.
+        now: The time as of which labels count, in UTC; `None` for a set, of which all do.
         closes: When the attribution window closes; `None` for a set.
         is_final: Whether it is closed: no label that comes later changes the value.
         is_empty: Whether there is no relevant document.
@@ -110,8 +103,8 @@ class LoggedExplanation(Derivation):
     definition: str
     policy: Policy
     value: float
-    now: int | None
-    closes: int | None
+    now: datetime | None
+    closes: datetime | None
     is_final: bool
     is_empty: bool
     is_refused: bool
@@ -123,8 +116,13 @@ class LoggedExplanation(Derivation):
     derivation: Explanation | RelevanceExplanation | None
 
     @property
+    def time(self) -> datetime:
+        """When the ranking was shown, in UTC."""
+        return to_datetime(self.ranking.time)
+
+    @property
     def formula(self) -> str:
-        """The value as a formula with the numbers put in; empty where there is no derivation."""
+        """The formula with the numbers filled in; empty where there is no derivation."""
         return "" if self.derivation is None else self.derivation.formula
 
     def lay_out(self, digits: int = DIGITS) -> list[Block]:
@@ -136,7 +134,7 @@ class LoggedExplanation(Derivation):
         return list(_lay_out(self, digits))
 
     def to_dict(self) -> dict[str, object]:
-        """Give it as plain values that JSON has too; times as in RFC 3339."""
+        """Return it as JSON holds it, times as in RFC 3339."""
         shown = self.ranking
         return {
             "ranking_id": shown.ranking_id,
@@ -196,7 +194,7 @@ def _lay_out(explained: LoggedExplanation, digits: int) -> Iterator[Block]:
 
 
 def _describe(explained: LoggedExplanation) -> Iterator[Inline]:
-    """Say what was asked, by whom, and who ranked."""
+    """Describe the query, the user and the model."""
     shown = explained.ranking
     yield f"Shown {describe_time(shown.time)} in {shown.environment}"
     named = {

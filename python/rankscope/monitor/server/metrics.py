@@ -14,10 +14,11 @@ from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, State
 from starlette.responses import Response
 
 from rankscope.errors import UsageError
-from rankscope.monitor.ask.series import SUMMED, sum_window
+from rankscope.monitor.ask.series import SUMMED, find_newest_cells, sum_window
 from rankscope.monitor.evaluate.stored_windows import read_rankings, unpack_cell
 from rankscope.monitor.events.limits import DAY, HOUR, SECOND
 from rankscope.monitor.events.outcome import OTHER_COUNTERS
+from rankscope.monitor.events.times import EPOCH, to_datetime, to_micros
 from rankscope.monitor.server.http.dispatcher import PREFIX
 from rankscope.monitor.server.http.endpoint import Endpoint
 from rankscope.monitor.store.deadline import check_deadline
@@ -173,9 +174,11 @@ def find_windows(monitor: Monitor, every: Literal["hour", "day"]) -> Found:
         every: How long windows are.
     """
     definition, length = monitor.configuration.definition, LENGTHS[every]
-    closed = monitor.now() - definition.window * SECOND - length
+    closed = monitor.clock() - definition.window * SECOND - length
     since = closed - LEFT - LOOKED_BACK[every]
-    rows = monitor.newest_cells(every=every, since=since - since % length)
+    rows = find_newest_cells(
+        monitor.store, monitor.project, monitor.configuration.digest, every, since - since % length
+    )
     check_deadline()
     # What is newer counts more, however many rankings it has: there are never so many.
     folding = choose_versions(
@@ -251,7 +254,7 @@ def _tell_folded(monitor: Monitor, found: Sequence[Found]) -> Iterator[Metric]:
     yield GaugeMetricFamily(
         "rankscope_hour_versions_folded",
         "The most versions that a recent hour has no windows of: <other> has them.",
-        monitor.folded_versions(monitor.now() - LEFT),
+        monitor.folded_versions(to_datetime(monitor.clock() - LEFT)),
     )
 
 
@@ -274,12 +277,12 @@ def _tell_baseline(monitor: Monitor) -> Iterator[Metric]:
 
 
 def _tell_progress(monitor: Monitor) -> Iterator[Metric]:
-    quality = monitor.quality(since=monitor.now())
+    quality = monitor.quality(since=to_datetime(monitor.clock()))
     if quality.as_of is not None:
         yield GaugeMetricFamily(
             "rankscope_evaluated_timestamp_seconds",
             "As of when windows are up to date.",
-            quality.as_of / SECOND,
+            to_micros(quality.as_of) / SECOND,
         )
     yield GaugeMetricFamily(
         "rankscope_events_not_evaluated", "Events that came since.", quality.behind
@@ -302,7 +305,7 @@ def _tell_rules(monitor: Monitor) -> Iterator[Metric]:
     for one in monitor.check():
         name = [one.rule.name]
         states.add_metric(name, {state: state == one.state for state in STATES})
-        silenced.add_metric(name, (one.silenced_until or 0) > monitor.now())
+        silenced.add_metric(name, (one.silenced_until or EPOCH) > to_datetime(monitor.clock()))
         late.add_metric(name, one.late_rankings)
     yield from (states, silenced, late)
     outbox = GaugeMetricFamily(

@@ -23,16 +23,16 @@ def open_store(url: str, *, accept_loss: bool = False) -> Store:
         accept_loss: Open it although transactions that it acknowledged are lost.
 
     Raises:
-        UsageError: It is no URL of a store.
+        UsageError: It is not the URL of a store.
         FileError: The store cannot be opened, or has lost what it acknowledged.
 
     Examples:
         >>> open_store("mysql://host/events")
         Traceback (most recent call last):
           ...
-        rankscope.errors.UsageError: expected the URL of a store, found 'mysql://host/events'
+        rankscope.errors.UsageError: 'mysql://host/events' is not the URL of a store
         <BLANKLINE>
-        Hint: write sqlite:///events.db
+        Hint: use the path of a file, or sqlite:///events.db
     """
     path = _read_path(url)
     check_place(path)
@@ -48,7 +48,7 @@ def open_reader(url: str) -> StoreReader:
         url: As for `open_store`.
 
     Raises:
-        UsageError: It is no URL of a store.
+        UsageError: It is not the URL of a store.
         FileError: There is none, or it is of another version.
     """
     path = _read_path(url)
@@ -66,7 +66,7 @@ def borrow_store(url: str, ask: Callable[[Callable[..., Any], int], object]) -> 
         ask: Lets the other process do some work that writes.
 
     Raises:
-        UsageError: It is no URL of a store.
+        UsageError: It is not the URL of a store.
     """
     from pathlib import Path  # noqa: PLC0415 - as above
 
@@ -81,8 +81,8 @@ def _read_path(url: str) -> str:
         # The part before an @ may be a password.
         shown = f"{scheme}{mark}{rest.rpartition('@')[2]}"
         raise UsageError(
-            f"expected the URL of a store, found {shown[:100]!r}",
-            hint="write sqlite:///events.db",
+            f"{shown[:100]!r} is not the URL of a store",
+            hint="use the path of a file, or sqlite:///events.db",
             code="store_url",
         )
     return url.removeprefix(SQLITE)

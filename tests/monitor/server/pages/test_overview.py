@@ -8,6 +8,7 @@ import pytest
 from rankscope.monitor.definition.configuration import Configuration
 from rankscope.monitor.events.event import Items, Label, Ranking
 from rankscope.monitor.events.limits import DAY, HOUR
+from rankscope.monitor.events.times import to_datetime
 
 from tests.monitor.server.pages.site import (
     CONFIGURATION,
@@ -83,13 +84,13 @@ def test_the_twin_says_what_the_monitor_says(site: Service) -> None:
     log_story(site.store)
     monitor = open_monitor(site.store)
     told = as_json(site.browser().get("/overview.json?range=30d&every=hour&version=4"))
-    since, until = NOW - 31 * DAY, NOW + HOUR
+    since, until = to_datetime(NOW - 31 * DAY), to_datetime(NOW + HOUR)
     for measure in told["measures"]:
         own = monitor.series(
             measure["measure"], every="hour", since=since, until=until, version="4"
         )
         assert measure["series"] == [own.to_dict()]
-    midnight = since - since % DAY
+    midnight = since.replace(hour=0, minute=0)
     slices = monitor.slices("nDCG@5", since=midnight, until=until, version="4")
     assert [row["slice"] for row in told["slices"]] == list(slices.column("slice"))
     assert told["configuration"] == CONFIGURATION.to_dict()

@@ -9,6 +9,7 @@ from urllib.parse import quote
 import pytest
 from rankscope.monitor.alerts.rule import Rule
 from rankscope.monitor.events.limits import DAY, HOUR
+from rankscope.monitor.events.times import to_datetime
 from rankscope.monitor.server.pages.alerts import write_multiple
 from rankscope.monitor.server.pages.rule import fill_form, read_form
 
@@ -51,7 +52,12 @@ def tell_story(site: Service, **parts: Any) -> Monitor:  # noqa: ANN401 - as `Ru
     log_story(site.store)
     monitor = open_monitor(site.store)
     since = NOW // DAY * DAY - 10 * DAY
-    made = {"name": "quality", "slices": ("device",), "fewest": 5, "since": since} | parts
+    made = {
+        "name": "quality",
+        "slices": ("device",),
+        "fewest": 5,
+        "since": to_datetime(since),
+    } | parts
     monitor.set_rule(Rule(measure="nDCG@5", **made))
     monitor.evaluate()
     return monitor
@@ -175,7 +181,7 @@ def test_a_rule_is_silenced_and_heard_again(site: Service) -> None:
     monitor = tell_story(site)
     path = "/rules/quality"
     assert send(site, f"{path}/silence", {"hours": "24"}, path).status_code == 303
-    assert monitor.check()[0].silenced_until == NOW + 24 * HOUR
+    assert monitor.check()[0].silenced_until == to_datetime(NOW + 24 * HOUR)
     assert "silenced until" in check_page(get(site, "/alerts")).text
     assert send(site, f"{path}/silence", {"hours": "0"}, path).status_code == 303
     assert monitor.check()[0].silenced_until is None
@@ -258,7 +264,7 @@ def test_a_form_is_read_as_it_was_filled() -> None:
         run_length=360.0,
         fewest=7,
         needs="value",
-        since=NOW // DAY * DAY,
+        since=to_datetime(NOW // DAY * DAY),
         webhook=False,
     )
     form = fill_form(rule)

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import re
+from datetime import timedelta
 
 import pytest
 from rankscope.errors import UsageError
 from rankscope.monitor.definition.configuration import BaselineChoice, Configuration
 from rankscope.monitor.definition.definition import define
 from rankscope.monitor.definition.words import split_words, write_word
-from rankscope.monitor.events.limits import DAY, HOUR
+from rankscope.monitor.events.limits import DAY
+from rankscope.monitor.events.times import to_datetime
 from rankscope.monitor.monitor import Monitor
 from rankscope.monitor.server.pages.settings import fill_form, read_form
 
@@ -52,7 +54,7 @@ MADE = Configuration(
     ),
     attributes=("device", "country"),
     baseline=BaselineChoice(kind="version"),
-    grace=2 * HOUR,
+    grace="2h",
 )
 UNUSUAL = Configuration(
     definition=define(
@@ -66,8 +68,8 @@ UNUSUAL = Configuration(
     attributes=("device", "a, b", "\u202e"),
     pairs=(("device", "a, b"),),
     most=7,
-    baseline=BaselineChoice(kind="period", since=0, until=DAY, model="m"),
-    grace=1_500_001,
+    baseline=BaselineChoice(kind="period", since=to_datetime(0), until=to_datetime(DAY), model="m"),
+    grace=timedelta(microseconds=1_500_001),
 )
 """With all that the form does not offer, or that nobody could type."""
 
@@ -196,7 +198,7 @@ def test_values_are_made_anew(site: Service) -> None:
     before = monitor.series("nDCG@5", every="day").values
     changed = fill_form(CONFIGURATION).texts | {"repeats": "once", "measures": "nDCG@5 nDCG@3"}
     assert send(site, dict(changed)).status_code == 303
-    again = Monitor(site.store, now=lambda: NOW)
+    again = Monitor(site.store, clock=lambda: NOW)
     assert len(again.series("nDCG@5", every="day")) == 0
     again.evaluate()
     assert again.measures == ("nDCG@5", "nDCG@3")
@@ -207,7 +209,7 @@ def test_values_are_made_anew(site: Service) -> None:
     ("changed", "expected"),
     [
         ({}, {}),
-        ({"grace": "3h"}, {"grace": 3 * HOUR}),
+        ({"grace": "3h"}, {"grace": timedelta(hours=3)}),
         ({"baseline": "none"}, {"baseline": None}),
         ({"baseline": "training"}, {"baseline": BaselineChoice(environment="training")}),
     ],
@@ -291,7 +293,7 @@ def test_who_changes_it_is_told_what_is_lost_with_events_that_were_deleted(site:
     log_story(site.store)
     monitor = open_monitor(site.store)
     assert "were deleted" not in get(site, PATH)
-    monitor.delete_before(NOW // DAY * DAY - 5 * DAY)
+    monitor.delete_before(to_datetime(NOW // DAY * DAY - 5 * DAY))
     assert "Events before 16 Nov 2026 were deleted" in check_page(get(site, PATH)).text
 
 

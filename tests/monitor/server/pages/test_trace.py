@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import math
 import re
+from datetime import timedelta
 from urllib.parse import urlencode
 
 import pytest
 from rankscope.monitor.ask.trace import Span
-from rankscope.monitor.events.limits import DAY, HOUR
+from rankscope.monitor.ask.versions import list_versions
+from rankscope.monitor.events.limits import HOUR
+from rankscope.monitor.events.times import to_datetime
 from rankscope.monitor.server.pages.render import read_moment, write_field
 from rankscope.monitor.server.pages.trace import suggest_before, view_trace
 
@@ -117,11 +120,11 @@ def test_a_span_that_ends_before_it_begins_is_refused(site: Service) -> None:
     open_monitor(site.store)
     asked = {"after_since": "2026-11-20T00:00", "after_until": "2026-11-19T00:00"}
     page = get(site, f"/trace?{urlencode(asked)}")
-    assert "begins before it is over" in check_page(page).text
+    assert "must start before it ends" in check_page(page).text
 
 
 def test_a_field_of_a_time_is_read_as_it_is_written() -> None:
-    for time in (0, HOUR, NOW, 1_500_000):
+    for time in map(to_datetime, (0, HOUR, NOW, 1_500_000)):
         assert read_moment(write_field(time)) == time
 
 
@@ -140,14 +143,15 @@ def test_texts_of_events_are_only_texts(site: Service, text: str) -> None:
 
 def test_the_week_before_a_span_is_held_against_it(site: Service) -> None:
     log_story(site.store)
-    versions = open_monitor(site.store).versions()
-    first = versions[1].first
-    assert suggest_before(Span(first, NOW, "m", "4"), versions) == Span(
-        first - 7 * DAY, first, "m", "3"
+    versions = list_versions(open_monitor(site.store).store, "default")
+    now, week = to_datetime(NOW), timedelta(days=7)
+    first = to_datetime(versions[1].first)
+    assert suggest_before(Span(first, now, "m", "4"), versions) == Span(
+        first - week, first, "m", "3"
     )
-    later = first + 2 * DAY
-    assert suggest_before(Span(later, NOW, "m", "4"), versions) == Span(
-        later - 7 * DAY, later, "m", "4"
+    later = first + timedelta(days=2)
+    assert suggest_before(Span(later, now, "m", "4"), versions) == Span(
+        later - week, later, "m", "4"
     )
-    assert suggest_before(Span(later, NOW), versions) == Span(later - 7 * DAY, later)
+    assert suggest_before(Span(later, now), versions) == Span(later - week, later)
     assert suggest_before(Span(), versions) == Span(environment="validation")

@@ -24,10 +24,10 @@ if TYPE_CHECKING:
     from rankscope.monitor.store.store import Store
 
 WAITS = (5 * SECOND, 5 * MINUTE, *(hours * HOUR for hours in (0.5, 2, 5, 10, 14, 20, 24)))
-"""How long to wait after each failure."""
+"""How long to wait after each failed attempt."""
 
 MOST_AGE = 3 * DAY
-"""What is older is given up: it stays to be seen, and the next that is delivered tells of it."""
+"""Older notifications are given up; the next one that is delivered reports them."""
 
 JITTER = 0.2
 AT_ONCE = 20
@@ -37,8 +37,8 @@ ACTOR = "rankscope"
 
 
 @record(frozen=True, slots=True)
-class Outcome:
-    """What became of an attempt.
+class Attempt:
+    """The result of an attempt to deliver a notification.
 
     Args:
         problem: What was wrong; empty if it was delivered.
@@ -96,30 +96,30 @@ class Deliverer:
                 return tried
         return len(due)
 
-    def _call(self, letter: OutboxRow) -> Outcome:
+    def _call(self, letter: OutboxRow) -> Attempt:
         """Post a notification, if it is not too old for that."""
         now = self._now()
         if now - letter.created >= MOST_AGE:
-            return Outcome(letter.problem or "it was not sent in three days")
+            return Attempt(letter.problem or "it was not sent in three days")
         webhook = find_webhook(self._store, letter.project)
         if webhook is None or webhook.disabled is not None:
-            return Outcome("there is no webhook")
+            return Attempt("there is no webhook")
         try:
             reply = call(self._poster, webhook, letter.notification_id, letter.body, now)
         except (PostError, UsageError) as error:
-            return Outcome(error.message)
+            return Attempt(error.message)
         if reply.status in range(200, 300):
-            return Outcome()
+            return Attempt()
         if reply.status == GONE:
             self._disable(letter.project, webhook.url)
-            return Outcome("the webhook is gone", is_gone=True)
-        return Outcome(f"status {reply.status}", reply.retry_after)
+            return Attempt("the webhook is gone", is_gone=True)
+        return Attempt(f"status {reply.status}", reply.retry_after)
 
     def _disable(self, project: str, url: str) -> None:
         audit = AuditEntry(self._now(), ACTOR, "webhook.disable", "it says that it is gone")
         self._store.disable_webhook(project, url, audit)
 
-    def _settle(self, letter: OutboxRow, outcome: Outcome) -> None:
+    def _settle(self, letter: OutboxRow, outcome: Attempt) -> None:
         """Write down what became of an attempt."""
         now = self._now()
         settled = self._conclude(letter, outcome, now)
@@ -129,8 +129,8 @@ class Deliverer:
             summary = tell_lost(letter, lost, now) if lost else None
         self._store.update_notification(settled, summary)
 
-    def _conclude(self, letter: OutboxRow, outcome: Outcome, now: int) -> OutboxRow:
-        """Say how a notification stands after an attempt."""
+    def _conclude(self, letter: OutboxRow, outcome: Attempt, now: int) -> OutboxRow:
+        """Return the status of a notification after an attempt."""
         tried = replace(letter, attempts=letter.attempts + 1, problem=outcome.problem)
         if not outcome.problem:
             return replace(tried, status="delivered", finished=now)
@@ -142,7 +142,7 @@ class Deliverer:
 
 
 def tell_lost(letter: OutboxRow, count: int, now: int) -> tuple[str, str]:
-    """Say that notifications were lost before one that was delivered: its id, and JSON."""
+    """Return the ID and the body of a notification that reports lost ones."""
     said = json.dumps([letter.project, letter.number, letter.channel]).encode()
     name = f"lost_{blake2b(said, digest_size=16).hexdigest()}"
     body = {
@@ -156,7 +156,7 @@ def tell_lost(letter: OutboxRow, count: int, now: int) -> tuple[str, str]:
 
 
 class LogChannel:
-    """Tells the log.
+    """Writes notifications to the log.
 
     Args:
         write: Takes what happened and its fields, such as `Journal.write`, which escapes all that
@@ -166,7 +166,7 @@ class LogChannel:
     def __init__(self, write: Callable[[str, Mapping[str, object]], object]) -> None:
         self._write = write
 
-    def deliver(self, body: str) -> Outcome:
+    def deliver(self, body: str) -> Attempt:
         """Write a notification.
 
         Args:
@@ -179,5 +179,5 @@ class LogChannel:
         try:
             self._write(event, fields)
         except OSError:
-            return Outcome("the log takes nothing")
-        return Outcome()
+            return Attempt("the log takes nothing")
+        return Attempt()

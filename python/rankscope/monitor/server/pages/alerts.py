@@ -6,7 +6,7 @@ import json
 import math
 
 from rankscope.monitor.events.limits import HOUR
-from rankscope.monitor.events.times import format_time
+from rankscope.monitor.events.times import format_time, to_micros
 from rankscope.monitor.server.pages.page import Page, list_states, read_configuration
 from rankscope.monitor.server.pages.render import make_address, make_plain, write_field
 from rankscope.monitor.store.folding import OTHER
@@ -14,16 +14,17 @@ from rankscope.records import record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from datetime import datetime
     from typing import Any
 
     from rankscope.monitor.alerts.detect.state import RuleState
     from rankscope.monitor.alerts.detect.stream import Stream
+    from rankscope.monitor.alerts.management import Notification
     from rankscope.monitor.alerts.notify.alert import Alert, Fallen
     from rankscope.monitor.alerts.rule import Rule
     from rankscope.monitor.definition.configuration import Configuration
     from rankscope.monitor.monitor import Monitor
     from rankscope.monitor.server.http.endpoint import Asked
-    from rankscope.monitor.store.records import OutboxRow
 
 MOST = 100
 MOST_STREAMS = 20
@@ -68,10 +69,10 @@ class AlertsView:
     now: int
     rules: tuple[RuleState, ...]
     alerts: tuple[Alert, ...]
-    letters: tuple[OutboxRow, ...]
+    letters: tuple[Notification, ...]
 
     def to_dict(self) -> dict[str, Any]:
-        """Give what JSON can hold."""
+        """Return the view as dicts and lists, for JSON."""
         return {
             "now": format_time(self.now),
             "rules": [make_plain(one) for one in self.rules],
@@ -85,14 +86,14 @@ def view_alerts(monitor: Monitor) -> AlertsView:
     configuration = read_configuration(monitor)
     return AlertsView(
         configuration=configuration,
-        now=monitor.now(),
+        now=monitor.clock(),
         rules=() if configuration is None else list_states(monitor),
         alerts=monitor.alerts(MOST),
         letters=monitor.notifications(MOST),
     )
 
 
-def read_rule_of(letter: OutboxRow) -> str:
+def read_rule_of(letter: Notification) -> str:
     """Return the name of the rule that a notification is about; empty if it is about none."""
     said = json.loads(letter.body)
     return str(said.get("rule", ""))
@@ -127,7 +128,7 @@ def write_multiple(log_ratio: float) -> str:
     return f"{ratio:,.0f}×" if ratio >= 10 else f"{ratio:.2g}×"
 
 
-def _tell(letter: OutboxRow) -> dict[str, Any]:
+def _tell(letter: Notification) -> dict[str, Any]:
     finished = letter.finished
     return {
         "id": letter.notification_id,
@@ -167,7 +168,7 @@ and by device. At most one false alarm in 1,800 days, on average.'
     )
 
 
-def trace_of(measure: str, stream: Stream | Fallen | None, now: int) -> str:
+def trace_of(measure: str, stream: Stream | Fallen | None, now: int | datetime) -> str:
     """Return the address of a trace of the drop of a stream.
 
     It traces the version of the stream from the beginning of the drop on. The page suggests what to
@@ -176,15 +177,16 @@ def trace_of(measure: str, stream: Stream | Fallen | None, now: int) -> str:
     Args:
         measure: The measure.
         stream: What fell.
-        now: Until when, in microseconds since 1970 in UTC.
+        now: Until when.
     """
     if stream is None or stream.since is None:
         return make_address("/trace", measure=measure)
+    end = now if isinstance(now, int) else to_micros(now)
     return make_address(
         "/trace",
         measure=measure,
-        after_since=write_field(stream.since - stream.since % HOUR),
-        after_until=write_field(now - now % HOUR),
+        after_since=write_field(stream.since.replace(minute=0, second=0, microsecond=0)),
+        after_until=write_field(end - end % HOUR),
         # What is summed as `<other>` cannot be traced by that name.
         after_model=None if stream.model in {"", OTHER} else stream.model,
         after_version=None if stream.version in {"", OTHER} else stream.version,

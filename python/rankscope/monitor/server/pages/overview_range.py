@@ -35,7 +35,7 @@ class Choice:
     """What is asked for.
 
     Args:
-        range: One of `RANGES`; chosen by what there is if left out.
+        range: One of `RANGES` (default: chosen from the data).
         every: How long windows are; if left out, hours up to a week where they have rankings
             enough.
         model: Only this model.

@@ -110,7 +110,7 @@ class Pages:
         return answer
 
     def tell(self, page: Page) -> Callable[[Asked], Awaitable[Response]]:
-        """Give what answers with the twin of a page."""
+        """Return the handler that answers with the twin of a page."""
 
         async def answer(asked: Asked) -> Response:
             return JSONResponse(

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import shutil
 
+from rankscope.monitor.ask.versions import list_versions
 from rankscope.monitor.doctor import CLOCK
 from rankscope.monitor.events.limits import DAY, HOUR
 from rankscope.monitor.events.outcome import OTHER_COUNTERS
-from rankscope.monitor.events.times import format_time
+from rankscope.monitor.events.times import format_time, to_datetime, to_micros
 from rankscope.monitor.server.http.query import Parameter
 from rankscope.monitor.server.pages.charts.lines import Line, Point, draw_lines
 from rankscope.monitor.server.pages.overview import SAID
@@ -142,7 +143,7 @@ class QualityView:
         return found
 
     def to_dict(self) -> dict[str, Any]:
-        """Give what JSON can hold."""
+        """Return the view as dicts and lists, for JSON."""
         return {
             "now": format_time(self.now),
             "since": format_time(self.extent.since),
@@ -164,14 +165,14 @@ def view_quality(monitor: Monitor, choice: Choice) -> QualityView:
     Raises:
         UsageError: There is no such range, or there are too many windows in it.
     """
-    now = monitor.now()
+    now = monitor.clock()
     configuration = read_configuration(monitor)
-    versions = () if configuration is None else monitor.versions()
+    versions = () if configuration is None else list_versions(monitor.store, monitor.project)
     extent = choose_extent(choice, versions, now)
     quality = series = None
     shares: tuple[Share, ...] = ()
     if configuration is not None:
-        since, until = extent.since, extent.until
+        since, until = to_datetime(extent.since), to_datetime(extent.until)
         quality = monitor.quality(since, until)
         series = monitor.series(monitor.measures[0], every=extent.every, since=since, until=until)
         if len(series):
@@ -206,7 +207,9 @@ def _measure_room(monitor: Monitor) -> Room | None:
 
 
 def _draw(series: Series, extent: Extent, name: str, of: str) -> LineChart:
-    counts = zip(series.starts, getattr(series, name), getattr(series, of), strict=True)
+    counts = zip(
+        map(to_micros, series.times), getattr(series, name), getattr(series, of), strict=True
+    )
     points = tuple(Point(start, count / total) for start, count, total in counts if total)
     return draw_lines(
         [Line("", points)],

@@ -72,7 +72,7 @@ class RankingView:
         return max((each.contribution or 0.0 for each in documents), default=0.0)
 
     def to_dict(self) -> dict[str, Any]:
-        """Give what JSON can hold."""
+        """Return the view as dicts and lists, for JSON."""
         return {
             "measures": list(self.measures),
             "ranking": None if self.explained is None else self.explained.to_dict(),
@@ -89,7 +89,7 @@ def view_ranking(monitor: Monitor, ranking_id: str | None, measure: str | None) 
     Args:
         monitor: The monitor of the project.
         ranking_id: The ranking; nothing is explained without one.
-        measure: One of the measures; that which is traced if left out.
+        measure: One of the measures (default: the one with the largest cutoff).
 
     Raises:
         UsageError: There is no such ranking, no such measure, or nothing is measured.

@@ -10,7 +10,7 @@ from rankscope.errors import UsageError
 from rankscope.monitor.alerts.rule import Rule
 from rankscope.monitor.events.limits import HOUR
 from rankscope.monitor.events.rejection import RefusedError
-from rankscope.monitor.events.times import format_time
+from rankscope.monitor.events.times import format_time, to_datetime
 from rankscope.monitor.server.api.schemas import TEXT, form_of, list_of
 from rankscope.monitor.server.http.endpoint import Endpoint
 from rankscope.monitor.server.http.problems import RefusedRequestError
@@ -59,7 +59,7 @@ class RuleView:
     form: RuleForm
 
     def to_dict(self) -> dict[str, Any]:
-        """Give what JSON can hold."""
+        """Return the view as dicts and lists, for JSON."""
         return {
             "now": format_time(self.now),
             "state": make_plain(self.state),
@@ -95,7 +95,7 @@ def view_rule(monitor: Monitor, name: str | None, form: RuleForm | None = None) 
         models=tuple(
             dict.fromkeys(one.model for one in monitor.versions() if one.model not in {"", OTHER})
         ),
-        now=monitor.now(),
+        now=monitor.clock(),
         state=state,
         alerts=tuple(one for one in monitor.alerts(MOST_ALERTS) if one.rule == name),
         form=form,
@@ -128,11 +128,11 @@ class RuleForm:
     wrong: Mapping[str, str]
 
     def __getitem__(self, name: str) -> str:
-        """Give the text of a field."""
+        """Return the text of a field."""
         return self.texts.get(name, "")
 
     def to_dict(self) -> dict[str, Any]:
-        """Give what JSON can hold."""
+        """Return the view as dicts and lists, for JSON."""
         flags = {name: name in self.flags for name in FLAGS}
         return dict(self.texts) | flags | {"slices": list(self.slices), "wrong": dict(self.wrong)}
 
@@ -156,7 +156,7 @@ def fill_form(rule: Rule) -> RuleForm:
 
 
 def new_form(measure: str) -> RuleForm:
-    """Give the form of a rule that has no name yet, with what is left out in a rule."""
+    """Return the form of a new rule, with the defaults of a rule and no name."""
     form = fill_form(Rule(name="new rule", measure=measure))
     return replace(form, texts={**form.texts, "name": ""})
 
@@ -257,7 +257,7 @@ class RuleForms:
             )
 
         def silence(monitor: Monitor, name: str, actor: str) -> None:
-            until = monitor.now() + int(hours) * HOUR if int(hours) else None
+            until = to_datetime(monitor.clock() + int(hours) * HOUR) if int(hours) else None
             monitor.silence(name, until, actor=actor)
 
         return await self._do(asked, silence)
@@ -322,7 +322,7 @@ def _view_rule(monitor: Monitor, asked: Asked) -> RuleView:
 
 
 def explain_rule(view: RuleView) -> dict[str, object]:
-    """Give what the template of a rule needs besides."""
+    """Return what else the template of a rule needs."""
     names = [measure.name for measure in view.configuration.definition.measures]
     return {**WORDS, "measures": [(name, name) for name in names]}
 

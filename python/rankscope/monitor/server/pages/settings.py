@@ -47,7 +47,7 @@ class SettingsView:
     form: SettingsForm
 
     def to_dict(self) -> dict[str, Any]:
-        """Give what JSON can hold."""
+        """Return the view as dicts and lists, for JSON."""
         configuration, deleted = self.configuration, self.deleted_before
         return {
             "now": format_time(self.now),
@@ -70,7 +70,7 @@ def view_settings(monitor: Monitor, form: SettingsForm | None = None) -> Setting
         form = new_form() if configuration is None else fill_form(configuration)
     return SettingsView(
         configuration=configuration,
-        now=monitor.now(),
+        now=monitor.clock(),
         deleted_before=monitor.store.deleted_before(monitor.project),
         form=form,
     )
@@ -123,7 +123,7 @@ class SettingsForm:
     wrong: Mapping[str, str]
 
     def __getitem__(self, name: str) -> str:
-        """Give the text of a field."""
+        """Return the text of a field."""
         return self.texts[name]
 
 
@@ -153,7 +153,7 @@ def fill_form(configuration: Configuration) -> SettingsForm:
 
 
 def new_form() -> SettingsForm:
-    """Give the form of a project that is not configured yet."""
+    """Return the form of a project that is not set up yet."""
     form = fill_form(START)
     return replace(form, texts={**form.texts, "positive": ""})
 
@@ -238,7 +238,7 @@ def _change_baseline(configuration: Configuration, text: str) -> Configuration:
 
 
 def _change_grace(configuration: Configuration, text: str) -> Configuration:
-    return replace(configuration, grace=read_duration(text))
+    return replace(configuration, grace=text)
 
 
 CHANGES: Mapping[str, Callable[[Configuration, str], Configuration]] = {

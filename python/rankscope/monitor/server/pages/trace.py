@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from rankscope.errors import InputError, UsageError
 from rankscope.monitor.ask.trace import Span
+from rankscope.monitor.ask.versions import list_versions
 from rankscope.monitor.events.limits import DAY, HOUR
 from rankscope.monitor.events.rejection import RefusedError
+from rankscope.monitor.events.times import read_span, to_datetime
 from rankscope.monitor.server.http.query import Parameter
 from rankscope.monitor.server.pages.charts.others import draw_waterfall
 from rankscope.monitor.server.pages.page import Page, read_configuration
@@ -139,12 +141,12 @@ class TraceView:
 
     @staticmethod
     def rows(table: Table) -> list[dict[str, Any]]:
-        """Give the first rows of a table."""
+        """Return the first rows of a table."""
         return _list_rows(table)[:MOST_SLICES]
 
     @staticmethod
     def amounts(lines: Sequence[Line]) -> dict[str, float | None]:
-        """Give what rows add, by their place."""
+        """Return the contributions of rows, by their place."""
         return {str(at): line.amount for at, line in enumerate(lines)}
 
     def draw(self, parts: Mapping[str, float | None]) -> Waterfall:
@@ -155,7 +157,7 @@ class TraceView:
         return draw_waterfall(before, after, parts)
 
     def to_dict(self) -> dict[str, Any]:
-        """Give what JSON can hold."""
+        """Return the view as dicts and lists, for JSON."""
         return {
             "measure": self.measure,
             "fields": dict(self.fields),
@@ -190,7 +192,7 @@ def view_trace(monitor: Monitor, asked: Mapping[str, str]) -> TraceView:
         wrong["measure"] = (
             f"Choose {' or '.join(measures)}." if measures else "The project has no nDCG to trace."
         )
-    versions = tuple(one for one in monitor.versions() if not one.folded)
+    versions = tuple(one for one in list_versions(monitor.store, monitor.project) if not one.folded)
     spans = _read_spans(given, wrong, versions) if given else monitor.suggest_spans()
     fields = _write_spans(*spans) if spans else given
     trace = None
@@ -252,7 +254,7 @@ def suggest_before(after: Span, versions: Sequence[Version]) -> Span:
         after: The span.
         versions: The versions in production, in the order in which they were first shown.
     """
-    since, version = after.since, after.version
+    (since, _), version = read_span(after.since, None), after.version
     mine = [one for one in versions if after.model in {None, one.model}]
     if version is not None:
         first = min((one.first for one in mine if one.version == version), default=None)
@@ -262,7 +264,7 @@ def suggest_before(after: Span, versions: Sequence[Version]) -> Span:
             version = older[-1].version if older else None
     if since is None:
         return Span(environment="validation")
-    return Span(since - 7 * DAY, since, after.model, version)
+    return Span(to_datetime(since - 7 * DAY), to_datetime(since), after.model, version)
 
 
 def _write_spans(before: Span, after: Span) -> dict[str, str]:

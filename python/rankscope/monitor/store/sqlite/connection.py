@@ -60,13 +60,7 @@ class CountedConnection(sqlite3.Connection):
 
 
 def connect_sqlite(path: Path, *, writes: bool, busy_seconds: float) -> Engine:
-    """Return an engine that connects to a store.
-
-    Args:
-        path: The file, which must exist.
-        writes: Whether its transactions write; each then takes the lock when it begins.
-        busy_seconds: How long to wait for a lock.
-    """
+    """Return an engine for an existing file; transactions that write lock it as they begin."""
     # The file is never created here, because others could then read it. A connection that reads
     # does not empty the log when it is closed, which would delete the evidence of damage.
     address = f"{path.absolute().as_uri()}?mode={'rw' if writes else 'ro'}"

@@ -92,9 +92,7 @@ def find_open_files(store: Path) -> list[Path]:
 def refuse_network(path: Path, mounts: Path = MOUNTS) -> None:
     """Refuse a path on a network file system, where the system lists its mounts.
 
-    Args:
-        path: The path.
-        mounts: The list of mounts, in the format of Linux.
+    `mounts` is the list of mounts, in the format of Linux.
 
     Raises:
         FileError: It is on a network file system.
@@ -130,9 +128,6 @@ MAGIC = b"SQLite format 3\0"
 
 def check_place(path: str) -> None:
     """Refuse a path that cannot be that of a store, before anything is opened or made beside it.
-
-    Args:
-        path: The path; the file may not exist yet.
 
     Raises:
         FileError: No file can have this path, or it is that of something else than a store.

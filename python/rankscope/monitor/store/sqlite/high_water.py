@@ -59,7 +59,8 @@ class Mark:
         return self.seq > other.seq or self.commit > other.commit
 
     def __str__(self) -> str:
-        return f"{self.seq} events" if self.seq else f"{self.commit} transactions"
+        count, noun = (self.seq, "event") if self.seq else (self.commit, "transaction")
+        return f"{count} {noun}{'s' if count != 1 else ''}"
 
 
 class HighWater:

@@ -54,10 +54,6 @@ def inspect_store(path: Path, busy_seconds: float) -> tuple[Mark, int] | None:
     This ends within `OPENING_SECONDS` and the time to read the file once from a slow disk: damage
     can make SQLite read the same pages again and again.
 
-    Args:
-        path: The file.
-        busy_seconds: How long to wait for a lock that another process holds.
-
     Returns:
         The last event and transaction, and the version of the tables; `None` for an empty file, or
         a database without tables: all of a new store may be in a log that is missing.

@@ -28,16 +28,7 @@ UNCLEAN = "unclean"
 
 
 def upgrade(connection: Connection, stored: Mark, version: int, secret_file: SecretFile) -> Mark:
-    """Upgrade the tables of an earlier version, within a transaction.
-
-    Args:
-        connection: A connection that writes.
-        stored: The last event and transaction.
-        version: The version of the tables.
-        secret_file: Stores the secrets of webhooks.
-
-    Returns:
-        The last event, and the number of this transaction.
+    """Upgrade the tables of an earlier version, and return the number of this transaction.
 
     Raises:
         FileError: The store or the file of secrets cannot be written.
@@ -55,11 +46,8 @@ def upgrade(connection: Connection, stored: Mark, version: int, secret_file: Sec
 def clean(connection: Connection, path: Path) -> None:
     """Overwrite the pages that `upgrade` has freed, so that no secret is left in them or the log.
 
-    Where a reader holds the log, this is repeated when the store is opened next.
-
-    Args:
-        connection: A connection that writes, outside of a transaction.
-        path: The store.
+    The connection must be outside of a transaction. Where a reader holds the log, this is repeated
+    when the store is opened next.
 
     Raises:
         FileError: The disk has no room for a second copy of the store.

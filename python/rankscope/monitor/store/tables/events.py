@@ -76,14 +76,7 @@ def store_events(
     batch: Sequence[PreparedEvent],
     rejected: Mapping[str, int],
 ) -> list[Outcome]:
-    """Store the new events of a batch, and count all of them.
-
-    Args:
-        transaction: The transaction.
-        project: The name of the project.
-        batch: The events.
-        rejected: How many events were rejected before they came here, by code.
-    """
+    """Store the new events of a batch, and count all of them and those rejected before, by code."""
     project_id = transaction.project(project)
     connection = transaction.connection
     event_ids = [prepared.event.event_id for prepared in batch]

@@ -74,14 +74,7 @@ def find_labels(connection: Connection, project: str, ranking_id: str) -> list[L
 
 
 def find_changes(connection: Connection, project: str, after: int, length: int = 1) -> Changes:
-    """Find the times that have new rankings or labels.
-
-    Args:
-        connection: A connection.
-        project: The name of the project.
-        after: The number of an event; all later events are new.
-        length: The length of windows in microseconds; the starts of windows are returned.
-    """
+    """Find the starts of the windows of a length that have rankings or labels after an event."""
     import numpy as np  # noqa: PLC0415 - loads with the first array
 
     start = floor_time(rankings.c.time, length)

@@ -49,10 +49,7 @@ def fetch_rows(result: CursorResult[Any], size: int = -1) -> list[tuple[Any, ...
 def insert_rows(connection: Connection, table: Table, rows: Sequence[tuple[object, ...]]) -> None:
     """Insert rows without SQLAlchemy's processing of values, which would take most of the time.
 
-    Args:
-        connection: A connection that writes.
-        table: The table.
-        rows: The values of all columns, in their order, as the driver takes them.
+    Rows have the values of all columns, in their order, as the driver takes them.
     """
     if not rows:
         return

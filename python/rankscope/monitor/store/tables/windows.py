@@ -172,15 +172,8 @@ def read_newest_cells(
 ) -> list[CellRow]:
     """Read the newest final window of each model and version in production, in one statement.
 
-    A window is final if none of its rankings may still get labels.
-
-    Args:
-        connection: A connection.
-        project: The name of the project.
-        digest: The digest of the configuration.
-        since: The earliest start of a window, in microseconds since 1970.
-        length: The length of the windows.
-        slice: The slice, as JSON.
+    A window is final if none of its rankings may still get labels. See `read_cells` for the
+    parameters.
     """
     table = schema.cells
     who = (table.c.model, table.c.version)

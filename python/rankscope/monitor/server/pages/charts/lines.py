@@ -301,5 +301,5 @@ def _join(places: Iterable[tuple[float, float]]) -> str:
 
 
 def _flip(axis: Axis, value: float) -> float:
-    """Give how far a value lies from above."""
+    """Return how far a value is from the top, from 0 to 100."""
     return round(100 - axis.place(value), 2)
