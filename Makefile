@@ -1,4 +1,4 @@
-# Every command of the house. `make help` lists them; .ci/run calls the same ones.
+# All commands for development. `make help` lists them, and .ci/run calls them.
 
 PYTHON ?= python3
 VENV := $(CURDIR)/.venv
@@ -28,7 +28,7 @@ ASAN_OPTIONS := detect_leaks=0,allocator_may_return_null=1,quarantine_size_mb=32
 # it has to see before other modules bring theirs.
 ASAN_RUNTIME = $(shell gcc -print-file-name=libasan.so) $(shell gcc -print-file-name=libstdc++.so.6)
 
-# An environment of the caller must not decide what is built or tested here.
+# The environment of the caller must not affect what is built or tested here.
 unexport VIRTUAL_ENV CONDA_PREFIX PYTHONHOME PYTHONPATH
 export PYO3_PYTHON := $(BIN)/python
 
@@ -43,7 +43,7 @@ help: ## List the targets
 		| awk -F '\t' '{ printf "make %-14s %s\n", $$1, $$2 }'
 
 .PHONY: demo
-demo: $(VENV)/.built ## Build, play the story of a release in production, and tell why quality fell
+demo: $(VENV)/.built ## Build, simulate a bad release, detect it, and trace the cause
 	$(BIN)/rankscope demo --once
 
 .PHONY: develop
@@ -73,17 +73,17 @@ test-thorough: develop $(SANITIZED) ## Run ten times as many generated cases, th
 		$(BIN)/python -m pytest -p no:cacheprovider $(BINDING)
 
 .PHONY: audit
-audit: develop $(VENV)/.audit ## Check licences and sources of crates, and advisories about all dependencies
+audit: develop $(VENV)/.audit ## Check licenses and sources of crates, and advisories about all dependencies
 	$(BIN)/python .ci/audit.py $(AUDIT)
 
 .PHONY: format
-format: develop ## Rewrite the sources in the house format
+format: develop ## Format the sources
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 	cargo fmt
 
 .PHONY: lint
-lint: develop ## Check format, style, layers and the stub of the extension
+lint: develop ## Check format, style, import contracts and the stub of the extension
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	cargo fmt --check
@@ -93,47 +93,47 @@ lint: develop ## Check format, style, layers and the stub of the extension
 	$(BIN)/stubtest --allowlist tests/house/stubtest.txt rankscope._core
 
 .PHONY: types
-types: develop $(VENV)/.docs ## Check the types, strictly
+types: develop $(VENV)/.docs ## Run mypy in strict mode
 	$(BIN)/mypy
 
 .PHONY: docs
-docs: develop $(VENV)/.docs ## Build the documentation into site/, strictly
+docs: develop $(VENV)/.docs ## Build the documentation into site/; warnings are errors
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 
 .PHONY: bench
-bench: develop ## Measure ours and the peers side by side, and write a dated record
+bench: develop ## Run the benchmark against other tools, and write a record
 	$(BIN)/python -m dev.benchmarks
 
 .PHONY: bench-small
-bench-small: develop ## Run the benchmark at a hundredth of its size, as a test that it works
+bench-small: develop ## Run the benchmark at a hundredth of its size, to check that it works
 	$(BIN)/python -m dev.benchmarks --small
 
 .PHONY: simulate
-simulate: develop ## Count false alarms and delays of alerts on simulated quarters, and write a dated record
+simulate: develop ## Count false alarms and detection times in 300 simulated quarters, and write a record
 	$(BIN)/python -m dev.simulate
 
 .PHONY: simulate-short
-simulate-short: develop ## The same with few quarters, as a test that the promise is kept
+simulate-short: develop ## Check the bound on false alarms in 20 simulated quarters
 	$(BIN)/python -m dev.simulate --short
 
 .PHONY: load
-load: develop ## Send rankings for ten minutes, verify every value, and write a dated record
+load: develop ## Load a service for ten minutes, verify every value, and write a record
 	$(BIN)/python -m dev.load
 
 .PHONY: load-short
-load-short: develop ## The same for 20 seconds, as a test that every value is right
+load-short: develop ## Load a service for 20 seconds, and verify every value
 	$(BIN)/python -m dev.load --short
 
 .PHONY: load-attacks
-load-attacks: develop ## Measure how long a request takes while others attack the service
+load-attacks: develop ## Measure response times while the service is under attack
 	$(BIN)/python -m dev.load.attacks
 
 .PHONY: parity
-parity: develop ## Ask other libraries again, and keep what they say (PEERS="lightgbm ranx": those)
+parity: develop ## Run other libraries and keep their numbers (PEERS="lightgbm ranx" for some of them)
 	$(BIN)/python -m dev.parity $(PEERS)
 
 .PHONY: fuzz
-fuzz: ## Fuzz each target for FUZZ_SECONDS (60) seconds
+fuzz: ## Fuzz each parser for FUZZ_SECONDS seconds (default: 60)
 	@cargo +nightly fuzz --version || { \
 		echo "Expected a nightly toolchain with cargo-fuzz."; \
 		echo "Hint: rustup toolchain install nightly && cargo install cargo-fuzz"; \
@@ -148,13 +148,13 @@ wheel: $(VENV)/.maturin ## Build the wheel and the source distribution into dist
 	$(MATURIN) build --release --sdist --out dist
 
 .PHONY: clean
-clean: ## Remove everything that the other targets made
+clean: ## Remove everything that other targets created
 	rm -rf $(VENV) build dist site target fuzz/target dev/benchmarks/work dev/parity/work
 	rm -rf .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache
 	rm -f rankscope-demo.html python/rankscope/_core*.so python/rankscope/_core*.pyd
 	find python tests dev docs -type d -name __pycache__ -prune -exec rm -rf {} +
 
-# Stamps: each step is done again only when what it was made from has changed.
+# Stamps: a step runs again only if one of its inputs has changed.
 
 $(VENV)/.created:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \

@@ -56,7 +56,7 @@ def main() -> None:
 def measure(path: Path, versions: int, hours: int, repeat: int) -> Iterator[float]:
     """Fill a store, and yield the seconds of its evaluation, and the median of each path."""
     with SQLiteStore(path) as store:
-        monitor = Monitor(store, PROJECT, now=lambda: NOW)
+        monitor = Monitor(store, PROJECT, clock=lambda: NOW)
         monitor.configure(CONFIGURATION)
         events = list(_make_events(versions, hours))
         for at in range(0, len(events), BATCH):

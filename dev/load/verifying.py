@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from rankscope import Rankings
 from rankscope.monitor.events.limits import HOUR
+from rankscope.monitor.events.times import to_micros
 from rankscope.monitor.monitor import Monitor
 
 from dev.load.configuration import MEASURES, PROJECT
@@ -55,7 +56,7 @@ def verify(path: Path, batches: int) -> tuple[int, list[str]]:
             hours = expected.values(where)
             for at, measure in enumerate(MEASURES):
                 series = monitor.series(measure.name, every="hour", slice=where)
-                said = dict(zip(series.starts, series.values, strict=True))
+                said = dict(zip(map(to_micros, series.times), series.values, strict=True))
                 plain = {hour: values[at] for hour, values in hours.items()}
                 compared += len(plain)
                 wrong += [

@@ -14,9 +14,12 @@ from inspect import getsource
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
+from rankscope._core import POLICY, SHARES
 from rankscope.cli.commands import COMMANDS
 from rankscope.cli.parser import Parser, describe_argument
 from rankscope.data.diagnostics import SENTENCES
+from rankscope.file import FORMATS
+from rankscope.measures import objects
 from rankscope.measures.compat import translations
 from rankscope.monitor.events.event import Item, Label, Ranking
 from rankscope.monitor.events.names import ITEM_NAMES, LABEL_NAMES, RANKING_NAMES
@@ -67,6 +70,23 @@ def write_diagnostics() -> str:
         f"| `{code}` | {FIELD.sub(shown_field, sentence)} |" for code, sentence in SENTENCES.items()
     ]
     return "\n".join(["| code | message |", "| --- | --- |", *lines])
+
+
+def write_measures() -> str:
+    """Return the list of the objects of all measures."""
+    *names, last = sorted(objects.__all__, key=str.lower)
+    return f"{', '.join(f'`{name}`' for name in names)} and `{last}`."
+
+
+def write_words(field: str) -> str:
+    """Return the table of the values that a field of the policy can have."""
+    lines = [
+        f"| `{word}(0.1)` | {meaning} |" if word in SHARES else f"| `{word}` | {meaning} |"
+        for word, meaning in POLICY[field].items()
+    ]
+    default = "This is the default for runs." if field == "ties" else "This is the default."
+    lines[0] = f"{lines[0].removesuffix(' |')} {default} |"
+    return "\n".join(["| value | meaning |", "| --- | --- |", *lines])
 
 
 def shown_field(field: re.Match[str]) -> str:
@@ -154,23 +174,38 @@ def write_options(command: str) -> str:
     return "\n".join(["| option | meaning |", "| --- | --- |", *lines])
 
 
+def write_formats() -> str:
+    """Return the table of the formats of files."""
+    lines = []
+    for row in sorted(FORMATS.values(), key=lambda row: not row.endings):
+        if row.has_tables:
+            endings = ", ".join(f"`{ending}`" for ending in row.endings) or "anything else"
+            lines.append(f"| {endings} | {row.description} |")
+    return "\n".join(["| extension | format |", "| --- | --- |", *lines])
+
+
 def write_table(what: str, which: str) -> str:
     """Return the table that a comment names."""
+    plain = {
+        "routes": write_routes,
+        "defects": write_defects,
+        "diagnostics": write_diagnostics,
+        "measures": write_measures,
+        "formats": write_formats,
+    }
     match what, which:
+        case name, "" if name in plain:
+            return plain[name]()
         case "names", "trec_eval" | "ir_measures" | "ranx" | "sklearn":
             return write_names(which)
         case "divergences", tool:
             return write_divergences(tool)
         case "options", command:
             return write_options(command)
-        case "routes", "":
-            return write_routes()
         case "fields", event:
             return write_fields(event)
-        case "defects", "":
-            return write_defects()
-        case "diagnostics", "":
-            return write_diagnostics()
+        case "policy", field:
+            return write_words(field)
     message = f"expected a table that the package has, found {what} {which}"
     raise ValueError(message)
 

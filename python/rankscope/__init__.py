@@ -52,39 +52,10 @@ from rankscope.errors import UsageError as UsageError
 from rankscope.explain import Explanation as Explanation
 from rankscope.explain import RelevanceExplanation as RelevanceExplanation
 from rankscope.file import File as File
-from rankscope.measures import AP as AP
-from rankscope.measures import CG as CG
-from rankscope.measures import DCG as DCG
-from rankscope.measures import ERR as ERR
-from rankscope.measures import GMAP as GMAP
-from rankscope.measures import IDCG as IDCG
-from rankscope.measures import RBP as RBP
-from rankscope.measures import RR as RR
-from rankscope.measures import Bpref as Bpref
-from rankscope.measures import F as F
-from rankscope.measures import GMBpref as GMBpref
-from rankscope.measures import IPrec as IPrec
-from rankscope.measures import Judged as Judged
 from rankscope.measures import Measure as Measure
-from rankscope.measures import NumQ as NumQ
-from rankscope.measures import NumRel as NumRel
-from rankscope.measures import NumRelRet as NumRelRet
-from rankscope.measures import NumRet as NumRet
-from rankscope.measures import OrderingLoss as OrderingLoss
-from rankscope.measures import P as P
-from rankscope.measures import R as R
-from rankscope.measures import RBPResidual as RBPResidual
-from rankscope.measures import RetrievalLoss as RetrievalLoss
-from rankscope.measures import Rprec as Rprec
-from rankscope.measures import SetAP as SetAP
-from rankscope.measures import SetF as SetF
-from rankscope.measures import SetP as SetP
-from rankscope.measures import SetR as SetR
-from rankscope.measures import Success as Success
-from rankscope.measures import TruncationLoss as TruncationLoss
-from rankscope.measures import infAP as infAP
-from rankscope.measures import nDCG as nDCG
+from rankscope.measures import objects as _measures
 from rankscope.measures import parse as parse
+from rankscope.measures.objects import *  # noqa: F403 - the measures
 from rankscope.report import Report as Report
 from rankscope.results import Bounds as Bounds
 from rankscope.results import Counts as Counts
@@ -96,64 +67,35 @@ from rankscope.results import Table as Table
 from rankscope.results import TieAudit as TieAudit
 
 __all__ = [
-    "AP",
-    "CG",
-    "DCG",
-    "ERR",
-    "GMAP",
-    "IDCG",
-    "RBP",
-    "RR",
     "Bounds",
-    "Bpref",
     "Counts",
     "Diagnostic",
     "DuplicateError",
     "EmptyError",
     "Evaluation",
     "Explanation",
-    "F",
     "File",
     "FileError",
     "FormatError",
-    "GMBpref",
-    "IPrec",
     "InputError",
     "Interval",
-    "Judged",
     "Letor",
     "LimitError",
     "Losses",
     "Measure",
     "MeasureError",
-    "NumQ",
-    "NumRel",
-    "NumRelRet",
-    "NumRet",
-    "OrderingLoss",
     "OutOfMemoryError",
-    "P",
     "Policy",
     "PolicyError",
     "Qrels",
-    "R",
-    "RBPResidual",
     "Rankings",
     "RankscopeError",
     "Regrets",
     "RelevanceExplanation",
     "Report",
-    "RetrievalLoss",
-    "Rprec",
     "RunDifference",
-    "SetAP",
-    "SetF",
-    "SetP",
-    "SetR",
-    "Success",
     "Table",
     "TieAudit",
-    "TruncationLoss",
     "UsageError",
     "__version__",
     "attribute",
@@ -167,8 +109,6 @@ __all__ = [
     "evaluate_table",
     "explain",
     "idcg",
-    "infAP",
-    "nDCG",
     "ndcg",
     "ndcg_score",
     "parse",
@@ -180,3 +120,4 @@ __all__ = [
     "report_table",
     "tabulate_discounts",
 ]
+__all__ += _measures.__all__

@@ -8,7 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 __all__ = [
+    "EMPTY_VALUES",
     "KERNELS",
+    "POLICY",
+    "SHARES",
     "Column",
     "Evaluation",
     "Judgments",
@@ -39,6 +42,12 @@ __all__ = [
 
 __version__: str
 KERNELS: tuple[str, ...]
+# By field of the policy, the sentence that each word means; the default word comes first.
+POLICY: Mapping[str, Mapping[str, str]]
+# The values of undefined queries by the words of `empty` that have one.
+EMPTY_VALUES: Mapping[str, float]
+# The words of `aggregate` that need a share of the queries.
+SHARES: tuple[str, ...]
 
 _Source: TypeAlias = str | bytes | PathLike[str] | None
 _Progress: TypeAlias = Callable[[int], None] | None

@@ -28,6 +28,7 @@ class FileFormat:
         noun: What messages call such a file, where it has such bytes.
         has_tables: Whether judgments, runs and tables can be in it.
         has_events: Whether events of the monitor can be in it.
+        description: What the documentation says about it.
     """
 
     name: str
@@ -38,18 +39,44 @@ class FileFormat:
     noun: str = ""
     has_tables: bool = True
     has_events: bool = True
+    description: str = ""
 
 
 FORMATS: dict[str, FileFormat] = {
     row.name: row
     for row in (
-        FileFormat(name="trec", has_events=False),
-        FileFormat(name="csv", endings=(".csv",), reader="delimited:DelimitedFile"),
-        FileFormat(name="tsv", endings=(".tsv",), reader="delimited:DelimitedFile"),
-        FileFormat(name="jsonl", endings=(".jsonl", ".ndjson"), reader="jsonlines:JsonLinesFile"),
-        FileFormat(name="json", endings=(".json",), has_tables=False),
+        FileFormat(
+            name="trec", description="the TREC formats, optionally compressed", has_events=False
+        ),
+        FileFormat(
+            name="csv",
+            description="text with a header line and commas, optionally compressed",
+            endings=(".csv",),
+            reader="delimited:DelimitedFile",
+        ),
+        FileFormat(
+            name="tsv",
+            description="text with a header line and tabs, optionally compressed. Without a "
+            "known column name in its first line, it is read as TREC.",
+            endings=(".tsv",),
+            reader="delimited:DelimitedFile",
+        ),
+        FileFormat(
+            name="jsonl",
+            description="one JSON object per line, optionally compressed",
+            endings=(".jsonl", ".ndjson"),
+            reader="jsonlines:JsonLinesFile",
+        ),
+        FileFormat(
+            name="json",
+            description="one JSON list of objects, or one object, for events only",
+            endings=(".json",),
+            has_tables=False,
+        ),
         FileFormat(
             name="parquet",
+            description="Parquet. A folder, or a pattern such as `logs/*.parquet`, "
+            "is read as one table.",
             endings=(".parquet",),
             reader="columnar:ParquetFile",
             is_text=False,
@@ -58,6 +85,7 @@ FORMATS: dict[str, FileFormat] = {
         ),
         FileFormat(
             name="arrow",
+            description="Arrow, in the file or the stream format",
             endings=(".arrow", ".feather", ".ipc"),
             reader="columnar:ArrowFile",
             is_text=False,
@@ -66,6 +94,8 @@ FORMATS: dict[str, FileFormat] = {
         ),
         FileFormat(
             name="letor",
+            description="SVMlight text with `qid:`. Document IDs are read from comments such as "
+            "`# docid = d1`.",
             endings=(".letor", ".svm", ".svmlight"),
             reader="letor:LetorFile",
             has_events=False,

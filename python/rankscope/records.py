@@ -1,8 +1,8 @@
-"""Frozen records: what `dataclasses.dataclass(frozen=True, slots=True)` gives, made faster.
+"""Frozen records, like `dataclasses.dataclass(frozen=True, slots=True)` but faster to create.
 
-The standard module takes longer to load, and to write the methods of the classes in this package,
-than all else that `import rankscope` does, and a command line feels that. Type checkers see the
-standard decorator.
+Loading the standard module and generating methods for the classes of this package would take longer
+than everything else that `import rankscope` does, which every command would have to wait for. Type
+checkers and editors see the standard decorator, and `inspect.signature` shows the fields.
 """
 
 from __future__ import annotations
@@ -12,28 +12,29 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from dataclasses import dataclass as record
     from dataclasses import replace
+    from inspect import Signature
 else:
 
     def record(
         *, frozen: bool = True, slots: bool = True, kw_only: bool = False
     ) -> Callable[[type], type]:
-        """Make a class a frozen record of its annotated fields.
+        """Turn a class into a frozen record of its annotated fields.
 
-        Values are given by position or by name and cannot be set again; records of one class and
-        equal values are equal and hash alike. `__post_init__` is called on what was made. Methods
-        that the class defines itself stay.
+        Values are passed by position or by name, and can't be set again. Records of one class with
+        equal values are equal and have the same hash. `__post_init__` is called on each new record.
+        Methods that the class defines itself are kept.
 
         Args:
-            frozen: Always true; there for type checkers.
-            slots: Always true; there for type checkers.
-            kw_only: Whether values are given by name only.
+            frozen: Always true; for type checkers.
+            slots: Always true; for type checkers.
+            kw_only: Whether values are passed by name only.
         """
         if not (frozen and slots):
             raise TypeError("a record is frozen, and has slots")
         return lambda cls: _make(cls, kw_only=kw_only)
 
     def replace(made: object, /, **changes: object) -> object:
-        """Make a record like another but for some values."""
+        """Return a copy of a record with other values for some fields."""
         values = dict(zip(made.__match_args__, _values(made), strict=True))
         return type(made)(**values | changes)
 
@@ -65,7 +66,8 @@ def _make(cls: type, *, kw_only: bool) -> type:
         if has_post_init:
             self.__post_init__()  # type: ignore[attr-defined]  # of such classes
 
-    methods = {"__init__": __init__, **METHODS}
+    signature = _SignatureOf(__init__, defaults, kw_only=kw_only)
+    methods = {"__init__": __init__, "__signature__": signature, **METHODS}
     made = type(cls)(
         cls.__name__,
         cls.__bases__,
@@ -73,6 +75,36 @@ def _make(cls: type, *, kw_only: bool) -> type:
     )
     made.__qualname__ = cls.__qualname__
     return made
+
+
+class _SignatureOf:
+    """The signature of a record, which is computed when somebody asks for it."""
+
+    def __init__(
+        self, init: Callable[..., None], defaults: dict[str, object], *, kw_only: bool
+    ) -> None:
+        self._init = init
+        self._defaults = defaults
+        self._kw_only = kw_only
+
+    def __get__(self, made: object, cls: type) -> Signature:
+        if made is not None or cls.__init__ is not self._init:  # type: ignore[misc]  # compared
+            raise AttributeError("__signature__")
+        from inspect import Parameter, Signature  # noqa: PLC0415 - takes long to load
+
+        kind = Parameter.KEYWORD_ONLY if self._kw_only else Parameter.POSITIONAL_OR_KEYWORD
+        annotations: dict[str, object] = cls.__annotations__
+        return Signature(
+            [
+                Parameter(
+                    name,
+                    kind,
+                    default=self._defaults.get(name, Parameter.empty),
+                    annotation=annotations[name],
+                )
+                for name in cls.__match_args__  # type: ignore[attr-defined]  # of records
+            ]
+        )
 
 
 def _values(made: object) -> tuple[object, ...]:

@@ -188,25 +188,23 @@ impl Evaluation {
             if !value.is_nan() || is_left_out(self.is_present[query]) {
                 continue;
             }
-            match policy.empty {
-                Empty::Zero => *value = 0.0,
-                Empty::One => *value = 1.0,
-                Empty::Skip | Empty::Nan => {}
-                Empty::Error => {
-                    let id = &axis.name(query);
-                    return Err(Error::new(
-                        Kind::Policy,
-                        "empty_query",
-                        format!(
-                            "expected relevant documents for every query, as empty=\"error\" says, \
-                             but {} is undefined for query `{}`",
-                            measure.name,
-                            show(id)
-                        ),
-                    )
-                    .hint("say empty=\"zero\" or \"skip\"")
-                    .value(id));
-                }
+            if policy.empty == Empty::Error {
+                let id = &axis.name(query);
+                return Err(Error::new(
+                    Kind::Policy,
+                    "empty_query",
+                    format!(
+                        "expected relevant documents for every query, as empty=\"error\" says, \
+                         but {} is undefined for query `{}`",
+                        measure.name,
+                        show(id)
+                    ),
+                )
+                .hint("say empty=\"zero\" or \"skip\"")
+                .value(id));
+            }
+            if let Some(counted) = policy.empty.value() {
+                *value = counted;
             }
         }
         Ok(())

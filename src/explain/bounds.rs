@@ -32,15 +32,10 @@ pub struct Bounds {
 impl Bounds {
     /// With the value that a policy gives where the measure is undefined.
     fn under(self, empty: Empty) -> Self {
-        let filled = match empty {
-            Empty::Zero => 0.0,
-            Empty::One => 1.0,
-            Empty::Skip => return self,
-            Empty::Nan | Empty::Error => f64::NAN,
-        };
-        if !self.is_optional {
+        if !self.is_optional || empty == Empty::Skip {
             return self;
         }
+        let filled = empty.value().unwrap_or(f64::NAN);
         let (lower, upper) = if filled.is_nan() {
             (filled, filled)
         } else {
@@ -115,10 +110,8 @@ pub fn bounds_of_difference(
             share_documents(&mut lists, [one, other], query);
             let found = bench.bound(&lists, ideal);
             // Where both are undefined, both have the same value.
-            match plan.policy.empty {
-                Empty::One => found.under(Empty::Zero),
-                empty => found.under(empty),
-            }
+            let is_number = plan.policy.empty.value().is_some_and(f64::is_finite);
+            found.under(if is_number { Empty::Zero } else { plan.policy.empty })
         };
         queries.map(of_query).collect::<Vec<_>>()
     });

@@ -11,7 +11,7 @@ mod kernel;
 mod loss;
 mod params;
 mod query;
-mod set;
+mod sets;
 pub mod views;
 
 pub use gains::Gains;
@@ -26,7 +26,7 @@ const FAMILIES: [&[(&str, Make)]; 7] = [
     gain::TABLE,
     loss::TABLE,
     binary::TABLE,
-    set::TABLE,
+    sets::TABLE,
     judged::TABLE,
     cascade::TABLE,
     count::TABLE,

@@ -6,69 +6,32 @@ use pyo3::types::{PyDict, PyString};
 
 use crate::kernels::{Denominator, Discount, Gain, Ideal, Params};
 use crate::memory::{self, Vec};
-use crate::policy::{
-    Aggregate, Duplicates, Empty, Missing, Negative, Policy, ScoreType, Ties, Unjudged, Unretrieved,
-};
+use crate::policy::{Aggregate, Field, Negative, Policy, Unjudged};
 
 pub(super) fn choose<T: Copy>(name: &str, known: &[(&str, T)]) -> PyResult<T> {
     let found = known.iter().find(|(known, _)| *known == name);
     found.map(|&(_, value)| value).ok_or_else(|| PyValueError::new_err(name.to_owned()))
 }
 
-pub(super) fn duplicates(name: &str) -> PyResult<Duplicates> {
-    choose(
-        name,
-        &[("error", Duplicates::Error), ("first", Duplicates::First), ("max", Duplicates::Max)],
-    )
-}
-
-pub(super) fn score_type(name: &str) -> PyResult<ScoreType> {
-    choose(name, &[("float64", ScoreType::Float64), ("float32", ScoreType::Float32)])
-}
-
-pub(super) fn ties(name: &str) -> PyResult<Ties> {
-    let known = [
-        ("doc_id", Ties::DocId),
-        ("doc_id_asc", Ties::DocIdAscending),
-        ("input", Ties::Input),
-        ("best", Ties::Best),
-        ("worst", Ties::Worst),
-        ("average", Ties::Average),
-    ];
-    choose(name, &known)
+/// The value of a field of the policy.
+pub(super) fn field<T: Field>(word: &str) -> PyResult<T> {
+    T::read(word).ok_or_else(|| PyValueError::new_err(word.to_owned()))
 }
 
 pub(super) fn read_policy(fields: &Bound<'_, PyDict>) -> PyResult<Policy> {
-    let field = |name: &str| -> PyResult<String> { require(fields, name)?.extract() };
-    let empties = [
-        ("zero", Empty::Zero),
-        ("one", Empty::One),
-        ("skip", Empty::Skip),
-        ("nan", Empty::Nan),
-        ("error", Empty::Error),
-    ];
-    let missing = [("zero", Missing::Zero), ("skip", Missing::Skip), ("error", Missing::Error)];
-    let negative = [
-        ("nonrelevant", Negative::Nonrelevant),
-        ("gain", Negative::Gain),
-        ("minmax", Negative::MinMax),
-        ("error", Negative::Error),
-    ];
-    let unretrieved = [("count", Unretrieved::Count), ("ignore", Unretrieved::Ignore)];
-    let unjudged = require(fields, "unjudged")?;
+    fn of<T: Field>(fields: &Bound<'_, PyDict>) -> PyResult<T> {
+        field(&require(fields, T::NAME)?.extract::<String>()?)
+    }
     Ok(Policy {
-        ties: ties(&field("ties")?)?,
-        empty: choose(&field("empty")?, &empties)?,
-        missing: choose(&field("missing")?, &missing)?,
-        negative: choose(&field("negative")?, &negative)?,
-        unjudged: match unjudged.extract::<f64>() {
+        ties: of(fields)?,
+        empty: of(fields)?,
+        missing: of(fields)?,
+        negative: of(fields)?,
+        unjudged: match require(fields, Unjudged::NAME)?.extract::<f64>() {
             Ok(gain) => Unjudged::Gain(gain),
-            Err(_) => choose(
-                &unjudged.extract::<String>()?,
-                &[("nonrelevant", Unjudged::Nonrelevant), ("remove", Unjudged::Remove)],
-            )?,
+            Err(_) => of(fields)?,
         },
-        unretrieved: choose(&field("unretrieved")?, &unretrieved)?,
+        unretrieved: of(fields)?,
         missing_gain: require(fields, "missing_gain")?.extract::<Option<f64>>()?.unwrap_or(0.0),
     })
 }
@@ -77,20 +40,12 @@ pub(super) fn require<'py>(fields: &Bound<'py, PyDict>, name: &str) -> PyResult<
     fields.get_item(name)?.ok_or_else(|| PyKeyError::new_err(name.to_owned()))
 }
 
-/// An aggregate by its name and, where it has one, its parameter.
+/// An aggregate by its name and, where it has one, its share of the queries.
 pub(super) fn aggregate(name: &str, share: Option<f64>) -> PyResult<Aggregate> {
-    let share = share.unwrap_or_default();
-    let known = [
-        ("mean", Aggregate::Mean),
-        ("sum", Aggregate::Sum),
-        ("geometric", Aggregate::Geometric),
-        ("harmonic", Aggregate::Harmonic),
-        ("median", Aggregate::Median),
-        ("quantile", Aggregate::Quantile(share)),
-        ("tail_mean", Aggregate::TailMean(share)),
-        ("ratio_of_sums", Aggregate::RatioOfSums),
-    ];
-    choose(name, &known)
+    // Counts are summed, which is no choice of the policy.
+    let found = if name == "sum" { Aggregate::Sum } else { field(name)? };
+    let with_share = share.and_then(|share| found.with_share(share));
+    Ok(with_share.unwrap_or(found))
 }
 
 pub(super) fn read_params(fields: &Bound<'_, PyDict>, policy: &Policy) -> PyResult<Params> {

@@ -34,7 +34,7 @@ impl Judgments {
     ) -> PyResult<Self> {
         guard(|| {
             let input = input(py, source, encoding)?;
-            let duplicates = choices::duplicates(duplicates)?;
+            let duplicates = choices::field(duplicates)?;
             let read = Watch::new(progress)
                 .run(py, |watch| judgments::Judgments::read(&input, duplicates, watch))?;
             Ok(Self(Arc::new(read)))
@@ -103,7 +103,7 @@ impl Judgments {
         guard(|| {
             let threads = std::thread::available_parallelism().map_or(1, NonZero::get);
             let (queries, docs, grades) = (queries.view(py)?, docs.view(py)?, grades.view()?);
-            let duplicates = choices::duplicates(duplicates)?;
+            let duplicates = choices::field(duplicates)?;
             let made = py.detach(|| {
                 judgments::Judgments::from_columns(
                     queries.column(),
@@ -152,7 +152,7 @@ impl Judgments {
         duplicates: &str,
         notes: Notes,
     ) -> PyResult<Self> {
-        let made = builder.finish(choices::duplicates(duplicates)?, notes);
+        let made = builder.finish(choices::field(duplicates)?, notes);
         Ok(Self(Arc::new(made.map_err(|error| to_python(py, &error.file("qrels")))?)))
     }
 }

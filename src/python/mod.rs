@@ -46,8 +46,10 @@ use self::table_stream::TableStream;
 #[pymodule]
 mod _core {
     use pyo3::prelude::*;
+    use pyo3::types::{IntoPyDict, PyDict, PyTuple};
 
     use crate::memory::Vec;
+    use crate::policy::{self, Field};
 
     #[pymodule_export]
     use super::{
@@ -61,8 +63,22 @@ mod _core {
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
         super::refuse_another()?;
         module.add("__version__", env!("CARGO_PKG_VERSION"))?;
+        let py = module.py();
+        let policy = PyDict::new(py);
+        for (field, words) in policy::fields() {
+            policy.set_item(field, words.into_py_dict(py)?)?;
+        }
+        module.add("POLICY", policy)?;
+        let values = policy::Empty::WORDS.iter();
+        let values =
+            values.filter_map(|known| known.value.value().map(|value| (known.word, value)));
+        module.add("EMPTY_VALUES", values.into_py_dict(py)?)?;
+        let shares = policy::Aggregate::WORDS.iter();
+        let shares = shares.filter(|known| known.value.with_share(1.0).is_some());
+        let shares: Vec<_> = shares.map(|known| known.word).collect();
+        module.add("SHARES", PyTuple::new(py, &shares[..])?)?;
         let kernels: Vec<_> = crate::kernels::kernels().map(|(name, _)| name).collect();
-        module.add("KERNELS", pyo3::types::PyTuple::new(module.py(), &kernels[..])?)
+        module.add("KERNELS", PyTuple::new(py, &kernels[..])?)
     }
 }
 

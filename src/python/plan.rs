@@ -46,8 +46,8 @@ impl Plan {
                 measures: measures.collect::<PyResult<_>>()?,
                 cutoffs: cutoffs.into_iter().map(|k| k.unwrap_or(usize::MAX)).collect(),
                 policy,
-                duplicates: choices::duplicates(duplicates)?,
-                score_type: choices::score_type(score_type)?,
+                duplicates: choices::field(duplicates)?,
+                score_type: choices::field(score_type)?,
                 weights,
             })))
         })

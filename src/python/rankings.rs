@@ -45,7 +45,7 @@ impl Rankings {
         duplicates: &str,
     ) -> PyResult<Self> {
         guard(|| {
-            let (ties, duplicates) = (choices::ties(ties)?, choices::duplicates(duplicates)?);
+            let (ties, duplicates) = (choices::field(ties)?, choices::field(duplicates)?);
             let made =
                 py.detach(|| rankings::Rankings::new(&judgments.0, &run.run, ties, duplicates));
             let name = run.name.clone();
@@ -71,11 +71,8 @@ impl Rankings {
     ) -> PyResult<Self> {
         guard(|| {
             let (queries, docs, scores) = (queries.view(py)?, docs.view(py)?, scores.view()?);
-            let chosen = (
-                choices::ties(ties)?,
-                choices::duplicates(duplicates)?,
-                choices::score_type(score_type)?,
-            );
+            let chosen =
+                (choices::field(ties)?, choices::field(duplicates)?, choices::field(score_type)?);
             let made = py.detach(|| {
                 let run = RunColumns {
                     queries: queries.column(),
@@ -100,7 +97,7 @@ impl Rankings {
     ) -> PyResult<Self> {
         guard(|| {
             let table = columns.view(py)?;
-            let (ties, duplicates) = (choices::ties(ties)?, choices::duplicates(duplicates)?);
+            let (ties, duplicates) = (choices::field(ties)?, choices::field(duplicates)?);
             let made = py.detach(|| {
                 rankings::Rankings::from_table(&table.table(), ties, duplicates, threads)
             });
@@ -127,7 +124,7 @@ impl Rankings {
                     Some((read_offsets(py, &offsets)?, copy_of(py, &grades)?))
                 }
             };
-            let ties = choices::ties(ties)?;
+            let ties = choices::field(ties)?;
             let offsets = read_offsets(py, &offsets)?;
             let columns = Columns {
                 names: Names::Numbers(offsets.len() - 1),

@@ -17,6 +17,7 @@ use crate::ids::interner::Ids;
 use crate::ids::vocabulary::Vocabulary;
 use crate::memory::{guard, vec};
 use crate::notes::{Note, Notes};
+use crate::policy::ScoreType;
 use crate::rank::run;
 use crate::text::trec::{List, Row};
 use crate::watch;
@@ -43,7 +44,7 @@ impl Run {
         guard(|| {
             let input = input(py, source, encoding)?;
             let (score_type, duplicates) =
-                (choices::score_type(score_type)?, choices::duplicates(duplicates)?);
+                (choices::field(score_type)?, choices::field(duplicates)?);
             let work =
                 |watch: watch::Watch<'_>| run::Run::read(&input, score_type, duplicates, watch);
             let run = Watch::new(progress).run(py, work)?;
@@ -55,7 +56,7 @@ impl Run {
     #[staticmethod]
     fn from_dict(lists: &Bound<'_, PyAny>, score_type: &str) -> PyResult<Self> {
         guard(|| {
-            let score_type = choices::score_type(score_type)?;
+            let score_type = choices::field(score_type)?;
             let mut notes = Notes::default();
             let mut run = run::Run::default();
             let mut queries = Ids::default();
@@ -72,7 +73,7 @@ impl Run {
     #[staticmethod]
     fn from_rows(rows: &Bound<'_, PyAny>, score_type: &str) -> PyResult<Self> {
         guard(|| {
-            let score_type = choices::score_type(score_type)?;
+            let score_type: ScoreType = choices::field(score_type)?;
             let mut notes = Notes::default();
             let mut run = run::Run::default();
             each_row(rows, "run", &mut notes, Number::Score, |query, doc, score, line, _| {

@@ -43,7 +43,7 @@ impl TableStream {
         threads: usize,
     ) -> PyResult<bool> {
         guard(|| {
-            let chosen = (choices::ties(ties)?, choices::duplicates(duplicates)?);
+            let chosen = (choices::field(ties)?, choices::field(duplicates)?);
             let table = columns.view(py)?;
             let mut stream = self.0.lock().map_err(|_| ended())?;
             let stream = stream.as_mut().ok_or_else(ended)?;

@@ -11,6 +11,7 @@ import pytest
 from pyarrow import parquet
 from rankscope.monitor.ask.explanation import explain_logged
 from rankscope.monitor.ask.trace import Span, trace_spans
+from rankscope.monitor.events.times import to_datetime
 from rankscope.monitor.monitor import Monitor
 from rankscope.monitor.store.sqlite.store import SQLiteStore
 
@@ -165,13 +166,12 @@ def test_a_rule_to_check_has_to_be_there(project: Project) -> None:
 def test_a_trace_is_that_of_the_function(project: Project) -> None:
     words = ["--before", "version=3,2026-09-05..2026-09-10", "--after", "version=4,model=m"]
     done = project.run("trace", *words, "--measure", "nDCG@5", "--as-of", FALLEN)
-    five, ten = 1_788_566_400_000_000, 1_788_998_400_000_000
     with Monitor.open(project.store, writes=False) as monitor:
         expected = trace_spans(
             monitor.store,
             monitor.project,
             monitor.configuration.definition,
-            Span(five, ten, version="3"),
+            Span("2026-09-05T00:00:00Z", "2026-09-10T00:00:00Z", version="3"),
             Span(version="4", model="m"),
             measure="nDCG@5",
             now=1_790_380_800_000_000,
@@ -196,7 +196,9 @@ def test_a_trace_tells_what_documents_cost_by_what_is_known_of_them(
     else:
         write_lines(path, [{"doc_id": "a", "brand": "acme"}, {"doc_id": "b", "brand": "bolt"}])
     said = project.say("trace", "--documents", str(path), "--as-of", FALLEN)
-    with Monitor.open(project.store, writes=False, now=lambda: 1_790_380_800_000_000) as monitor:
+    with Monitor.open(
+        project.store, writes=False, now=lambda: to_datetime(1_790_380_800_000_000)
+    ) as monitor:
         spans = monitor.suggest_spans()
         assert spans is not None
         expected = monitor.trace(*spans, documents=documents)

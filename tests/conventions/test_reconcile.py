@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 import rankscope as rs
 from rankscope import AP, RankscopeError, nDCG
-from rankscope.api.reconciliation.search import Wanted
+from rankscope.api.reconciliation.search import TargetNumber
 from rankscope.conventions import TABLE, Convention, adapt
 from rankscope.conventions.rules import Rules, write
 
@@ -85,7 +85,7 @@ def test_equal_values_are_one_group_and_different_ones_are_not(found: Reconcilia
     ],
 )
 def test_a_number_has_so_many_digits(got: float | str, value: float, half: float) -> None:
-    wanted = Wanted.read(got)
+    wanted = TargetNumber.read(got)
     assert (wanted.value, wanted.half) == (value, half)
     assert wanted.is_near(value + half)
     assert wanted.is_near(value - half)
@@ -101,7 +101,7 @@ def test_what_is_no_number_is_refused(got: object) -> None:
 
 def test_numpy_numbers_are_numbers() -> None:
     numpy = pytest.importorskip("numpy", reason="NumPy is not installed")
-    assert Wanted.read(numpy.float64(0.4863)) == Wanted.read(0.4863)
+    assert TargetNumber.read(numpy.float64(0.4863)) == TargetNumber.read(0.4863)
 
 
 @pytest.mark.parametrize("name", ["trec_eval", "lightgbm", "catboost_exp_position", "rectools"])
@@ -138,7 +138,7 @@ def test_a_single_other_rule_is_found(convention: str, rule: str, setting: str) 
     if not found.matches:
         named = [(each.rule, each.setting) for each in found.deviations if convention in each.names]
         assert (rule, setting) in named
-        assert all(Wanted.read(value).is_near(each.value) for each in found.deviations)
+        assert all(TargetNumber.read(value).is_near(each.value) for each in found.deviations)
     else:
         # Another convention differs from this one in this rule alone.
         assert any(abs(found[name] - value) < 1e-12 for name in found.matches)
@@ -148,7 +148,7 @@ def test_a_number_that_nothing_gives_is_said_to_be_none() -> None:
     found = rs.reconcile(QRELS, RUN, nDCG @ 3, got="0.123456789")
     assert found.matches == ()
     assert found.deviations == ()
-    assert "no convention gives 0.123456789, nor does one with a single other rule" in str(found)
+    assert "no convention matches 0.123456789, even with one setting changed" in str(found)
 
 
 def rules_of(name: str) -> Rules:
@@ -412,7 +412,7 @@ def test_a_number_that_no_convention_gives_is_status_1(files: tuple[str, str]) -
         status, printed, _ = command(
             files[0], "-", "-m", "nDCG@3", "--got", "0.2431", stdin=file.read()
         )
-    assert (status, printed.splitlines()[-1].split(" is ")[0]) == (0, "0.2431")
+    assert (status, printed.splitlines()[-1].split(" matches ")[0]) == (0, "0.2431")
 
 
 @pytest.mark.parametrize(

@@ -37,7 +37,7 @@ class Ways:
         rows = [(query, doc, each) for query, docs in qrels.items() for doc, each in docs.items()]
         lists = [(query, doc, each) for query, docs in run.items() for doc, each in docs.items()]
         assert dict(rs.evaluate(iter(rows), iter(lists), measures, policy=policy)) == found
-        chosen = rs.Policy.parse(policy)
+        chosen = rs.Policy.parse(policy).resolve()
         ranked = rs.Rankings.from_run(qrels, run, ties=chosen.ties)
         assert dict(ranked.evaluate(measures, policy=chosen)) == found
         if is_whole(qrels, run):

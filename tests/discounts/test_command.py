@@ -77,7 +77,7 @@ def test_an_examination_curve_is_one_more_discount(files: str) -> None:
     assert document["weights"]["clicks"] == [1, 0.5]
     assert document["examination"]["2"]["impressions"] == 4
     shown = run(*words, folder=files).stdout.decode()
-    assert "clicks: click-through rate by rank; intervals of 0.95" in shown
+    assert "clicks: click-through rate by rank, with 95% intervals" in shown
     named = [*words, "--rank", "position", "--click", "click", "qrels", "later", "-m", "nDCG@2"]
     document = json.loads(run(*named, "--json", folder=files).stdout)
     assert document["ndcg"]["clicks"]["later"] == 0.5 / 1.5

@@ -48,7 +48,10 @@ def test_runs_that_change_places_are_named() -> None:
     assert exchange.former == pytest.approx((1 / 2 - 1 / math.log2(3)) / (1.5 + 1 / math.log2(3)))
     assert found.tau.to_dict()["log2"]["reciprocal"] == -1
     assert found.tau.to_dict()["log2"]["linear"] == 1
-    assert "reciprocal: first above later, by 0.0909; below it under log2, by 0.0614" in str(found)
+    assert (
+        "reciprocal: first is ahead of later by 0.0909; under log2 it is behind by 0.0614"
+        in str(found)
+    )
 
 
 def test_an_order_that_all_discounts_share_is_written_once() -> None:

@@ -124,9 +124,9 @@ def test_ranks_that_differ_are_named() -> None:
     }
     curve = rs.estimate_examination(many)
     assert curve.differs == (2,)
-    assert "ranks that differ from rank 1: 2\n" in str(curve)
+    assert "ranks that differ significantly from rank 1: 2\n" in str(curve)
     assert rs.estimate_examination(LOG).differs == ()
-    assert "none that these clicks can tell" in str(rs.estimate_examination(LOG))
+    assert "differ significantly from rank 1: none" in str(rs.estimate_examination(LOG))
 
 
 MISTAKES: dict[str, tuple[dict[str, list[object]], str, int | None]] = {

@@ -219,7 +219,7 @@ def test_many_documents_are_printed_by_the_worst() -> None:
     text = str(Rankings.from_run(qrels, {"q": {"d1": 1.0}}).regrets(nDCG))
     assert "and 20 more rows" in text
     ideal = sum(1 / math.log2(rank + 1) for rank in range(1, 31))
-    assert text.endswith(f"nDCG lacks {1 - 1 / ideal:.4f}")
+    assert text.endswith(f"loss of nDCG: {1 - 1 / ideal:.4f}")
 
 
 def test_the_regrets_of_real_runs_add_up() -> None:

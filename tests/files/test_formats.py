@@ -13,6 +13,7 @@ import pyarrow.parquet
 import pytest
 import rankscope as rs
 from rankscope.adapters.files.table import open_batches
+from rankscope.file import FORMATS, tell_format
 
 from tests.inputs.carriers import pack_zstd
 
@@ -57,7 +58,7 @@ WRITERS: dict[str, Callable[[Path], object]] = {
     "t.feather": lambda path: pyarrow.feather.write_feather(pa.table(COLUMNS), path),
     "t.arrow": write_stream,
 }
-TEXTS = [name for name in WRITERS if not name.endswith(("parquet", "feather", "arrow"))]
+TEXTS = [name for name in WRITERS if FORMATS[tell_format(name) or "trec"].is_text]
 
 
 def read(table: TableFile) -> dict[str, list[object]]:

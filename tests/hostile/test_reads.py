@@ -14,6 +14,7 @@ from pathlib import Path
 
 import httpx
 import pytest
+from rankscope.monitor.events.times import to_datetime
 
 pytest.importorskip("sqlalchemy", reason="the store needs SQLAlchemy")
 pytest.importorskip("starlette", reason="the service needs Starlette")
@@ -27,7 +28,8 @@ from rankscope.monitor.ask.trace import Span
 from rankscope.monitor.evaluate.contexts import Contexts
 from rankscope.monitor.evaluate.refresh import read_slicing
 from rankscope.monitor.evaluate.stored_windows import add_cells, unpack_cell
-from rankscope.monitor.evaluate.windows import sum_windows
+from rankscope.monitor.evaluate.values import evaluate_chunks
+from rankscope.monitor.evaluate.windows import Cell, sum_cells
 from rankscope.monitor.events.limits import DAY, HOUR
 from rankscope.monitor.monitor import Monitor
 from rankscope.monitor.server.access.principal import Visitor
@@ -65,7 +67,7 @@ GUARD = 300
 
 def open_monitor(folder: Path, events: list[Event], name: str = "events") -> Monitor:
     """A monitor that has evaluated some events."""
-    monitor = Monitor.open(f"{folder}/{name}.db", PROJECT, now=lambda: NOW, threads=1)
+    monitor = Monitor.open(f"{folder}/{name}.db", PROJECT, now=lambda: to_datetime(NOW), threads=1)
     monitor.configure(MUSIC)
     for at in range(0, len(events), 5000):
         monitor.store.append(PROJECT, events[at : at + 5000])
@@ -76,7 +78,7 @@ def open_monitor(folder: Path, events: list[Event], name: str = "events") -> Mon
 def count_work(monitor: Monitor, read: Callable[[Monitor], object]) -> tuple[int, int]:
     """Count the statements of a read, and the steps that SQLite takes for them."""
     statements, steps = [], itertools.count()
-    engine = monitor.store._engine  # type: ignore[attr-defined]  # one of SQLite
+    engine = monitor.store.engine
 
     def note(*given: Any) -> None:  # noqa: ANN401 - as the event has it
         statements.append(given[2])
@@ -223,23 +225,24 @@ def test_what_is_folded_adds_up_to_the_same_bits(tmp_path: Path) -> None:
         store = monitor.store
         progress = store.progress(PROJECT, MUSIC.digest)
         assert progress is not None
-        unfolded = sum_windows(
-            store.read(PROJECT),
-            Contexts(store, PROJECT),
-            MUSIC.definition,
-            read_slicing(progress.slicing),
-            now=NOW,
-        )
+        unfolded: dict[object, Cell] = {}
+        evaluated = evaluate_chunks(store.read(PROJECT), MUSIC.definition, now=NOW)
+        slicing = read_slicing(progress.slicing)
+        for key, cell in sum_cells(evaluated, Contexts(store, PROJECT), slicing).items():
+            window = key.start, key.slice
+            unfolded[window] = unfolded[window].merge(cell) if window in unfolded else cell
         stored = map(unpack_cell, store.cells(PROJECT, MUSIC.digest))
         found: dict[object, list[StoredCell]] = {}
         for one in stored:
             found.setdefault((one.key.start, one.key.slice), []).append(one)
-        for (start, place), cells in found.items():  # type: ignore[misc]  # keys are pairs
-            assert add_cells(cells)[0] == unfolded.select(slice=place)[start]
+        for window, cells in found.items():
+            assert add_cells(cells)[0] == unfolded[window]
 
 
 def test_a_rule_watches_no_more_streams_than_it_may(tmp_path: Path) -> None:
-    rule = Rule(name="quality", measure="nDCG@3", run_length=100.0, since=START, period="hour")
+    rule = Rule(
+        name="quality", measure="nDCG@3", run_length=100.0, since=to_datetime(START), period="hour"
+    )
     with open_monitor(tmp_path, make_log(900)) as monitor:
         set_rule(monitor.store, PROJECT, MUSIC, rule, now=START, actor="test")
         progress = monitor.store.progress(PROJECT, MUSIC.digest)
@@ -433,7 +436,7 @@ def test_sigterm_ends_the_process_whatever_readers_do(
 def test_the_newest_windows_are_found_by_the_index_of_their_slice(tmp_path: Path) -> None:
     with open_monitor(tmp_path, make_log(50)) as monitor:
         plans: list[str] = []
-        engine = monitor.store._engine  # type: ignore[attr-defined]  # one of SQLite
+        engine = monitor.store.engine
 
         def explain(*given: Any) -> None:  # noqa: ANN401 - as the event has it
             _, cursor, statement, parameters, *_ = given

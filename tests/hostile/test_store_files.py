@@ -23,11 +23,14 @@ from rankscope.monitor.doctor import examine
 from rankscope.monitor.monitor import Monitor
 from rankscope.monitor.store.export import export_parquet
 from rankscope.monitor.store.keys import AuditEntry, Secret
+from rankscope.monitor.store.records import AlertRow, Webhook
 from rankscope.monitor.store.sqlite import high_water
+from rankscope.monitor.store.sqlite.secrets import SecretFile
 from rankscope.monitor.store.sqlite.store import SQLiteStore, open_sqlite_reader
 from rankscope.monitor.store.tables import outbox as outbox_rows
 from rankscope.monitor.store.tables import schema
-from rankscope.monitor.store.tables.rules import AlertRow, save_rule
+from rankscope.monitor.store.tables.rules import save_rule
+from rankscope.testing.store.samples import make_label, make_ranking
 
 from tests.hostile.test_store_integrity import (
     RULE,
@@ -37,7 +40,6 @@ from tests.hostile.test_store_integrity import (
     windows,
     write_old_mark,
 )
-from tests.monitor.store.logs import make_label, make_ranking
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -193,10 +195,12 @@ def test_a_secret_that_is_not_used_any_more_is_removed(tmp_path: Path) -> None:
         remove_webhook(store, "films", now=2, actor="ann")
         assert secrets.read_text().count("whsec_") == 1
         assert other in secrets.read_text()
-        # One whose transaction failed stays until the store is opened again.
         with pytest.raises(ZeroDivisionError):
             store.transact(fail_after_setting).result()
-        assert SECRET in secrets.read_text()
+        assert SECRET not in secrets.read_text()
+    # One whose transaction was not committed is removed when the store is opened again.
+    SecretFile(path).add("unused", Secret(SECRET))
+    assert SECRET in secrets.read_text()
     with SQLiteStore(path) as store:
         assert SECRET not in secrets.read_text()
         assert find_webhook(store, "music").secret.reveal() == other  # type: ignore[union-attr]
@@ -204,7 +208,7 @@ def test_a_secret_that_is_not_used_any_more_is_removed(tmp_path: Path) -> None:
 
 def fail_after_setting(transaction: Transaction) -> None:
     """Set a webhook in a transaction that fails."""
-    webhook = outbox_rows.Webhook(URL, Secret(SECRET), False, 1)
+    webhook = Webhook(URL, Secret(SECRET), False, 1)
     audit = AuditEntry(1, "ann", "webhook.set", "")
     outbox_rows.set_webhook(transaction, "music", webhook, audit)
     raise ZeroDivisionError
@@ -256,7 +260,7 @@ def test_a_missing_secret_keeps_no_other_notification(tmp_path: Path) -> None:
             now=lambda: 10,
         )
         assert deliverer.step() == 2
-        letters = store.query(partial(outbox_rows.list_letters, project="music", limit=9))
+        letters = store.query(partial(outbox_rows.list_notifications, project="music", limit=9))
     became = {letter.channel: (letter.status, letter.problem) for letter in letters}
     assert became["log"] == ("delivered", "")
     status, problem = became["webhook"]
@@ -318,9 +322,9 @@ def test_a_store_of_version_1_is_upgraded_and_has_no_secret_left(
     path = copy_files(path_of(windows), tmp_path / "old")
     make_old(path)
     assert SECRET.encode() in path.read_bytes()
-    with pytest.raises(FileError, match="found version 1") as refused:
+    with pytest.raises(FileError, match="the store has version 1") as refused:
         open_sqlite_reader(path)
-    assert "upgrades it" in refused.value.hint
+    assert "upgrade it" in refused.value.hint
     with Monitor.open(str(path)) as monitor:
         assert SECRET.encode() not in bytes_of(path.parent)
         assert read_windows(monitor) == expected
@@ -396,7 +400,7 @@ def test_a_store_of_zero_bytes_is_named_and_nothing_is_written(
     done = run("monitor", *words[:at], str(path), *more)
     assert done.returncode == 4, done.stderr.decode()
     assert b"Traceback" not in done.stderr
-    assert b"expected a store, found an empty file" in done.stderr
+    assert b"the file is empty, so it is not a store" in done.stderr
     assert b"Hint: " in done.stderr
     assert done.stdout == b""
     assert [file.name for file in tmp_path.iterdir()] == ["events.db"]

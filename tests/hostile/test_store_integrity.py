@@ -14,6 +14,7 @@ from functools import partial
 from pathlib import Path
 
 import pytest
+from rankscope.monitor.events.times import to_datetime
 
 pytest.importorskip("sqlalchemy", reason="the store needs SQLAlchemy")
 
@@ -25,22 +26,16 @@ from rankscope.monitor.doctor import examine, recompute_windows
 from rankscope.monitor.events.limits import DAY, HOUR
 from rankscope.monitor.monitor import Monitor
 from rankscope.monitor.store.keys import AuditEntry, Secret, authenticate, make_key
+from rankscope.monitor.store.records import OpenHour, Progress, RuleRow, Webhook
 from rankscope.monitor.store.sqlite import startup as opening
 from rankscope.monitor.store.sqlite.high_water import HighWater, Mark
 from rankscope.monitor.store.sqlite.lock import InodeLock
 from rankscope.monitor.store.sqlite.store import SQLiteStore, open_sqlite_reader
-from rankscope.monitor.store.tables.outbox import Webhook, set_webhook
-from rankscope.monitor.store.tables.rules import RuleRow, save_rule
-from rankscope.monitor.store.tables.windows import (
-    CELL_COLUMNS,
-    CELLS,
-    HOUR_COLUMNS,
-    OpenHour,
-    Progress,
-    checksum_of,
-)
+from rankscope.monitor.store.tables.outbox import set_webhook
+from rankscope.monitor.store.tables.rules import save_rule
+from rankscope.monitor.store.tables.windows import CELLS, HOURS, checksum_of
+from rankscope.testing.store.samples import make_label, make_ranking
 
-from tests.monitor.store.logs import make_label, make_ranking
 from tests.monitor.test_refreshing import make_events
 
 TYPE_CHECKING = False
@@ -182,7 +177,7 @@ def test_a_key_that_was_revoked_stays_so(filled: Path, tmp_path: Path) -> None:
         crashed = copy_files(filled, tmp_path / "crashed")
     assert authenticate(open_sqlite_reader(crashed).find_key, secret.reveal()) is None
     cut(crashed.with_name("events.db-wal"))
-    with pytest.raises(FileError, match="transactions up to number"):
+    with pytest.raises(FileError, match="1 acknowledged transaction is lost"):
         SQLiteStore(crashed)
 
 
@@ -241,7 +236,7 @@ def test_a_backup_put_beside_its_mark_is_recognized(filled: Path) -> None:
         store.backup(copy)
         store.append("music", [make_ranking(8)])
     shutil.copy(copy, filled)  # the backup without its mark
-    with pytest.raises(FileError, match="1 is lost") as refused:
+    with pytest.raises(FileError, match="1 acknowledged event is lost") as refused:
         SQLiteStore(filled)
     assert "copy.db.high-water" in refused.value.hint
     assert "accept_loss" not in refused.value.hint
@@ -254,7 +249,7 @@ def test_a_log_that_was_left_behind_is_named(filled: Path, tmp_path: Path) -> No
         store.append("music", [make_ranking(8)])
         moved = copy_files(filled, tmp_path / "moved", "", ".high-water")
         for _ in range(2):
-            with pytest.raises(FileError, match="1 is lost") as refused:
+            with pytest.raises(FileError, match="1 acknowledged event is lost") as refused:
                 SQLiteStore(moved)
             assert "put back its log events.db-wal" in refused.value.hint
             assert "accept_loss" not in refused.value.hint
@@ -268,7 +263,9 @@ def test_a_mark_of_another_store_is_named(filled: Path, tmp_path: Path) -> None:
     with SQLiteStore(other) as store:
         store.append("music", [make_ranking(8)])
     shutil.copy(other.with_name("other.db.high-water"), filled.with_name("events.db.high-water"))
-    with pytest.raises(FileError, match="found another one") as refused:
+    with pytest.raises(
+        FileError, match="this is not the store that acknowledged 1 event"
+    ) as refused:
         SQLiteStore(filled)
     assert "accept_loss" not in refused.value.hint
 
@@ -276,7 +273,7 @@ def test_a_mark_of_another_store_is_named(filled: Path, tmp_path: Path) -> None:
 @pytest.fixture
 def windows(tmp_path: Path) -> Iterator[Monitor]:
     """A project with windows of a day and a half."""
-    monitor = Monitor.open(f"{tmp_path}/windows.db", now=lambda: NOW, threads=1)
+    monitor = Monitor.open(f"{tmp_path}/windows.db", now=lambda: to_datetime(NOW), threads=1)
     with monitor:
         monitor.configure(MUSIC)
         monitor.store.append("default", make_events(1))
@@ -300,7 +297,7 @@ def path_of(monitor: Monitor) -> Path:
     return Path(monitor.store.url.removeprefix("sqlite:///"))
 
 
-@pytest.mark.parametrize(("table", "columns"), [("cells", CELL_COLUMNS), ("hours", HOUR_COLUMNS)])
+@pytest.mark.parametrize(("table", "columns"), [("cells", CELLS.names), ("hours", HOURS.names)])
 def test_every_byte_of_windows_that_changes_is_noticed(
     windows: Monitor, table: str, columns: tuple[str, ...]
 ) -> None:
@@ -324,7 +321,7 @@ def test_every_byte_of_windows_that_changes_is_noticed(
                     assert damaged.value.code == "store_damaged"
                     if name not in {"project_id", "digest", "length"}:
                         # Where the row is still found, it is not shown either.
-                        with pytest.raises(FileError, match="a damaged one"):
+                        with pytest.raises(FileError, match="is damaged"):
                             read_windows(windows)
                     tried += 1
                 connection.execute(f"UPDATE {table} SET {name} = ? WHERE rowid = ?", (value, rowid))  # noqa: S608
@@ -359,7 +356,7 @@ def test_a_damaged_window_is_named(windows: Monitor) -> None:
         assert said in damaged.value.message
     found = {one.name: one for one in examine(windows, path_of(windows)) if not one.is_good}
     assert found.keys() >= {"store", "windows"}
-    assert "a damaged one" in found["windows"].told
+    assert "a stored cell is damaged" in found["windows"].told
 
 
 def test_the_doctor_recomputes_windows_from_the_events(windows: Monitor) -> None:
@@ -408,7 +405,7 @@ def test_hours_to_which_events_came_are_left_out(windows: Monitor) -> None:
     done = recompute_windows(windows.store, "default", MUSIC, is_complete=True, threads=1)
     assert done.wrong == ()
     assert done.total in {total, total - 1}
-    windows.delete_before(10 * HOUR)
+    windows.delete_before(to_datetime(10 * HOUR))
     kept = recompute_windows(windows.store, "default", MUSIC, is_complete=True, threads=1)
     assert kept.wrong == ()
     assert kept.total < total
@@ -519,7 +516,7 @@ def ask_to_be_alone(path: Path) -> str:
 @pytest.mark.skipif(sys.platform != "linux", reason="the lock on the inode is of Linux")
 def test_releasing_the_lock_takes_none_from_those_who_read(filled: Path) -> None:
     store = SQLiteStore(filled)
-    with open_sqlite_reader(filled).connect() as reading:
+    with open_sqlite_reader(filled).engine.connect() as reading:
         reading.exec_driver_sql("SELECT * FROM meta").fetchall()
         with pytest.raises(FileError, match="under another name"):
             InodeLock(filled)
@@ -542,7 +539,7 @@ def test_opening_a_store_ends_in_time_whatever_sqlite_does(
     monkeypatch.setattr(opening, "_check_pages", check)
     monkeypatch.setattr(opening, "OPENING_SECONDS", 0.2)
     before = read_all(filled.parent)
-    with pytest.raises(FileError, match="expected to check the store within") as refused:
+    with pytest.raises(FileError, match="could not be checked within") as refused:
         SQLiteStore(filled)
     assert refused.value.code == "store_slow"
     assert refused.value.file == str(filled)

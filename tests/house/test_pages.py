@@ -22,9 +22,10 @@ from pathlib import Path
 
 import pytest
 import rankscope
+from rankscope.measures import objects as measures
 
 from docs.hooks.blocks import Block, read_blocks
-from docs.hooks.tables import EVENTS, write_fields, write_routes
+from docs.hooks.tables import EVENTS, write_fields, write_measures, write_routes
 
 ROOT = Path(__file__).resolve().parents[2]
 HOOKS = ROOT / "docs" / "hooks"
@@ -103,7 +104,10 @@ def test_every_field_of_an_event_is_explained(event: str) -> None:
 
 def test_every_test_that_a_page_names_is_there() -> None:
     named = {name for text in PAGES.values() for name in re.findall(r"`(test_\w+)`", text)}
-    tests = "".join(path.read_text(encoding="utf-8") for path in (ROOT / "tests").rglob("*.py"))
+    # The conformance tests of a store are part of the package.
+    folders = (ROOT / "tests", ROOT / "python" / "rankscope" / "testing")
+    files = [path for folder in folders for path in folder.rglob("*.py")]
+    tests = "".join(path.read_text(encoding="utf-8") for path in files)
     assert named
     assert named - set(re.findall(r"def (test_\w+)", tests)) == set()
 
@@ -116,7 +120,9 @@ def test_the_routes_of_the_service_are_on_its_page() -> None:
 def test_every_public_name_is_on_a_page() -> None:
     text = PAGES["docs/api.md"]
     named = re.findall(r"^::: [\w.]+\.(\w+)$|`(\w+)`", text, flags=re.MULTILINE)
-    public = {name for name in rankscope.__all__ if name in vars(rankscope)}
+    assert "<!-- table: measures -->" in text
+    assert all(f"`{name}`" in write_measures() for name in measures.__all__)
+    public = {name for name in rankscope.__all__ if name in vars(rankscope)} - {*measures.__all__}
     in_the_tree = {name for name in public if name.endswith("Error")}
     assert public - in_the_tree - {name for pair in named for name in pair} == {"__version__"}
 

@@ -10,7 +10,7 @@ import rankscope
 from hypothesis import assume, example, given
 from hypothesis import strategies as st
 from rankscope import Policy
-from rankscope.data.policy import CHOICES
+from rankscope.data.policy import CHOICES, FIELDS
 from rankscope.errors import RankscopeError
 from rankscope.reference import mean
 
@@ -33,7 +33,7 @@ batches = st.lists(
 PLAIN = {
     name: [value for value in values if value not in {"average", "minmax"}]
     for name, values in CHOICES.items()
-    if name != "aggregate"
+    if name in FIELDS and name != "aggregate"
 }
 policies = st.builds(Policy, **{name: st.sampled_from(values) for name, values in PLAIN.items()})
 FIRST = Judged({"a": 1.0, "b": 1.0}, {"a": 1.0})

@@ -119,7 +119,7 @@ def test_a_cutoff_beyond_every_list_fits_the_core() -> None:
         (AP(denominator="cutoff"), "a cutoff with denominator='cutoff'", "@10"),
         (AP(denominator="cutoff") @ 10**20, "up to 2\\*\\*53, found 100000000000000000000", "@10"),
         (nDCG(ideal="slots", discount=[1, 0.5]) @ 3, "for each of 3 ranks, found 2", "@ 2"),
-        (nDCG(ideal="whole", discount=[1, 0.5]) @ 2, "cut nowhere", "leave ideal out"),
+        (nDCG(ideal="whole", discount=[1, 0.5]) @ 2, "has no cutoff", "remove ideal"),
     ],
 )
 def test_what_is_missing_is_asked_for(measure: Measure, expected: str, hint: str) -> None:

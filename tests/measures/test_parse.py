@@ -134,7 +134,7 @@ def test_a_measure_is_returned_as_it_is() -> None:
         ("ndcg@ten", "expected a number after '@', found 'ten'", ""),
         ("nDCG@10@5", "expected a number after '@', found '10@5'", ""),
         ("P_2.5", r"expected k to be a positive integer up to 2\*\*53, found 2.5", "P@10"),
-        ("P_5@10", "k is given twice", ""),
+        ("P_5@10", "k is set twice", ""),
         ("nDCG(k=5)x", "expected '\\(', '@' or the end, found 'x'", ""),
         ("nDCG(", "expected the name of a parameter, found ''", ""),
         ("nDCG(10)", "expected the name of a parameter, found '10\\)'", ""),
@@ -142,11 +142,11 @@ def test_a_measure_is_returned_as_it_is() -> None:
         ("nDCG(k=", "expected a value, found ''", ""),
         ("nDCG(k=5", "expected '\\)', found ''", ""),
         ("nDCG(k=5 gain='exp2')", "expected '\\)', found", ""),
-        ("nDCG(k=5, k=6)", "k is given twice", ""),
+        ("nDCG(k=5, k=6)", "k is set twice", ""),
         ("nDCG(gain=exp2)", "expected a value, found 'exp2'", "put it in quotes: 'exp2'"),
         ("nDCG(gain='exp2)", "expected a value", ""),
-        ("nDCG(gain=<square>)", "a function cannot be read from text", "table"),
-        ("nDCG(gains={0: 0, 0: 1})", "0 is given twice", ""),
+        ("nDCG(gain=<square>)", "functions can't be written as text", "table"),
+        ("nDCG(gains={0: 0, 0: 1})", "0 is set twice", ""),
         ("nDCG(gains={'a': 0})", "expected a grade", ""),
         ("nDCG(gains={0 0})", "expected ':', found", ""),
         ("nDCG(discount=[1 2])", "expected '\\]', found", ""),
@@ -184,9 +184,9 @@ def test_an_unknown_name_says_what_was_meant(text: str, hint: str) -> None:
 
 @pytest.mark.parametrize("text", ["PRECISION", "RECALL"])
 def test_letters_of_any_case_are_refused_where_they_would_be_a_guess(text: str) -> None:
-    with pytest.raises(MeasureError, match=r"may be .* or ") as caught:
+    with pytest.raises(MeasureError, match=r"can mean .* or ") as caught:
         parse(text)
-    assert caught.value.hint == "small and capital letters matter in this name"
+    assert caught.value.hint == "this name is case-sensitive"
 
 
 @pytest.mark.parametrize("value", [None, 10, b"nDCG", ["nDCG"]])

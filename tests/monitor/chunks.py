@@ -6,12 +6,12 @@ from itertools import groupby
 
 import numpy as np
 from rankscope.monitor.events.event import LABEL_KINDS, Label, Ranking
-from rankscope.monitor.store.tables.chunks import Chunk, Context, LabelColumns
+from rankscope.monitor.store.records import Chunk, Context, LabelColumns
 from rankscope.monitor.store.tables.documents import offsets_of, pack, unpack_columns
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from rankscope.monitor.store.tables.documents import Texts
+    from rankscope.monitor.store.records import Texts
 
 
 def texts(values: list[str]) -> Texts:

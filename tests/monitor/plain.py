@@ -14,7 +14,6 @@ from rankscope.records import replace
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from typing import TypeAlias
 
     from rankscope.monitor.definition.definition import Definition
@@ -92,38 +91,25 @@ def measure(
     return dict.fromkeys(found, math.nan) if is_refused else found
 
 
-def slices(
-    rankings: list[Ranking], names: list[str], most: int
-) -> Callable[[Ranking], list[Where]]:
-    """A function from a ranking to its slices, of which there are few."""
-    kept = {}
-    for name in names:
-        counts = Counter(
-            dict(one.attributes)[name] for one in rankings if name in dict(one.attributes)
-        )
-        kept[name] = sorted(counts, key=lambda value: (-counts[value], value))[:most]
-
-    def place(one: Ranking) -> list[Where]:
-        own = dict(one.attributes)
-        pairs = [
-            (name, own[name] if own.get(name) in kept[name] else OTHER[name in own])
-            for name in names
-        ]
-        return [(), *((pair,) for pair in pairs), *combinations(pairs, 2)]
-
-    return place
+def slices(one: Ranking, kept: dict[str, tuple[str, ...]]) -> list[Where]:
+    """The slices of a ranking, where some values of attributes have slices of their own."""
+    own = dict(one.attributes)
+    pairs = [
+        (name, own[name] if own.get(name) in values else OTHER[name in own])
+        for name, values in kept.items()
+    ]
+    return [(), *((pair,) for pair in pairs), *combinations(pairs, 2)]
 
 
 def windows(
     rankings: list[Ranking],
     labels: list[Label],
     rule: Rule,
-    sliced: tuple[list[str], int],
+    kept: dict[str, tuple[str, ...]],
     length: int,
 ) -> dict[Key, tuple[dict[str, int], dict[str, tuple[int, float]]]]:
     """By cell, the counts, and of each column how many values and their sum."""
     definition, now = rule
-    place = slices(rankings, *sliced)
     by_key = defaultdict(list)
     for one in rankings:
         known = grades(one, labels, rule)
@@ -145,7 +131,7 @@ def windows(
             "relevant": relevant,
             "unjudged": known.count(None),
         }
-        for where in place(one):
+        for where in slices(one, kept):
             start = one.time // length * length
             key = Key(start, one.environment, one.model, one.version, where, is_mature)
             by_key[key].append((counts, values))

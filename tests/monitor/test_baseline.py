@@ -9,23 +9,23 @@ import pytest
 
 pytest.importorskip("sqlalchemy", reason="the store needs SQLAlchemy")
 
-from rankscope import EmptyError, Interval, UsageError
+from rankscope import UsageError
+from rankscope.monitor.definition.configuration import BaselineChoice, Configuration
 from rankscope.monitor.definition.definition import define
-from rankscope.monitor.evaluate.baseline import (
-    find_previous,
-    measure_period,
-    measure_previous,
-    measure_set,
-)
+from rankscope.monitor.evaluate.baseline import find_previous
 from rankscope.monitor.events.event import Items, Label, Ranking
 from rankscope.monitor.events.limits import HOUR
+from rankscope.monitor.events.times import to_datetime
+from rankscope.monitor.monitor import Monitor
 from rankscope.monitor.store.sqlite.store import SQLiteStore
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
+    from typing import Any
 
+    from rankscope.monitor.evaluate.baseline import Baseline
     from rankscope.monitor.events.event import Environment
 
 CLICKS = define(measures=["RR@3", "nDCG@3"], positive="click", window=3600)
@@ -73,14 +73,26 @@ def store(tmp_path: Path) -> Iterator[SQLiteStore]:
         yield opened
 
 
+def find(store: SQLiteStore, now: int = NOW, **chosen: Any) -> Baseline | None:  # noqa: ANN401 - as a choice has them
+    """The baseline of the project after an evaluation."""
+    monitor = Monitor(store, "music", clock=lambda: now, threads=1)
+    choice = BaselineChoice(**chosen)
+    monitor.configure(Configuration(definition=CLICKS, baseline=choice))
+    monitor.evaluate()
+    return monitor.baseline()
+
+
 def test_a_set_counts_as_it_is(store: SQLiteStore) -> None:
-    baseline = measure_set(store, "music", CLICKS)
+    baseline = find(store)
+    assert baseline is not None
     assert (baseline.kind, baseline.of, baseline.rankings) == ("set", "validation", 2)
     assert baseline.means["RR@3"].value == (1 / 1 + 1 / 2) / 2
 
 
 def test_a_period_has_its_mature_rankings(store: SQLiteStore) -> None:
-    baseline = measure_period(store, "music", CLICKS, since=HOUR, until=NOW, now=NOW, version="2")
+    span = {"since": to_datetime(HOUR), "until": to_datetime(NOW)}
+    baseline = find(store, kind="period", version="2", **span)
+    assert baseline is not None
     assert baseline.of == "1970-01-01T01:00:00.000000Z to 1970-01-01T10:00:00.000000Z 2"
     mean = baseline.means["RR@3"]
     # What has no relevant document is not in the mean, but among the rankings.
@@ -93,19 +105,12 @@ def test_a_period_has_its_mature_rankings(store: SQLiteStore) -> None:
 
 
 def test_the_order_of_events_does_not_matter(store: SQLiteStore, tmp_path: Path) -> None:
-    interval = Interval(method="bca", resamples=200, seed=3)
-    baselines = [
-        measure_previous(store, "music", CLICKS, model="m", version="3", now=NOW, interval=interval)
-    ]
+    baseline = find(store, kind="version")
     with SQLiteStore(tmp_path / "other.db") as other:
         other.append("music", EVENTS[::-1])
-        baselines.append(
-            measure_previous(
-                other, "music", CLICKS, model="m", version="3", now=NOW, interval=interval
-            )
-        )
-    assert baselines[0] == baselines[1]
-    assert (baselines[0].kind, baselines[0].of) == ("version", "m 2")
+        assert find(other, kind="version") == baseline
+    assert baseline is not None
+    assert (baseline.kind, baseline.of) == ("version", "m 2")
 
 
 @pytest.mark.parametrize(
@@ -117,31 +122,20 @@ def test_the_version_before_is_that_shown_last_before(
     assert find_previous(store.versions("music"), model="m", version=version) == previous
 
 
-def test_rankings_count_from_when_it_is_said(store: SQLiteStore) -> None:
-    baseline = measure_previous(
-        store, "music", CLICKS, model="m", version="3", now=NOW, since=2 * HOUR
-    )
-    assert baseline.means["RR@3"].value == 1 / 3
-
-
 def test_nothing_is_no_baseline(store: SQLiteStore) -> None:
-    tries = [
-        lambda: measure_set(store, "music", CLICKS, environment="training"),
-        lambda: measure_set(store, "music", CLICKS, model="other"),
-        lambda: measure_period(store, "music", CLICKS, since=0, until=HOUR, now=HOUR - 1),
-        lambda: measure_previous(store, "music", CLICKS, model="m", version="1", now=NOW),
-        lambda: measure_previous(
-            store, "music", CLICKS, model="m", version="3", now=NOW, since=NOW
-        ),
-    ]
-    for measure in tries:
-        with pytest.raises(EmptyError) as refused:
-            measure()
-        assert refused.value.code == "no_baseline"
+    assert find(store, environment="training") is None
+    assert find(store, model="other") is None
+    span = {"since": to_datetime(0), "until": to_datetime(HOUR)}
+    assert find(store, kind="period", **span) is not None
+    # Its attribution windows are open.
+    assert find(store, kind="period", now=HOUR - 1, **span) is None
+    # There is none before the only version.
+    assert find(store, kind="version", model="other") is None
 
 
 def test_values_of_another_definition_are_not_held_against_it(store: SQLiteStore) -> None:
-    baseline = measure_set(store, "music", CLICKS)
+    baseline = find(store)
+    assert baseline is not None
     alone = define(measures="RR@3", positive="click", window=3600)
     assert baseline.find("RR@3", alone) == baseline.means["RR@3"]
     other = define(measures="RR@3", positive="click", window=7200)

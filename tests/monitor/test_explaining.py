@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from rankscope.monitor.events.times import to_datetime
 
 pytest.importorskip("sqlalchemy", reason="the store needs SQLAlchemy")
 
@@ -226,7 +227,7 @@ def test_the_search_of_the_story_is_explained(explained: LoggedExplanation) -> N
 
 def test_what_is_provisional_says_until_when() -> None:
     found = explain_ranking(STORY, TOLD[:2], VALUES, rs.nDCG @ 5, HOUR - 1)
-    assert (found.is_final, found.pending, found.closes) == (False, 3, HOUR)
+    assert (found.is_final, found.pending, found.closes) == (False, 3, to_datetime(HOUR))
     assert [each.source for each in found.documents].count("pending") == 3
     assert "provisional: labels count until 1970-01-01T01:00:00.000000Z, and 3 of 5" in " ".join(
         str(found).split()

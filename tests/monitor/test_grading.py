@@ -6,10 +6,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from rankscope import UsageError
 from rankscope.monitor.definition.definition import define
 from rankscope.monitor.evaluate.grades import Graded, grade_chunk
-from rankscope.monitor.evaluate.stored_windows import MaturityCurve, count_ages
 from rankscope.monitor.events.event import Items, Label, Ranking
 from rankscope.monitor.events.limits import HOUR
 
@@ -123,23 +121,3 @@ def test_each_ranking_has_its_own_documents() -> None:
     graded = grade_chunk(make_chunk(shown, *labels)[0], define(**RULE), HOUR)
     assert graded.relevance.tolist() == [0, 1, 0, 5, 0]
     assert graded.is_labelled.tolist() == [False, True, True]
-
-
-def test_the_curve_of_maturity_counts_labels_of_mature_rankings() -> None:
-    shown = [Ranking(id_, id_, time, SHOWN.items) for id_, time in (("r", 0), ("s", 5 * HOUR))]
-    ages = (1, 2, 3, HOUR - 1)
-    labels = [Label(f"r{age}", "r", "a", age, ("click",)) for age in ages]
-    labels += [Label("s", "s", "a", 5 * HOUR, ("click",))]
-    graded = grade_chunk(make_chunk(shown, *labels)[0], define(**RULE), 5 * HOUR)
-    curve = count_ages(graded, (0, 2, 10))
-    assert curve.counts == (0, 2, 1, 1)
-    assert curve.shares == (0, 2 / 4, 3 / 4)
-    assert curve.merge(curve).counts == (0, 4, 2, 2)
-    assert MaturityCurve((1,), (0, 0)).shares == ()
-
-
-@pytest.mark.parametrize("ages", [(), (2, 1), (1, 1)])
-def test_ages_ascend(ages: tuple[int, ...]) -> None:
-    with pytest.raises(UsageError) as refused:
-        count_ages(grade(CLICK), ages)
-    assert refused.value.code == "bad_period"

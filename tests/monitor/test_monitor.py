@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+from datetime import timedelta
 
 import pytest
+from rankscope.monitor.events.times import to_datetime
 
 pytest.importorskip("sqlalchemy", reason="the store needs SQLAlchemy")
 
@@ -18,12 +20,13 @@ if TYPE_CHECKING:
     from typing import Any
 
 NOW = 20_000 * DAY
+LATER = "2026-11-21T18:00:00Z"
 CLICKS = Configuration(definition=define(positive="click", window=3600), attributes=("device",))
 
 
 def open_monitor(path: Path, *, writes: bool = True) -> Monitor:
     """A monitor whose clock stands still."""
-    return Monitor.open(str(path), now=lambda: NOW, threads=1, writes=writes)
+    return Monitor.open(str(path), now=lambda: to_datetime(NOW), threads=1, writes=writes)
 
 
 def show(number: int, **more: object) -> dict[str, object]:
@@ -105,7 +108,7 @@ def test_reading_needs_no_lock_and_changes_nothing(tmp_path: Path) -> None:
                 lambda: reader.remove_rule("fall"),
                 lambda: reader.silence("fall", None),
                 lambda: reader.resolve("fall"),
-                lambda: reader.delete_before(NOW),
+                lambda: reader.delete_before(to_datetime(NOW)),
             ):
                 with pytest.raises(UsageError) as error:
                     change()
@@ -121,17 +124,17 @@ def test_windows_outlive_their_events(tmp_path: Path) -> None:
         monitor.log_rankings(map(show, range(3)))
         monitor.log_labels([click(1, "b")])
         with pytest.raises(UsageError, match="evaluate"):
-            monitor.delete_before(NOW - DAY)
+            monitor.delete_before(to_datetime(NOW - DAY))
         monitor.evaluate()
         before = monitor.series("nDCG@5"), monitor.slices("nDCG@5").to_dict()
         assert monitor.maturity().shares[0] == 1.0
         for time in (NOW, NOW + DAY):
             with pytest.raises(UsageError) as error:
-                monitor.delete_before(time)
+                monitor.delete_before(to_datetime(time))
             assert error.value.code == "open_windows"
         # The hour of the time itself stays.
-        assert monitor.delete_before(NOW - DAY + HOUR - 1).rankings == 0
-        assert monitor.delete_before(NOW - DAY + HOUR).rankings == 3
+        assert monitor.delete_before(to_datetime(NOW - DAY + HOUR - 1)).rankings == 0
+        assert monitor.delete_before(to_datetime(NOW - DAY + HOUR)).rankings == 3
         assert monitor.evaluate().hours == 0
         assert (monitor.series("nDCG@5"), monitor.slices("nDCG@5").to_dict()) == before
 
@@ -146,7 +149,8 @@ def test_windows_outlive_their_events(tmp_path: Path) -> None:
         {"attributes": ("a", "b"), "pairs": (("a", "c"),)},
         {"attributes": ("a", "b"), "pairs": (("a", "a"),)},
         {"most": 0},
-        {"grace": -1},
+        {"grace": timedelta(days=31)},
+        {"grace": -timedelta(seconds=1)},
     ],
 )
 def test_a_configuration_that_cannot_be_is_refused(parts: dict[str, Any]) -> None:
@@ -160,9 +164,9 @@ def test_a_configuration_that_cannot_be_is_refused(parts: dict[str, Any]) -> Non
     [
         {"kind": "mean"},
         {"environment": "production"},
-        {"kind": "period", "since": 5, "until": 5},
+        {"kind": "period", "since": LATER, "until": LATER},
         {"kind": "period"},
-        {"since": 5},
+        {"since": LATER},
         {"kind": "version", "version": "3"},
         {"kind": "version", "model": "\ud800"},
         {"version": "a\0"},
@@ -176,7 +180,7 @@ def test_a_baseline_that_cannot_be_is_refused(parts: dict[str, Any]) -> None:
 
 def test_what_is_wrong_within_a_configuration_is_what_is_said() -> None:
     given = CLICKS.to_dict() | {"baseline": {"kind": "period", "since": 5, "until": 1}}
-    with pytest.raises(UsageError, match="expected since before until, found 5"):
+    with pytest.raises(UsageError, match="expected since before until, found '1970"):
         Configuration.from_json(json.dumps(given))
 
 
@@ -191,3 +195,29 @@ def test_a_project_is_called_by_a_line_of_text(tmp_path: Path, project: str) -> 
     with pytest.raises(FormatError):
         Monitor.open(f"{tmp_path}/x.db", project)
     assert not (tmp_path / "x.db").exists()
+
+
+def test_labels_of_mature_rankings_are_counted_by_age(tmp_path: Path) -> None:
+    mature, open_ = NOW - DAY, NOW - HOUR // 2
+    shown = [show(1), show(2, time=open_ // 1000)]
+    ages = {1: mature, 60: mature, 61: mature, 3_599: mature, 2: open_}
+    labels = [
+        {"ranking_id": "r1" if time == mature else "r2", "doc_id": "a", "labels": ["click"]}
+        | {"time": (time + age * SECOND) // 1000, "event_id": f"l{age}"}
+        for age, time in ages.items()
+    ]
+    with open_monitor(tmp_path / "x.db") as monitor:
+        monitor.configure(CLICKS)
+        monitor.log_rankings(shown)
+        monitor.log_labels(labels)
+        monitor.evaluate()
+        curve = monitor.maturity()
+        assert monitor.maturity(since=to_datetime(NOW - HOUR)).shares == ()
+    counts = dict(zip(curve.ages, curve.counts, strict=False))
+    assert {age: count for age, count in counts.items() if count} == {
+        timedelta(minutes=1): 2,
+        timedelta(minutes=5): 1,
+        timedelta(hours=1): 1,
+    }
+    assert (curve.counts[-1], curve.shares[-1]) == (0, 1.0)
+    assert curve.shares[0] == 2 / 4

@@ -6,22 +6,25 @@ import random
 
 import numpy as np
 import pytest
+from rankscope.monitor.events.times import to_datetime
 
 pytest.importorskip("sqlalchemy", reason="the store needs SQLAlchemy")
 
 from rankscope.monitor.definition.configuration import BaselineChoice, Configuration
 from rankscope.monitor.definition.definition import define
-from rankscope.monitor.definition.slices import choose_slices
 from rankscope.monitor.evaluate import refresh as refreshing
-from rankscope.monitor.evaluate.baseline import INTERVAL, measure_period, measure_set
 from rankscope.monitor.evaluate.contexts import Contexts
+from rankscope.monitor.evaluate.refresh import read_slicing
 from rankscope.monitor.evaluate.stored_windows import unpack_ages, unpack_cell
-from rankscope.monitor.evaluate.windows import sum_windows
+from rankscope.monitor.evaluate.values import evaluate_chunks
+from rankscope.monitor.evaluate.windows import sum_cells
 from rankscope.monitor.events.event import Items, Label, Ranking
 from rankscope.monitor.events.limits import DAY, HOUR, MINUTE
 from rankscope.monitor.monitor import Monitor
 from rankscope.monitor.round import evaluate_project
 from rankscope.records import replace
+
+from tests.monitor.baselines import measure_rankings
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -29,7 +32,7 @@ if TYPE_CHECKING:
 
     from rankscope.monitor.ask.series import Series
     from rankscope.monitor.events.event import Event
-    from rankscope.monitor.store.tables.windows import CellRow
+    from rankscope.monitor.store.records import CellRow
 
 CLICKS = define(
     measures=["nDCG@3", "RR@3"], positive={"click": 1, "buy": 3}, window=2 * 3600 + 1800
@@ -71,7 +74,7 @@ def make_events(seed: int, count: int = 120) -> list[Event]:
 
 def open_monitor(folder: Path, name: str, times: list[int]) -> Monitor:
     """A monitor whose clock is the last of some times."""
-    monitor = Monitor.open(f"{folder}/{name}.db", now=lambda: times[-1], threads=1)
+    monitor = Monitor.open(f"{folder}/{name}.db", now=lambda: to_datetime(times[-1]), threads=1)
     monitor.configure(MUSIC)
     return monitor
 
@@ -105,7 +108,7 @@ def test_windows_do_not_depend_on_when_they_were_refreshed(tmp_path: Path, seed:
             often.store.append("default", shuffled[start : start + 40] + shuffled[:10])
             often.evaluate()
         times.append(NOW)
-        assert often.evaluate().as_of == NOW
+        assert often.evaluate().as_of == to_datetime(NOW)
         # Values that came first have slices in either store: there is room for all.
         assert spell_out(often) == spell_out(once)
 
@@ -181,15 +184,25 @@ def test_stored_cells_are_the_windows_of_the_events(tmp_path: Path) -> None:
         monitor.store.append("default", make_events(7))
         monitor.evaluate()
         contexts = monitor.store.contexts("default")
-        slicing = choose_slices(monitor.store.read("default"), contexts, MUSIC.attributes)
+        progress = monitor.store.progress("default", MUSIC.digest)
+        assert progress is not None
         chunks = monitor.store.read("default")
-        windows = sum_windows(chunks, contexts, CLICKS, slicing, now=NOW, threads=1)
+        evaluated = [*evaluate_chunks(chunks, CLICKS, now=NOW, threads=1)]
+        cells = sum_cells(evaluated, contexts, read_slicing(progress.slicing))
         stored = [unpack_cell(row) for row in monitor.store.cells("default", MUSIC.digest)]
         hours = monitor.store.hours("default", MUSIC.digest)
-    closed = {key: cell for key, cell in windows.cells.items() if key.start + 4 * HOUR <= NOW}
+    closed = {key: cell for key, cell in cells.items() if key.start + 4 * HOUR <= NOW}
     assert {one.key: one.cell for one in stored if one.key in closed} == closed
-    assert sum(hour.late for hour in hours) == windows.late > 0
-    assert sum(hour.unshown for hour in hours) == windows.unshown > 0
+    assert (
+        sum(hour.late for hour in hours)
+        == sum(int(each.graded.late.sum()) for each in evaluated)
+        > 0
+    )
+    assert (
+        sum(hour.unshown for hour in hours)
+        == sum(int(each.graded.unshown.sum()) for each in evaluated)
+        > 0
+    )
     assert {sum(unpack_ages(hour)) for hour in hours} != {0}
 
 
@@ -228,9 +241,9 @@ def test_intervals_are_cluster_robust(tmp_path: Path, measure: str) -> None:
         monitor.store.append("default", events)
         monitor.evaluate()
         series = monitor.series(measure)
-        baseline = measure_period(
-            monitor.store, "default", CLICKS, since=0, until=HOUR, now=NOW, threads=1
-        ).means[measure]
+        baseline = measure_rankings(monitor.store, CLICKS, "production", now=NOW, until=HOUR).means[
+            measure
+        ]
     assert series.values == (baseline.value,)
     assert np.allclose((*series.lower, *series.upper), (baseline.lower, baseline.upper), atol=1e-12)
 
@@ -241,7 +254,7 @@ def test_days_are_the_hours_together(tmp_path: Path) -> None:
         monitor.evaluate()
         hours = monitor.series("nDCG@3", version="3")
         days = monitor.series("nDCG@3", every="day", version="3")
-    assert days.starts == (0,)
+    assert days.times == (to_datetime(0),)
     assert days.rankings == (sum(hours.rankings),)
     mean = sum(
         value * count for value, count in zip(hours.values, hours.defined, strict=True) if count
@@ -256,7 +269,7 @@ def test_a_set_is_measured_with_its_slices(tmp_path: Path) -> None:
         monitor.evaluate()
         found = monitor.baseline()
         assert found is not None
-        expected = measure_set(monitor.store, "default", CLICKS, interval=INTERVAL, threads=1)
+        expected = measure_rankings(monitor.store, CLICKS, "validation")
         assert replace(found, slices={}) == expected
         tv = found.slices[("device", "tv"),]
         table = monitor.slices("nDCG@3").to_dict()
@@ -269,29 +282,21 @@ def test_a_set_is_measured_with_its_slices(tmp_path: Path) -> None:
         monitor.store.append("default", [later])
         monitor.evaluate()
         assert monitor.baseline() == replace(
-            measure_set(monitor.store, "default", CLICKS, interval=INTERVAL, threads=1),
+            measure_rankings(monitor.store, CLICKS, "validation"),
             slices=monitor.baseline().slices,  # type: ignore[union-attr]
         )
 
 
 def test_the_version_before_the_newest_is_held_against(tmp_path: Path) -> None:
     chosen = replace(MUSIC, baseline=BaselineChoice(kind="version"))
-    with Monitor.open(f"{tmp_path}/x.db", now=lambda: NOW, threads=1) as monitor:
+    with Monitor.open(f"{tmp_path}/x.db", now=lambda: to_datetime(NOW), threads=1) as monitor:
         monitor.configure(chosen)
         monitor.store.append("default", make_events(2))
         monitor.evaluate()
         found = monitor.baseline()
         assert [one.version for one in monitor.versions()] == ["3", "4"]
-        expected = measure_period(
-            monitor.store,
-            "default",
-            CLICKS,
-            since=0,
-            until=NOW,
-            now=NOW,
-            model="m",
-            version="3",
-            threads=1,
+        expected = measure_rankings(
+            monitor.store, CLICKS, "production", now=NOW, until=NOW, version="3"
         )
     assert found is not None
     assert (found.kind, found.of) == ("version", "m 3")
@@ -332,7 +337,7 @@ def test_windows_of_deleted_events_stay_whatever_comes_for_them(tmp_path: Path, 
         late = Ranking("late", "late", 5, Items(("a", "b"), (1, 2)), user_id="u")
         monitor.store.append("default", [late, Label("l", "late", "b", 6, ("click",))])
         assert look() == before
-        assert monitor.series("nDCG@3", every="day").starts == (0, DAY)
+        assert monitor.series("nDCG@3", every="day").times == (to_datetime(0), to_datetime(DAY))
 
 
 def test_what_comes_while_rankings_are_read_is_known_when_it_is_met(tmp_path: Path) -> None:

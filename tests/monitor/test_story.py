@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 from collections import Counter, defaultdict
+from itertools import combinations
 from typing import TYPE_CHECKING
 
 import pytest
 import rankscope as rs
 from rankscope.demo import Story, make_story
-from rankscope.demo.expected import TAKEN, Judged, judge, mean, split
+from rankscope.demo.expected import TAKEN, JudgedSearch, judge, mean, split
 from rankscope.demo.feedback import DEEDS
 from rankscope.demo.story import (
     ATTRIBUTES,
@@ -43,14 +44,14 @@ def story() -> Story:
 
 
 @pytest.fixture(scope="module")
-def searches(story: Story) -> list[Judged]:
+def searches(story: Story) -> list[JudgedSearch]:
     """Its searches, judged at its end."""
     return judge(story)
 
 
 def pick(
-    searches: Iterable[Judged], version: str, *, on_device: bool | None = None
-) -> list[Judged]:
+    searches: Iterable[JudgedSearch], version: str, *, on_device: bool | None = None
+) -> list[JudgedSearch]:
     """The final searches of production that a version ranked."""
     return [
         each
@@ -95,7 +96,7 @@ def test_deeds_are_worth_their_grade() -> None:
 
 
 def test_the_example_has_its_grades_each_time_and_the_release_turns_them_round(
-    searches: list[Judged],
+    searches: list[JudgedSearch],
 ) -> None:
     first, *middle, last = EXAMPLE_GRADES
     swapped = (last, *middle, first)
@@ -110,7 +111,9 @@ def test_the_example_has_its_grades_each_time_and_the_release_turns_them_round(
     assert (f"{before:.5f}", f"{after:.5f}") == ("0.99345", "0.64591")
 
 
-def test_the_release_harms_one_device_by_the_order_of_its_lists(searches: list[Judged]) -> None:
+def test_the_release_harms_one_device_by_the_order_of_its_lists(
+    searches: list[JudgedSearch],
+) -> None:
     before, after = pick(searches, "3"), pick(searches, "4")
     parts = split(before, after, "nDCG@5", lambda each: each.attributes["device"])
     change = mean(after, "nDCG@5") - mean(before, "nDCG@5")
@@ -124,7 +127,9 @@ def test_the_release_harms_one_device_by_the_order_of_its_lists(searches: list[J
     assert harmed.means[1] < harmed.means[0] - 0.1
 
 
-def test_production_is_as_good_as_validation_before_the_release(searches: list[Judged]) -> None:
+def test_production_is_as_good_as_validation_before_the_release(
+    searches: list[JudgedSearch],
+) -> None:
     judged = [each for each in searches if each.environment == "validation"]
     assert mean(judged, "nDCG@5") == pytest.approx(mean(pick(searches, "3"), "nDCG@5"), abs=0.02)
 
@@ -157,12 +162,13 @@ def test_an_id_is_used_again_by_duplicates_and_conflicts_alone(story: Story) -> 
 
 
 def test_windows_are_those_of_the_reference(
-    story: Story, searches: list[Judged], tmp_path: Path
+    story: Story, searches: list[JudgedSearch], tmp_path: Path
 ) -> None:
     """From the events as they arrive to the cells of windows."""
     pytest.importorskip("sqlalchemy", reason="the store needs SQLAlchemy")
-    from rankscope.monitor.definition.slices import choose_slices  # noqa: PLC0415
-    from rankscope.monitor.evaluate.windows import sum_windows  # noqa: PLC0415
+    from rankscope.monitor.definition.slices import Slicing, extend_slicing  # noqa: PLC0415
+    from rankscope.monitor.evaluate.values import evaluate_chunks, name_columns  # noqa: PLC0415
+    from rankscope.monitor.evaluate.windows import sum_cells  # noqa: PLC0415
     from rankscope.monitor.store.sqlite.store import SQLiteStore  # noqa: PLC0415
 
     reader = EventReader()
@@ -174,23 +180,31 @@ def test_windows_are_those_of_the_reference(
         for at in range(0, len(events), 10_000):
             store.append("music", events[at : at + 10_000])
         contexts = store.contexts("music")
-        slicing = choose_slices(store.read("music"), contexts, ATTRIBUTES)
-        windows = sum_windows(
-            store.read("music"), contexts, define_story(), slicing, now=END, length=DAY
+        nothing = Slicing(
+            tuple((name, ()) for name in ATTRIBUTES), tuple(combinations(ATTRIBUTES, 2))
         )
+        slicing = extend_slicing(nothing, contexts, 50)
+        evaluated = [*evaluate_chunks(store.read("music"), define_story(), now=END)]
+        hours = sum_cells(evaluated, contexts, slicing)
     production = [each for each in searches if each.environment == "production"]
     for where in ((), (("device", DEVICE),), (("country", "de"), ("query_type", "mood"))):
         members = defaultdict(list)
         for each in production:
             if all(each.attributes.get(name) == value for name, value in where):
                 members[each.time // DAY * DAY].append(each)
-        cells = windows.select(slice=where)
+        cells: dict[int, Cell] = {}
+        for key, cell in hours.items():
+            if (key.environment, key.slice) == ("production", where):
+                day = key.start // DAY * DAY
+                cells[day] = cells[day].merge(cell) if day in cells else cell
         assert cells.keys() == members.keys()
-        for start, cell in cells.items():
-            check(cell, members[start], windows.columns)
+        for day, cell in cells.items():
+            check(cell, members[day], name_columns(define_story()))
     late = sum(each.fault == "late" for each in story.deliveries)
     shown = {(each.name, track) for each in production for track in each.tracks}
-    assert windows.late == late - count_orphans(story, shown)
+    assert sum(int(each.graded.late.sum()) for each in evaluated) == late - count_orphans(
+        story, shown
+    )
 
 
 def count_orphans(story: Story, shown: set[tuple[str, str]]) -> int:
@@ -211,7 +225,7 @@ def same(one: float, other: float) -> bool:
     return one == other or (math.isnan(one) and math.isnan(other))
 
 
-def check(cell: Cell, members: list[Judged], columns: tuple[str, ...]) -> None:
+def check(cell: Cell, members: list[JudgedSearch], columns: tuple[str, ...]) -> None:
     """A cell holds what its searches come to."""
     assert cell.tally("rankings") == len(members)
     assert cell.tally("documents") == sum(len(each.grades) for each in members)

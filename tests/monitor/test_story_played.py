@@ -11,7 +11,7 @@ pytest.importorskip("sqlalchemy", reason="the store needs SQLAlchemy")
 
 from rankscope.demo import Story, make_story
 from rankscope.demo.expected import TAKEN
-from rankscope.demo.playback import Clock, Step, play, prepare
+from rankscope.demo.playback import Clock, PlayedStep, play, prepare
 from rankscope.demo.verification import check_monitor, list_spans
 from rankscope.monitor.events.limits import DAY
 from rankscope.monitor.monitor import Monitor
@@ -45,19 +45,21 @@ def monitor(clock: Clock, tmp_path_factory: pytest.TempPathFactory) -> Iterator[
 
 
 @pytest.fixture(scope="module")
-def steps(story: Story, monitor: Monitor, clock: Clock) -> list[Step]:
+def steps(story: Story, monitor: Monitor, clock: Clock) -> list[PlayedStep]:
     """All of the story, in the monitor."""
     assert prepare(story, monitor).accepted == len(story.validation)
     return list(play(story, monitor, clock))
 
 
-def test_time_goes_by_until_the_story_ends(story: Story, clock: Clock, steps: list[Step]) -> None:
+def test_time_goes_by_until_the_story_ends(
+    story: Story, clock: Clock, steps: list[PlayedStep]
+) -> None:
     times = [step.time for step in steps]
     assert times == sorted(set(times))
     assert times[-1] == story.end == clock.time
 
 
-def test_what_becomes_of_events_is_what_was_planted(story: Story, steps: list[Step]) -> None:
+def test_what_becomes_of_events_is_what_was_planted(story: Story, steps: list[PlayedStep]) -> None:
     planted: Counter[str] = Counter()
     for each in story.deliveries:
         planted["accepted" if each.fault in TAKEN else each.fault] += 1
@@ -70,7 +72,7 @@ def test_what_becomes_of_events_is_what_was_planted(story: Story, steps: list[St
 
 
 def test_every_number_is_that_of_the_reference(
-    story: Story, monitor: Monitor, steps: list[Step]
+    story: Story, monitor: Monitor, steps: list[PlayedStep]
 ) -> None:
     assert steps
     trace = monitor.trace(*list_spans(story), "nDCG@5")
@@ -79,7 +81,9 @@ def test_every_number_is_that_of_the_reference(
     assert checked.numbers > 100
 
 
-def test_a_number_that_differs_is_told(story: Story, monitor: Monitor, steps: list[Step]) -> None:
+def test_a_number_that_differs_is_told(
+    story: Story, monitor: Monitor, steps: list[PlayedStep]
+) -> None:
     """Held against the story of another seed, all that can differ does."""
     assert steps
     trace = monitor.trace(*list_spans(story), "nDCG@5")

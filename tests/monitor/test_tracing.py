@@ -6,6 +6,7 @@ import json
 import math
 
 import pytest
+from rankscope.monitor.events.times import read_span, to_datetime
 
 pytest.importorskip("sqlalchemy", reason="the store needs SQLAlchemy")
 
@@ -40,7 +41,7 @@ EVENTS = [
     *search(4, COUNT, start=2 * WEEK, versions={"4": 1}),
 ]
 QUICK = TraceChoices(interval=Interval(resamples=199))
-FIRST, MIXED, LAST = (Span(at * WEEK, (at + 1) * WEEK) for at in range(3))
+FIRST, MIXED, LAST = (Span(to_datetime(at * WEEK), to_datetime((at + 1) * WEEK)) for at in range(3))
 
 
 @pytest.fixture(scope="module")
@@ -148,7 +149,7 @@ def test_the_first_rank_alone_lost_what_stands_below_it(store: SQLiteStore) -> N
 
 
 def test_what_cannot_be_traced_is_refused(store: SQLiteStore) -> None:
-    with pytest.raises(EmptyError, match="rankings with a value in version 9, found none"):
+    with pytest.raises(EmptyError, match="no rankings with a final value in version 9"):
         trace(store, FIRST, Span(version="9"))
     with pytest.raises(EmptyError, match="1970-01-01 00:00 to 1970"):
         trace(store, FIRST, LAST, now=0)
@@ -159,7 +160,7 @@ def test_what_cannot_be_traced_is_refused(store: SQLiteStore) -> None:
         trace(store, FIRST, LAST, attributes=["colour"])
     assert unknown.value.code == "unknown_attribute"
     with pytest.raises(UsageError) as backwards:
-        Span(2, 1)
+        Span(to_datetime(2), to_datetime(1))
     assert backwards.value.code == "bad_period"
     with pytest.raises(UsageError):
         Span(environment="test")  # type: ignore[arg-type]  # refused here
@@ -168,8 +169,8 @@ def test_what_cannot_be_traced_is_refused(store: SQLiteStore) -> None:
 def test_the_newest_version_is_held_against_the_one_before(store: SQLiteStore) -> None:
     versions = store.versions("music")
     before, after = suggest_spans(versions, RULE, NOW) or (None, None)
-    assert before == Span(0, WEEK, "ranker", "3")
-    assert after == Span(WEEK, 3 * WEEK, "ranker", "4")
+    assert before == Span(to_datetime(0), to_datetime(WEEK), "ranker", "3")
+    assert after == Span(to_datetime(WEEK), to_datetime(3 * WEEK), "ranker", "4")
     assert trace(store, before, after).causes[0].name == "device=tv, version=4"
 
 
@@ -180,16 +181,19 @@ def test_one_version_is_held_against_itself_a_week_before(store: SQLiteStore) ->
     assert before is not None
     assert after is not None
     assert (before.until, after.version) == (after.since, None)
-    assert before.since is not None
-    assert after.until is not None
-    assert 0 <= before.since < before.until < after.until  # type: ignore[operator]  # just seen
-    assert last < after.until <= last + DAY
+    since, middle = read_span(before.since, before.until)
+    _, until = read_span(None, after.until)
+    assert since is not None
+    assert middle is not None
+    assert until is not None
+    assert 0 <= since < middle < until
+    assert last < until <= last + DAY
     assert suggest_spans(old, RULE, 0) is None
     assert suggest_spans([], RULE, NOW) is None
 
 
 def test_a_monitor_traces_and_explains(store: SQLiteStore) -> None:
-    writable = Monitor(store, "music", now=lambda: NOW, threads=1)
+    writable = Monitor(store, "music", clock=lambda: NOW, threads=1)
     writable.configure(Configuration(definition=RULE, baseline=None))
     before, after = writable.suggest_spans() or (FIRST, FIRST)
     found = writable.trace(before, after, choices=QUICK)

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rankscope.monitor.definition.definition import define
 from rankscope.monitor.evaluate.grades import grade_chunk
-from rankscope.monitor.evaluate.values import Values, evaluate_chunk, name_columns
+from rankscope.monitor.evaluate.values import ChunkValues, evaluate_chunk, name_columns
 from rankscope.monitor.events.event import Items, Ranking
 
 from tests.monitor import plain
@@ -23,7 +23,7 @@ pytest.importorskip("sqlalchemy", reason="the store needs SQLAlchemy")
 GRADED: dict[str, Any] = {"positive": "click", "window": 1}
 
 
-def evaluate(*rankings: Ranking, **rule: Any) -> Values:  # noqa: ANN401 - of `define`
+def evaluate(*rankings: Ranking, **rule: Any) -> ChunkValues:  # noqa: ANN401 - of `define`
     """The values of rankings whose grades were logged."""
     chunk, _ = make_chunk(list(rankings))
     definition = define(**GRADED | rule)

@@ -14,12 +14,13 @@ from hypothesis.stateful import RuleBasedStateMachine, rule
 
 pytest.importorskip("sqlalchemy", reason="the store needs SQLAlchemy")
 
-from rankscope import UsageError, _core
+from rankscope import _core
 from rankscope.monitor.definition.definition import Definition, define
-from rankscope.monitor.definition.slices import Slicing, choose_slices
-from rankscope.monitor.evaluate.windows import COUNTS, Windows, sum_windows
+from rankscope.monitor.definition.slices import Slicing, extend_slicing
+from rankscope.monitor.evaluate.values import evaluate_chunks, name_columns
+from rankscope.monitor.evaluate.windows import COUNTS, Cell, Key, sum_cells
 from rankscope.monitor.events.event import LABEL_KINDS, Items, Label, Ranking
-from rankscope.monitor.events.limits import DAY, HOUR, SECOND
+from rankscope.monitor.events.limits import HOUR, SECOND
 from rankscope.monitor.store.sqlite.store import SQLiteStore
 
 from tests.generated import examples
@@ -42,28 +43,34 @@ DEFINITIONS = (
     define(measures="nDCG@2", positive="buy", window=1, unlabelled=None, policy="empty=one"),
 )
 ATTRIBUTES = ["country", "device"]
+NO_VALUES = Slicing(tuple((name, ()) for name in ATTRIBUTES), (("country", "device"),))
 MOST = 2
 TIMES = st.integers(0, 5 * HOUR // SECOND).map(lambda seconds: seconds * SECOND)
 
 
 def sum_store(
-    store: SQLiteStore, definition: Definition, now: int | None, size: int = 20_000
-) -> Windows:
-    """The windows of all events of a store."""
-    contexts = store.contexts("music")
-    slicing = choose_slices(store.read("music"), contexts, ATTRIBUTES, most=MOST)
-    chunks = store.read("music", size=size)
-    return sum_windows(chunks, contexts, definition, slicing, now=now, threads=1)
+    store: SQLiteStore, definition: Definition, now: int | None, slicing: Slicing, **span: int
+) -> dict[Key, Cell]:
+    """The cells of the events of a store."""
+    chunks = store.read("music", **span)
+    evaluated = evaluate_chunks(chunks, definition, now=now, threads=1)
+    return sum_cells(evaluated, store.contexts("music"), slicing)
 
 
-def spell_out(windows: Windows) -> dict[Any, Any]:
-    """Windows as the plain model says them."""
+def spell_out(cells: dict[Key, Cell], definition: Definition) -> dict[Any, Any]:
+    """Cells as the plain model says them."""
     found = {}
-    for key, cell in windows.cells.items():
+    for key, cell in cells.items():
         sums = zip(cell.defined, _core.round_sums(cell.sums), strict=True)
         counts = dict(zip(COUNTS, cell.counts, strict=True))
-        found[key] = (counts, dict(zip(windows.columns, sums, strict=True)))
+        found[key] = (counts, dict(zip(name_columns(definition), sums, strict=True)))
     return found
+
+
+def merge(one: dict[Key, Cell], other: dict[Key, Cell]) -> dict[Key, Cell]:
+    """The cells of both."""
+    both = {key: cell.merge(other[key]) for key, cell in one.items() if key in other}
+    return one | other | both
 
 
 class Events(RuleBasedStateMachine):
@@ -159,22 +166,19 @@ class Events(RuleBasedStateMachine):
         """Windows are those of the plain model, of any order, and of two halves together."""
         self.store.append("music", self.waiting)
         self.waiting = []
-        windows = sum_store(self.store, definition, now)
+        slicing = extend_slicing(NO_VALUES, self.store.contexts("music"), MOST)
+        windows = sum_store(self.store, definition, now, slicing)
         rankings, labels = list(self.rankings.values()), list(self.labels.values())
-        wanted = plain.windows(rankings, labels, (definition, now), (ATTRIBUTES, MOST), HOUR)
-        assert spell_out(windows) == wanted
+        wanted = plain.windows(rankings, labels, (definition, now), dict(slicing.values), HOUR)
+        assert spell_out(windows, definition) == wanted
         events = [*rankings, *labels]
         random.Random(seed).shuffle(events)
         with TemporaryDirectory() as folder, SQLiteStore(f"{folder}/other.db") as other:
             other.append("music", events)
-            assert sum_store(other, definition, now, size) == windows
-        contexts = self.store.contexts("music")
-        before, after = (
-            sum_windows(chunks, contexts, definition, windows.slicing, now=now, threads=1)
-            for chunks in (self.store.read("music", until=at), self.store.read("music", since=at))
-        )
-        assert before.merge(after) == after.merge(before) == windows
-        assert windows.subtract(after) == before
+            assert sum_store(other, definition, now, slicing, size=size) == windows
+        before = sum_store(self.store, definition, now, slicing, until=at)
+        after = sum_store(self.store, definition, now, slicing, since=at)
+        assert merge(before, after) == merge(after, before) == windows
 
     def teardown(self) -> None:
         self.store.close()
@@ -185,71 +189,30 @@ TestEvents = Events.TestCase
 TestEvents.settings = examples(8, stateful_step_count=20)
 
 
-def make_windows(times: list[int], definition: Definition = MUSIC, **choices: Any) -> Windows:  # noqa: ANN401 - as above
-    """Windows of rankings at some times, whose best document is second."""
+def sum_rankings(times: list[int], now: int | None = None) -> dict[Key, Cell]:
+    """The cells of rankings at some times, whose best document is second."""
     with TemporaryDirectory() as folder, SQLiteStore(f"{folder}/events.db") as store:
         shown = [
             Ranking(f"r{at}", f"r{at}", time, Items(("a", "b"), (1, 2), (), (0.0, 1.0)))
             for at, time in enumerate(times)
         ]
         store.append("music", shown)
-        contexts = store.contexts("music")
-        chunks = store.read("music")
-        return sum_windows(chunks, contexts, definition, Slicing(), **{"now": None} | choices)
-
-
-def test_days_are_their_hours() -> None:
-    times = [0, HOUR, 5 * HOUR, DAY - 1, DAY, 3 * DAY + 7, -1]
-    assert make_windows(times).widen(DAY) == make_windows(times, length=DAY)
+        return sum_store(store, MUSIC, now, Slicing())
 
 
 def test_windows_begin_at_multiples_of_their_length_before_1970_too() -> None:
-    starts = make_windows([-1, 0, HOUR - 1, HOUR]).select()
-    assert {start: cell.tally("rankings") for start, cell in starts.items()} == {
+    cells = sum_rankings([-1, 0, HOUR - 1, HOUR])
+    assert {key.start: cell.tally("rankings") for key, cell in cells.items()} == {
         -HOUR: 1,
         0: 2,
         HOUR: 1,
     }
 
 
-def test_a_mean_is_of_all_versions_mature_or_not_unless_said() -> None:
-    windows = make_windows([0, HOUR], now=HOUR + 7200 * SECOND - 1)
-    means = {start: cell.means()[0] for start, cell in windows.select().items()}
-    assert means == {0: 0.0, HOUR: 0.0}
-    assert list(windows.select(mature=True)) == [0]
-    assert windows.select(version="other") == {}
-
-
-def test_windows_of_other_definitions_slices_or_lengths_are_not_added() -> None:
-    hours = make_windows([0])
-    others = [
-        make_windows([0], DEFINITIONS[1]),
-        make_windows([0], length=DAY),
-    ]
-    for other in others:
-        with pytest.raises(UsageError) as refused:
-            hours.merge(other)
-        assert refused.value.code == "other_definition"
-
-
-def test_rankings_that_are_not_there_are_not_taken_away() -> None:
-    with pytest.raises(UsageError) as refused:
-        make_windows([0]).subtract(make_windows([0, HOUR]))
-    assert refused.value.code == "bad_period"
-
-
-@pytest.mark.parametrize("length", [0, -1])
-def test_windows_have_a_length(length: int) -> None:
-    with pytest.raises(UsageError) as refused:
-        make_windows([0], length=length)
-    assert refused.value.code == "bad_period"
-
-
-@pytest.mark.parametrize("length", [0, HOUR + 1, HOUR // 2])
-def test_hours_make_multiples_of_hours_only(length: int) -> None:
-    with pytest.raises(UsageError) as refused:
-        make_windows([0]).widen(length)
-    assert refused.value.code == "bad_period"
+def test_cells_are_of_mature_rankings_or_of_others() -> None:
+    cells = sum_rankings([0, HOUR], now=HOUR + 7200 * SECOND - 1)
+    means = {(key.start, key.is_mature): cell.means()[0] for key, cell in cells.items()}
+    assert means == {(0, True): 0.0, (HOUR, False): 0.0}
 
 
 def test_sums_that_are_no_sums_are_refused() -> None:

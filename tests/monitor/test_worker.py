@@ -12,6 +12,7 @@ from functools import partial
 from operator import methodcaller
 
 import pytest
+from rankscope.monitor.events.times import to_datetime
 
 pytest.importorskip("sqlalchemy", reason="the store needs SQLAlchemy")
 
@@ -117,7 +118,7 @@ def test_days_summed_by_many_processes_are_the_same(
     now = 8 * 24 * HOUR
     with (
         open_monitor(tmp_path, "one", [now]) as one,
-        Monitor.open(f"{tmp_path}/many.db", now=lambda: now, threads=3) as many,
+        Monitor.open(f"{tmp_path}/many.db", now=lambda: to_datetime(now), threads=3) as many,
     ):
         many.configure(MUSIC)
         for monitor in (one, many):
@@ -131,7 +132,7 @@ def test_days_summed_by_many_processes_are_the_same(
 
 def test_what_work_raises_is_raised(store: Store) -> None:
     with Worker(store) as worker:
-        with pytest.raises(UsageError, match="to be configured") as caught:
+        with pytest.raises(UsageError, match="is not configured") as caught:
             worker.run(partial(evaluate_project, project="default", now=NOW))
         assert caught.value.code == "not_configured"
         assert worker.run(methodcaller("projects")) == []
@@ -163,7 +164,7 @@ def test_what_cannot_be_sent_is_refused(store: Store) -> None:
 def test_a_process_that_was_killed_is_told_of_and_replaced(store: Store) -> None:
     with Worker(store) as worker:
         before = worker.run(tell_process)
-        with pytest.raises(FileError, match="found that it has ended") as caught:
+        with pytest.raises(FileError, match="ended before its work was done") as caught:
             worker.run(end_process)
         assert caught.value.code == "worker_ended"
         assert worker.run(tell_process) != before
@@ -175,7 +176,7 @@ def test_a_process_that_was_killed_while_it_waited_is_told_of_and_replaced(store
         os.kill(before, signal.SIGKILL)
         # Waited for, but not reaped: that is for who has started it.
         os.waitid(os.P_PID, before, os.WEXITED | os.WNOWAIT)
-        with pytest.raises(FileError, match="found that it has ended"):
+        with pytest.raises(FileError, match="ended before its work was done"):
             worker.run(tell_process)
         assert worker.run(tell_process) != before
 

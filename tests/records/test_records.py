@@ -1,9 +1,12 @@
 from __future__ import annotations
 
 import copy
+import inspect
 import pickle
 
 import pytest
+import rankscope
+import rankscope.monitor
 from rankscope.records import record, replace
 
 
@@ -83,3 +86,50 @@ def test_records_match_patterns() -> None:
     match Point(1, 2):
         case Point(x, y):
             assert (x, y) == (1, 2)
+
+
+def test_a_signature_shows_the_fields_with_their_defaults() -> None:
+    assert str(inspect.signature(Point)) == "(x: 'int', y: 'int' = 2)"
+    assert str(inspect.signature(Named)) == "(*, name: 'str')"
+
+
+def test_a_class_that_extends_a_record_has_its_own_signature() -> None:
+    class Pair(Point):
+        def __init__(self, pair: str) -> None:
+            super().__init__(*map(int, pair.split()))
+
+        def __call__(self, factor: float) -> float:
+            return factor * self.x
+
+    assert list(inspect.signature(Pair).parameters) == ["pair"]
+    assert list(inspect.signature(Pair("1 2")).parameters) == ["factor"]
+
+
+PUBLIC = {
+    f"{module.__name__}.{name}": found
+    for module in (rankscope, rankscope.monitor)
+    for name in module.__all__
+    if inspect.isclass(found := getattr(module, name)) and hasattr(found, "__match_args__")
+}
+"""The public records."""
+
+
+def test_there_are_public_records() -> None:
+    assert {"rankscope.Policy", "rankscope.Interval", "rankscope.monitor.Rule"} <= PUBLIC.keys()
+
+
+@pytest.mark.parametrize("name", PUBLIC)
+def test_every_public_record_has_a_signature_with_names_types_and_defaults(name: str) -> None:
+    found = PUBLIC[name]
+    parameters = inspect.signature(found).parameters
+    assert tuple(parameters) == found.__match_args__
+    for field, parameter in parameters.items():
+        assert parameter.annotation == found.__annotations__[field]
+        assert parameter.kind in {parameter.POSITIONAL_OR_KEYWORD, parameter.KEYWORD_ONLY}
+
+
+def test_the_signature_of_a_policy_is_what_an_editor_shows() -> None:
+    parameters = inspect.signature(rankscope.Policy).parameters
+    defaults = {name: parameter.default for name, parameter in parameters.items()}
+    assert rankscope.Policy(**defaults) == rankscope.Policy()
+    assert str(parameters["empty"]) == "empty: 'Empty' = 'zero'"

@@ -114,12 +114,14 @@ def run_production(story: Story, path: Path) -> Iterator[Production]:
     ):
         keys = {}
         for scopes in (("ingest",), ("read", "admin")):
-            key, shown = make_key(monitor.project, scopes, name="story", now=clock())
+            key, shown = make_key(monitor.project, scopes, name="story", now=clock.time)
             monitor.store.add_key(key, "test")
             keys[scopes] = shown.reveal()
         monitor.url = f"http://127.0.0.1:{listener.getsockname()[1]}"
         monitor.key = keys["ingest",]
-        app = make_app(monitor.store, Settings(), write_log=lambda _line: None, now=clock)
+        app = make_app(
+            monitor.store, Settings(), write_log=lambda _line: None, now=lambda: clock.time
+        )
         server = make_server(app, monitor.store, host="127.0.0.1", port=0)
         thread = threading.Thread(target=server.run, args=([listener],))
         thread.start()

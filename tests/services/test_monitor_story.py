@@ -14,12 +14,18 @@ from typing import TYPE_CHECKING, Any
 import httpx
 import pytest
 from rankscope.demo import make_story
-from rankscope.demo.expected import TAKEN, Judged, judge, mean, split
+from rankscope.demo.expected import TAKEN, JudgedSearch, judge, mean, split
 from rankscope.demo.playback import RULE
 from rankscope.demo.story import DEVICE, EXAMPLE, EXAMPLE_GRADES, VERSIONS, WINDOW
 from rankscope.demo.verification import check_monitor, list_final, list_spans
 from rankscope.monitor.events.limits import DAY
-from rankscope.monitor.events.times import format_time, read_clock, read_time
+from rankscope.monitor.events.times import (
+    count_micros,
+    format_time,
+    read_clock,
+    read_time,
+    to_micros,
+)
 from rankscope.results.text import format_value
 
 from tests.services.conftest import DESKTOP, PHONE
@@ -49,7 +55,7 @@ def production(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Production]
 
 
 @pytest.fixture(scope="module")
-def searches(production: Production) -> list[Judged]:
+def searches(production: Production) -> list[JudgedSearch]:
     """What the searches must come to."""
     return judge(production.story)
 
@@ -83,7 +89,7 @@ def watch(browser: Browser, production: Production) -> Iterator[Visit]:
         page.on("console", lambda said: said.text.startswith("[DOM]") or seen.append(said.text))
         page.on("pageerror", lambda error: seen.append(str(error)))
         page.goto(f"{production.url}/")
-        page.get_by_label("Key").fill(production.key)
+        page.get_by_label("API key").fill(production.key)
         page.get_by_role("button", name="Sign in").click()
         page.wait_for_url(f"{production.url}/")
         page.goto(production.url + path)
@@ -145,7 +151,9 @@ def test_one_alert_fires_within_the_promised_delay(production: Production) -> No
     (alert,) = (each for each in production.alerts if each.after == "ALERT")
     (state,) = production.monitor.check()
     day = story.release - story.release % DAY
-    assert alert.time == day + DAY + WINDOW + production.monitor.configuration.grace
+    assert to_micros(alert.time) == day + DAY + WINDOW + count_micros(
+        production.monitor.configuration.grace
+    )
     assert [(each.version, each.slice) for each in alert.streams] == [
         (VERSIONS[1], (("device", DEVICE),))
     ]
@@ -167,13 +175,13 @@ def test_every_number_is_that_of_the_reference(production: Production) -> None:
 
 
 def test_the_way_from_the_overview_to_one_search(
-    production: Production, searches: list[Judged], visit: Visit
+    production: Production, searches: list[JudgedSearch], visit: Visit
 ) -> None:
     page = visit("/?range=all&every=day")
     check_overview(page, production, searches)
     page.get_by_role("link", name=RULE.name).first.click()
     check_rule(page, production)
-    page.get_by_role("link", name="Why did it fall?").first.click()
+    page.get_by_role("link", name="Find the cause").first.click()
     check_trace(page, searches)
     row = page.get_by_role("region", name="Queries that fell most").locator("tbody tr").first
     assert cells(row)[0] == EXAMPLE
@@ -181,11 +189,11 @@ def test_the_way_from_the_overview_to_one_search(
     check_explanation(page, searches)
 
 
-def check_overview(page: Page, production: Production, searches: list[Judged]) -> None:
+def check_overview(page: Page, production: Production, searches: list[JudgedSearch]) -> None:
     """The mean of each day, the newest that is final, and the baseline."""
     story = production.story
     judged = [each for each in searches if each.environment == "validation"]
-    days: dict[int, list[Judged]] = {}
+    days: dict[int, list[JudgedSearch]] = {}
     for each in searches:
         if each.environment == "production":
             days.setdefault(each.time - each.time % DAY, []).append(each)
@@ -197,13 +205,13 @@ def check_overview(page: Page, production: Production, searches: list[Judged]) -
         difference = mean(days[final], measure) - mean(judged, measure)
         assert against.startswith(signed(difference))
         assert f"against {format_value(mean(judged, measure))}" in against
-        about.get_by_text(f"{measure} as a table").click()
+        about.get_by_text(f"Show {measure} as a table").click()
         rows = [cells(row) for row in about.locator("tbody tr").all()]
         assert [row[1] for row in rows] == [
             format_value(mean(members, measure)) for _, members in sorted(days.items())
         ]
         assert [row[-1] for row in rows] == [
-            "final" if day + DAY + WINDOW <= story.end else "not final" for day in sorted(days)
+            "final" if day + DAY + WINDOW <= story.end else "provisional" for day in sorted(days)
         ]
 
 
@@ -212,7 +220,7 @@ def check_rule(page: Page, production: Production) -> None:
     assert page.get_by_role("heading", level=1).inner_text() == RULE.name
     (state,) = production.monitor.check()
     (named,) = (each for each in state.streams if each.is_named)
-    row = find_row(page, "What is watched", named.name)
+    row = find_row(page, "Checked slices", named.name)
     assert named.value is not None
     assert named.floor is not None
     assert "ALERT" in row[1]
@@ -220,7 +228,7 @@ def check_rule(page: Page, production: Production) -> None:
     assert row[3] == format_value(named.floor)
 
 
-def check_trace(page: Page, searches: list[Judged]) -> None:
+def check_trace(page: Page, searches: list[JudgedSearch]) -> None:
     """The cause, the kind of loss, and that all parts add up."""
     said = twin(page)
     spans = []
@@ -242,9 +250,8 @@ def check_trace(page: Page, searches: list[Judged]) -> None:
     parts = split(before, after, MEASURE, lambda each: str(each.attributes["device"] == DEVICE))
     harmed, others = parts["True"], parts["False"]
     cause = find_row(page, "Causes", CAUSE)
-    assert cause[2:5] == [signed(harmed.within), f"{harmed.within / change:.1%}".replace("%", " %"),
-                          "ordering"]  # fmt: skip
-    assert find_row(page, "Causes", "elsewhere")[2] == signed(change - harmed.within)
+    assert cause[2:5] == [signed(harmed.within), f"{harmed.within / change:.1%}", "ordering"]
+    assert find_row(page, "Causes", "everything else")[2] == signed(change - harmed.within)
     assert find_row(page, "Causes", "Change")[2] == signed(change)
     ordering = math.fsum(part.losses["ordering"] for part in (harmed, others))
     losses = page.get_by_role("region", name="By kind of loss table", exact=True)
@@ -254,7 +261,7 @@ def check_trace(page: Page, searches: list[Judged]) -> None:
     assert (found["before"], found["after"]) == tuple(map(format_value, means))
 
 
-def check_explanation(page: Page, searches: list[Judged]) -> None:
+def check_explanation(page: Page, searches: list[JudgedSearch]) -> None:
     """The list rank by rank, with what it is worth and what its order loses."""
     said = twin(page)["ranking"]
     search = next(each for each in searches if each.name == said["ranking_id"])
@@ -275,7 +282,7 @@ def check_explanation(page: Page, searches: list[Judged]) -> None:
 
 def test_alerts_are_listed_with_who_was_told(production: Production, visit: Visit) -> None:
     page = visit("/alerts")
-    changes = page.get_by_role("region", name="Changes of state").locator("tbody tr").all()
+    changes = page.get_by_role("region", name="Alert history").locator("tbody tr").all()
     assert [cells(row)[3] for row in changes] == ["ALERT", "OK"]
     alert = production.alerts[-1]
     assert alert.reason in cells(changes[0])[4]
@@ -299,7 +306,7 @@ def test_the_keyboard_alone_goes_from_the_overview_to_a_search(visit: Visit) -> 
     page = visit("/?range=all&every=day")
     press_until(page, RULE.name)
     page.wait_for_url("**/rules/**")
-    press_until(page, "Why did it fall?")
+    press_until(page, "Find the cause")
     page.wait_for_url("**/trace?**")
     press_until(page, "Explain")
     page.wait_for_url("**/rankings?**")

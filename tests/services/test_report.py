@@ -117,7 +117,7 @@ def test_the_field_above_a_table_keeps_the_rows_that_have_a_text(
     opened: Open, report: Path
 ) -> None:
     page = opened(report)
-    field = page.get_by_label("Show queries with").first
+    field = page.get_by_label("Filter queries").first
     field.fill("Q5")
     shown = [f"q{at}" for at in range(60) if str(at).startswith("5")]
     assert column(page, "#table-1", 1) == shown

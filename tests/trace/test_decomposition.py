@@ -151,7 +151,7 @@ def test_windows_of_different_measures_are_refused() -> None:
 
 def test_windows_that_observe_retrieval_differently_are_refused() -> None:
     other = make_window([1.0], observes_retrieval=False)
-    with pytest.raises(UsageError, match="observable alike"):
+    with pytest.raises(UsageError, match="observable in only one"):
         decompose(make_window([1.0]), other, "device")
 
 

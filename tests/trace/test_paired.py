@@ -46,7 +46,7 @@ def test_the_same_queries_have_a_narrower_interval() -> None:
         QUICK,
     )
     assert apart.paired is None
-    assert "No query comes in both windows." in str(apart)
+    assert "No query occurs in both spans." in str(apart)
     assert found.paired is not None
     ends, whole = found.paired.interval, apart.intervals["change"]
     assert ends is not None

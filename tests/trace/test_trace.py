@@ -114,7 +114,7 @@ def test_a_trace_reads_like_an_explanation(swapped: Trace) -> None:
         + (f"{-rest:.4f} elsewhere" if rest < 0 else f"elsewhere it rose by {rest:.4f}")
     )
     assert "device=tv, version=4 is confirmed" in text
-    assert f"Looked at {swapped.search.looked_at} slices of device, version, country" in text
+    assert f"Searched {swapped.search.looked_at} slices by device, version, country" in text
 
 
 def test_slices_of_one_attribute_and_of_pairs_are_looked_at(swapped: Trace) -> None:
@@ -162,7 +162,7 @@ def test_labels_that_came_are_found_as_another_ideal() -> None:
     assert found.ideal["ideal"].has_changed
     assert not found.ideal["relevant"].has_changed
     assert not found.ideal["gained"].has_changed
-    assert "look at the labels first" in str(found)
+    assert "check the labels first" in str(found)
     assert found.paired is not None
     assert found.paired.other_ideal == found.paired.keys
     # What is gained is drawn anew; the ideal makes the rest.
@@ -312,8 +312,8 @@ def test_where_nothing_is_confirmed_it_says_so() -> None:
     found = trace(draw_window(1), draw_window(2), QUICK)
     assert found.causes == ()
     assert len(found.found) > 0
-    assert "no slice stands out" in str(found).splitlines()[0]
-    assert "Found and not confirmed" in str(found)
+    assert "no slice explains it" in str(found).splitlines()[0]
+    assert "Found but not confirmed" in str(found)
     assert [each.name for each in found.decomposition.slices] == ["all others"]
     assert {*found.fallen.column("slice")} == {"all"}
 
@@ -378,7 +378,7 @@ def test_windows_without_attributes_are_traced() -> None:
     found = trace(make_window([1.0, 0.5, 0.25]), make_window([0.5, 0.5, 0.5]), QUICK)
     assert found.search.attributes == ()
     assert len(found.slices) == len(found.attributes) == 0
-    assert "No attribute was searched." in str(found)
+    assert "There are no attributes to search." in str(found)
 
 
 def test_attributes_of_one_window_are_left_out() -> None:
@@ -387,7 +387,7 @@ def test_attributes_of_one_window_are_left_out() -> None:
     found = trace(before, after, QUICK)
     assert found.search.attributes == ("country",)
     assert found.search.left_out == ("device", "app")
-    assert "only one window has device, app" in str(found)
+    assert "Only one span has device, app." in str(found)
 
 
 def test_rare_values_are_searched_together() -> None:
@@ -468,6 +468,6 @@ def test_more_attributes_than_can_be_searched_are_refused() -> None:
 
 
 def test_an_attribute_that_no_window_has_is_refused() -> None:
-    with pytest.raises(UsageError, match="expected an attribute") as caught:
+    with pytest.raises(UsageError, match="the queries have no attribute") as caught:
         trace(make_window([1.0]), make_window([1.0]), TraceChoices(attributes=("colour",)))
     assert caught.value.code == "unknown_attribute"

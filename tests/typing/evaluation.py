@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, assert_type
+from typing import TYPE_CHECKING, Literal, assert_type
 
 import numpy as np
 import pandas as pd
@@ -43,3 +43,13 @@ def keep_rankings(path: Path) -> None:
     assert_type(rankings.relevance, NDArray[np.float64])
     assert_type(rankings.offsets, NDArray[np.int64])
     assert_type(rankings.evaluate([nDCG]), rs.Evaluation)
+
+
+def write_policies() -> None:
+    """Make policies as people write them; words that no field has are errors."""
+    policy = rs.Policy(empty="skip", ties="average", unjudged=0.5)
+    assert_type(policy.missing, Literal["zero", "skip", "error"])
+    rs.Policy(empty="never")  # type: ignore[arg-type]
+    rs.Policy(tie="average")  # type: ignore[call-arg]
+    policy.empty = "zero"  # type: ignore[misc]
+    rs.evaluate({}, {}, "RR", duplicates="last")  # type: ignore[arg-type]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from rankscope.adapters.columns import read_numbers
 from rankscope.adapters.inputs import recognise_table
 from rankscope.adapters.open_column import open_column
-from rankscope.adapters.tables import Found, open_table
+from rankscope.adapters.tables import FoundColumns, open_table
 from rankscope.errors import FormatError, InputError
 from rankscope.records import record
 
@@ -84,7 +84,7 @@ def read_clicks(log: object, names: Mapping[str, str | None], *, encoding: str) 
 def _read_batch(table: object, wanted: Mapping[str, str | None]) -> Clicks:
     import numpy as np  # noqa: PLC0415 - loads with the first array
 
-    found = Found(open_table(table), wanted)
+    found = FoundColumns(open_table(table), wanted)
     ranks = found.read_numbers(ROLES["rank"])
     is_rank = (ranks >= 1) & (ranks <= MOST_RANKS) & (ranks == np.floor(ranks))
     _refuse(is_rank, ranks, f"ranks from 1 to {MOST_RANKS:,}", "the first rank is 1", "bad_rank")
@@ -103,7 +103,7 @@ SHOWN_ONCE = "a row is one document, shown once"
 LOGGED = "a propensity is the probability with which the document was shown there"
 
 
-def _read_truth(found: Found, role: str) -> NDArray[Any]:
+def _read_truth(found: FoundColumns, role: str) -> NDArray[Any]:
     """Read numbers, or booleans as 0 and 1."""
     import numpy as np  # noqa: PLC0415 - loads with the first array
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from contextlib import contextmanager
 
-from rankscope import _core
+from rankscope._core import Judgments, Rankings, Run
 from rankscope.adapters.tables import read_judged, read_retrieved
 from rankscope.errors import InputError, RankscopeError
 
@@ -35,7 +35,7 @@ def read_judgments(
     columns: Mapping[str, str],
     notes: list[Note],
     progress: Progress = None,
-) -> _core.Judgments:
+) -> Judgments:
     """Read judgments.
 
     Args:
@@ -54,22 +54,22 @@ def read_judgments(
         with see_table(
             given, JUDGED, columns, encoding=encoding, notes=notes, progress=progress
         ) as (table, found, line_of):
-            made = _core.Judgments.from_columns(*read_judged(table, found), duplicates)
+            made = Judgments.from_columns(*read_judged(table, found), duplicates)
         notes += [(code, count, line_of(row) if row else 0) for code, count, row in made.notes()]
         return made
     if given.kind == "file":
-        made = _core.Judgments.from_path(given.source, encoding, duplicates, progress)
+        made = Judgments.from_path(given.source, encoding, duplicates, progress)
     elif given.kind == "mapping":
-        made = _core.Judgments.from_dict(given.value, duplicates)
+        made = Judgments.from_dict(given.value, duplicates)
     else:
-        made = _core.Judgments.from_rows(given.value, duplicates)
+        made = Judgments.from_rows(given.value, duplicates)
     notes += made.notes()
     return made
 
 
 def read_run(
     given: Input, *, duplicates: str, encoding: str, score_type: str, progress: Progress = None
-) -> _core.Run:
+) -> Run:
     """Read a run that isn't a table into memory.
 
     Raises:
@@ -77,14 +77,14 @@ def read_run(
         FileError: The file can't be read.
     """
     if given.kind == "file":
-        return _core.Run.from_path(given.source, encoding, score_type, duplicates, progress)
+        return Run.from_path(given.source, encoding, score_type, duplicates, progress)
     if given.kind == "mapping":
-        return _core.Run.from_dict(given.value, score_type)
-    return _core.Run.from_rows(given.value, score_type)
+        return Run.from_dict(given.value, score_type)
+    return Run.from_rows(given.value, score_type)
 
 
 def rank_run(
-    judgments: _core.Judgments,
+    judgments: Judgments,
     given: Input,
     *,
     ties: str,
@@ -95,7 +95,7 @@ def rank_run(
     threads: int,
     notes: list[Note],
     progress: Progress = None,
-) -> _core.Rankings:
+) -> Rankings:
     """Read a run into memory, join it with its judgments, and rank it; see `read_judgments`.
 
     Raises:
@@ -106,7 +106,7 @@ def rank_run(
         with see_table(
             given, RETRIEVED, columns, encoding=encoding, notes=notes, progress=progress
         ) as (table, found, _):
-            return _core.Rankings.from_pairs(
+            return Rankings.from_pairs(
                 judgments, *read_retrieved(table, found), ties, duplicates, score_type, threads
             )
     run = read_run(
@@ -116,7 +116,7 @@ def rank_run(
         score_type=score_type,
         progress=progress,
     )
-    return _core.Rankings(judgments, run, ties, duplicates)
+    return Rankings(judgments, run, ties, duplicates)
 
 
 @contextmanager

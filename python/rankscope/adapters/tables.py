@@ -60,7 +60,7 @@ MOST_SHOWN = 50
 
 
 @record(frozen=True, slots=True)
-class Columns:
+class TableColumns:
     """The columns of a table that hold rankings and judgments.
 
     Args:
@@ -99,7 +99,7 @@ def read_table(
     names: Mapping[str, str | None],
     attributes: Sequence[str] = (),
     attribution: Attributed | None = None,
-) -> Columns:
+) -> TableColumns:
     """Read a table whose rows hold a score, or a rank, and a grade.
 
     Args:
@@ -112,7 +112,7 @@ def read_table(
         InputError: A column is missing, or holds invalid values.
     """
     source = open_table(table)
-    found = Found(source, names)
+    found = FoundColumns(source, names)
     rank = found.seek("rank")
     score = found.seek("score") if rank is not None else found.require("score")
     ranks = None if rank is None else found.read_numbers("rank")
@@ -125,7 +125,7 @@ def read_table(
         relevance = found.read_numbers("relevance", allows_null=True)
     else:
         relevance = attribution.read_grades(source)
-    return Columns(
+    return TableColumns(
         found.read_ids("query"),
         None if found.seek("doc") is None else found.read_ids("doc"),
         relevance,
@@ -173,7 +173,7 @@ def read_judged(
     Raises:
         InputError: A column is missing, or holds invalid values.
     """
-    found = Found(open_table(table), names)
+    found = FoundColumns(open_table(table), names)
     grades = found.read_numbers("relevance")
     return found.read_ids("query"), found.read_ids("doc"), grades
 
@@ -188,7 +188,7 @@ def read_retrieved(
     Raises:
         InputError: A column is missing, or holds invalid values.
     """
-    found = Found(open_table(table), names)
+    found = FoundColumns(open_table(table), names)
     are_ranks = found.seek("score") is None and found.seek("rank") is not None
     scores = _negate(found.read_numbers("rank")) if are_ranks else found.read_numbers("score")
     return found.read_ids("query"), found.read_ids("doc"), scores, are_ranks
@@ -201,7 +201,7 @@ def _negate(ranks: NDArray[Any]) -> NDArray[np.float64]:
     return np.asarray(np.negative(ranks, dtype=np.float64))
 
 
-class Found:
+class FoundColumns:
     """The columns of a table by their roles."""
 
     def __init__(self, table: NamedColumns, names: Mapping[str, str | None]) -> None:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import math
 
-from rankscope import _core, engine
+from rankscope import engine
+from rankscope._core import Plan, bound_difference
+from rankscope._core import bound as bound_each
 from rankscope.api.refusals import check_averaged, check_judgments
 from rankscope.data.policy import Policy
 from rankscope.errors import UsageError
@@ -45,13 +47,13 @@ def bound(
     plan = _plan(rankings, asked, chosen, grades)
     workers = engine.count_threads(threads)
     if against is None:
-        found = _core.bound(rankings._core, plan, grades, workers)  # noqa: SLF001 - a part of it
+        found = bound_each(rankings._core, plan, grades, workers)  # noqa: SLF001 - a part of it
     else:
         _check_pair(rankings, against)
         other = replace(chosen, ties=against.tie_policy)
         values = values - against.evaluate(asked, policy=other, threads=threads).per_query(asked)
         pair = against._core, rankings._core  # noqa: SLF001 - parts of them
-        found = _core.bound_difference(*pair, plan, grades, workers)
+        found = bound_difference(*pair, plan, grades, workers)
     lower, upper, unjudged = (
         np.frombuffer(memoryview(column), dtype=np.dtype(column.typecode)) for column in found[:3]
     )
@@ -117,7 +119,7 @@ def _read_scale(
     return sorted(set(grades))
 
 
-def _plan(rankings: Rankings, measure: Measure, policy: Policy, scale: list[float]) -> _core.Plan:
+def _plan(rankings: Rankings, measure: Measure, policy: Policy, scale: list[float]) -> Plan:
     """Make a plan that includes the gains of all grades of the scale."""
     grades = sorted({*rankings.grades, *scale})
     request = engine.read_request(measure, policy, convention=None, score_type=None, grades=grades)

@@ -12,13 +12,13 @@ from rankscope.records import record
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from typing import Any, Literal
+    from typing import Any
 
     import numpy as np
     from numpy.typing import NDArray
 
-    from rankscope import _core
-    from rankscope.data.policy import Ties
+    from rankscope._core import Judgments, Rankings
+    from rankscope.data.policy import Duplicates, ScoreType, Ties
     from rankscope.data.qrels import Queries
     from rankscope.engine import Groups
 
@@ -35,8 +35,8 @@ class Choices:
     """
 
     ties: Ties
-    duplicates: Literal["error", "first", "max"]
-    score_type: Literal["float64", "float32"]
+    duplicates: Duplicates
+    score_type: ScoreType
     has_ideal: bool = False
 
 
@@ -55,12 +55,12 @@ class Columns:
     def __init__(
         self,
         queries: Queries,
-        core: _core.Rankings,
+        core: Rankings,
         name: str,
         choices: Choices,
         *,
         notes: Sequence[tuple[str, int, int]] = (),
-        judgments: _core.Judgments | None = None,
+        judgments: Judgments | None = None,
     ) -> None:
         self._queries = queries
         self._core = core
@@ -80,7 +80,7 @@ class Columns:
         return self._choices.ties
 
     @property
-    def score_type(self) -> Literal["float64", "float32"]:
+    def score_type(self) -> ScoreType:
         """How scores are compared."""
         return self._choices.score_type
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from rankscope import engine
+from rankscope._core import EMPTY_VALUES
 from rankscope.api.refusals import refuse_ideals_beaten_at
 
 TYPE_CHECKING = False
@@ -71,7 +72,7 @@ def _in_one_pass(
     if is_refused.any():
         # One by one, the first of them is refused, with the query.
         rankings.evaluate(base @ cutoffs[int(is_refused.any(axis=0).argmax())], policy=policy)
-    if policy.empty in {"zero", "one"}:
-        values[is_undefined] = policy.empty == "one"
+    if policy.empty in EMPTY_VALUES:
+        values[is_undefined] = EMPTY_VALUES[policy.empty]
     refuse_ideals_beaten_at(rankings, base, cutoffs, values)
     return values

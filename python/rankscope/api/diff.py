@@ -7,6 +7,7 @@ from os import PathLike
 from rankscope import engine
 from rankscope.api.explain import find_query, take_query
 from rankscope.api.rankings import Rankings
+from rankscope.data.policy import ties_of
 from rankscope.data.qrels import Qrels
 from rankscope.errors import UsageError
 
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
     from typing import Literal
 
-    from rankscope.data.policy import Policy
+    from rankscope.data.policy import Duplicates, Policy, ScoreType
     from rankscope.measures import Measure
     from rankscope.results import Bounds, Evaluation, Losses
     from rankscope.results.run_difference import DocumentMoves, RunDifference
@@ -36,8 +37,8 @@ def diff(
     policy: Policy | str | None = None,
     columns: Mapping[str, str] | None = None,
     names: tuple[str, str] | None = None,
-    duplicates: Literal["error", "first", "max"] = "error",
-    score_type: Literal["float64", "float32"] = "float64",
+    duplicates: Duplicates = "error",
+    score_type: ScoreType = "float64",
     encoding: Literal["utf-8", "latin-1"] = "utf-8",
     threads: int | None = None,
 ) -> RunDifference:
@@ -91,7 +92,7 @@ def diff(
         Rankings.from_run(
             qrels,
             run,
-            ties=chosen.ties,
+            ties=ties_of(chosen),
             columns=columns,
             duplicates=duplicates,
             score_type=score_type,

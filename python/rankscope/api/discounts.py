@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from typing import Literal
 
-    from rankscope.data.policy import Policy
+    from rankscope.data.policy import Duplicates, Policy, ScoreType
     from rankscope.measures import Measure
     from rankscope.results.discount_comparison import DiscountComparison
     from rankscope.results.discounts import Discounts
@@ -73,8 +73,8 @@ def compare_discounts(
     tables: Mapping[str, Sequence[float]] | None = None,
     policy: Policy | str | None = None,
     columns: Mapping[str, str] | None = None,
-    duplicates: Literal["error", "first", "max"] = "error",
-    score_type: Literal["float64", "float32"] | None = None,
+    duplicates: Duplicates = "error",
+    score_type: ScoreType | None = None,
     encoding: Literal["utf-8", "latin-1"] = "utf-8",
     threads: int | None = None,
     strict: bool = False,

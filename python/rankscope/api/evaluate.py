@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from rankscope.conventions import Convention
     from rankscope.data.interval import Interval
-    from rankscope.data.policy import Policy
+    from rankscope.data.policy import Duplicates, Policy, ScoreType
     from rankscope.engine import Measures
     from rankscope.results import Evaluation
     from rankscope.typing import InputLike, Progress
@@ -23,7 +23,7 @@ def read_qrels(
     qrels: InputLike,
     *,
     columns: Mapping[str, str] | None = None,
-    duplicates: Literal["error", "first", "max"] = "error",
+    duplicates: Duplicates = "error",
     encoding: Literal["utf-8", "latin-1"] = "utf-8",
     progress: Progress = None,
 ) -> Qrels:
@@ -63,8 +63,8 @@ def evaluate(
     columns: Mapping[str, str] | None = None,
     weights: Mapping[str, float] | Sequence[float] | None = None,
     interval: float | Interval | None = None,
-    duplicates: Literal["error", "first", "max"] = "error",
-    score_type: Literal["float64", "float32"] | None = None,
+    duplicates: Duplicates = "error",
+    score_type: ScoreType | None = None,
     encoding: Literal["utf-8", "latin-1"] = "utf-8",
     threads: int | None = None,
     strict: bool = False,

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from rankscope.conventions import Convention
     from rankscope.data.attribution import Positive, Settings
     from rankscope.data.interval import Interval
-    from rankscope.data.policy import Ties
+    from rankscope.data.policy import Duplicates, Ties
     from rankscope.engine import Measures
     from rankscope.file import Format
     from rankscope.results import Evaluation
@@ -45,7 +45,7 @@ def evaluate_table(
     convention: Convention | str | None = None,
     interval: float | Interval | None = None,
     weights: Mapping[str, float] | None = None,
-    duplicates: Literal["error", "first", "max"] = "error",
+    duplicates: Duplicates = "error",
     format: Format | None = None,  # noqa: A002 - what everybody calls it
     encoding: Literal["utf-8", "latin-1"] = "utf-8",
     assume_grouped: bool = False,
@@ -115,8 +115,8 @@ def evaluate_table(
     slicing = [by] if isinstance(by, str) else [*(by or [])]
     if ties is not None:
         check_choice("ties", ties, CHOICES["ties"])
-        if convention is not None and not isinstance(policy, Policy):
-            policy = ",".join(filter(None, (f"ties={ties}", policy)))
+        if convention is not None:
+            policy = _add_ties(policy, ties)
     check_choice("duplicates", duplicates, engine.DUPLICATES)
     check_choice("encoding", encoding, engine.ENCODINGS)
     if format is not None and isinstance(table, str | bytes | os.PathLike):
@@ -132,9 +132,9 @@ def evaluate_table(
     )
     # What a convention refuses depends on grades, which are known when all is read.
     if given.is_in_files and convention is None and not has_labels:
-        reading = engine.Reading(
+        reading = engine.StreamSettings(
             attributes=slicing,
-            ties=asked.policy.ties,
+            ties=asked.ties,
             duplicates=duplicates,
             is_grouped=assume_grouped,
             threads=engine.count_threads(threads),
@@ -167,7 +167,7 @@ def evaluate_table(
         predicted=predicted,
         positive=positive,
         attributes=slicing,
-        ties=asked.policy.ties,
+        ties=asked.ties,
         duplicates=duplicates,
         encoding=encoding,
         progress=progress,
@@ -185,6 +185,13 @@ def evaluate_table(
     if strict:
         engine.refuse_diagnostics(evaluation.notes)
     return evaluation
+
+
+def _add_ties(policy: Policy | str | None, ties: Ties) -> Policy | str:
+    """Return the policy with these ties, unless it has its own."""
+    if isinstance(policy, Policy):
+        return policy.resolve(ties)
+    return ",".join(filter(None, (f"ties={ties}", policy)))
 
 
 def _has_labels(attributed: Sequence[object], *, assume_grouped: bool) -> bool:

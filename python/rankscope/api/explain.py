@@ -18,12 +18,13 @@ from rankscope.names import quote
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
-    from typing import Literal, TypeAlias, Unpack
+    from typing import TypeAlias, Unpack
 
-    from rankscope import _core
+    from rankscope._core import Column
     from rankscope.api.grades import Discounts
     from rankscope.api.rankings import Rankings
     from rankscope.conventions import Convention
+    from rankscope.data.policy import Empty, Unjudged
     from rankscope.explain import Explanation, RelevanceExplanation
     from rankscope.explain.derive.query import RankedQuery
     from rankscope.measures import Measure
@@ -46,8 +47,8 @@ def explain(
     names: Sequence[str] | None = None,
     ideal: Sequence[float] | None = None,
     measure: Measure | str = nDCG,
-    empty: Literal["zero", "skip", "one", "nan", "error"] = "zero",
-    unjudged: Literal["nonrelevant", "remove"] | float = "nonrelevant",
+    empty: Empty = "zero",
+    unjudged: Unjudged | float = "nonrelevant",
     limit: int = LIMIT,
     **settings: Unpack[Discounts],
 ) -> Explained:
@@ -129,8 +130,8 @@ def explain_query(
         score_type=None,
         grades=rankings.grades,
     )
-    if request.policy.ties != rankings.tie_policy:
-        check_order(rankings, request.policy.ties, request.score_type)
+    if request.ties != rankings.tie_policy:
+        check_order(rankings, request.ties, request.score_type)
     if len(request.measures) > 1:
         raise UsageError(
             f"expected one measure, found {len(request.measures)}",
@@ -216,13 +217,13 @@ def _is_present(rankings: Rankings, number: int) -> bool:
     return bool(core.evaluate(plan, engine.count_threads(None)).is_present()[number])
 
 
-def _ends(offsets: _core.Column, number: int) -> tuple[int, int]:
+def _ends(offsets: Column, number: int) -> tuple[int, int]:
     """Return where the rows of a query begin and end, without NumPy."""
     numbers = memoryview(offsets).cast("q")
     return numbers[number], numbers[number + 1]
 
 
-def _slice(column: _core.Column, start: int, stop: int) -> list[float]:
+def _slice(column: Column, start: int, stop: int) -> list[float]:
     return [*memoryview(column).cast("d")[start:stop]]
 
 

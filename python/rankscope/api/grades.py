@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from rankscope.data.policy import Empty, Negative
     from rankscope.measures import Measure
     from rankscope.measures.domains import Value
 
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
         """Settings of gains that the functions share."""
 
         gain: Value | Sequence[float]
-        negative: Literal["nonrelevant", "gain", "minmax", "error"]
+        negative: Negative
         missing_gain: float | None
 
     class Discounts(Gains, total=False):
@@ -119,7 +120,7 @@ def ndcg(
     k: Cutoffs = None,
     *,
     ideal: Grades | None = None,
-    empty: Literal["zero", "skip", "one", "nan", "error"] = "zero",
+    empty: Empty = "zero",
     **settings: Unpack[Discounts],
 ) -> Numbers:
     """Divide the discounted gains of the list by those of the best order.

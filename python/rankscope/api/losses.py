@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from rankscope import engine
+from rankscope._core import EMPTY_VALUES
 from rankscope.api.columns import Columns
 from rankscope.api.refusals import check_judgments
 from rankscope.data.policy import Policy
@@ -52,7 +53,8 @@ def measure_losses(
         )
 
     # Where it is undefined, nothing is lost, whatever the value is.
-    shares = replace(chosen, empty="zero") if chosen.empty == "one" else chosen
+    counts = EMPTY_VALUES.get(chosen.empty, 0.0) > 0.0
+    shares = replace(chosen, empty="zero") if counts else chosen
     if parts.ideal is None:
         losses = evaluate([parts.value, *parts.losses], shares)
         values = losses if shares == chosen else evaluate([parts.value], chosen)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from rankscope import _core, engine
+from rankscope import engine
+from rankscope._core import Rankings as CoreRankings
 from rankscope.adapters import arrays, recognise_table, see_joined, tables
 from rankscope.adapters.numbers import is_judged, no_judgments
 from rankscope.api.columns import Choices, Columns
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     from rankscope.conventions import Convention
     from rankscope.data.attribution import Positive, Settings
     from rankscope.data.interval import Interval
-    from rankscope.data.policy import Ties
+    from rankscope.data.policy import Duplicates, ScoreType, Ties
     from rankscope.engine import Measures
     from rankscope.explain import Explanation, RelevanceExplanation
     from rankscope.measures import Measure
@@ -59,8 +60,8 @@ class Rankings(Columns):
         *,
         ties: Ties = "doc_id",
         columns: Mapping[str, str] | None = None,
-        duplicates: Literal["error", "first", "max"] = "error",
-        score_type: Literal["float64", "float32"] = "float64",
+        duplicates: Duplicates = "error",
+        score_type: ScoreType = "float64",
         encoding: Literal["utf-8", "latin-1"] = "utf-8",
     ) -> Rankings:
         """Join a run with its judgments, and rank it.
@@ -111,7 +112,7 @@ class Rankings(Columns):
         positive: Positive | None = None,
         attributes: Sequence[str] = (),
         ties: Ties = "average",
-        duplicates: Literal["error", "first", "max"] = "error",
+        duplicates: Duplicates = "error",
         encoding: Literal["utf-8", "latin-1"] = "utf-8",
         progress: Progress = None,
         **attribution: Unpack[Settings],
@@ -170,7 +171,7 @@ class Rankings(Columns):
             if is_even and not is_judged(columns.relevance):
                 raise no_judgments(given.name)
             threads = engine.count_threads(None)
-            core = _core.Rankings.from_table(columns.to_core(), ties, duplicates, threads)
+            core = CoreRankings.from_table(columns.to_core(), ties, duplicates, threads)
         queries = Queries(given.name, duplicates, core.query_ids)
         return cls(queries, core, given.name, Choices(ties, duplicates, "float64"), notes=notes)
 
@@ -294,10 +295,10 @@ class Rankings(Columns):
             score_type=None,
             grades=grades,
         )
-        ties = request.policy.ties
+        ties = request.ties
         if request.convention is not None:
             ties = self._choices.ties
-            check_order(self, request.policy.ties, request.score_type)
+            check_order(self, request.ties, request.score_type)
         duplicates = self._choices.duplicates
         weighed = engine.read_weights(weights, self._queries.read_ids)
         plan = engine.make_plan(request, ties, grades, duplicates, weights=weighed)
@@ -516,7 +517,7 @@ class Rankings(Columns):
             attribute  documents  unretrieved   regret
             Acme               2            1   0.4049
             Zenith             1            0  -0.1052
-            nDCG@10 lacks 0.2997
+            loss of nDCG@10: 0.2997
             >>> print(rankings.regrets("nDCG@10").swaps)
             query_id  rank  doc_id  other_rank  other_doc_id  gained
             q            1  b                2  a             0.1787
@@ -537,7 +538,7 @@ def rank_groups(groups: arrays.Groups, ties: Ties) -> Rankings:
     check_choice("ties", ties, CHOICES["ties"])
     threads = engine.count_threads(None)
     try:
-        core = _core.Rankings.from_groups(
+        core = CoreRankings.from_groups(
             groups.offsets, groups.relevance, groups.scores, groups.ideal, ties, threads
         )
     except FormatError as error:

@@ -10,13 +10,11 @@ from rankscope.errors import FormatError, MeasureError, PolicyError, UsageError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Literal
-
     import numpy as np
     from numpy.typing import NDArray
 
     from rankscope.api.rankings import Rankings
-    from rankscope.data.policy import Policy, Ties
+    from rankscope.data.policy import Policy, ScoreType, Ties
     from rankscope.measures import Measure
     from rankscope.results import Evaluation
 
@@ -158,7 +156,7 @@ def _lacks(ideal: list[float], found: list[float]) -> bool:
     return any(grade > of_ideal for grade, of_ideal in pairs)
 
 
-def check_order(rankings: Rankings, ties: Ties, score_type: Literal["float64", "float32"]) -> None:
+def check_order(rankings: Rankings, ties: Ties, score_type: ScoreType) -> None:
     """Raise an error if a policy would order tied documents differently than the rankings do.
 
     Args:
@@ -187,7 +185,7 @@ def check_order(rankings: Rankings, ties: Ties, score_type: Literal["float64", "
         )
 
 
-def _find_ties(rankings: Rankings, kind: Literal["float64", "float32"]) -> NDArray[np.bool_]:
+def _find_ties(rankings: Rankings, kind: ScoreType) -> NDArray[np.bool_]:
     """Return for each row but the first whether its score equals the one before it."""
     scores, firsts = rankings.scores.astype(kind), rankings.offsets[1:-1]
     is_tied: NDArray[np.bool_] = scores[1:] == scores[:-1]

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from rankscope import _core, engine
+from rankscope import engine
+from rankscope._core import Column, Plan
+from rankscope._core import find_regrets as find_core_regrets
 from rankscope.api.refusals import check_averaged
 from rankscope.errors import UsageError
 from rankscope.explain.derive.swap import find_best_swaps
@@ -42,7 +44,7 @@ class FoundRegrets:
     """
 
     measure: Measure
-    plan: _core.Plan
+    plan: Plan
     queries: NDArray[np.integer[Any]]
     ranks: NDArray[np.integer[Any]]
     grades: NDArray[np.float64]
@@ -65,7 +67,7 @@ def find_regrets(rankings: Rankings, measure: Measure, policy: Policy) -> FoundR
     request = engine.read_request(summed, policy, convention=None, score_type=None, grades=grades)
     plan = engine.make_plan(request, rankings.tie_policy, grades, "error")
     core, judgments = rankings._core, rankings._judgments  # noqa: SLF001 - parts of it
-    *columns, doc_ids, units, by_rank = _core.find_regrets(core, judgments, plan)
+    *columns, doc_ids, units, by_rank = find_core_regrets(core, judgments, plan)
     queries, ranks, grade, _, amounts = (
         np.frombuffer(memoryview(column), dtype=np.dtype(column.typecode)) for column in columns
     )
@@ -130,7 +132,7 @@ def measure_regrets(
     )
 
 
-def _read(column: _core.Column) -> NDArray[np.float64]:
+def _read(column: Column) -> NDArray[np.float64]:
     import numpy as np  # noqa: PLC0415 - loads with the first array
 
     return np.frombuffer(memoryview(column), dtype=np.float64)
@@ -140,7 +142,7 @@ def _list_swaps(
     rankings: Rankings,
     measure: Measure,
     policy: Policy,
-    plan: _core.Plan,
+    plan: Plan,
     divisors: NDArray[np.float64],
 ) -> Table:
     """List the best swap of each query."""

@@ -28,10 +28,11 @@ if TYPE_CHECKING:
     from rankscope.conventions import Convention
     from rankscope.data.attribution import Positive, Settings
     from rankscope.data.interval import Interval
+    from rankscope.data.policy import Duplicates, ScoreType
     from rankscope.engine import Measures
     from rankscope.measures import Measure
     from rankscope.report import Report
-    from rankscope.report.source import Held
+    from rankscope.report.source import HashedInput
     from rankscope.results import Bounds, Evaluation
     from rankscope.typing import InputLike, Path
 
@@ -55,8 +56,8 @@ def report(
     columns: Mapping[str, str] | None = None,
     interval: float | Interval | None = 0.95,
     worst: int = WORST,
-    duplicates: Literal["error", "first", "max"] = "error",
-    score_type: Literal["float64", "float32"] | None = None,
+    duplicates: Duplicates = "error",
+    score_type: ScoreType | None = None,
     encoding: Literal["utf-8", "latin-1"] = "utf-8",
     threads: int | None = None,
     strict: bool = False,
@@ -98,7 +99,7 @@ def report(
     asked = engine.read_request(
         measures,
         policy,
-        default=Policy(),
+        default=Policy().resolve(),
         convention=convention,
         score_type=score_type,
         grades=[],  # what a convention refuses of them it says when they are known
@@ -118,7 +119,7 @@ def report(
         Rankings.from_run(
             judgments,
             run.value,
-            ties=asked.policy.ties,
+            ties=asked.ties,
             columns=columns,
             duplicates=duplicates,
             score_type=asked.score_type,
@@ -137,7 +138,7 @@ def report(
         held=held,
         policy=policy,
         convention=convention,
-        default=Policy(),
+        default=Policy().resolve(),
         interval=interval,
         worst=worst,
         options=[pair for pair in said if pair not in USUAL],
@@ -164,7 +165,7 @@ def report_table(
     interval: float | Interval | None = 0.95,
     worst: int = WORST,
     weights: Mapping[str, float] | None = None,
-    duplicates: Literal["error", "first", "max"] = "error",
+    duplicates: Duplicates = "error",
     encoding: Literal["utf-8", "latin-1"] = "utf-8",
     threads: int | None = None,
     strict: bool = False,
@@ -223,7 +224,7 @@ def report_table(
         predicted=predicted,
         positive=positive,
         attributes=attributes,
-        ties=asked.policy.ties,
+        ties=asked.ties,
         duplicates=duplicates,
         encoding=encoding,
         **attribution,
@@ -257,7 +258,7 @@ def report_rankings(
     rankings: Sequence[Rankings],
     measures: Measures,
     *,
-    held: Sequence[Held],
+    held: Sequence[HashedInput],
     policy: Policy | str | None,
     convention: Convention | str | None,
     default: Policy,

@@ -2,30 +2,31 @@
 
 from __future__ import annotations
 
-from rankscope import _core, engine
+from rankscope import engine
+from rankscope._core import mean_of_rows
 from rankscope.adapters.arrays import as_matrix, from_matrices
 from rankscope.adapters.numbers import to_numbers
 from rankscope.api.grades import POLICIES as POLICIES_OF_GAINS
 from rankscope.api.rankings import rank_groups
-from rankscope.data.policy import Policy
+from rankscope.data.policy import Policy, ties_of
 from rankscope.errors import FormatError, PolicyError
 from rankscope.measures import DCG, nDCG
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Literal, TypedDict, Unpack
+    from typing import TypedDict, Unpack
 
     from numpy.typing import ArrayLike
 
     from rankscope.api.grades import Discounts
-    from rankscope.data.policy import Ties
+    from rankscope.data.policy import Empty, Ties
     from rankscope.measures import Measure
 
     class Choices(Discounts, total=False):
         """Settings beyond scikit-learn's."""
 
         ties: Ties
-        empty: Literal["zero", "skip", "one", "nan", "error"]
+        empty: Empty
 
     class Given(TypedDict):
         """The arguments that both functions share."""
@@ -136,7 +137,7 @@ def _score(measure: Measure, k: int | None, given: Given, settings: dict[str, ob
         return mean
     # scikit-learn sorts ascending and turns the order round, so that the last comes first.
     groups = from_matrices(given["y_true"], given["y_score"], is_reversed=given["ignore_ties"])
-    rankings = rank_groups(groups, policy.ties)
+    rankings = rank_groups(groups, ties_of(policy))
     try:
         return rankings.evaluate(chosen, policy=policy, weights=weights)[chosen]
     except FormatError as error:
@@ -162,7 +163,7 @@ def _score_plain(
     request = engine.read_request(measure, policy, convention=None, score_type=None, grades=[])
     plan = engine.make_plan(request, policy.ties, [], "error", weights=weights)
     threads = engine.count_threads(None)
-    return _core.mean_of_rows(plan, y_true, y_score, given["ignore_ties"], threads)
+    return mean_of_rows(plan, y_true, y_score, given["ignore_ties"], threads)
 
 
 def _read_ties(ties: object, *, ignores: bool) -> object:

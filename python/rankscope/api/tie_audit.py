@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 
-from rankscope import _core, engine
+from rankscope import engine
+from rankscope._core import audit_ties as audit_spreads
 from rankscope.api.refusals import check_averaged
 from rankscope.api.rounding import NARROW, find_precision, round_scores
 from rankscope.data.policy import Policy
@@ -46,7 +47,7 @@ def audit_ties(
         core = rankings._core  # noqa: SLF001 - a part of it
         expected, lower, upper, variance, tied = (
             np.frombuffer(memoryview(column), dtype=np.dtype(column.typecode))
-            for column in _core.audit_ties(core, plan, scores, workers)
+            for column in audit_spreads(core, plan, scores, workers)
         )
         # Where a measure is undefined, its value is that of the policy in every order.
         is_undefined = np.isnan(lower)

@@ -17,6 +17,7 @@ from rankscope.cli.options import (
 )
 from rankscope.cli.output import print_csv, print_json, print_notes
 from rankscope.cli.parser import Once
+from rankscope.data.policy import ties_of
 from rankscope.engine import read_measure, refuse_diagnostics
 from rankscope.errors import UsageError
 from rankscope.measures.splitting import split_measures
@@ -99,7 +100,8 @@ def _compare(options: Namespace) -> RunDifference:
     if is_letor(options.qrels, options) and all(map(is_scores, runs)):
         policy = rs.Policy.parse(options.policy, rs.Policy(ties=read_ties(measures, options)))
         one, other = (
-            rank_scores(options.qrels, path, policy.ties, options, names_rows=True) for path in runs
+            rank_scores(options.qrels, path, ties_of(policy), options, names_rows=True)
+            for path in runs
         )
         return diff_rankings(
             (one, other), read_measure(measures), policy, (names[0], names[1]), options.threads

@@ -229,7 +229,7 @@ def rank_files(paths: list[str], measure: str, options: Namespace) -> rs.Ranking
     return rs.Rankings.from_run(
         judgments,
         name_file(run, "run", options),
-        ties=request.policy.ties,
+        ties=request.ties,
         duplicates=options.duplicates,
         score_type=request.score_type,
         encoding=options.encoding,
@@ -272,7 +272,7 @@ def read_ties(measures: list[str], options: Namespace) -> Ties:
         score_type=None,
         grades=[],
     )
-    return request.policy.ties
+    return request.ties
 
 
 def rank_table(

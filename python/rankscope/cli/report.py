@@ -49,7 +49,7 @@ if TYPE_CHECKING:
 
     from rankscope.cli.parser import Parser
     from rankscope.report import Report
-    from rankscope.report.source import Held
+    from rankscope.report.source import HashedInput
 
 LEVEL = 0.95
 PAGE = "report.html"
@@ -157,7 +157,7 @@ def _report_table(path: str, measures: list[str], options: Namespace) -> Report:
 def _report_rankings(
     rankings: Sequence[rs.Rankings],
     measures: list[str],
-    held: Sequence[Held],
+    held: Sequence[HashedInput],
     options: Namespace,
     weights: dict[str, float] | None = None,
 ) -> Report:

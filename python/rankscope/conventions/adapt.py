@@ -11,9 +11,9 @@ from rankscope.records import record
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
-    from typing import Literal
 
     from rankscope.conventions.spec import Convention, Form, Option
+    from rankscope.data.policy import ScoreType
     from rankscope.measures import Measure
 
 
@@ -33,7 +33,7 @@ class Adapted:
     measures: tuple[Measure, ...]
     names: Mapping[str, str]
     policy: Policy
-    score_type: Literal["float64", "float32"]
+    score_type: ScoreType
 
 
 def adapt(
@@ -41,7 +41,7 @@ def adapt(
     asked: Sequence[Measure],
     *,
     policy: Policy | str | None = None,
-    score_type: Literal["float64", "float32"] | None = None,
+    score_type: ScoreType | None = None,
     grades: Collection[float] = (),
 ) -> Adapted:
     """Return the measures and the policy that give the numbers of a convention.
@@ -139,7 +139,10 @@ def _choose_policy(
     forms: Sequence[Form],
     given: Policy | str | None,
 ) -> Policy:
-    policies = [Policy(**{**row.policy, **form.policy}) for form in forms]  # type: ignore[arg-type]  # checked when made
+    policies = [
+        Policy(**{**row.policy, **form.policy}).resolve()  # type: ignore[arg-type]  # checked when made
+        for form in forms
+    ]
     for measure, form, policy in zip(asked, forms, policies, strict=True):
         apart = [
             (field, getattr(policies[0], field), getattr(policy, field))
@@ -157,7 +160,7 @@ def _choose_policy(
     theirs = policies[0]
     if given is None:
         return theirs
-    chosen = Policy.parse(given, theirs) if isinstance(given, str) else given
+    chosen = (Policy.parse(given, theirs) if isinstance(given, str) else given).resolve(theirs.ties)
     for field in _differing(chosen, theirs):
         value = getattr(chosen, field)
         if not _may_choose(row, field, value):

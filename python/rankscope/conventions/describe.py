@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 def describe_policy(row: Convention) -> str:
     """Return the policy of a convention, as results print it."""
-    return str(Policy(**row.policy))  # type: ignore[arg-type]  # checked when made
+    return str(Policy(**row.policy).resolve())  # type: ignore[arg-type]  # checked when made
 
 
 def describe_forms(row: Convention) -> list[str]:

@@ -9,8 +9,9 @@ from rankscope.records import record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Literal, TypeAlias
+    from typing import TypeAlias
 
+    from rankscope.data.policy import ScoreType
     from rankscope.measures import Measure
 
     Settings: TypeAlias = tuple[tuple[str, object], ...]
@@ -32,7 +33,7 @@ class Rules:
 
     measure: Measure
     policy: Policy
-    score_type: Literal["float64", "float32"]
+    score_type: ScoreType
 
     def to_dict(self) -> dict[str, Settings]:
         """Return the rules by name."""

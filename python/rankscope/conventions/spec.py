@@ -11,6 +11,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Literal, TypeAlias
 
+    from rankscope.data.policy import ScoreType
+
     Setting: TypeAlias = object
     """A value of a parameter of a measure, as its domain reads it."""
 
@@ -126,9 +128,9 @@ class Convention:
     forms: tuple[Form, ...]
     limit: Limit | None = None
     truncates: bool = False
-    score_type: Literal["float64", "float32"] = "float64"
+    score_type: ScoreType = "float64"
     places: int | None = None
-    computes_in: Literal["float64", "float32"] = "float64"
+    computes_in: ScoreType = "float64"
     options: tuple[Option, ...] = ()
     notes: tuple[str, ...] = ()
     bugs: tuple[Bug, ...] = ()

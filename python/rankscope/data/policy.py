@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+from rankscope._core import POLICY, SHARES
 from rankscope.errors import PolicyError
 from rankscope.names import find_closest, quote
 from rankscope.records import record, replace
@@ -14,17 +15,19 @@ if TYPE_CHECKING:
     from typing import Literal, TypeAlias
 
     Ties: TypeAlias = Literal["doc_id", "doc_id_asc", "input", "best", "worst", "average"]
+    Empty: TypeAlias = Literal["zero", "skip", "one", "nan", "error"]
+    Missing: TypeAlias = Literal["zero", "skip", "error"]
+    Unjudged: TypeAlias = Literal["nonrelevant", "remove"]
+    Unretrieved: TypeAlias = Literal["count", "ignore"]
+    Negative: TypeAlias = Literal["nonrelevant", "gain", "minmax", "error"]
+    Duplicates: TypeAlias = Literal["error", "first", "max"]
+    ScoreType: TypeAlias = Literal["float64", "float32"]
 
-CHOICES: dict[str, tuple[str, ...]] = {
-    "ties": ("doc_id", "doc_id_asc", "input", "best", "worst", "average"),
-    "empty": ("zero", "skip", "one", "nan", "error"),
-    "missing": ("zero", "skip", "error"),
-    "unjudged": ("nonrelevant", "remove"),
-    "unretrieved": ("count", "ignore"),
-    "negative": ("nonrelevant", "gain", "minmax", "error"),
-    "aggregate": ("mean", "ratio_of_sums", "geometric", "harmonic", "median"),
+CHOICES = {
+    field: tuple(word for word in words if word not in SHARES) for field, words in POLICY.items()
 }
-"""The words of each field, the default first."""
+"""The words of each field, the default first, as the core lists them. Those that need a share of
+the queries, such as `quantile(0.1)`, are left out."""
 
 FIELDS = (
     "ties",
@@ -38,40 +41,42 @@ FIELDS = (
 )
 """The fields, in the order in which they are printed."""
 
-SHARES = ("quantile", "tail_mean")
-"""Aggregates that are written with a share: `quantile(0.1)`."""
+
+DEFAULT_TIES: Ties = "doc_id"
+"""The ties of a run under a policy that has none."""
 
 
 @record(frozen=True, slots=True)
 class Policy:
-    """What is done where tools differ; every result prints the one it was made under.
+    """The choices that change values, where tools differ. Every result prints its policy.
 
     Args:
-        ties: What decides between equal scores: `"doc_id"` (larger id first, by bytes, as
-            trec_eval), `"doc_id_asc"` (smaller id first), `"input"` (the order given), `"best"` or
-            `"worst"` (larger or smaller grade first), `"average"` (the expected value over all
-            orders, exactly: McSherry and Najork, *Computing information retrieval performance
-            measures efficiently in the presence of tied scores*, 2008).
-        empty: The value of a query for which a measure is undefined, mostly for want of relevant
-            documents: `"zero"`, `"one"`, `"nan"`, `"skip"` (it is left out of the mean) or
+        ties: The order of documents with equal scores: `"doc_id"` (larger ID first, by bytes, as in
+            trec_eval), `"doc_id_asc"` (smaller ID first), `"input"` (the order given), `"best"` or
+            `"worst"` (higher or lower grade first), or `"average"` (the expected value over all
+            orders, computed exactly: McSherry and Najork, *Computing information retrieval
+            performance measures efficiently in the presence of tied scores*, 2008). By default,
+            the ties of the rankings or of the table that is evaluated, and `"doc_id"` for a run.
+        empty: The value of a query for which a measure is undefined, usually because it has no
+            relevant documents: `"zero"`, `"one"`, `"nan"`, `"skip"` (the mean leaves it out), or
             `"error"`.
         missing: A judged query that is not in the run: `"zero"` (an empty list), `"skip"` or
             `"error"`.
-        unjudged: A retrieved document without a judgment: `"nonrelevant"`, `"remove"` (the list
-            is condensed: Sakai, *Alternatives to bpref*, 2007), or a number, which is its gain.
+        unjudged: A retrieved document without a judgment: `"nonrelevant"`, `"remove"` (from the
+            list: Sakai, *Alternatives to bpref*, 2007), or a number, which is its gain.
         unretrieved: A judged document that is not in the list: `"count"` (it is one of the relevant
-            documents, and of the ideal list) or `"ignore"` (it is unknown, as to libraries that
-            see lists of labels only).
-        negative: A negative grade: `"nonrelevant"` (no gain, as trec_eval), `"gain"` (what the gain
-            function makes of it), `"minmax"` (as `"gain"`, and nDCG is taken between the worst and
-            the best order of what is judged: Gienapp et al., *The impact of negative relevance
-            judgments on NDCG*, 2020) or `"error"`.
-        missing_gain: The gain at each rank up to the cutoff at which a shorter list has no
-            document; `None` is 0.
+            documents, and part of the ideal list), or `"ignore"` (as libraries do that only see
+            lists of labels).
+        negative: A negative grade: `"nonrelevant"` (no gain, as in trec_eval), `"gain"` (the result
+            of the gain function), `"minmax"` (like `"gain"`, and nDCG is scaled between the worst
+            and the best order of the judged documents: Gienapp et al., *The impact of negative
+            relevance judgments on NDCG*, 2020), or `"error"`.
+        missing_gain: The gain at each rank up to the cutoff where a shorter list has no document
+            (default: 0).
         aggregate: How the values of queries become one: `"mean"`, `"ratio_of_sums"` (of
             numerators and denominators, such as DCG and IDCG), `"geometric"`, `"harmonic"`,
-            `"median"`, `"quantile(0.1)"`, or `"tail_mean(0.1)"` (the mean of the worst tenth).
-            Counts are summed whatever it says.
+            `"median"`, `"quantile(0.1)"`, or `"tail_mean(0.1)"` (the mean of the lowest tenth).
+            Counts are always summed.
 
     Raises:
         PolicyError: A value is not one of these.
@@ -82,22 +87,24 @@ class Policy:
         >>> print(Policy.parse("ties=average,missing=skip"))
         ties=average,empty=zero,missing=skip,unjudged=nonrelevant,negative=nonrelevant
         >>> print(Policy(aggregate="tail_mean(0.1)", missing_gain=-1))
-        ties=doc_id,empty=zero,missing=zero,unjudged=nonrelevant,negative=nonrelevant,\
-missing_gain=-1,aggregate=tail_mean(0.1)
+        empty=zero,missing=zero,unjudged=nonrelevant,negative=nonrelevant,missing_gain=-1,\
+aggregate=tail_mean(0.1)
     """
 
-    ties: Ties = "doc_id"
-    empty: Literal["zero", "skip", "one", "nan", "error"] = "zero"
-    missing: Literal["zero", "skip", "error"] = "zero"
-    unjudged: Literal["nonrelevant", "remove"] | float = "nonrelevant"
-    unretrieved: Literal["count", "ignore"] = "count"
-    negative: Literal["nonrelevant", "gain", "minmax", "error"] = "nonrelevant"
+    ties: Ties | None = None
+    empty: Empty = "zero"
+    missing: Missing = "zero"
+    unjudged: Unjudged | float = "nonrelevant"
+    unretrieved: Unretrieved = "count"
+    negative: Negative = "nonrelevant"
     missing_gain: float | None = None
     aggregate: str = "mean"
 
     def __post_init__(self) -> None:
-        for name in ("ties", "empty", "missing", "unretrieved", "negative"):
+        for name in ("empty", "missing", "unretrieved", "negative"):
             check_choice(name, getattr(self, name), CHOICES[name])
+        if self.ties is not None:
+            check_choice("ties", self.ties, CHOICES["ties"])
         if not _is_number(self.unjudged):
             check_choice("unjudged", self.unjudged, CHOICES["unjudged"], "or a number")
         if self.missing_gain is not None and not _is_number(self.missing_gain):
@@ -109,23 +116,28 @@ missing_gain=-1,aggregate=tail_mean(0.1)
         split_aggregate(self.aggregate)
 
     def __str__(self) -> str:
-        given = self.to_dict()
+        fields = self.to_dict()
         for name, default in (
+            ("ties", None),
             ("unretrieved", "count"),
             ("missing_gain", None),
             ("aggregate", "mean"),
         ):
-            if given[name] == default:
-                del given[name]
-        return ",".join(f"{name}={value}" for name, value in given.items())
+            if fields[name] == default:
+                del fields[name]
+        return ",".join(f"{name}={value}" for name, value in fields.items())
 
     def to_dict(self) -> dict[str, str | float | None]:
-        """Give the fields by name."""
+        """Return the fields by name."""
         return {name: getattr(self, name) for name in FIELDS}
+
+    def resolve(self, ties: Ties | None = None) -> Policy:
+        """Return the policy with these ties, or else those of a run, unless it has its own."""
+        return self if self.ties is not None else replace(self, ties=ties or DEFAULT_TIES)
 
     @classmethod
     def parse(cls, text: str, default: Policy | None = None) -> Policy:
-        """Read `field=value,field=value`; fields that are not named are as in `default`.
+        """Read `field=value,field=value`. Fields that are not named are as in `default`.
 
         Raises:
             PolicyError: A field or a value is unknown, or a field is named twice.
@@ -148,8 +160,13 @@ missing_gain=-1,aggregate=tail_mean(0.1)
         return replace(default or cls(), **given)  # type: ignore[arg-type]  # checked when made
 
 
+def ties_of(policy: Policy) -> Ties:
+    """Return the ties of a policy, or those of a run if it has none."""
+    return policy.ties or DEFAULT_TIES
+
+
 def split_aggregate(text: object) -> tuple[str, float | None]:
-    """Split `quantile(0.1)` into its name and its share; other aggregates have none.
+    """Split `quantile(0.1)` into its name and its share, which other aggregates don't have.
 
     Raises:
         PolicyError: It is no aggregate.
@@ -164,12 +181,13 @@ def split_aggregate(text: object) -> tuple[str, float | None]:
             hint=f"write {name}(0.1)",
             code="bad_policy",
         )
-    check_choice("aggregate", text, CHOICES["aggregate"], "quantile(0.1), tail_mean(0.1)")
+    with_share = ", ".join(f"{name}(0.1)" for name in SHARES)
+    check_choice("aggregate", text, CHOICES["aggregate"], with_share)
     return name, None
 
 
 def check_choice(name: str, value: object, choices: Collection[str], others: str = "") -> None:
-    """Refuse a value that is not one of the choices.
+    """Raise an error unless a value is one of the choices.
 
     Raises:
         PolicyError: It is not.

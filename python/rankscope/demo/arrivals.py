@@ -1,4 +1,4 @@
-"""How events arrive: most at once, some late or twice, and some of them wrong."""
+"""The arrival of events: most at once, some late, twice or invalid."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ if TYPE_CHECKING:
     from random import Random
     from typing import Any
 
-    from rankscope.demo.searches import Search
+    from rankscope.demo.searches import MusicSearch
     from rankscope.demo.story import Fault
 
 MILLISECOND = 1000
 
 TWICE = 0.01
-"""The share of events that are sent again, for the first answer was lost."""
+"""The share of events that are sent twice because the first answer was lost."""
 
 OFFLINE = 0.02
 """The share of searches that are sent hours later, when the app is online again."""
@@ -28,29 +28,29 @@ BEHIND = 0.0005
 """The share of searches that are sent days later, after the windows of their day are closed."""
 
 LOST = 0.002
-"""The share of searches that are never sent, though what was done with them is."""
+"""The share of searches that are never sent although their feedback is."""
 
 NIGHTLY = 0.03
-"""The share of what was done that is sent hours later, in one go."""
+"""The share of feedback that is sent hours later, in one batch."""
 
 LATE = 0.01
-"""The share of what was done that is done after the attribution window."""
+"""The share of feedback that happens after the attribution window."""
 
 UNSHOWN = CHANGED = 0.001
-"""The shares of what was done with tracks that were not shown, and of ids that are used again."""
+"""The shares of feedback on tracks that were not shown, and of IDs that are used again."""
 
 CORRECTED = 0.03
-"""The share of what was bought that is given back."""
+"""The share of purchases that are returned."""
 
 TAKEN_BACK = 0.002
-"""The share of clicks that nobody meant."""
+"""The share of accidental clicks."""
 
 FAULTY = 0.002
-"""The share of searches after which something arrives that cannot be read."""
+"""The share of searches that are followed by an invalid event."""
 
 
-def send(search: Search, chance: Random) -> Iterator[Delivery]:
-    """Send a search and what was done with it; nothing goes wrong with the example."""
+def send(search: MusicSearch, chance: Random) -> Iterator[Delivery]:
+    """Yield the deliveries of a search and its feedback; the example arrives as it should."""
     deeds = list(respond(search, chance))
     if search.is_example:
         yield Delivery(_soon(search.time, chance), "rankings", write_ranking(search))
@@ -69,7 +69,7 @@ def send(search: Search, chance: Random) -> Iterator[Delivery]:
         yield _send_nonsense(search, chance)
 
 
-def _send_ranking(search: Search, chance: Random) -> Delivery:
+def _send_ranking(search: MusicSearch, chance: Random) -> Delivery:
     event = write_ranking(search)
     kind = chance.random()
     if kind < BEHIND:
@@ -80,7 +80,9 @@ def _send_ranking(search: Search, chance: Random) -> Delivery:
     return Delivery(_soon(search.time, chance), "rankings", event)
 
 
-def _send_deed(search: Search, deed: Deed, event_id: str, chance: Random) -> Iterator[Delivery]:
+def _send_deed(
+    search: MusicSearch, deed: Deed, event_id: str, chance: Random
+) -> Iterator[Delivery]:
     kind = chance.random()
     if kind < LATE:
         late = Deed(deed.track, deed.label, search.time + WINDOW + _after(DAY, chance))
@@ -105,8 +107,10 @@ def _send_deed(search: Search, deed: Deed, event_id: str, chance: Random) -> Ite
     yield from _take_back(search, deed, event_id, chance)
 
 
-def _take_back(search: Search, deed: Deed, event_id: str, chance: Random) -> Iterator[Delivery]:
-    """Say that something was not meant: it is corrected to a click, or taken away."""
+def _take_back(
+    search: MusicSearch, deed: Deed, event_id: str, chance: Random
+) -> Iterator[Delivery]:
+    """Yield the correction or retraction of feedback."""
     time = deed.time + _after(2 * HOUR, chance)
     if time >= search.time + WINDOW:
         return
@@ -120,7 +124,7 @@ def _take_back(search: Search, deed: Deed, event_id: str, chance: Random) -> Ite
 
 
 def _repeat(delivery: Delivery, chance: Random) -> Iterator[Delivery]:
-    """Send it, and sometimes again."""
+    """Yield a delivery, sometimes twice."""
     yield delivery
     if chance.random() < TWICE:
         again = delivery.arrives + _after(5 * MINUTE, chance)
@@ -129,8 +133,8 @@ def _repeat(delivery: Delivery, chance: Random) -> Iterator[Delivery]:
         yield replace(delivery, arrives=again, fault=fault)
 
 
-def _send_nonsense(search: Search, chance: Random) -> Delivery:
-    """Send a search that cannot be read, in one of the ways in which apps get it wrong."""
+def _send_nonsense(search: MusicSearch, chance: Random) -> Delivery:
+    """Return an invalid search, with one of the mistakes that apps make."""
     name = f"{search.name}-x"
     plain: dict[str, Any] = {
         "event_id": f"e-{name}",

@@ -1,4 +1,4 @@
-"""What the story must come to, said plainly: one search, one track, one deed at a time.
+"""The reference results of the story: one search, one track, one deed at a time.
 
 Nothing here is shared with what measures production: events are read as they were sent, grades are
 added up by hand, and values come from the reference.
@@ -23,14 +23,14 @@ if TYPE_CHECKING:
     from rankscope.demo.story import Story
 
 TAKEN = frozenset({"", "late", "unshown", "orphan", "behind"})
-"""The faults of events that are stored all the same."""
+"""The faults of events that are stored nevertheless."""
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 LOSSES = {"truncation": "truncation_loss", "ordering": "ordering_loss"}
 
 
 @record(frozen=True, slots=True)
-class Judged:
+class JudgedSearch:
     """A search and the grades of its tracks.
 
     Args:
@@ -39,7 +39,7 @@ class Judged:
         environment: `production`, or `validation`.
         version: The version of the model that ranked.
         query: What was searched for.
-        user: Who searched.
+        user: The listener.
         attributes: Country, device and type of the query, as far as known.
         tracks: What was shown, in order.
         grades: Their grades, in the same order; `None` while they may still come.
@@ -58,14 +58,14 @@ class Judged:
     is_final: bool
 
     def value(self, measure: str) -> float:
-        """Give the value of `nDCG@k`, or a loss as in `ordering@k`; NaN where nothing is good."""
+        """Return the value of `nDCG@k` or of a loss such as `ordering@k`; NaN if undefined."""
         kernel, _, k = measure.partition("@")
         return _measure(LOSSES.get(kernel, "ndcg"), int(k), self.grades)
 
 
 @record(frozen=True, slots=True)
-class Part:
-    """What a slice adds to the change of a mean between two groups of searches.
+class SlicePart:
+    """The contribution of a slice to the change of a mean between two groups of searches.
 
     Args:
         counts: How many searches of each have a value.
@@ -82,12 +82,12 @@ class Part:
     losses: Mapping[str, float]
 
 
-def judge(story: Story, now: int | None = None) -> list[Judged]:
-    """Judge the searches of a story.
+def judge(story: Story, now: int | None = None) -> list[JudgedSearch]:
+    """Grade the searches of a story.
 
     Args:
         story: The story.
-        now: As of when; its end if left out.
+        now: As of when (default: its end).
     """
     now = story.end if now is None else now
     said = [each for each in story.deliveries if each.arrives <= now and each.fault in TAKEN]
@@ -103,18 +103,18 @@ def judge(story: Story, now: int | None = None) -> list[Judged]:
     ]
 
 
-def mean(searches: Iterable[Judged], measure: str) -> float:
+def mean(searches: Iterable[JudgedSearch], measure: str) -> float:
     """Average a measure over the searches that have a value."""
     values = [search.value(measure) for search in searches]
     return reference.mean([value for value in values if not math.isnan(value)])
 
 
 def split(
-    before: Sequence[Judged],
-    after: Sequence[Judged],
+    before: Sequence[JudgedSearch],
+    after: Sequence[JudgedSearch],
     measure: str,
-    name: Callable[[Judged], str],
-) -> dict[str, Part]:
+    name: Callable[[JudgedSearch], str],
+) -> dict[str, SlicePart]:
     """Split the change of a mean between two groups of searches by slices, all of them in both.
 
     Args:
@@ -137,7 +137,7 @@ def split(
         shares = [len(each) / total for each, total in zip(members, totals, strict=True)]
         means = [mean(each, measure) for each in members]
         share = sum(shares) / 2
-        parts[one] = Part(
+        parts[one] = SlicePart(
             (len(members[0]), len(members[1])),
             (means[0], means[1]),
             (shares[1] - shares[0]) * (sum(means) - sum(overall)) / 2,
@@ -152,8 +152,8 @@ def split(
 
 
 def _group(
-    searches: Sequence[Judged], measure: str, name: Callable[[Judged], str]
-) -> dict[str, list[Judged]]:
+    searches: Sequence[JudgedSearch], measure: str, name: Callable[[JudgedSearch], str]
+) -> dict[str, list[JudgedSearch]]:
     groups = defaultdict(list)
     for search in searches:
         if not math.isnan(search.value(measure)):
@@ -165,12 +165,12 @@ def _judge_search(
     event: Mapping[str, Any],
     deeds: Mapping[tuple[str, str], list[Mapping[str, Any]]],
     now: int,
-) -> Judged:
+) -> JudgedSearch:
     name = _find(event, "ranking_id", "search_group_id", "prediction_group_id")
     time = _read_time(event)
     tracks = tuple(_list_tracks(event))
     is_final = time + WINDOW <= now
-    return Judged(
+    return JudgedSearch(
         name,
         time,
         "production",
@@ -186,8 +186,8 @@ def _judge_search(
     )
 
 
-def _judge_set(event: Mapping[str, Any]) -> Judged:
-    return Judged(
+def _judge_set(event: Mapping[str, Any]) -> JudgedSearch:
+    return JudgedSearch(
         event["search_group_id"],
         _read_time(event),
         event["environment"],

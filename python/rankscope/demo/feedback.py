@@ -1,4 +1,4 @@
-"""What listeners do with the tracks they were shown, and the events that apps write about it."""
+"""The feedback of listeners on the tracks they were shown, and its events."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ if TYPE_CHECKING:
     from random import Random
     from typing import Any
 
-    from rankscope.demo.searches import Search
+    from rankscope.demo.searches import MusicSearch
 
 MILLISECOND = 1000
 ABANDONED = 0.3
-"""The share of searches after which nobody does anything."""
+"""The share of searches without feedback."""
 
 DEEDS = (
     (),
@@ -31,7 +31,7 @@ DEEDS = (
 """By grade, what is done with a track that gets it."""
 
 LIKED = (2.2, 2.6, 2.9, 3.2, 3.6, 4.0)
-"""How well a track must fit for a grade of 1, 2 and so on."""
+"""How well a track must match for a grade of 1, 2 and so on."""
 
 DELAYS = {
     "click": (5 * SECOND, 20 * MINUTE),
@@ -56,7 +56,7 @@ class Deed:
     time: int
 
 
-def respond(search: Search, chance: Random) -> Iterator[Deed]:
+def respond(search: MusicSearch, chance: Random) -> Iterator[Deed]:
     """Do something with the tracks of a search, wherever in the list they stand."""
     if not search.is_example and chance.random() < ABANDONED:
         return
@@ -69,14 +69,14 @@ def respond(search: Search, chance: Random) -> Iterator[Deed]:
             yield Deed(track, label, search.time + rounded)
 
 
-def grade_tracks(search: Search, chance: Random) -> Iterator[tuple[str, int]]:
-    """Give each track of a search the grade that it has for who searched."""
+def grade_tracks(search: MusicSearch, chance: Random) -> Iterator[tuple[str, int]]:
+    """Return the grades of the tracks of a search for its listener."""
     for track, fit in search.shown:
         liked = fit + chance.gauss(0, 0.6)
         yield track, round(fit) if search.is_example else sum(liked >= least for least in LIKED)
 
 
-def write_ranking(search: Search) -> dict[str, Any]:
+def write_ranking(search: MusicSearch) -> dict[str, Any]:
     """Write a search as the app on its device does."""
     if search.device == DEVICE:
         return _write_group(search)
@@ -85,7 +85,7 @@ def write_ranking(search: Search) -> dict[str, Any]:
     return _write_plainly(search)
 
 
-def write_judged(search: Search, grades: dict[str, int]) -> dict[str, Any]:
+def write_judged(search: MusicSearch, grades: dict[str, int]) -> dict[str, Any]:
     """Write a search of the validation set, with the grades of its tracks."""
     event = _write_group(search) | {"environment": "validation"}
     for item in event["items"]:
@@ -93,7 +93,7 @@ def write_judged(search: Search, grades: dict[str, int]) -> dict[str, Any]:
     return event
 
 
-def write_label(search: Search, deed: Deed, event_id: str) -> dict[str, Any]:
+def write_label(search: MusicSearch, deed: Deed, event_id: str) -> dict[str, Any]:
     """Write what a listener did: the shop knows of what is bought, the player of the rest."""
     if deed.label == "buy":
         return {
@@ -112,7 +112,7 @@ def write_label(search: Search, deed: Deed, event_id: str) -> dict[str, Any]:
     }
 
 
-def _write_plainly(search: Search) -> dict[str, Any]:
+def _write_plainly(search: MusicSearch) -> dict[str, Any]:
     return {
         "event_id": f"e-{search.name}",
         "ranking_id": search.name,
@@ -128,7 +128,7 @@ def _write_plainly(search: Search) -> dict[str, Any]:
     }
 
 
-def _write_group(search: Search) -> dict[str, Any]:
+def _write_group(search: MusicSearch) -> dict[str, Any]:
     return {
         "event_id": f"e-{search.name}",
         "search_group_id": search.name,
@@ -144,7 +144,7 @@ def _write_group(search: Search) -> dict[str, Any]:
     }
 
 
-def _write_columns(search: Search) -> dict[str, Any]:
+def _write_columns(search: MusicSearch) -> dict[str, Any]:
     return {
         "prediction_id": f"e-{search.name}",
         "prediction_group_id": search.name,
@@ -160,12 +160,12 @@ def _write_columns(search: Search) -> dict[str, Any]:
     }
 
 
-def _attributes(search: Search) -> dict[str, str]:
+def _attributes(search: MusicSearch) -> dict[str, str]:
     known = {"country": search.country, "device": search.device, "query_type": search.query.kind}
     return {name: value for name, value in known.items() if value}
 
 
-def _rank(search: Search) -> list[tuple[int, str, float]]:
+def _rank(search: MusicSearch) -> list[tuple[int, str, float]]:
     return [
         (rank, track, score)
         for rank, ((track, _), score) in enumerate(

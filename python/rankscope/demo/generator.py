@@ -1,4 +1,4 @@
-"""Makes the story from a seed."""
+"""Generates the story from a seed."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ VALIDATED = 7
 
 
 def make_story(seed: int = SEED, *, end: int, daily: int = 500) -> Story:
-    """Make a story; equal arguments make equal stories.
+    """Generate a story; equal arguments give equal stories.
 
     Args:
         seed: Where chance begins.

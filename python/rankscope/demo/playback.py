@@ -1,4 +1,4 @@
-"""Plays the story into a monitor, as time goes by."""
+"""Plays the story into a monitor, step by step."""
 
 from __future__ import annotations
 
@@ -6,11 +6,13 @@ from rankscope.demo.story import ATTRIBUTES, WINDOW, define_story
 from rankscope.monitor.alerts.rule import Rule
 from rankscope.monitor.definition.configuration import Configuration
 from rankscope.monitor.events.limits import DAY
+from rankscope.monitor.events.times import count_micros, to_datetime
 from rankscope.records import record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from datetime import datetime
 
     from rankscope.demo.story import Story
     from rankscope.monitor.alerts.notify.alert import Alert
@@ -18,11 +20,11 @@ if TYPE_CHECKING:
     from rankscope.monitor.monitor import Monitor
 
 RULE = Rule(name="nDCG@5 of each device", measure="nDCG@5", slices=("device",))
-"""What is watched: each version on its own, as a whole and device by device."""
+"""The rule of the demo: each version, as a whole and by device."""
 
 
 class Clock:
-    """A clock that goes when it is told to.
+    """A clock that is set by hand.
 
     Args:
         time: What it says, in microseconds since 1970 in UTC.
@@ -31,14 +33,14 @@ class Clock:
     def __init__(self, time: int) -> None:
         self.time = time
 
-    def __call__(self) -> int:
-        """Give what it says."""
-        return self.time
+    def __call__(self) -> datetime:
+        """Return the time of the clock."""
+        return to_datetime(self.time)
 
 
 @record(frozen=True, slots=True)
-class Step:
-    """A while of production.
+class PlayedStep:
+    """A period of production.
 
     Args:
         time: When it is over, in microseconds since 1970 in UTC.
@@ -54,12 +56,12 @@ class Step:
 
 
 def configure_story() -> Configuration:
-    """Give how the project of the story is measured."""
+    """Return the configuration of the project of the story."""
     return Configuration(definition=define_story(), attributes=ATTRIBUTES)
 
 
 def prepare(story: Story, monitor: Monitor) -> Ingested:
-    """Do what a team does before production: configure, log the validation set, make the rule.
+    """Configure the project, log the validation set and create the rule.
 
     The clock of the monitor has to say when the story starts.
     """
@@ -70,11 +72,11 @@ def prepare(story: Story, monitor: Monitor) -> Ingested:
     return logged
 
 
-def play(story: Story, monitor: Monitor, clock: Clock) -> Iterator[Step]:
-    """Let time go by until the story ends.
+def play(story: Story, monitor: Monitor, clock: Clock) -> Iterator[PlayedStep]:
+    """Play the story and yield each period.
 
     What is found does not depend on how often the monitor looks, only when: so it looks once a week
-    at first, and from the release on when a day is over, and when a day is known for good.
+    at first, and from the release on when a day is over, and when a day is final.
 
     Args:
         story: The story.
@@ -82,14 +84,14 @@ def play(story: Story, monitor: Monitor, clock: Clock) -> Iterator[Step]:
         clock: Its clock.
     """
     since = story.start
-    for until in _list_moments(story, monitor.configuration.grace):
+    for until in _list_moments(story, count_micros(monitor.configuration.grace)):
         clock.time = until
         arrived = list(story.between(since, until))
         rankings = monitor.log_rankings(each.event for each in arrived if each.route == "rankings")
         labels = monitor.log_labels(each.event for each in arrived if each.route == "labels")
         monitor.evaluate()
-        alerts = tuple(each for each in monitor.alerts() if each.time == until)
-        yield Step(until, rankings, labels, alerts)
+        alerts = tuple(each for each in monitor.alerts() if each.time == clock())
+        yield PlayedStep(until, rankings, labels, alerts)
         since = until
 
 

@@ -21,7 +21,7 @@ TRACKS = 12
 COUNTRIES = {"de": 40, "fr": 20, "in": 10, "us": 30}
 DEVICES = {"phone": 42, "desktop": 28, DEVICE: 30}
 SHOWN = {"phone": 6, "desktop": 8, DEVICE: len(EXAMPLE_GRADES)}
-"""How many tracks fit on a screen."""
+"""The number of tracks on a screen."""
 
 MOODS = ("calm", "morning", "summer")
 KINDS = {
@@ -32,18 +32,18 @@ KINDS = {
 """By the type of a query, what its last word may be."""
 
 BUSY = (3, 2, 1, 1, 1, 2, 4, 7, 8, 7, 7, 7, 8, 8, 7, 7, 8, 10, 12, 14, 15, 14, 10, 6)
-"""How many searches there are in each hour of the day, in proportion."""
+"""The relative number of searches in each hour of the day."""
 
 EXAMPLE_SHARE = 0.08
-"""The share of the searches on the device that ask for the example."""
+"""The share of searches on the device that are the example."""
 
 NOTHING_FOUND = 0.003
-"""The share of searches that find nothing."""
+"""The share of searches without results."""
 
 
 @record(frozen=True, slots=True)
-class Query:
-    """What may be searched for.
+class MusicQuery:
+    """A query of the app.
 
     Args:
         text: As it is typed.
@@ -59,13 +59,13 @@ class Query:
 
 
 @record(frozen=True, slots=True)
-class Search:
+class MusicSearch:
     """One search, as it happened.
 
     Args:
         name: The name of its search group.
         time: When, in microseconds since 1970 in UTC.
-        user: Who searched.
+        user: The listener.
         country: Where; empty where unknown.
         device: On which device.
         query: What for.
@@ -79,14 +79,14 @@ class Search:
     user: str
     country: str
     device: str
-    query: Query
+    query: MusicQuery
     version: str
     shown: tuple[Track, ...]
     scores: tuple[float, ...]
 
     @property
     def is_example(self) -> bool:
-        """Whether it is one of those whose grades are known beforehand."""
+        """Whether its grades are known in advance."""
         return self.query.text == EXAMPLE
 
 
@@ -111,8 +111,10 @@ class Listeners:
         self._example = self._make_example()
         self._homes = [self._draw(COUNTRIES) for _ in range(USERS)]
 
-    def search(self, since: int, days: int, daily: int, release: int | None) -> Iterator[Search]:
-        """Search for some days.
+    def search(
+        self, since: int, days: int, daily: int, release: int | None
+    ) -> Iterator[MusicSearch]:
+        """Make the searches of some days.
 
         Args:
             since: The first day, in microseconds since 1970 in UTC.
@@ -132,7 +134,7 @@ class Listeners:
                 name = f"{(day // DAY):05}-{number:04}"
                 yield self._make_search(name, day + offset, VERSIONS[is_new])
 
-    def _make_search(self, name: str, time: int, version: str) -> Search:
+    def _make_search(self, name: str, time: int, version: str) -> MusicSearch:
         chance = self._chance
         user = chance.randrange(USERS)
         device = self._draw(DEVICES)
@@ -150,7 +152,7 @@ class Listeners:
             scored = []
         if scored and version == VERSIONS[1] and device == DEVICE:
             scored[0], scored[-1] = scored[-1], scored[0]
-        return Search(
+        return MusicSearch(
             name,
             time,
             f"u{user:03}",
@@ -162,20 +164,20 @@ class Listeners:
             tuple(round(score, 3) for score, _ in scored),
         )
 
-    def _make_query(self, text: str, kind: str) -> Query:
+    def _make_query(self, text: str, kind: str) -> MusicQuery:
         chance = self._chance
         fits = sorted((round(chance.uniform(0.6, 3), 2) for _ in range(TRACKS)), reverse=True)
         name = text.replace(" ", "-")
         tracks = tuple((f"{name}-{place:02}", fit) for place, fit in enumerate(fits, start=1))
         scores = {track: fit + chance.gauss(0, 0.3) for track, fit in tracks}
-        return Query(text, kind, tracks, scores)
+        return MusicQuery(text, kind, tracks, scores)
 
-    def _make_example(self) -> Query:
+    def _make_example(self) -> MusicQuery:
         name = EXAMPLE.replace(" ", "-")
         names = [f"{name}-{place:02}" for place in range(1, len(EXAMPLE_GRADES) + 1)]
         tracks = tuple(zip(names, map(float, EXAMPLE_GRADES), strict=True))
         scores = {track: 3.0 - 0.5 * place for place, track in enumerate(names)}
-        return Query(EXAMPLE, "mood", tracks, scores)
+        return MusicQuery(EXAMPLE, "mood", tracks, scores)
 
     def _draw(self, weights: Mapping[str, int]) -> str:
         return self._chance.choices([*weights], [*weights.values()])[0]

@@ -1,4 +1,4 @@
-"""What a story is: which events arrive when, and what was planted in them."""
+"""The simulated events, when they arrive, and the faults planted in them."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ if TYPE_CHECKING:
     ]
 
 POSITIVE = {"click": 1, "favourite": 2, "buy": 3}
-"""What listeners do, and what it adds to the grade of a track."""
+"""The feedback of listeners, and what it adds to the grade of a track."""
 
 WINDOW = 48 * HOUR
-"""How long after a search what listeners do counts for it."""
+"""How long after a search feedback counts."""
 
 ATTRIBUTES = ("country", "device", "query_type")
 DEVICE = "tv"
@@ -32,7 +32,7 @@ DEVICE = "tv"
 
 MODEL = "music-search"
 VERSIONS = ("3", "4")
-"""The version in use, and the one that is released."""
+"""The old version and the released one."""
 
 EXAMPLE = "sing along"
 """A query whose lists have the same grades each time; it is asked on that device only."""
@@ -84,7 +84,7 @@ class Story:
     deliveries: tuple[Delivery, ...]
 
     def between(self, since: int, until: int) -> Iterator[Delivery]:
-        """Give what arrives from one time to before another."""
+        """Yield the deliveries from one time to before another."""
         first, last = (
             bisect_left(self.deliveries, time, key=attrgetter("arrives")) for time in (since, until)
         )
@@ -92,7 +92,7 @@ class Story:
 
 
 def define_story() -> Definition:
-    """Give the definition of the values of the story."""
+    """Return the definition of the values of the story."""
     from rankscope.monitor.definition.definition import define  # noqa: PLC0415 - the records need no measures
 
     return define(

@@ -1,4 +1,4 @@
-"""Holds what a monitor found against what the story must come to."""
+"""Compares the results of a monitor with the reference."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from rankscope.demo.expected import judge, mean, split
 from rankscope.demo.story import DEVICE, VERSIONS
 from rankscope.monitor.ask.trace import Span
 from rankscope.monitor.events.limits import DAY
+from rankscope.monitor.events.times import to_datetime, to_micros
 from rankscope.records import record
 
 TYPE_CHECKING = False
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from typing import TypeAlias
 
-    from rankscope.demo.expected import Judged
+    from rankscope.demo.expected import JudgedSearch
     from rankscope.demo.story import Story
     from rankscope.monitor.monitor import Monitor
     from rankscope.results.trace import Trace
@@ -25,12 +26,12 @@ if TYPE_CHECKING:
     Pair: TypeAlias = tuple[str, float, float]
 
 ROUNDING = 1e-12
-"""How far numbers may differ that are added up in another order."""
+"""The tolerance for numbers that are added up in another order."""
 
 
 @record(frozen=True, slots=True)
 class Checked:
-    """How numbers compare.
+    """The result of the comparison.
 
     Args:
         numbers: How many there are.
@@ -42,22 +43,16 @@ class Checked:
 
 
 def list_spans(story: Story) -> tuple[Span, Span]:
-    """Give what is compared: the version in use until the release, and the new one since."""
+    """Return the spans to compare: the old version until the release, and the new one since."""
     before, after = VERSIONS
     return (
-        Span(story.start, story.release, version=before),
-        Span(story.release, story.end, version=after),
+        Span(to_datetime(story.start), to_datetime(story.release), version=before),
+        Span(to_datetime(story.release), to_datetime(story.end), version=after),
     )
 
 
 def check_monitor(story: Story, monitor: Monitor, trace: Trace) -> Checked:
-    """Compare what a monitor has found with what the reference gives.
-
-    Args:
-        story: The story, at its end.
-        monitor: A monitor into which it was played.
-        trace: What it says of the fall between the spans of `list_spans`.
-    """
+    """Compare the results of a monitor with the reference."""
     searches = judge(story)
     pairs = [
         *_check_baseline(searches, monitor),
@@ -78,7 +73,7 @@ def check_monitor(story: Story, monitor: Monitor, trace: Trace) -> Checked:
     )
 
 
-def _check_baseline(searches: Sequence[Judged], monitor: Monitor) -> Iterator[Pair]:
+def _check_baseline(searches: Sequence[JudgedSearch], monitor: Monitor) -> Iterator[Pair]:
     judged = [each for each in searches if each.environment == "validation"]
     baseline = monitor.baseline()
     for measure in monitor.measures:
@@ -86,7 +81,7 @@ def _check_baseline(searches: Sequence[Judged], monitor: Monitor) -> Iterator[Pa
         yield f"baseline {measure}", found, mean(judged, measure)
 
 
-def _check_days(searches: Sequence[Judged], monitor: Monitor) -> Iterator[Pair]:
+def _check_days(searches: Sequence[JudgedSearch], monitor: Monitor) -> Iterator[Pair]:
     for version in VERSIONS:
         for where in ((), (("device", DEVICE),)):
             days = defaultdict(list)
@@ -97,13 +92,13 @@ def _check_days(searches: Sequence[Judged], monitor: Monitor) -> Iterator[Pair]:
             for measure in monitor.measures:
                 series = monitor.series(measure, every="day", version=version, slice=where)
                 name = f"{measure} of version {version} {dict(where)}"
-                yield f"days of {name}", len(series.starts), len(days)
-                for start, value in zip(series.starts, series.values, strict=True):
+                yield f"days of {name}", len(series), len(days)
+                for start, value in zip(map(to_micros, series.times), series.values, strict=True):
                     yield f"{name} at {start}", value, mean(days[start], measure)
 
 
-def _check_trace(searches: Sequence[Judged], trace: Trace) -> Iterator[Pair]:
-    """What the change is made of: the slice that was harmed, if it was found, and all others."""
+def _check_trace(searches: Sequence[JudgedSearch], trace: Trace) -> Iterator[Pair]:
+    """Compare the breakdown of the change: the harmed slice, if it was found, and all others."""
     before, after = (list_final(searches, version) for version in VERSIONS)
     means = mean(before, trace.measure), mean(after, trace.measure)
     yield "mean before", trace.decomposition.means[0], means[0]
@@ -122,8 +117,10 @@ def _check_trace(searches: Sequence[Judged], trace: Trace) -> Iterator[Pair]:
             yield f"{name} by {loss}", math.nan if found is None else found, expected
 
 
-def _check_fallen(searches: Sequence[Judged], monitor: Monitor, trace: Trace) -> Iterator[Pair]:
-    """The values of the searches whose queries fell most."""
+def _check_fallen(
+    searches: Sequence[JudgedSearch], monitor: Monitor, trace: Trace
+) -> Iterator[Pair]:
+    """Compare the values of the searches whose queries fell most."""
     known = {each.name: each for each in searches}
     for ranking_id in trace.fallen.column("ranking_id"):
         explained = monitor.explain(str(ranking_id), trace.measure)
@@ -131,7 +128,7 @@ def _check_fallen(searches: Sequence[Judged], monitor: Monitor, trace: Trace) ->
         yield f"value of {ranking_id}", explained.value, expected
 
 
-def list_final(searches: Sequence[Judged], version: str) -> list[Judged]:
+def list_final(searches: Sequence[JudgedSearch], version: str) -> list[JudgedSearch]:
     """List the searches of production that a version ranked and no label can change any more."""
     return [
         each
@@ -140,5 +137,5 @@ def list_final(searches: Sequence[Judged], version: str) -> list[Judged]:
     ]
 
 
-def _name_side(search: Judged) -> str:
+def _name_side(search: JudgedSearch) -> str:
     return f"device={DEVICE}" if search.attributes["device"] == DEVICE else "all others"

@@ -19,7 +19,7 @@ from rankscope.engine.requests import read_policy as read_policy
 from rankscope.engine.requests import read_request as read_request
 from rankscope.engine.requests import refuse_one_stdin_for_both as refuse_one_stdin_for_both
 from rankscope.engine.slices import join_groups as join_groups
-from rankscope.engine.streaming import Reading as Reading
+from rankscope.engine.streaming import StreamSettings as StreamSettings
 from rankscope.engine.streaming import can_stream as can_stream
 from rankscope.engine.streaming import evaluate_stream as evaluate_stream
 from rankscope.engine.weights import are_weights as are_weights

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from rankscope import _core
+from rankscope._core import Evaluation as CoreEvaluation
+from rankscope._core import Plan, Rankings, evaluate_dict, evaluate_path
+from rankscope._core import evaluate_run as evaluate_held_run
 from rankscope.adapters import rank_run as rank_input
 from rankscope.adapters import read_judgments, read_run, recognise
 from rankscope.data.diagnostics import describe
@@ -25,13 +27,12 @@ from rankscope.results import Counts, Evaluation
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
-    from typing import Literal
 
     from rankscope.adapters.inputs import Input
     from rankscope.conventions import Convention
     from rankscope.data.diagnostics import Diagnostic
     from rankscope.data.interval import Interval
-    from rankscope.data.policy import Policy
+    from rankscope.data.policy import Policy, ScoreType
     from rankscope.engine.requests import Measures, Request
     from rankscope.engine.slices import Groups
     from rankscope.engine.weights import Weights
@@ -90,7 +91,7 @@ def rank_run(
     encoding: str,
     score_type: str,
     columns: Mapping[str, str] | None = None,
-) -> tuple[_core.Rankings, Input, list[tuple[str, int, int]]]:
+) -> tuple[Rankings, Input, list[tuple[str, int, int]]]:
     """Read a run into memory, join it with its judgments, and rank it.
 
     Raises:
@@ -128,7 +129,7 @@ def evaluate_run(
     weights: Weights | None = None,
     interval: Interval | None = None,
     duplicates: str = "error",
-    score_type: Literal["float64", "float32"] | None = None,
+    score_type: ScoreType | None = None,
     encoding: str = "utf-8",
     threads: int | None = None,
     strict: bool = False,
@@ -151,14 +152,14 @@ def evaluate_run(
     named = read_columns(columns)
     found = recognise(run, "run", named)
     notes: list[tuple[str, int, int]] = []
-    ties = request.policy.ties
+    ties = request.ties
     weighed = read_weights(weights, qrels.judgments.query_ids)
     plan = make_plan(request, ties, grades, duplicates, weights=weighed)
     told = watch(found, progress)
     if found.kind == "file":
-        answer = _core.evaluate_path(qrels.judgments, plan, found.source, encoding, workers, told)
+        answer = evaluate_path(qrels.judgments, plan, found.source, encoding, workers, told)
     elif found.kind == "mapping":
-        answer = _core.evaluate_dict(qrels.judgments, plan, found.value)
+        answer = evaluate_dict(qrels.judgments, plan, found.value)
     elif found.kind == "table":
         ranked = rank_input(
             qrels.judgments,
@@ -177,7 +178,7 @@ def evaluate_run(
         held = read_run(
             found, duplicates=duplicates, encoding=encoding, score_type=request.score_type
         )
-        answer = _core.evaluate_run(qrels.judgments, plan, held, workers)
+        answer = evaluate_held_run(qrels.judgments, plan, held, workers)
     evaluation = make_evaluation(
         answer,
         request,
@@ -200,7 +201,7 @@ def make_plan(
     duplicates: str,
     *,
     weights: list[float] | None = None,
-) -> _core.Plan:
+) -> Plan:
     """Make the plan that the core evaluates.
 
     Args:
@@ -224,7 +225,7 @@ def make_plan(
         rows.append((measure.name, kernel, params, measure.judged_only, own))
     fields = policy.to_dict() | {"ties": ties}
     cutoffs = [k if k is None else min(k, LONGEST_LIST) for k in cutoffs_of(request.measures)]
-    return _core.Plan(rows, fields, duplicates, request.score_type, cutoffs, weights)
+    return Plan(rows, fields, duplicates, request.score_type, cutoffs, weights)
 
 
 def cutoffs_of(measures: list[Measure]) -> list[int | None]:
@@ -234,7 +235,7 @@ def cutoffs_of(measures: list[Measure]) -> list[int | None]:
 
 
 def make_evaluation(
-    answer: _core.Evaluation,
+    answer: CoreEvaluation,
     request: Request,
     *,
     queries: Queries,

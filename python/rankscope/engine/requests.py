@@ -6,7 +6,7 @@ import operator
 import os
 from collections.abc import Iterable
 
-from rankscope.data.policy import Policy, check_choice
+from rankscope.data.policy import CHOICES, Policy, check_choice, ties_of
 from rankscope.errors import MeasureError, PolicyError, UsageError
 from rankscope.file import File
 from rankscope.measures import Measure, parse
@@ -15,15 +15,16 @@ from rankscope.records import record
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from typing import Literal, TypeAlias
+    from typing import TypeAlias
 
     from rankscope.conventions import Convention
+    from rankscope.data.policy import ScoreType, Ties
     from rankscope.typing import InputLike
 
     Measures: TypeAlias = Measure | str | Iterable[Measure | str]
 
-DUPLICATES = ("error", "first", "max")
-SCORE_TYPES = ("float64", "float32")
+DUPLICATES = CHOICES["duplicates"]
+SCORE_TYPES = CHOICES["score_type"]
 ENCODINGS = ("utf-8", "latin-1")
 ROLES = ("query", "doc", "relevance", "score", "rank")
 """What the columns of judgments and runs may be."""
@@ -79,15 +80,20 @@ def read_measure(given: Measures) -> Measure:
 def read_policy(given: Policy | str | None, default: Policy | None = None) -> Policy:
     """Read a policy: a `Policy`, text such as `empty=skip`, or `None` for the default.
 
+    A policy without ties gets those of the default, or else those of a run.
+
     Raises:
         PolicyError: A field or a value is unknown.
     """
-    if isinstance(given, Policy):
+    chosen = _check_policy(given)
+    if not isinstance(chosen, Policy):
+        chosen = Policy.parse(chosen or "", default)
+    return chosen.resolve(None if default is None else default.ties)
+
+
+def _check_policy(given: Policy | str | None) -> Policy | str | None:
+    if given is None or isinstance(given, Policy | str):
         return given
-    if isinstance(given, str):
-        return Policy.parse(given, default)
-    if given is None:
-        return Policy() if default is None else default
     raise PolicyError(
         f"expected a Policy or text, found {type(given).__name__}",
         hint="write Policy(empty='skip') or 'empty=skip'",
@@ -110,10 +116,15 @@ class Request:
 
     measures: list[Measure]
     policy: Policy
-    score_type: Literal["float64", "float32"]
+    score_type: ScoreType
     repeated: int
     convention: Convention | None
     names: Mapping[str, str]
+
+    @property
+    def ties(self) -> Ties:
+        """The ties of the policy."""
+        return ties_of(self.policy)
 
 
 def read_request(
@@ -122,7 +133,7 @@ def read_request(
     *,
     default: Policy | None = None,
     convention: Convention | str | None,
-    score_type: Literal["float64", "float32"] | None,
+    score_type: ScoreType | None,
     grades: list[float],
 ) -> Request:
     """Read what to evaluate, under a convention or not.
@@ -145,7 +156,7 @@ def read_request(
         )
     from rankscope.conventions import adapt  # noqa: PLC0415 - only where one is asked for
 
-    chosen = policy if policy is None or isinstance(policy, str) else read_policy(policy)
+    chosen = _check_policy(policy)
     adapted = adapt(convention, asked, policy=chosen, score_type=score_type, grades=grades)
     return Request(
         measures=list(adapted.measures),

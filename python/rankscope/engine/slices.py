@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import TypeAlias
 
-    from rankscope import _core
+    from rankscope._core import Evaluation
     from rankscope.data.interval import Interval
     from rankscope.measures import Measure
 
@@ -23,7 +23,7 @@ MOST_SLICES = 100_000
 
 
 def make_slices(
-    answer: _core.Evaluation,
+    answer: Evaluation,
     measures: list[Measure],
     groups: Groups,
     interval: Interval | None,
@@ -73,7 +73,7 @@ def join_groups(attributes: Sequence[Groups]) -> Groups | None:
 
 
 def make_intervals(
-    answer: _core.Evaluation, codes: list[int], count: int, interval: Interval, threads: int
+    answer: Evaluation, codes: list[int], count: int, interval: Interval, threads: int
 ) -> list[list[tuple[float, float]]]:
     """Compute an interval for each measure over the queries of each group.
 

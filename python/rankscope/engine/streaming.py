@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rankscope import _core
+from rankscope._core import Plan, TableStream
 from rankscope.adapters import tables
 from rankscope.adapters.arrow import load_arrow
 from rankscope.adapters.numbers import is_judged, no_judgments
@@ -30,7 +30,7 @@ AT_ONCE = 1 << 18
 
 
 @record(frozen=True, slots=True, kw_only=True)
-class Reading:
+class StreamSettings:
     """How the batches of a table are read.
 
     Args:
@@ -56,7 +56,7 @@ def can_stream(measures: list[Measure]) -> bool:
 def evaluate_stream(
     open_file: Callable[[], TableFile],
     request: Request,
-    reading: Reading,
+    reading: StreamSettings,
     interval: Interval | None,
     weights: Weights | None,
 ) -> Evaluation | None:
@@ -95,8 +95,8 @@ def evaluate_stream(
     )
 
 
-def _push_batches(file: TableFile, plan: _core.Plan, reading: Reading) -> _core.TableStream | None:
-    stream = _core.TableStream()
+def _push_batches(file: TableFile, plan: Plan, reading: StreamSettings) -> TableStream | None:
+    stream = TableStream()
     names = {role: file.columns.get(role) for role in tables.SYNONYMS}
     rows, has_grades = 0, False
     for table in whole_queries(file, names["query"]):

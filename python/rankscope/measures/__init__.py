@@ -1,7 +1,8 @@
-"""Measures: one row each in the table, and the objects and names that derive from it."""
+"""Measures: their table, and the objects and names derived from it."""
 
 from __future__ import annotations
 
+from rankscope.measures.objects import *  # noqa: F403 - the objects are listed there
 from rankscope.measures.parse import parse as parse
 from rankscope.measures.spec import Example as Example
 from rankscope.measures.spec import Measure as Measure
@@ -9,40 +10,3 @@ from rankscope.measures.spec import Name as Name
 from rankscope.measures.spec import Parameter as Parameter
 from rankscope.measures.spec import Row as Row
 from rankscope.measures.table import TABLE as TABLE
-from rankscope.measures.table import measure
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Final
-
-nDCG: Final = measure("nDCG")  # noqa: N816 - its name in the field
-DCG: Final = measure("DCG")
-IDCG: Final = measure("IDCG")
-CG: Final = measure("CG")
-RetrievalLoss: Final = measure("RetrievalLoss")
-TruncationLoss: Final = measure("TruncationLoss")
-OrderingLoss: Final = measure("OrderingLoss")
-AP: Final = measure("AP")
-GMAP: Final = measure("GMAP")
-RR: Final = measure("RR")
-P: Final = measure("P")
-R: Final = measure("R")
-Rprec: Final = measure("Rprec")
-Success: Final = measure("Success")
-F: Final = measure("F")
-IPrec: Final = measure("IPrec")
-SetP: Final = measure("SetP")
-SetR: Final = measure("SetR")
-SetF: Final = measure("SetF")
-SetAP: Final = measure("SetAP")
-Bpref: Final = measure("Bpref")
-GMBpref: Final = measure("GMBpref")
-infAP: Final = measure("infAP")  # noqa: N816 - its name in the field
-Judged: Final = measure("Judged")
-ERR: Final = measure("ERR")
-RBP: Final = measure("RBP")
-RBPResidual: Final = measure("RBPResidual")
-NumRet: Final = measure("NumRet")
-NumRel: Final = measure("NumRel")
-NumRelRet: Final = measure("NumRet")(rel=1)
-NumQ: Final = measure("NumQ")

@@ -1,4 +1,4 @@
-"""The names of measures, here and in other tools, as the rows of the table give them."""
+"""The names of measures in rankscope and in other tools."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ class Spelling:
     """One way to write a measure.
 
     Args:
-        text: The name, or what stands before the value in it.
-        measure: What it means.
+        text: The name, or the part of it before a value.
+        measure: The measure.
         takes: The parameter whose value follows the text, or an empty string.
     """
 
@@ -39,12 +39,12 @@ class Spelling:
 
 @record(frozen=True, slots=True)
 class Translation:
-    """A measure of another tool, and ours.
+    """The name of a measure in another tool and in rankscope.
 
     Args:
-        theirs: Its name there, with an example for its cutoff.
-        ours: The canonical name here, for the same example.
-        note: How theirs differs; empty where the two are the same.
+        theirs: The name in the other tool, with an example of its cutoff.
+        ours: The canonical name of the same example.
+        note: How the measure of the other tool differs, or an empty string.
     """
 
     theirs: str
@@ -53,7 +53,7 @@ class Translation:
 
 
 def names_in(row: Row, tool: Tool) -> tuple[Name, ...]:
-    """List the names that a tool has for the measure of a row."""
+    """Return the names that a tool has for a measure."""
     names: dict[Tool, tuple[Name, ...]] = {
         "trec_eval": row.trec_eval,
         "ir_measures": row.ir_measures,
@@ -64,7 +64,7 @@ def names_in(row: Row, tool: Tool) -> tuple[Name, ...]:
 
 
 def translations(tool: Tool) -> list[Translation]:
-    """List what a tool calls the measures, for those who come from there.
+    """Return the names that a tool uses for all measures.
 
     Examples:
         >>> [f"{line.theirs} is {line.ours}" for line in translations("trec_eval")][:2]
@@ -83,7 +83,7 @@ def translations(tool: Tool) -> list[Translation]:
 
 
 def name_in(ours: Measure, tool: Tool) -> str | None:
-    """Say what a tool calls a measure, or `None` where it has no name for it.
+    """Return the name that a tool uses for a measure, or `None` if it has none.
 
     Examples:
         >>> from rankscope.measures import nDCG
@@ -133,7 +133,7 @@ def _their_number(tool: Tool, takes: str, value: float) -> str:
 
 @cache
 def spellings() -> tuple[Spelling, ...]:
-    """List every way to write a measure, each once."""
+    """Return every way to write a measure, without duplicates."""
     return tuple(dict.fromkeys(_all_spellings()))
 
 

@@ -1,4 +1,4 @@
-"""What a parameter of a measure accepts, and the one form in which each value is kept."""
+"""The values that parameters of measures accept, and how they are stored."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ LARGEST_EXPONENT = 1023
 
 @record(frozen=True, slots=True)
 class Domain:
-    """The values that a parameter takes.
+    """The values that a parameter accepts.
 
     Args:
-        expected: The values in words, as errors and the documentation print them.
-        read: Turns a value into the form in which it is kept, or raises `ValueError`.
+        expected: A description of the values, for error messages and the documentation.
+        read: A function that returns a value as it is stored, or raises `ValueError`.
         choices: The words among the values, for suggestions.
     """
 
@@ -107,7 +107,7 @@ def _level(value: object) -> float:
 
 
 def one_of(*words: str) -> Domain:
-    """Make the domain of a few words."""
+    """Return the domain of a few words."""
 
     def read(value: object) -> str:
         if not isinstance(value, str) or value not in words:

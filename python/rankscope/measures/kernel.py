@@ -1,4 +1,4 @@
-"""What the core is asked for: the name of a kernel and plain values for its parameters."""
+"""The computation in the core: the name of a kernel and its parameters."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ SHAPES = {"log": "base", "jk": "base", "zipf": "s"}
 def kernel_spec(
     measure: Measure, grades: Collection[float] | None, depth: int | None
 ) -> tuple[str, dict[str, Param]]:
-    """Say what the core has to compute for a measure; see `Measure.kernel_spec`."""
+    """Return the computation of a measure in the core; see `Measure.kernel_spec`."""
     values = measure.parameters
     params: dict[str, Param] = {}
     for parameter in measure.row.parameters:
@@ -81,7 +81,7 @@ def _discount(measure: Measure, depth: int | None) -> Shape:
     if len(weights) < len(ranks):
         raise MeasureError(
             f"{measure}: expected a discount for each of {len(ranks)} ranks, found {len(weights)}",
-            hint=f"write {measure.row.name}(discount=…) @ {len(weights)}, or give more weights",
+            hint=f"write {measure.row.name}(discount=…) @ {len(weights)}, or pass more weights",
             code="bad_parameter",
         )
     if weights and min(weights) < 0:
@@ -101,12 +101,12 @@ def _ranks_needed(measure: Measure, depth: int | None) -> int:
         return min(lengths)
     if ideal == "whole":
         raise MeasureError(
-            f"{measure}: a discount by table or function ends, and ideal='whole' is cut nowhere",
-            hint="leave ideal out, or name a discount",
+            f"{measure}: a discount table or function is limited, but ideal='whole' has no cutoff",
+            hint="remove ideal, or use a named discount",
             code="bad_parameter",
         )
     raise MeasureError(
-        f"{measure}: a discount by table or function needs a cutoff",
+        f"{measure}: a discount table or function needs a cutoff",
         hint=f"write {measure.row.name}(discount=…) @ 10",
         code="bad_parameter",
     )
@@ -125,7 +125,7 @@ def _tabulate(
         if not math.isfinite(number):
             raise MeasureError(
                 f"{measure}: expected {name}({point!r}) to be a finite number, found {value!r}",
-                hint=f"mend the function given as {name}",
+                hint=f"fix the function passed as {name}",
                 code="bad_parameter",
             )
         table.append(number)

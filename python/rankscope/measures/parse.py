@@ -1,4 +1,4 @@
-"""Reads a measure from text: our names, and those of ir_measures, trec_eval and ranx."""
+"""Parse measures from text, in the notation of rankscope, ir_measures, trec_eval or ranx."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from rankscope.measures.compat import Spelling
 
 LONGEST_TEXT = 100_000
-"""How many characters a measure may have: enough for a table of some thousand weights."""
+"""The maximum length of a measure, enough for a table with a few thousand weights."""
 
 LONGEST_NUMBER = 200
 
@@ -32,20 +32,20 @@ WORDS = {"True": True, "False": False, "None": None}
 
 
 def parse(text: str | Measure) -> Measure:
-    """Read a measure.
+    """Return the measure with a name.
 
-    The grammar is that of ir_measures: a name, parameters in brackets, a cutoff after `@`. The
-    names of trec_eval and ranx are understood too. Case matters only where two names differ in
+    The grammar is that of ir_measures: a name, parameters in parentheses, and a cutoff after `@`.
+    The names of trec_eval and ranx are accepted, too. Case only matters if two names differ in
     nothing else.
 
     Args:
-        text: The measure as text, of at most 100,000 characters; a measure is returned as it is.
+        text: The measure as text, with at most 100,000 characters. A measure is returned unchanged.
 
     Returns:
-        The measure; for every measure `m` without functions, `parse(str(m)) == m`.
+        The measure. For every measure `m` without functions, `parse(str(m)) == m`.
 
     Raises:
-        MeasureError: There is no such measure, a parameter is outside its domain, or the text is
+        MeasureError: The measure doesn't exist, a parameter has an invalid value, or the text is
             too long.
 
     Examples:
@@ -79,7 +79,7 @@ def parse(text: str | Measure) -> Measure:
 
 @record(frozen=True, slots=True)
 class _Call:
-    """A measure as it is written, before its name is looked up."""
+    """The parts of a measure as written, before its name is looked up."""
 
     text: str
     head: str
@@ -97,7 +97,7 @@ def _read_call(text: str) -> _Call:
             name = reader.word()
             reader.expect("=")
             if name in settings:
-                raise _broken(text, f"{name} is given twice")
+                raise _broken(text, f"{name} is set twice")
             settings[name] = reader.value()
             if not reader.take(","):
                 reader.expect(")")
@@ -121,7 +121,7 @@ def _number(text: str, number: str) -> float:
 
 
 class _Reader:
-    """Reads tokens and values of the part of a name that stands in brackets."""
+    """Reads the tokens and values in the parentheses of a measure."""
 
     def __init__(self, text: str, place: int) -> None:
         self.text = text
@@ -160,8 +160,8 @@ class _Reader:
         found = self.peek()
         if found == "<":
             raise MeasureError(
-                f"{quote(self.text)}: a function cannot be read from text",
-                hint="make the measure in Python, or give the function as a table",
+                f"{quote(self.text)}: functions can't be written as text",
+                hint="create the measure in Python, or write the function as a table",
                 code="bad_parameter",
             )
         if found == "[":
@@ -171,7 +171,7 @@ class _Reader:
         return self.plain()
 
     def plain(self) -> object:
-        """Read a value that is no table, which is all that a table may hold."""
+        """Return a value that is not a table, the only kind of value that a table can contain."""
         found = self.peek()
         if found in {"[", "{"}:
             raise _broken(self.text, "expected a number, found a table inside a table")
@@ -202,7 +202,7 @@ class _Reader:
         while not self.take("}"):
             key = self._key()
             if key in values:
-                raise _broken(self.text, f"{quote(key)} is given twice")
+                raise _broken(self.text, f"{quote(key)} is set twice")
             self.expect(":")
             values[key] = self.plain()
             if not self.take(","):
@@ -239,7 +239,7 @@ def _resolve(written: _Call) -> Measure:
             if not number:
                 return measure
             if written.at is not None:
-                raise _broken(written.text, f"{ways[0].takes} is given twice")
+                raise _broken(written.text, f"{ways[0].takes} is set twice")
             return measure(**{ways[0].takes: _number(written.text, number)})
     raise _unknown(written)
 
@@ -263,8 +263,8 @@ def _candidates(
 def _ambiguous(written: _Call, ways: tuple[Spelling, ...]) -> MeasureError:
     meanings = " or ".join(f"{way.text} ({way.measure})" for way in ways)
     return MeasureError(
-        f"{quote(written.text)} may be {meanings}",
-        hint="small and capital letters matter in this name",
+        f"{quote(written.text)} can mean {meanings}",
+        hint="this name is case-sensitive",
         code="unknown_measure",
         value=written.text[:LONGEST_QUOTE],
     )

@@ -1,4 +1,4 @@
-"""A measure is one row of the table; a `Measure` is a row with values for its parameters."""
+"""The rows of the table of measures, and measures with values of their parameters."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ if TYPE_CHECKING:
 
 @record(frozen=True, slots=True)
 class Parameter:
-    """One parameter of a measure.
+    """A parameter of a measure.
 
     Args:
-        name: Its name in calls and in canonical names.
-        domain: The values it takes.
-        default: The value it has when none is given.
-        meaning: What it says, in one sentence.
-        required: Whether a value must be given before the measure has values.
-        only_with: Another parameter and the values of it that this one belongs to.
-        needs_k: The values with which a cutoff must be given.
+        name: The name in calls and in canonical names.
+        domain: The values it accepts.
+        default: The default value.
+        meaning: The meaning, in one sentence.
+        required: Whether it must be set before the measure can be evaluated.
+        only_with: Another parameter, and the values of it with which this one can be set.
+        needs_k: The values that require a cutoff.
     """
 
     name: str
@@ -45,13 +45,13 @@ NO_SETTINGS: Mapping[str, object] = MappingProxyType({})
 
 @record(frozen=True, slots=True)
 class Name:
-    """What another tool calls a measure.
+    """The name of a measure in another tool.
 
     Args:
         text: The name; `{k}` stands for the value of parameter `k`.
         settings: The parameter values that the name implies.
-        takes: The parameters that may be written beside the name.
-        note: How theirs differs from ours; empty where they are the same.
+        takes: The parameters that can be written with the name.
+        note: How the measure of the other tool differs, or an empty string.
     """
 
     text: str
@@ -66,10 +66,10 @@ class Example:
 
     Args:
         measure: The measure, as text.
-        ranking: The grades in rank order, `None` where the document is unjudged.
+        ranking: The grades in rank order, `None` for unjudged documents.
         not_retrieved: The grades of the judged documents that are not in the list.
-        formula: The computation, with the numbers of this example, as Python reads it.
-        value: What it comes to, rounded to four places.
+        formula: The computation with the numbers of this example, as a Python expression.
+        value: The value, rounded to four places.
     """
 
     measure: str
@@ -81,28 +81,28 @@ class Example:
 
 @record(frozen=True, slots=True, kw_only=True)
 class Row:
-    """All that is known of a measure; its object, its names, its page and its tests derive from it.
+    """A row of the table of measures, from which objects, names, pages and tests are derived.
 
     Args:
-        name: The name, as it is printed.
-        kernel: The computation behind it.
-        level: `query` where each query has a value.
+        name: The canonical name.
+        kernel: The name of the computation in the core.
+        level: `query`, since each query has a value.
         parameters: The parameters, in the order in which names print them.
         at: The parameter that `@` sets, or an empty string.
         formula: The definition as LaTeX.
         definition: The definition in one sentence.
-        undefined: Where it has no value, in one sentence; empty where it always has one.
-        value_range: The least and the greatest value with the default parameters.
-        mean: How values of queries are summed up.
+        undefined: When it is undefined, in one sentence; empty if never.
+        value_range: The lowest and the highest value with the default parameters.
+        mean: How the values of queries are aggregated.
         ties: Whether the expected value over the orders of tied documents has a closed form.
-        references: Where the definition comes from.
-        aliases: Other names that mean the same.
+        references: The sources of the definition.
+        aliases: Other names with the same meaning.
         trec_eval: Its names in trec_eval.
         ir_measures: Its names in ir_measures.
         ranx: Its names in ranx.
         sklearn: Its names in scikit-learn.
-        properties: What holds for it with the default parameters, as `PROPERTIES` explains.
-        uncut: The measure that says the same of the whole list, where the cutoff is required.
+        properties: The properties it has with the default parameters; see `PROPERTIES`.
+        uncut: If a cutoff is required, the corresponding measure for the whole list.
         example: A worked example.
     """
 
@@ -128,7 +128,7 @@ class Row:
     example: Example
 
     def parameter(self, name: str) -> Parameter:
-        """Find a parameter by name.
+        """Return a parameter by its name.
 
         Raises:
             MeasureError: The measure has no such parameter.
@@ -142,6 +142,9 @@ class Row:
         raise MeasureError(message, hint=_suggest(name, names) or hint, code="bad_parameter")
 
 
+ROWS: dict[str, Row] = {}
+"""The row of each measure by its name; `rankscope.measures.table` fills it."""
+
 PROPERTIES = {
     "swap_monotone": "Moving a document above one with a lower grade never lowers the value.",
     "perfect_is_one": "Without a cutoff, all relevant documents, best first, have the value 1.",
@@ -154,15 +157,15 @@ PROPERTIES = {
 
 @record(frozen=True, slots=True)
 class Measure:
-    """A measure with its parameter values: `nDCG @ 10`, `nDCG(gain="exp2") @ 10`.
+    """A measure with values of its parameters, such as `nDCG(gain="exp2") @ 10`.
 
-    Immutable and hashable; two measures are equal when they are of one row and have the same
-    values. `measure @ value` sets the cutoff (of `IPrec`, the recall), `measure(name=value)` sets
-    parameters.
+    Measures are immutable and hashable. Two measures are equal if their names and parameters are
+    the same. `measure @ value` sets the cutoff (for `IPrec`, the recall level), and
+    `measure(name=value)` sets parameters.
 
     Args:
         row: The row of the table.
-        values: A value for each parameter of the row, in its order.
+        values: The value of each parameter, in the order of the row.
 
     Examples:
         >>> from rankscope.measures import RBP, P, nDCG
@@ -179,12 +182,12 @@ class Measure:
 
     @property
     def name(self) -> str:
-        """The canonical name, which `parse` turns back into an equal measure."""
+        """The canonical name, from which `parse` returns an equal measure."""
         return spelling.canonical_name(self)
 
     @property
     def plain_name(self) -> str:
-        """The name as an identifier, such as `ndcg_10`, for the columns of tables."""
+        """The name as an identifier, such as `ndcg_10`, for columns of tables."""
         return spelling.plain_name(self)
 
     @property
@@ -195,7 +198,7 @@ class Measure:
 
     @property
     def settings(self) -> dict[str, Value]:
-        """The parameters whose values are not the defaults."""
+        """The parameters whose values differ from their defaults."""
         pairs = zip(self.row.parameters, self.values, strict=True)
         return {
             parameter.name: value
@@ -217,24 +220,23 @@ class Measure:
     def kernel_spec(
         self, *, grades: Collection[float] | None = None, depth: int | None = None
     ) -> tuple[str, dict[str, kernel.Param]]:
-        """Say what the core has to compute: the name of a kernel and plain parameters.
+        """Return the name and the parameters of the computation in the core.
 
         Args:
-            grades: The grades present, over which a gain function is tabulated.
-            depth: The length of the longest list or ideal, up to which a discount function or
-                table is needed.
+            grades: The existing grades, for which a gain function is evaluated.
+            depth: The length of the longest list or ideal, up to which a discount is needed.
 
         Raises:
-            MeasureError: A required parameter has no value, a function gave no finite number, or
-                a discount table is shorter than the cutoff.
+            MeasureError: A required parameter isn't set, a function returned a number that isn't
+                finite, or a discount table is shorter than the cutoff.
         """
         return kernel.kernel_spec(self, grades, depth)
 
     def __call__(self, **settings: object) -> Measure:
-        """Set parameters by name.
+        """Return the measure with other values of some parameters.
 
         Raises:
-            MeasureError: There is no such parameter, or the value is outside its domain.
+            MeasureError: The parameter doesn't exist, or the value is invalid.
         """
         given = spelling.from_ir_measures(self.row, settings)
         merged = self.parameters | {name: _read(self.row, name, given[name]) for name in given}
@@ -242,10 +244,10 @@ class Measure:
         return Measure(self.row, tuple(merged.values()))
 
     def __matmul__(self, value: float) -> Measure:
-        """Set the cutoff, or what else `@` stands for in this measure.
+        """Return the measure with a cutoff, or with the parameter that `@` sets.
 
         Raises:
-            MeasureError: The measure takes no cutoff, or the value is outside its domain.
+            MeasureError: The measure has no cutoff, or the value is invalid.
         """
         if not self.row.at:
             message = f"{self.row.name} takes no cutoff, found @{quote(value)}"
@@ -270,14 +272,12 @@ class Measure:
 
 
 def default_measure(row: Row) -> Measure:
-    """Make the measure of a row with the default value of each parameter."""
+    """Return the measure of a row with the default of every parameter."""
     return Measure(row, tuple(parameter.default for parameter in row.parameters))
 
 
 def _rebuild(name: str, values: tuple[Value, ...]) -> Measure:
-    from rankscope.measures.table import TABLE  # noqa: PLC0415 - it is made of the records above
-
-    return Measure(TABLE[name], values)
+    return Measure(ROWS[name], values)
 
 
 def _read(row: Row, name: str, value: object) -> Value:
@@ -300,7 +300,7 @@ def _check_company(row: Row, values: dict[str, Value], given: Mapping[str, objec
             raise MeasureError(
                 f"{row.name}: {parameter.name} belongs to {wanted}, "
                 f"found {companion}={values[companion]!r}",
-                hint=f"leave {parameter.name} out, or add {companion}={allowed[0]!r}",
+                hint=f"remove {parameter.name}, or add {companion}={allowed[0]!r}",
                 code="bad_parameter",
             )
 

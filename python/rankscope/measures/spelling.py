@@ -1,4 +1,4 @@
-"""How a measure is written: its canonical name, its name as an identifier, its values as text."""
+"""Names of measures: canonical names, identifiers, and values as text."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ LONGEST_INTEGER = 2**53
 IR_GAINS = {"log2": "linear", "exp-log2": "exp2"}
 IR_NAMES = {"cutoff": "k", "gains": "gain"}
 IR_FLOATS = {"beta", "p", "recall"}
-"""What ir_measures refuses as an integer: `SetF(beta=2.0)`, `IPrec@1.0`."""
+"""The parameters that ir_measures rejects as integers: `SetF(beta=2.0)`, `IPrec@1.0`."""
 
 
 @lru_cache(maxsize=4096)  # an evaluation asks for each name several times
 def canonical_name(measure: Measure) -> str:
-    """Write a measure as `nDCG(dcg='exp-log2')@10`, with what is not the default only."""
+    """Return the canonical name, such as `nDCG(dcg='exp-log2')@10`, without default values."""
     settings = measure.settings
     if is_in_ir_measures(measure):
         settings = _to_ir_measures(settings)
@@ -39,7 +39,7 @@ def canonical_name(measure: Measure) -> str:
 
 
 def plain_name(measure: Measure) -> str:
-    """Write a measure as `ndcg_10_gain_exp2`: small letters, digits and underscores."""
+    """Return the name as an identifier, such as `ndcg_10_gain_exp2`."""
     settings = measure.settings
     at = settings.pop(measure.row.at, None)
     parts = [measure.row.name.lower()]
@@ -51,7 +51,7 @@ def plain_name(measure: Measure) -> str:
 
 
 def literal(value: Value) -> str:
-    """Write a value as the parser reads it; of a function, its name in angle brackets."""
+    """Return a value as the parser reads it, or the name of a function in angle brackets."""
     if callable(value):
         return f"<{function_name(value)}>"
     if isinstance(value, tuple):
@@ -62,15 +62,15 @@ def literal(value: Value) -> str:
 
 
 def function_name(function: object) -> str:
-    """Name a function without the brackets that Python puts around `lambda`."""
+    """Return the name of a function, without the brackets that Python puts around `lambda`."""
     return str(getattr(function, "__name__", type(function).__name__)).strip("<>")
 
 
 def from_ir_measures(row: Row, settings: Mapping[str, object]) -> dict[str, object]:
-    """Read the parameter names of ir_measures as ours; other names are left as they are.
+    """Return settings with the parameter names of ir_measures replaced by those of rankscope.
 
     Raises:
-        MeasureError: `dcg` has no such value, or the gain or discount is given twice.
+        MeasureError: `dcg` has an invalid value, or the gain or discount is set twice.
     """
     if not row.ir_measures:
         return dict(settings)
@@ -81,8 +81,8 @@ def from_ir_measures(row: Row, settings: Mapping[str, object]) -> dict[str, obje
             said = {"gain": _gain_of_dcg(row, value), "discount": "log2"}
         for twice in said.keys() & ours.keys():
             raise MeasureError(
-                f"{row.name}: {twice} is given twice, found {', '.join(settings)}",
-                hint=f"say {twice} once",
+                f"{row.name}: {twice} is set twice, found {', '.join(settings)}",
+                hint=f"set {twice} once",
                 code="bad_parameter",
             )
         ours |= said
@@ -101,7 +101,7 @@ def _gain_of_dcg(row: Row, value: object) -> str:
 
 
 def is_in_ir_measures(measure: Measure) -> bool:
-    """Whether ir_measures can say a measure, but for gain functions."""
+    """Return whether ir_measures has a name for a measure, apart from gain functions."""
     takes = {parameter for name in measure.row.ir_measures for parameter in name.takes}
     gain = measure.settings.get("gain")
     is_known = not isinstance(gain, str) or gain in IR_GAINS.values()

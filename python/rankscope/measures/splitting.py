@@ -1,4 +1,4 @@
-"""Splits a text that names several measures."""
+"""Split texts that name several measures."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ if TYPE_CHECKING:
 
 
 def split_measures(texts: Sequence[str]) -> list[str]:
-    """Split texts at commas and blanks that are outside brackets.
+    """Return the measures named in texts, separated by commas and spaces outside parentheses.
 
     Examples:
         >>> split_measures(["nDCG@10, AP", "RBP(p=0.9, rel=2)"])

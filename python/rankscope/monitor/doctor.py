@@ -15,7 +15,7 @@ from rankscope.monitor.evaluate.days import find_closed, sum_day
 from rankscope.monitor.evaluate.refresh import read_slicing
 from rankscope.monitor.events.limits import DAY, HOUR, MINUTE
 from rankscope.monitor.events.outcome import OTHER_COUNTERS
-from rankscope.monitor.events.times import format_time
+from rankscope.monitor.events.times import describe_time, to_micros
 from rankscope.monitor.store.sqlite.files import beside, find_open_files
 from rankscope.monitor.store.sqlite.high_water import HighWater
 from rankscope.monitor.store.sqlite.startup import read_facts
@@ -31,10 +31,10 @@ if TYPE_CHECKING:
     from rankscope.monitor.definition.configuration import Configuration
     from rankscope.monitor.evaluate.days import SummedDay
     from rankscope.monitor.monitor import Monitor
+    from rankscope.monitor.store.records import CellRow, HourRow, Progress
     from rankscope.monitor.store.store import Store
-    from rankscope.monitor.store.tables.windows import CellRow, HourRow, Progress
 
-    Window: TypeAlias = tuple[int, int]
+    WindowKey: TypeAlias = tuple[int, int]
 
 MOST_REJECTED = 0.01
 MOST_PENDING = 0.05
@@ -48,7 +48,7 @@ CLOCK = ("future_time", "too_old", "time_zone", "time_format")
 
 @record(frozen=True, slots=True)
 class Finding:
-    """Something that was looked at.
+    """The result of one check.
 
     Args:
         name: What, such as `events` or `disk`.
@@ -68,7 +68,7 @@ class Finding:
 
 
 def examine(monitor: Monitor, path: Path, *, is_complete: bool = False) -> tuple[Finding, ...]:
-    """Look at all of it, also while another process writes to the store.
+    """Run all checks; another process may write to the store.
 
     Args:
         monitor: The project.
@@ -76,52 +76,52 @@ def examine(monitor: Monitor, path: Path, *, is_complete: bool = False) -> tuple
         is_complete: Whether to recompute all windows from the events, and not a sample.
     """
     findings = [
-        _look_at_pages(monitor),
-        _look_at_mark(monitor, path),
-        _look_at_files(path),
-        _look_at_disk(path),
+        _check_pages(monitor),
+        _check_mark(monitor, path),
+        _check_files(path),
+        _check_disk(path),
     ]
-    findings += _look_at_events(monitor)
+    findings += _check_events(monitor)
     if not monitor.is_configured:
         findings.append(
             Finding(
                 "configuration",
                 False,
-                "nothing is said of how the project is measured",
-                "rankscope monitor configure STORE --positive click=1 --window 24h",
+                "the project is not set up",
+                "run rankscope monitor configure STORE --positive click=1 --window 24h",
             )
         )
         return tuple(findings)
-    findings.append(_look_at_windows(monitor, is_complete=is_complete))
+    findings.append(_check_windows(monitor, is_complete=is_complete))
     try:
         quality = monitor.quality()
     except FileError as error:
         findings.append(Finding("values", False, error.message, error.hint))
         return tuple(findings)
-    looks: tuple[Callable[[Quality, int], Finding], ...] = (
-        _look_at_evaluation,
-        _look_at_flow,
-        _look_at_late_labels,
-        _look_at_unshown_labels,
-        _look_at_values,
+    checks: tuple[Callable[[Quality, int], Finding], ...] = (
+        _check_evaluation,
+        _check_flow,
+        _check_late_labels,
+        _check_unshown_labels,
+        _check_values,
     )
-    findings += [look(quality, monitor.now()) for look in looks]
-    return (*findings, _look_at_notifications(monitor))
+    findings += [check(quality, monitor.clock()) for check in checks]
+    return (*findings, _check_notifications(monitor))
 
 
-def _look_at_pages(monitor: Monitor) -> Finding:
+def _check_pages(monitor: Monitor) -> Finding:
     try:
         monitor.store.verify()
     except FileError as error:
         return Finding("store", False, error.message, error.hint)
     events, commits = monitor.store.lost_events(), monitor.store.lost_commits()
     if events or commits:
-        told = f"{commits:,} acknowledged transactions, with {events:,} events, are lost, as was "
-        return Finding("store", False, f"{told}accepted when the store was opened")
-    return Finding("store", True, "all of it can be read")
+        told = f"{commits:,} acknowledged transactions with {events:,} events are lost; "
+        return Finding("store", False, f"{told}this was accepted when the store was opened")
+    return Finding("store", True, "the whole file can be read")
 
 
-def _look_at_mark(monitor: Monitor, path: Path) -> Finding:
+def _check_mark(monitor: Monitor, path: Path) -> Finding:
     # The mark is read first: what is written meanwhile is beyond it.
     try:
         mark = HighWater(beside(path, ".high-water")).read()
@@ -130,34 +130,36 @@ def _look_at_mark(monitor: Monitor, path: Path) -> Finding:
     stored = monitor.store.query(partial(read_facts, path=path))
     if mark is None:
         hint = (
-            "" if stored.is_new else "put back its file .high-water: without it, losses go unseen"
+            ""
+            if stored.is_new
+            else "restore its .high-water file, which shows whether events were lost"
         )
-        return Finding("high-water mark", stored.is_new, "there is none", hint)
+        return Finding("high-water mark", stored.is_new, "there is no high-water mark", hint)
     if mark.store != stored.store:
-        told = "it is the mark of another store"
-        return Finding("high-water mark", False, told, "put back the .high-water of this store")
+        told = "the high-water mark belongs to another store"
+        return Finding("high-water mark", False, told, "restore the .high-water file of this store")
     for what, said, found in (
         ("events", mark.seq, stored.seq),
         ("transactions", mark.commit, stored.commit),
     ):
         if said > found:
-            told = f"{what} up to {said:,} were acknowledged, and up to {found:,} are stored"
+            told = f"{said:,} {what} were acknowledged, but only {found:,} are stored"
             return Finding("high-water mark", False, told, "restore a backup")
-    return Finding("high-water mark", True, f"all of {mark.seq:,} acknowledged events are stored")
+    return Finding("high-water mark", True, f"all {mark.seq:,} acknowledged events are stored")
 
 
-def _look_at_files(path: Path) -> Finding:
+def _check_files(path: Path) -> Finding:
     if os.name != "posix":
-        return Finding("files", True, "this system has no modes of files")
+        return Finding("files", True, "this system has no file permissions to check")
     opened = find_open_files(path)
     if not opened:
-        return Finding("files", True, "only their owner can read them")
+        return Finding("files", True, "only the owner can read the files")
     named = ", ".join(f"{one.name} ({stat.S_IMODE(one.stat().st_mode):o})" for one in opened)
-    hint = "chmod 600 these files; the process that writes does so when it opens the store"
+    hint = "run chmod 600 on these files; writing to the store does this as well"
     return Finding("files", False, f"others can read or write {named}", hint)
 
 
-def _look_at_windows(monitor: Monitor, *, is_complete: bool) -> Finding:
+def _check_windows(monitor: Monitor, *, is_complete: bool) -> Finding:
     try:
         done = recompute_windows(
             monitor.store, monitor.project, monitor.configuration, is_complete=is_complete
@@ -168,107 +170,133 @@ def _look_at_windows(monitor: Monitor, *, is_complete: bool) -> Finding:
     if done.wrong:
         more = f" and {len(done.wrong) - 3:,} more" if len(done.wrong) > 3 else ""
         told = f"{told}: {', '.join(done.wrong[:3])}{more} have other values"
-        return Finding("windows", False, told, "restore a backup, and look at the disk and memory")
+        return Finding(
+            "windows",
+            False,
+            told,
+            "restore a backup, and check the disk and the memory",
+        )
     return Finding("windows", True, f"{told}: all values are equal")
 
 
-def _look_at_disk(path: Path) -> Finding:
+def _check_disk(path: Path) -> Finding:
     disk = shutil.disk_usage(path.parent)
     share = disk.free / disk.total
     log = beside(path, "-wal")
     size = log.stat().st_size if log.exists() else 0
-    told = f"{disk.free / 1e9:,.1f} GB are free, {100 * share:.0f} % of the disk"
+    told = f"{disk.free / 1e9:,.1f} GB are free, {100 * share:.0f}% of the disk"
     if share < LEAST_FREE:
-        return Finding("disk", False, told, "make room, or delete old events: monitor retain")
+        return Finding(
+            "disk",
+            False,
+            told,
+            "free some space, or run rankscope monitor retain",
+        )
     if size > MOST_LOG:
         told = f"the log has {size / 1e6:,.0f} MB"
-        return Finding("disk", False, told, "end whoever reads the store for long")
+        return Finding("disk", False, told, "stop processes that read the store for a long time")
     return Finding("disk", True, told)
 
 
-def _look_at_events(monitor: Monitor) -> Iterator[Finding]:
+def _check_events(monitor: Monitor) -> Iterator[Finding]:
     counts = monitor.store.counters(monitor.project)
     stored = sum(counts.get(name, 0) for name in STORED)
     rejected = {name: count for name, count in counts.items() if name not in OTHER_COUNTERS}
-    yield _look_at_rejected(rejected, stored)
+    yield _check_rejected(rejected, stored)
     clock = sum(rejected.get(name, 0) for name in CLOCK)
-    told = f"{clock:,} events had times that could not be taken"
-    yield Finding("clocks", not clock, told, "look at the clocks of the senders" if clock else "")
+    told = f"{clock:,} events had times out of range"
+    yield Finding("clocks", not clock, told, "check the clocks of the senders" if clock else "")
     conflicts = counts.get("conflict", 0)
-    told = f"{conflicts:,} events had the id of another"
-    yield Finding("ids", not conflicts, told, "give each event its own id" if conflicts else "")
+    told = f"{conflicts:,} events had the id of another event"
+    yield Finding("ids", not conflicts, told, "use a new id for each event" if conflicts else "")
     unknown = counts.get("unknown_field", 0)
-    told = f"{unknown:,} fields meant nothing here"
+    told = f"{unknown:,} unknown fields were ignored"
     yield Finding("fields", True, told)
     pending = monitor.store.count_pending(monitor.project)
-    told = f"{pending:,} labels are of rankings that are not there"
+    told = f"{pending:,} labels wait for their ranking"
     is_good = pending <= MOST_PENDING * max(counts.get("accepted", 0), 1)
-    yield Finding("labels", is_good, told, "" if is_good else "are rankings logged, under one id?")
+    yield Finding(
+        "labels",
+        is_good,
+        told,
+        "" if is_good else "check that their rankings are logged",
+    )
 
 
-def _look_at_rejected(rejected: Mapping[str, int], stored: int) -> Finding:
+def _check_rejected(rejected: Mapping[str, int], stored: int) -> Finding:
     total = sum(rejected.values())
     worst = sorted(rejected, key=lambda name: (-rejected[name], name))[:3]
     reasons = ", ".join(f"{name} {rejected[name]:,}" for name in worst)
-    told = f"{total:,} of {total + stored:,} were rejected{': ' if total else ''}{reasons}"
+    told = f"{total:,} of {total + stored:,} events were rejected{': ' if total else ''}{reasons}"
     is_good = total <= MOST_REJECTED * (total + stored)
-    return Finding("events", is_good, told, "" if is_good else "mend whoever sends them")
+    return Finding("events", is_good, told, "" if is_good else "fix the code that sends them")
 
 
-def _look_at_evaluation(quality: Quality, now: int) -> Finding:
+def _check_evaluation(quality: Quality, now: int) -> Finding:
     if quality.as_of is None:
         is_good = not quality.behind
-        hint = "" if is_good else "rankscope monitor evaluate STORE, or serve it"
-        return Finding("evaluation", is_good, "nothing was evaluated yet", hint)
-    told = f"as of {format_time(quality.as_of)}, {quality.behind:,} events came since"
-    is_late = quality.behind > 0 and now - quality.as_of > MOST_BEHIND
-    hint = "rankscope monitor evaluate STORE, or serve it" if is_late else ""
+        hint = "" if is_good else "run rankscope monitor evaluate STORE, or rankscope serve STORE"
+        return Finding("evaluation", is_good, "nothing has been evaluated yet", hint)
+    when = describe_time(quality.as_of)
+    told = f"last evaluated {when}; {quality.behind:,} events have arrived since"
+    is_late = quality.behind > 0 and now - to_micros(quality.as_of) > MOST_BEHIND
+    hint = "run rankscope monitor evaluate STORE, or rankscope serve STORE" if is_late else ""
     return Finding("evaluation", not is_late, told, hint)
 
 
-def _look_at_flow(quality: Quality, now: int) -> Finding:
+def _check_flow(quality: Quality, now: int) -> Finding:
     if quality.newest is None:
-        return Finding("flow", False, "no ranking of production is evaluated", "log rankings")
-    told = f"the newest ranking of production is of the hour of {format_time(quality.newest)}"
-    is_good = now - quality.newest < QUIET + HOUR
-    return Finding("flow", is_good, told, "" if is_good else "are rankings still logged?")
+        return Finding("flow", False, "there are no production rankings", "log rankings")
+    told = f"the newest production ranking is from the hour of {describe_time(quality.newest)}"
+    is_good = now - to_micros(quality.newest) < QUIET + HOUR
+    return Finding("flow", is_good, told, "" if is_good else "check that rankings are still logged")
 
 
-def _look_at_late_labels(quality: Quality, _now: int) -> Finding:
+def _check_late_labels(quality: Quality, _now: int) -> Finding:
     total = sum(quality.curve.counts)
-    told = f"{quality.late:,} labels came after the attribution window of their ranking"
+    told = f"{quality.late:,} labels arrived after the attribution window of their ranking"
     is_good = quality.late <= MOST_PENDING * max(total, 1)
-    return Finding("late labels", is_good, told, "" if is_good else "make the window longer")
+    return Finding("late labels", is_good, told, "" if is_good else "use a longer window")
 
 
-def _look_at_unshown_labels(quality: Quality, _now: int) -> Finding:
+def _check_unshown_labels(quality: Quality, _now: int) -> Finding:
     total = sum(quality.curve.counts)
-    told = f"{quality.unshown:,} labels are of documents that their ranking did not show"
+    told = f"{quality.unshown:,} labels are for documents that their ranking did not show"
     is_good = quality.unshown <= MOST_PENDING * max(total, 1)
-    return Finding("unshown", is_good, told, "" if is_good else "are documents logged by one id?")
+    return Finding(
+        "unshown",
+        is_good,
+        told,
+        "" if is_good else "use the same document ids in both",
+    )
 
 
-def _look_at_values(quality: Quality, _now: int) -> Finding:
+def _check_values(quality: Quality, _now: int) -> Finding:
     rankings = quality.shown["rankings"]
     labelled = quality.shown["labelled"]
-    share = f", {100 * labelled / rankings:.0f} %" if rankings else ""
+    share = f" ({100 * labelled / rankings:.0f}%)" if rankings else ""
     told = f"{labelled:,} of {rankings:,} rankings have labels{share}"
     is_good = labelled > 0 or rankings == 0
-    return Finding("values", is_good, told, "" if is_good else "log labels: monitor label")
+    return Finding(
+        "values",
+        is_good,
+        told,
+        "" if is_good else "run rankscope monitor label STORE FILE",
+    )
 
 
-def _look_at_notifications(monitor: Monitor) -> Finding:
+def _check_notifications(monitor: Monitor) -> Finding:
     webhook = find_webhook(monitor.store, monitor.project)
     if webhook is not None and webhook.disabled is None and webhook.secret is None:
-        told = "the secret of the webhook is missing: nothing can be signed and sent to it"
-        return Finding("notifications", False, told, "rankscope monitor webhook set STORE ADDRESS")
+        told = "the secret of the webhook is missing, so nothing can be sent to it"
+        return Finding("notifications", False, told, "run rankscope monitor webhook set STORE URL")
     letters = monitor.notifications()
     lost = [letter for letter in letters if letter.status == "dead"]
     if lost:
-        told = f"{len(lost):,} of the last {len(letters):,} were given up: {lost[0].problem}"
-        return Finding("notifications", False, told, "rankscope monitor webhook test STORE")
+        told = f"{len(lost):,} of the last {len(letters):,} notifications failed: {lost[0].problem}"
+        return Finding("notifications", False, told, "run rankscope monitor webhook test STORE")
     waiting = sum(letter.attempts > 0 and letter.status == "waiting" for letter in letters)
-    return Finding("notifications", True, f"{waiting:,} wait to be sent again")
+    return Finding("notifications", True, f"{waiting:,} notifications wait for a retry")
 
 
 SAMPLE_HOURS = 24
@@ -277,7 +305,7 @@ SAMPLE_RANKINGS = 100_000
 
 @record(frozen=True, slots=True)
 class Recomputed:
-    """Windows that were recomputed.
+    """The result of recomputing windows.
 
     Args:
         hours: How many hours.
@@ -299,7 +327,7 @@ def recompute_windows(
     is_complete: bool = False,
     threads: int | None = None,
 ) -> Recomputed:
-    """Recompute windows from their events and compare them with what is stored.
+    """Recompute windows from their events and compare them with the stored ones.
 
     Hours that are not final are left out, and so are those to which events came since the last
     evaluation, and those whose events were deleted. With an hour, its day is checked: it has to be
@@ -308,10 +336,10 @@ def recompute_windows(
     Args:
         store: Where the events and windows are; another process may write to it.
         project: The name of the project.
-        configuration: How it is measured.
+        configuration: The configuration of the project.
         is_complete: Whether to recompute all hours, and not a random sample of 24 with about
             100,000 rankings.
-        threads: How many threads may work.
+        threads: The number of threads.
 
     Raises:
         FileError: The store cannot be read, or a window does not have its checksum.
@@ -355,7 +383,7 @@ def recompute_windows(
 def _find_final(
     store: Store, project: str, configuration: Configuration, progress: Progress
 ) -> list[int]:
-    """Find the hours whose windows follow from the events that are stored."""
+    """Find the hours whose windows follow from the stored events."""
     if not progress.seq:
         return []
     starts = set(store.touched(project, 0, HOUR).times.tolist())
@@ -371,15 +399,15 @@ def _find_final(
     )
 
 
-def _find_strays(store: Store, project: str, digest: bytes) -> Iterator[Window]:
+def _find_strays(store: Store, project: str, digest: bytes) -> Iterator[WindowKey]:
     """Find the windows of hours that have no rankings, though no rankings were deleted."""
     known = store.hours(project, digest, store.deleted_before(project))
     starts = set(store.touched(project, 0, HOUR).times.tolist())
     return ((HOUR, hour.start) for hour in known if hour.start not in starts)
 
 
-def _compare(store: Store, project: str, digest: bytes, summed: SummedDay) -> Iterator[Window]:
-    """Find the windows of a day that are not stored as they were computed."""
+def _compare(store: Store, project: str, digest: bytes, summed: SummedDay) -> Iterator[WindowKey]:
+    """Find the stored windows of a day that differ from the recomputed ones."""
     starts = set(summed.starts)
     day = summed.start
     stored = [
@@ -397,12 +425,12 @@ def _compare(store: Store, project: str, digest: bytes, summed: SummedDay) -> It
                 yield window
 
 
-def _by_window(rows: Iterable[CellRow | HourRow]) -> dict[Window, set[CellRow | HourRow]]:
-    found: dict[Window, set[CellRow | HourRow]] = {}
+def _by_window(rows: Iterable[CellRow | HourRow]) -> dict[WindowKey, set[CellRow | HourRow]]:
+    found: dict[WindowKey, set[CellRow | HourRow]] = {}
     for row in rows:
         found.setdefault((getattr(row, "length", HOUR), row.start), set()).add(row)
     return found
 
 
 def _name(length: int, start: int) -> str:
-    return f"the {'day' if length == DAY else 'hour'} of {format_time(start)}"
+    return f"the {'day' if length == DAY else 'hour'} of {describe_time(start)}"

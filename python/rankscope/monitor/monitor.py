@@ -1,4 +1,4 @@
-"""The monitor of a project: one object for what people, pages and commands ask."""
+"""The monitor of a project, as Python programs use it."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from rankscope.errors import UsageError
 from rankscope.monitor.alerts import management
 from rankscope.monitor.events.fields import read_name
 from rankscope.monitor.events.limits import HOUR, SECOND, Limits
-from rankscope.monitor.events.times import format_time, read_clock
+from rankscope.monitor.events.times import format_time, read_clock, read_moment, to_micros
 from rankscope.monitor.intake.ingestion import Ingestion, StoreSink
 from rankscope.monitor.reader import ProjectReader
 from rankscope.monitor.round import evaluate_project
@@ -18,11 +18,13 @@ from rankscope.monitor.store.sqlite.files import SQLITE
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
+    from datetime import datetime
     from types import TracebackType
     from typing import Literal, Self
 
     from rankscope.monitor.alerts.rule import Rule
     from rankscope.monitor.definition.configuration import Configuration
+    from rankscope.monitor.events.times import Time
     from rankscope.monitor.intake.ingestion import Ingested
     from rankscope.monitor.round import Round
     from rankscope.monitor.store.records import Deleted
@@ -30,34 +32,38 @@ if TYPE_CHECKING:
 
 
 class Monitor(ProjectReader):
-    """The monitor of a project.
+    """The monitor of a project; `Monitor.open` opens one.
+
+    Times are `datetime` objects with a time zone, or ISO text such as `2026-11-21T18:00:00Z`; times
+    that are returned are in UTC.
 
     Args:
-        store: Where its events are; whoever opened it closes it.
+        store: An open store. Whoever opened it closes it.
         project: The name of the project.
-        now: Gives the time, in microseconds since 1970 in UTC.
-        threads: How many threads may work, or processes where there is much to evaluate; all cores
-            if left out.
+        clock: Returns the current time as the store counts it (default: the clock of the system).
+        threads: The number of threads, or of processes where there is much to evaluate (default:
+            all cores).
         writes: Whether the store can be written.
 
     Examples:
+        >>> from datetime import datetime, timezone
         >>> from tempfile import TemporaryDirectory
-        >>> from rankscope.monitor.definition.configuration import Configuration
-        >>> from rankscope.monitor.definition.definition import define
-        >>> from rankscope.monitor.events.event import Items, Label, Ranking
-        >>> music = Configuration(definition=define(positive="click", window=3600), baseline=None)
-        >>> shown = Ranking("e1", "r1", 0, Items(("a", "b"), (1, 2)))
+        >>> from rankscope.monitor import Configuration, define
+        >>> clicks = Configuration(definition=define(positive="click", window="1h"), baseline=None)
+        >>> shown = {"ranking_id": "r1", "time": "2026-11-21T18:00:00Z", "doc_ids": ["a", "b"]}
+        >>> click = {"ranking_id": "r1", "doc_id": "b", "label": "click"}
+        >>> now = datetime(2026, 11, 21, 21, tzinfo=timezone.utc)
         >>> with (
         ...     TemporaryDirectory() as folder,
-        ...     Monitor.open(f"{folder}/events.db", now=lambda: 3 * HOUR) as monitor,
+        ...     Monitor.open(f"{folder}/events.db", now=lambda: now) as monitor,
         ... ):
-        ...     monitor.configure(music)
-        ...     _ = monitor.store.append("default", [shown, Label("e2", "r1", "b", 5, ("click",))])
-        ...     monitor.evaluate().rankings
+        ...     monitor.configure(clicks)
+        ...     _ = monitor.log_rankings([shown])
+        ...     _ = monitor.log_labels([click | {"time": "2026-11-21T18:05:00Z"}])
+        ...     _ = monitor.evaluate()
         ...     series = monitor.series("nDCG@5")
-        ...     series.values, series.is_final
-        1
-        ((0.6309297535714575,), (True,))
+        >>> series.times[0].isoformat(), series.values, series.is_final
+        ('2026-11-21T18:00:00+00:00', (0.6309297535714575,), (True,))
     """
 
     def __init__(
@@ -65,11 +71,11 @@ class Monitor(ProjectReader):
         store: Store,
         project: str = "default",
         *,
-        now: Callable[[], int] = read_clock,
+        clock: Callable[[], int] = read_clock,
         threads: int | None = None,
         writes: bool = True,
     ) -> None:
-        super().__init__(store, project, now=now, threads=threads)
+        super().__init__(store, project, clock=clock, threads=threads)
         self._writes = writes
 
     @classmethod
@@ -79,7 +85,7 @@ class Monitor(ProjectReader):
         project: str = "default",
         *,
         writes: bool = True,
-        now: Callable[[], int] = read_clock,
+        now: Callable[[], datetime] | None = None,
         threads: int | None = None,
     ) -> Self:
         """Open a store and a project in it.
@@ -87,14 +93,16 @@ class Monitor(ProjectReader):
         Args:
             url: `sqlite:///events.db`, or the path of the file.
             project: The name of the project.
-            writes: Whether to write to it, which one process at a time can; reading is free.
-            now: Gives the time, in microseconds since 1970 in UTC.
-            threads: How many threads may work, or processes where there is much to evaluate; all
-                cores if left out.
+            writes: Whether to open it for writing. One process at a time can write; any number can
+                read.
+            now: Returns the current time as a `datetime` with a time zone (default: the clock of
+                the system).
+            threads: The number of threads, or of processes where there is much to evaluate
+                (default: all cores).
 
         Raises:
-            UsageError: It is no URL of a store.
-            FormatError: The project is no line of text.
+            UsageError: The URL is not that of a store.
+            FormatError: The name of the project is not a line of text.
             FileError: The store cannot be opened, another process writes to it, or it has lost what
                 it acknowledged.
         """
@@ -107,7 +115,8 @@ class Monitor(ProjectReader):
             from rankscope.monitor.store import open_reader  # noqa: PLC0415 - loads SQLAlchemy
 
             store = cast("Store", open_reader(url))
-        return cls(store, project, now=now, threads=threads, writes=writes)
+        clock = read_clock if now is None else lambda: to_micros(read_moment(now(), "now"))
+        return cls(store, project, clock=clock, threads=threads, writes=writes)
 
     def __enter__(self) -> Self:
         return self
@@ -125,20 +134,20 @@ class Monitor(ProjectReader):
         self.store.close()
 
     def configure(self, configuration: Configuration, *, actor: str = "local") -> None:
-        """Say how the project is measured from now on.
+        """Set up measurement, or change it.
 
-        Values of another definition are not shown beside the new ones: the windows are made again
-        from the events when `evaluate` is called next.
+        A new definition never mixes with values of an old one: the next `evaluate` recomputes all
+        windows from the stored events.
 
         Args:
-            configuration: How it is measured.
-            actor: Who says so, for the audit.
+            configuration: The new configuration.
+            actor: The name for the audit log.
 
         Raises:
-            FileError: It is not stored.
+            FileError: The store cannot be written.
         """
-        self._refuse_reading()
-        self.store.configure(self.project, configuration.to_json(), self.now(), actor)
+        self._check_writable()
+        self.store.configure(self.project, configuration.to_json(), self.clock(), actor)
         self.__dict__.pop("configuration", None)
 
     def log_rankings(
@@ -153,12 +162,12 @@ class Monitor(ProjectReader):
         Args:
             rankings: Objects as `POST /v1/rankings` takes them, a data frame of pandas, Polars or
                 Arrow, or the path of a file of either.
-            names: What fields or columns are called that have none of the usual names.
-            attributes: The columns or fields of what belongs to a ranking, such as its country;
-                those of the configuration that there are, if left out.
+            names: The names of fields or columns that have none of the usual names.
+            attributes: The columns or fields that describe a ranking, such as its country (default:
+                those of the configuration that the data has).
 
         Returns:
-            What became of them; those that cannot be stored hold up none of the others.
+            What became of them. A ranking that cannot be stored does not hold up the others.
 
         Raises:
             InputError: A file or a frame cannot be read.
@@ -179,10 +188,10 @@ class Monitor(ProjectReader):
         Args:
             labels: Objects as `POST /v1/labels` takes them, a data frame of pandas, Polars or
                 Arrow, or the path of a file of either.
-            names: What fields or columns are called that have none of the usual names.
+            names: The names of fields or columns that have none of the usual names.
 
         Returns:
-            What became of them; those that cannot be stored hold up none of the others.
+            What became of them. A label that cannot be stored does not hold up the others.
 
         Raises:
             InputError: A file or a frame cannot be read.
@@ -197,12 +206,12 @@ class Monitor(ProjectReader):
         names: Mapping[str, str] | None,
         attributes: Sequence[str] | None,
     ) -> Ingested:
-        self._refuse_reading()
+        self._check_writable()
         configured = self.configuration.attributes if self.is_configured else ()
         ingestion = Ingestion(
             StoreSink(self.store, self.project),
             kind,
-            now=self.now,
+            now=self.clock,
             names=names,
             attributes=configured if attributes is None else attributes,
             is_strict=attributes is not None,
@@ -211,102 +220,104 @@ class Monitor(ProjectReader):
         return ingestion.ingested
 
     def evaluate(self) -> Round:
-        """Bring windows, baseline and alerts up to date.
+        """Compute windows and the baseline from new events, and check the rules.
 
         Raises:
             UsageError: The project is not configured.
             FileError: The store cannot be written.
         """
-        self._refuse_reading()
-        return evaluate_project(self.store, self.project, now=self.now(), threads=self._threads)
+        self._check_writable()
+        return evaluate_project(self.store, self.project, now=self.clock(), threads=self._threads)
 
     def set_rule(self, rule: Rule, *, actor: str = "local") -> None:
-        """Make a rule, or change the one of its name.
+        """Create a rule, or change the rule with its name.
 
-        A change of what is measured voids the evidence that was collected.
+        A change of what the rule measures discards the evidence collected so far.
 
         Args:
             rule: The rule.
-            actor: Who does it, for the audit.
+            actor: The name for the audit log.
 
         Raises:
-            UsageError: The project does not measure what it asks for.
-            FileError: It is not stored.
+            UsageError: The project does not measure what the rule needs.
+            FileError: The store cannot be written.
         """
-        self._refuse_reading()
+        self._check_writable()
         management.set_rule(
-            self.store, self.project, self.configuration, rule, now=self.now(), actor=actor
+            self.store, self.project, self.configuration, rule, now=self.clock(), actor=actor
         )
 
     def remove_rule(self, name: str, *, actor: str = "local") -> None:
-        """Remove a rule; the alerts that there were stay.
-
-        Raises:
-            UsageError: There is none.
-            FileError: That is not stored.
-        """
-        self._refuse_reading()
-        management.remove_rule(self.store, self.project, name, now=self.now(), actor=actor)
-
-    def silence(self, name: str, until: int | None, *, actor: str = "local") -> None:
-        """Tell nobody of a rule until a time; its state and its alerts go on.
-
-        Args:
-            name: The rule.
-            until: Until when, in microseconds since 1970 in UTC; `None` to tell again.
-            actor: Who does it, for the audit.
+        """Remove a rule; its past alerts stay.
 
         Raises:
             UsageError: There is no such rule.
-            FileError: That is not stored.
+            FileError: The store cannot be written.
         """
-        self._refuse_reading()
-        management.silence_rule(self.store, self.project, name, until, now=self.now(), actor=actor)
+        self._check_writable()
+        management.remove_rule(self.store, self.project, name, now=self.clock(), actor=actor)
+
+    def silence(self, name: str, until: Time | None, *, actor: str = "local") -> None:
+        """Send no notifications of a rule until a time; it is still checked.
+
+        Args:
+            name: The name of the rule.
+            until: A `datetime` with a time zone, or ISO text; `None` sends notifications again.
+            actor: The name for the audit log.
+
+        Raises:
+            UsageError: There is no such rule, or the time has no time zone.
+            FileError: The store cannot be written.
+        """
+        self._check_writable()
+        end = None if until is None else to_micros(read_moment(until, "until"))
+        management.silence_rule(self.store, self.project, name, end, now=self.clock(), actor=actor)
 
     def resolve(self, name: str, *, actor: str = "local") -> None:
-        """Say that what a rule has found is dealt with: its evidence is forgotten.
+        """Mark the incident of a rule as resolved and discard its evidence.
 
         Args:
-            name: The rule.
-            actor: Who does it, for the audit.
+            name: The name of the rule.
+            actor: The name for the audit log.
 
         Raises:
             UsageError: There is no such rule.
-            FileError: That is not stored.
+            FileError: The store cannot be written.
         """
-        self._refuse_reading()
-        management.resolve_rule(self.store, self.project, name, now=self.now(), actor=actor)
+        self._check_writable()
+        management.resolve_rule(self.store, self.project, name, now=self.clock(), actor=actor)
 
-    def delete_before(self, time: int) -> Deleted:
+    def delete_before(self, time: Time) -> Deleted:
         """Delete the events of the hours before a time; their windows stay.
 
         Args:
-            time: In microseconds since 1970 in UTC.
+            time: A `datetime` with a time zone, or ISO text.
 
         Raises:
             UsageError: Attribution windows of such events are open, or windows are not up to date.
-            FileError: It cannot be done, or not all of it.
+            FileError: Not all events could be deleted.
         """
-        self._refuse_reading()
-        until = time - time % HOUR
+        self._check_writable()
+        moment = to_micros(read_moment(time, "time"))
+        until = moment - moment % HOUR
         if self.is_configured:
             configuration = self.configuration
             progress = self.store.progress(self.project, configuration.digest)
             known = 0 if progress is None else progress.as_of
-            if until + configuration.definition.window * SECOND > min(known, self.now()):
+            if until + configuration.definition.window * SECOND > min(known, self.clock()):
                 raise UsageError(
-                    f"expected a time whose values were final when they were evaluated last, found "
-                    f"{format_time(time)}",
+                    "expected a time whose values were final at the last evaluation, found "
+                    f"{format_time(moment)}",
                     hint="evaluate first, or keep events longer: their values would stay as they "
                     "are now",
                     code="open_windows",
                 )
         return self.store.delete_before(self.project, until)
 
-    def _refuse_reading(self) -> None:
+    def _check_writable(self) -> None:
         if not self._writes:
             raise UsageError(
                 "expected a monitor that writes, found one that only reads",
-                hint="open it with writes=True, where no other process writes",
+                hint="open it with writes=True, while no other process writes to the store",
                 code="read_only",
             )

@@ -1,4 +1,4 @@
-"""What is asked of a project, and changes nothing."""
+"""The questions a project answers: values, causes, rules and data quality."""
 
 from __future__ import annotations
 
@@ -6,45 +6,48 @@ from functools import cached_property
 
 from rankscope.monitor.alerts import management
 from rankscope.monitor.ask.explanation import explain_logged
-from rankscope.monitor.ask.quality import add_ages, look_at_data
+from rankscope.monitor.ask.quality import add_ages, inspect_data
 from rankscope.monitor.ask.series import make_all_series, make_series, read_length, tabulate_slices
 from rankscope.monitor.ask.trace import suggest_spans, trace_spans
+from rankscope.monitor.ask.versions import describe_version, list_versions
 from rankscope.monitor.definition.configuration import Configuration, find_configuration
 from rankscope.monitor.evaluate.stored_baseline import read_baseline
 from rankscope.monitor.evaluate.stored_windows import name_place, unpack_cells, unpack_folded
+from rankscope.monitor.events.times import read_clock, read_span
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import os
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from rankscope.monitor.alerts.detect.state import RuleState
+    from rankscope.monitor.alerts.management import Notification
     from rankscope.monitor.alerts.notify.alert import Alert
     from rankscope.monitor.alerts.rule import Rule
     from rankscope.monitor.ask.logged_explanation import LoggedExplanation
     from rankscope.monitor.ask.quality import Quality
     from rankscope.monitor.ask.series import Every, Series
     from rankscope.monitor.ask.trace import Span
+    from rankscope.monitor.ask.versions import ModelVersion
     from rankscope.monitor.definition.slices import Slice
     from rankscope.monitor.evaluate.baseline import Baseline
-    from rankscope.monitor.evaluate.stored_windows import MaturityCurve
-    from rankscope.monitor.store.records import Exported, Version
+    from rankscope.monitor.evaluate.stored_windows import MaturityCurve, StoredCell
+    from rankscope.monitor.events.times import Time
+    from rankscope.monitor.store.records import Exported
     from rankscope.monitor.store.store import Store
-    from rankscope.monitor.store.tables.outbox import Letter
-    from rankscope.monitor.store.tables.windows import CellRow
     from rankscope.results import Table
     from rankscope.results.trace import Trace
     from rankscope.stats.trace import TraceChoices
 
 
 class ProjectReader:
-    """Answers what is asked of a project; every answer is of what is stored then.
+    """Answers questions about a project from what is stored when they are asked.
 
     Args:
-        store: Where its events are.
+        store: The store that holds the events.
         project: The name of the project.
-        now: Gives the time, in microseconds since 1970 in UTC.
-        threads: How many threads may work; all cores if left out.
+        clock: Returns the current time as the store counts it (default: the clock of the system).
+        threads: The number of threads (default: all cores).
     """
 
     def __init__(
@@ -52,25 +55,25 @@ class ProjectReader:
         store: Store,
         project: str,
         *,
-        now: Callable[[], int],
-        threads: int | None,
+        clock: Callable[[], int] = read_clock,
+        threads: int | None = None,
     ) -> None:
         self.store = store
         self.project = project
-        self.now = now
+        self.clock = clock
         self._threads = threads
 
     @property
     def is_configured(self) -> bool:
-        """Whether it was said how the project is measured."""
+        """Whether the project has a configuration."""
         return self.store.configuration(self.project) is not None
 
     @cached_property
     def configuration(self) -> Configuration:
-        """How the project is measured.
+        """The configuration of the project.
 
         Raises:
-            UsageError: It was not said yet.
+            UsageError: The project has none yet.
         """
         return find_configuration(self.store, self.project)
 
@@ -79,52 +82,42 @@ class ProjectReader:
         """The names of the measures."""
         return tuple(measure.name for measure in self.configuration.definition.measures)
 
-    def versions(self) -> tuple[Version, ...]:
-        """List the versions in production, in the order in which they were first shown.
+    def versions(self) -> tuple[ModelVersion, ...]:
+        """List the versions in production in the order in which they were first shown.
 
-        Of more than 100, those with the most rankings are listed, and the rest of a model is one,
-        named `<other>`, whose `folded` says how many versions it stands for.
+        Of more than 100 versions, those with the most rankings are listed. The others of a model
+        are one entry named `<other>`, whose `folded` is the number of versions it stands for.
         """
-        shown = [
-            one for one in self.store.versions(self.project) if one.environment == "production"
-        ]
-        return tuple(sorted(shown, key=lambda one: (one.first, one.model, one.version)))
+        return tuple(map(describe_version, list_versions(self.store, self.project)))
 
     def series(
         self,
         measure: str,
         *,
         every: Every = "hour",
-        since: int | None = None,
-        until: int | None = None,
+        since: Time | None = None,
+        until: Time | None = None,
         model: str | None = None,
         version: str | None = None,
         slice: Slice = (),  # noqa: A002 - the word for it
     ) -> Series:
-        """Give the values of a measure over time.
+        """Return the values of a measure over time.
 
         Args:
             measure: One of the measures.
-            every: How long windows are.
-            since: The windows that begin from then on, in microseconds since 1970 in UTC.
-            until: Up to before which time they begin.
-            model: The model that ranked; all together if left out.
-            version: Its version; likewise.
-            slice: Names of attributes and values, as they are configured.
+            every: The length of the windows: `hour` or `day`.
+            since: The start of the first window (default: the oldest that is stored). A `datetime`
+                with a time zone, or ISO text.
+            until: The time before which windows start.
+            model: The model that ranked (default: all together).
+            version: Its version (default: all together).
+            slice: Pairs of an attribute and its value; the attributes are those configured.
 
         Raises:
-            UsageError: There is no such measure.
+            UsageError: There is no such measure, or a time has no time zone.
         """
-        rows = self.store.cells(
-            self.project,
-            self.configuration.digest,
-            since,
-            until,
-            length=read_length(every),
-            slice=name_place(slice),
-        )
         return make_series(
-            unpack_cells(rows),
+            self._read_cells(every, since, until, slice),
             self.configuration.definition,
             measure,
             every=every,
@@ -138,76 +131,52 @@ class ProjectReader:
         parts: Sequence[tuple[str | None, str | None]] = ((None, None),),
         *,
         every: Every = "hour",
-        since: int | None = None,
-        until: int | None = None,
+        since: Time | None = None,
+        until: Time | None = None,
     ) -> list[dict[str, Series]]:
-        """Return the values of all measures over time, for several versions, read once.
+        """Return the values of all measures over time for several versions, in one read.
 
         Args:
-            parts: Models and versions; `None` is all together.
-            every: How long windows are.
-            since: The windows that begin from then on, in microseconds since 1970 in UTC.
-            until: Up to before which time they begin.
+            parts: Pairs of a model and a version; `None` stands for all together.
+            every: As in `series`, like the next two.
+            since: The start of the first window.
+            until: The time before which windows start.
 
         Returns:
-            For each part, the series by measure.
+            For each pair, the series by measure.
         """
-        configuration = self.configuration
-        length = read_length(every)
-        rows = self.store.cells(
-            self.project, configuration.digest, since, until, length=length, slice=name_place(())
-        )
-        return make_all_series(unpack_cells(rows), configuration.definition, parts, every=every)
-
-    def newest_cells(self, *, every: Every = "hour", since: int) -> list[CellRow]:
-        """Return the newest final window of each version in production, without slices.
-
-        There may be many, and few that are needed: they are as they are stored.
-
-        Args:
-            every: How long windows are.
-            since: The windows that begin from then on, in microseconds since 1970 in UTC.
-        """
-        return self.store.newest_cells(
-            self.project,
-            self.configuration.digest,
-            since,
-            length=read_length(every),
-            slice=name_place(()),
-        )
+        cells = self._read_cells(every, since, until, ())
+        return make_all_series(cells, self.configuration.definition, parts, every=every)
 
     def slices(
         self,
         measure: str,
         *,
         every: Every = "day",
-        since: int | None = None,
-        until: int | None = None,
+        since: Time | None = None,
+        until: Time | None = None,
         model: str | None = None,
         version: str | None = None,
     ) -> Table:
-        """Tabulate the slices of a span of time: values, and what the baseline has.
+        """Tabulate the slices over a span of time, next to their baseline.
 
         Args:
             measure: One of the measures.
-            every: How long the windows are that are added up.
-            since: The windows that begin from then on, in microseconds since 1970 in UTC.
-            until: Up to before which time they begin.
-            model: The model that ranked; all together if left out.
-            version: Its version; likewise.
+            every: The length of the windows that are added up.
+            since: As in `series`, like the next three.
+            until: The time before which windows start.
+            model: The model that ranked.
+            version: Its version.
 
         Returns:
-            One row a slice of one or two attributes, with `slice`, `value`, `rankings`, `labelled`,
-            `empty`, `baseline` and `difference`; the lowest differences first.
+            One row for each slice of one or two attributes, with `slice`, `value`, `rankings`,
+            `labelled`, `empty`, `baseline` and `difference`; the lowest difference first.
 
         Raises:
-            UsageError: There is no such measure.
+            UsageError: There is no such measure, or a time has no time zone.
         """
-        rows = self.store.cells(
-            self.project, self.configuration.digest, since, until, length=read_length(every)
-        )
         return tabulate_slices(
-            unpack_cells(rows),
+            self._read_cells(every, since, until, None),
             self.configuration.definition,
             measure,
             self.baseline(),
@@ -215,38 +184,53 @@ class ProjectReader:
             version=version,
         )
 
+    def _read_cells(
+        self, every: str, since: Time | None, until: Time | None, slice_: Slice | None
+    ) -> Iterator[StoredCell]:
+        """Read the windows of a span of time, of one slice or of all."""
+        rows = self.store.cells(
+            self.project,
+            self.configuration.digest,
+            *read_span(since, until),
+            length=read_length(every),
+            slice=None if slice_ is None else name_place(slice_),
+        )
+        return unpack_cells(rows)
+
     def baseline(self) -> Baseline | None:
-        """Give what values are held against, as it was when `evaluate` was last called."""
+        """Return the baseline as of the last call of `evaluate`, or `None` if there is none."""
         progress = self.store.progress(self.project, self.configuration.digest)
         text = "" if progress is None else progress.baseline
         return read_baseline(text, self.configuration.definition)
 
-    def maturity(self, since: int | None = None, until: int | None = None) -> MaturityCurve:
-        """Tell how soon labels came.
+    def maturity(self, since: Time | None = None, until: Time | None = None) -> MaturityCurve:
+        """Return how long after their rankings labels happen.
 
         Args:
-            since: From which hour on rankings count, in microseconds since 1970 in UTC.
-            until: Up to before which time.
+            since: The first hour whose rankings count (default: the oldest that is stored).
+            until: The time before which hours start.
         """
-        hours = self.store.hours(self.project, self.configuration.digest, since, until)
-        return add_ages(hours)
+        digest = self.configuration.digest
+        return add_ages(self.store.hours(self.project, digest, *read_span(since, until)))
 
-    def quality(self, since: int | None = None, until: int | None = None) -> Quality:
-        """Look at the data: what was discarded, what is late, what is open.
+    def quality(self, since: Time | None = None, until: Time | None = None) -> Quality:
+        """Report on the data: which events were discarded, and what is late or pending.
 
         Args:
-            since: From which hour on windows count, in microseconds since 1970 in UTC.
-            until: Up to before which time.
+            since: The first hour that counts (default: the oldest that is stored).
+            until: The time before which hours start.
         """
-        return look_at_data(self.store, self.project, self.configuration, since, until)
+        span = read_span(since, until)
+        return inspect_data(self.store, self.project, self.configuration, *span)
 
-    def folded_versions(self, since: int | None = None) -> int:
-        """Return how many versions are summed as `<other>`, in the hour with the most of them.
+    def folded_versions(self, since: Time | None = None) -> int:
+        """Return how many versions are summed as `<other>` in the hour that has the most of them.
 
         Args:
-            since: From which hour on, in microseconds since 1970 in UTC.
+            since: The first hour that counts (default: the oldest that is stored).
         """
-        hours = self.store.hours(self.project, self.configuration.digest, since)
+        begin, _ = read_span(since, None)
+        hours = self.store.hours(self.project, self.configuration.digest, begin)
         return max((unpack_folded(hour).versions for hour in hours), default=0)
 
     def trace(
@@ -260,17 +244,16 @@ class ProjectReader:
         """Find out why the mean of a measure changed between two spans.
 
         Args:
-            before: The first span; a set that was logged, too, such as that of validation.
+            before: The first span; it can be an uploaded set, such as the validation set.
             after: The second span.
-            measure: One of the measures that has losses, which is nDCG; that of the largest cutoff
-                if left out.
-            choices: How it is traced.
-            documents: A table of documents, `{"doc_id": [...], "genre": [...]}`, by whose columns
-                what they cost is told apart.
+            measure: One of the nDCG measures (default: the one with the largest cutoff).
+            choices: The settings of the search.
+            documents: A table of documents, such as `{"doc_id": [...], "genre": [...]}`, by whose
+                columns losses are broken down.
 
         Raises:
             UsageError: There is no such measure.
-            EmptyError: A span has no mature rankings with a value.
+            EmptyError: A span has no ranking with a final value.
             LimitError: A span has too many rankings.
         """
         return trace_spans(
@@ -279,7 +262,7 @@ class ProjectReader:
             self.configuration.definition,
             before,
             after,
-            now=self.now(),
+            now=self.clock(),
             measure=measure,
             choices=choices,
             documents=documents,
@@ -287,21 +270,21 @@ class ProjectReader:
         )
 
     def suggest_spans(self) -> tuple[Span, Span] | None:
-        """Suggest what to compare: the newest version with the one before it, or the last weeks.
+        """Suggest two spans to compare: the newest version and the one before it, or two weeks.
 
         Returns:
-            The span before and the one after; `None` where there are no mature rankings of two
-            hours.
+            The span before and the span after; `None` where fewer than two hours of production have
+            final values.
         """
         versions = self.store.versions(self.project)
-        return suggest_spans(versions, self.configuration.definition, self.now())
+        return suggest_spans(versions, self.configuration.definition, self.clock())
 
     def explain(self, ranking_id: str, measure: str | None = None) -> LoggedExplanation:
-        """Explain the value of a ranking, rank by rank.
+        """Explain the value of one ranking, rank by rank.
 
         Args:
             ranking_id: The ranking.
-            measure: One of the measures; that which is traced if left out.
+            measure: One of the measures (default: the one that `trace` takes).
 
         Raises:
             UsageError: There is no such ranking, or no such measure.
@@ -311,64 +294,64 @@ class ProjectReader:
             self.project,
             self.configuration.definition,
             ranking_id,
-            now=self.now(),
+            now=self.clock(),
             measure=measure,
         )
 
     def rules(self) -> tuple[Rule, ...]:
-        """List the rules of the project, by name."""
+        """List the rules of the project by name."""
         return management.list_rules(self.store, self.project)
 
     def check(self) -> tuple[RuleState, ...]:
-        """Give the states of the rules, as they were when `evaluate` was last called."""
+        """Return the states of the rules as of the last call of `evaluate`."""
         return management.list_states(self.store, self.project)
 
     def alerts(self, limit: int = 100) -> tuple[Alert, ...]:
-        """List the changes of states, the newest first."""
+        """List changes of the states of rules, the newest first."""
         return management.list_alerts(self.store, self.project, limit)
 
-    def notifications(self, limit: int = 100) -> tuple[Letter, ...]:
-        """List what was, or is to be, told of those changes, the newest first."""
+    def notifications(self, limit: int = 100) -> tuple[Notification, ...]:
+        """List the notifications of those changes and whether they were delivered, newest first."""
         return management.list_notifications(self.store, self.project, limit)
 
     def export(
         self,
         folder: str | os.PathLike[str],
         *,
-        since: int | None = None,
-        until: int | None = None,
+        since: Time | None = None,
+        until: Time | None = None,
     ) -> Exported:
-        """Write rankings and labels as Parquet, to be read as events again.
+        """Write rankings and labels as Parquet files that can be logged again.
 
         Args:
-            folder: Where `rankings.parquet` and `labels.parquet` are to be; made if it is not
-                there.
-            since: From which time on, in microseconds since 1970 in UTC.
-            until: Up to before which time.
+            folder: The folder for `rankings.parquet` and `labels.parquet`; it is created if needed.
+            since: The time of the first event (default: the oldest that is stored).
+            until: The time before which events happened.
 
         Raises:
-            UsageError: The span is over before it begins.
-            FileError: They cannot be written.
+            UsageError: The span ends before it begins.
+            FileError: The files cannot be written.
         """
         from rankscope.monitor.store.export import export_parquet  # noqa: PLC0415 - loads PyArrow
 
-        return export_parquet(self.store, self.project, folder, since=since, until=until)
+        begin, end = read_span(since, until)
+        return export_parquet(self.store, self.project, folder, since=begin, until=end)
 
     def backup(self, path: str | os.PathLike[str]) -> int:
-        """Copy the store, with all of its projects, to a new file while it goes on.
+        """Copy the store, with all of its projects, to a new file while it is in use.
 
         Returns:
             The number of the last event in the copy.
 
         Raises:
-            FileError: There is a file already, or the copy cannot be written.
+            FileError: The file exists already, or cannot be written.
         """
         return self.store.backup(path)
 
     def verify(self) -> None:
-        """Read all of the store.
+        """Read the whole store to check that it is intact.
 
         Raises:
-            FileError: It is damaged.
+            FileError: The store is damaged.
         """
         self.store.verify()

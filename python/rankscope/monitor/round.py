@@ -1,24 +1,27 @@
-"""One round of evaluation: windows, baseline and rules of a project are brought up to date."""
+"""One round of evaluation: windows, baseline and rules of a project."""
 
 from __future__ import annotations
 
 from rankscope.monitor.alerts.advance import advance_rules
 from rankscope.monitor.definition.configuration import find_configuration
 from rankscope.monitor.evaluate.refresh import refresh
+from rankscope.monitor.events.times import to_datetime
 from rankscope.records import record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from datetime import datetime
+
     from rankscope.monitor.alerts.notify.alert import Alert
     from rankscope.monitor.store.store import Store
 
 
 @record(frozen=True, slots=True, kw_only=True)
 class Round:
-    """What one evaluation has done.
+    """What an evaluation has done.
 
     Args:
-        as_of: The moment as of which all is up to date, in microseconds since 1970 in UTC.
+        as_of: The time as of which everything is up to date, in UTC.
         seq: The number of the last event that counts.
         hours: How many hours were summed again.
         rankings: How many rankings they have.
@@ -27,7 +30,7 @@ class Round:
         alerts: How the states of rules have changed.
     """
 
-    as_of: int
+    as_of: datetime
     seq: int
     hours: int
     rankings: int
@@ -44,14 +47,14 @@ def evaluate_project(
     threads: int | None = None,
     is_thorough: bool = True,
 ) -> Round:
-    """Bring windows, baseline and rules of a project up to date.
+    """Compute the windows and the baseline of a project, and check its rules.
 
     Args:
         store: Where its events are.
         project: The name of the project.
-        now: The moment, in microseconds since 1970 in UTC.
-        threads: How many threads may work; the result does not depend on it.
-        is_thorough: Whether hours that are not final are brought up to date however large they are.
+        now: The current time, in microseconds since 1970 in UTC.
+        threads: The number of threads; the result does not depend on it.
+        is_thorough: Whether provisional hours are recomputed however large they are.
 
     Raises:
         UsageError: The project is not configured.
@@ -65,7 +68,7 @@ def evaluate_project(
         store, project, configuration, refreshed.slicing, now=now, threads=threads
     )
     return Round(
-        as_of=now,
+        as_of=to_datetime(now),
         seq=refreshed.seq,
         hours=refreshed.hours,
         rankings=refreshed.rankings,

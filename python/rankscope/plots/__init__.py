@@ -1,3 +1,3 @@
-"""Plots: `plots.data` has typed records of what is drawn, `plots.matplotlib` draws them."""
+"""Plots: `plots.data` has the data of each plot, and `plots.matplotlib` draws them."""
 
 from __future__ import annotations

@@ -1,9 +1,11 @@
-"""The definitions of all kernels, slow and readable.
+"""The reference implementation of all measures, slow and readable.
 
-The core computes the same numbers, to the last bit; the tests compare the two.
+The tests check that the core computes the same values, to the last bit.
 """
 
 from __future__ import annotations
+
+from types import FunctionType
 
 from rankscope.reference import binary, cascade, count, gain, judged, loss, sets
 from rankscope.reference.means import mean as mean
@@ -14,37 +16,28 @@ from rankscope.reference.query import Query as Query
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
+    from types import ModuleType
 
-KERNELS: dict[str, Callable[..., float]] = {
-    "ndcg": gain.ndcg,
-    "dcg": gain.dcg,
-    "idcg": gain.idcg,
-    "cg": gain.cg,
-    "retrieval_loss": loss.retrieval_loss,
-    "truncation_loss": loss.truncation_loss,
-    "ordering_loss": loss.ordering_loss,
-    "ap": binary.ap,
-    "rr": binary.rr,
-    "precision": binary.precision,
-    "recall": binary.recall,
-    "rprec": binary.rprec,
-    "success": binary.success,
-    "f": binary.f,
-    "iprec": binary.iprec,
-    "set_precision": sets.set_precision,
-    "set_recall": sets.set_recall,
-    "set_f": sets.set_f,
-    "set_ap": sets.set_ap,
-    "bpref": judged.bpref,
-    "infap": judged.infap,
-    "judged": judged.judged,
-    "err": cascade.err,
-    "rbp": cascade.rbp,
-    "rbp_residual": cascade.rbp_residual,
-    "num_ret": count.num_ret,
-    "num_rel": count.num_rel,
-    "num_q": count.num_q,
-}
+FAMILIES = (gain, loss, binary, sets, judged, cascade, count)
+
+
+def _find_kernels(family: ModuleType) -> dict[str, Callable[..., float]]:
+    """Return the kernels of a module: its functions of a query whose parameters have names only."""
+    return {
+        name: function
+        for name, function in vars(family).items()
+        if isinstance(function, FunctionType)
+        and function.__module__ == family.__name__
+        and not name.startswith("_")
+        and function.__code__.co_varnames[: function.__code__.co_argcount] == ("query",)
+    }
+
+
+KERNELS: dict[str, Callable[..., float]] = {}
+"""Every kernel by its name, which is that of its function."""
+
+for _family in FAMILIES:
+    KERNELS |= _find_kernels(_family)
 
 
 def value(
@@ -56,19 +49,18 @@ def value(
     negative: str = "nonrelevant",
     judged_only: bool = False,
 ) -> float:
-    """Compute a measure for one query.
+    """Return the value of a measure for one query.
 
     Args:
-        kernel: The name of the kernel, as `Measure.kernel_spec` gives it.
-        params: Its parameters, likewise.
-        ranking: The grades of the retrieved documents in rank order, `None` where unjudged.
+        kernel: The name of the kernel, from `Measure.kernel_spec`.
+        params: The parameters of the kernel, from `Measure.kernel_spec`.
+        ranking: The grades of the retrieved documents in rank order, `None` if unjudged.
         judged: The grades of all judged documents of the query, retrieved or not.
-        negative: `gain` where negative grades have a gain; else their gain is 0.
-        judged_only: Whether documents that are unjudged or of a negative grade are taken out of
-            the list first.
+        negative: `gain` if negative grades have a gain. If not, their gain is 0.
+        judged_only: Whether to remove documents that are unjudged or have a negative grade first.
 
     Returns:
-        The value; NaN where it is undefined.
+        The value, or NaN if it is undefined.
 
     Examples:
         >>> value("rr", {"k": None, "rel": 1}, ranking=[0, 2, None, 1], judged=[2, 1, 1, 0])

@@ -1,4 +1,4 @@
-"""Where the relevant documents stand: a grade counts only as relevant or not."""
+"""Measures with binary relevance: a document is either relevant or not."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 
 def ap(query: Query, *, k: int | None, rel: float, denominator: str) -> float:
-    """Average the precision at the ranks of the relevant documents."""
+    """Return the mean precision at the ranks of the relevant documents."""
     total = 0.0
     for found, rank in enumerate(query.relevant_ranks(rel, k), start=1):
         total += found / rank
@@ -18,7 +18,7 @@ def ap(query: Query, *, k: int | None, rel: float, denominator: str) -> float:
 
 
 def rr(query: Query, *, k: int | None, rel: float) -> float:
-    """Divide 1 by the rank of the first relevant document."""
+    """Return 1 divided by the rank of the first relevant document."""
     if query.relevant(rel) == 0:
         return math.nan
     ranks = query.relevant_ranks(rel, k)
@@ -26,28 +26,28 @@ def rr(query: Query, *, k: int | None, rel: float) -> float:
 
 
 def precision(query: Query, *, k: int, rel: float, denominator: str) -> float:
-    """Divide the relevant documents among the first `k`, usually by `k`."""
+    """Return the number of relevant documents in the first `k`, by default divided by `k`."""
     return divide(query, len(query.relevant_ranks(rel, k)), denominator, k=k, rel=rel)
 
 
 def recall(query: Query, *, k: int, rel: float, denominator: str) -> float:
-    """Divide the relevant documents among the first `k`, usually by all relevant ones."""
+    """Return the relevant documents in the first `k`, by default divided by all relevant ones."""
     return divide(query, len(query.relevant_ranks(rel, k)), denominator, k=k, rel=rel)
 
 
 def rprec(query: Query, *, rel: float) -> float:
-    """Take the precision at the number of relevant documents."""
+    """Return the precision at rank R, where R is the number of relevant documents."""
     relevant = query.relevant(rel)
     return share(len(query.relevant_ranks(rel, relevant)), relevant)
 
 
 def success(query: Query, *, k: int, rel: float) -> float:
-    """Say 1 if there is a relevant document among the first `k`, else 0."""
+    """Return 1 if there is a relevant document in the first `k`, else 0."""
     return float(bool(query.relevant_ranks(rel, k))) if query.relevant(rel) else math.nan
 
 
 def f(query: Query, *, k: int, rel: float, beta: float) -> float:
-    """Take the weighted harmonic mean of precision and recall."""
+    """Return the weighted harmonic mean of precision and recall."""
     return harmonic(
         precision(query, k=k, rel=rel, denominator="cutoff"),
         recall(query, k=k, rel=rel, denominator="relevant"),
@@ -56,7 +56,7 @@ def f(query: Query, *, k: int, rel: float, beta: float) -> float:
 
 
 def iprec(query: Query, *, recall: float, rel: float) -> float:
-    """Take the best precision at any rank by which enough relevant documents are found."""
+    """Return the highest precision at any rank by which enough relevant documents are found."""
     relevant = query.relevant(rel)
     if relevant == 0:
         return math.nan
@@ -66,7 +66,7 @@ def iprec(query: Query, *, recall: float, rel: float) -> float:
 
 
 def divide(query: Query, total: float, by: str, *, k: int | None, rel: float) -> float:
-    """Divide by the number that is named; undefined without relevant documents, 0 by none."""
+    """Return a sum divided by a denominator; NaN without relevant documents, 0 if it is 0."""
     relevant = query.relevant(rel)
     if relevant == 0:
         return math.nan
@@ -82,12 +82,12 @@ def divide(query: Query, total: float, by: str, *, k: int | None, rel: float) ->
 
 
 def share(part: float, relevant: int) -> float:
-    """Divide by the number of relevant documents; undefined where there is none."""
+    """Return a sum divided by the number of relevant documents, or NaN if there are none."""
     return part / relevant if relevant else math.nan
 
 
 def harmonic(precision: float, recall: float, beta: float) -> float:
-    """Weigh precision and recall; 0 where both are 0."""
+    """Return the weighted harmonic mean, or 0 if precision and recall are 0."""
     weight = beta * beta
     if precision + recall == 0:
         return 0.0

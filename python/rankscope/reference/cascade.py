@@ -1,4 +1,4 @@
-"""A user who reads from the top and may stop at each document."""
+"""Measures that model a user who reads from the top and may stop at each document."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 
 def err(query: Query, *, k: int | None, max_grade: float) -> float:
-    """Add up the reciprocal ranks, each by the probability that the user stops there."""
+    """Return the sum of reciprocal ranks, weighted by the probability of stopping there."""
     if max(query.judged, default=0) <= 0:
         return math.nan
     reads_on = 1.0
@@ -26,7 +26,7 @@ def err(query: Query, *, k: int | None, max_grade: float) -> float:
 def rbp(
     query: Query, *, k: int | None, p: float, rel: float, graded: bool, max_grade: float
 ) -> float:
-    """Add up the gains, each by the probability that the user reads as far."""
+    """Return the sum of gains, weighted by the probability of reading this far."""
 
     def gain(grade: float | None) -> float:
         if grade is None:
@@ -44,7 +44,7 @@ def rbp(
 
 
 def rbp_residual(query: Query, *, k: int | None, p: float) -> float:
-    """Add up what unjudged documents and the ranks below the list could still contribute."""
+    """Return what unjudged documents and ranks below the list could contribute."""
     weight = 1.0
     unjudged = 0.0
     for grade in query.ranking[:k]:

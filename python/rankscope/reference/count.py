@@ -8,15 +8,15 @@ if TYPE_CHECKING:
 
 
 def num_ret(query: Query, *, rel: float | None) -> float:
-    """Count the retrieved documents, or the relevant ones among them."""
+    """Return the number of retrieved documents, or of the relevant ones among them."""
     return float(len(query.ranking) if rel is None else len(query.relevant_ranks(rel)))
 
 
 def num_rel(query: Query, *, rel: float) -> float:
-    """Count the relevant documents."""
+    """Return the number of relevant documents."""
     return float(query.relevant(rel))
 
 
 def num_q(query: Query) -> float:  # noqa: ARG001 - every query counts as one, whatever it is
-    """Count the query."""
+    """Return 1 for the query."""
     return 1.0

@@ -1,4 +1,4 @@
-"""Cumulated gain: every document adds the gain of its grade, discounted by its rank."""
+"""Measures that add up the gains of documents, mostly discounted by rank."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def cg(query: Query, *, k: int | None, gain: Gain) -> float:
-    """Add up the gains of the first `k` documents."""
+    """Return the sum of the gains of the first `k` documents."""
     total = 0.0
     for grade in query.ranking[:k]:
         total += gain_of(query, grade, gain)
@@ -26,7 +26,7 @@ def cg(query: Query, *, k: int | None, gain: Gain) -> float:
 
 
 def dcg(query: Query, *, k: int | None, gain: Gain, discount: Discount) -> float:
-    """Add up the discounted gains of the first `k` documents."""
+    """Return the sum of the discounted gains of the first `k` documents."""
     total = 0.0
     for rank, grade in enumerate(query.ranking[:k], start=1):
         value = gain_of(query, grade, gain)
@@ -36,7 +36,7 @@ def dcg(query: Query, *, k: int | None, gain: Gain, discount: Discount) -> float
 
 
 def idcg(query: Query, *, k: int | None, gain: Gain, discount: Discount, ideal: str) -> float:
-    """Add up the discounted gains of the ideal list."""
+    """Return the sum of the discounted gains of the ideal list."""
     total = 0.0
     for rank, value in enumerate(ideal_gains(query, k, gain, ideal), start=1):
         total += discounted(value, rank, discount)
@@ -44,7 +44,7 @@ def idcg(query: Query, *, k: int | None, gain: Gain, discount: Discount, ideal: 
 
 
 def ndcg(query: Query, *, k: int | None, gain: Gain, discount: Discount, ideal: str) -> float:
-    """Divide the discounted gain of the list by that of the ideal list."""
+    """Return the discounted gain of the list divided by that of the ideal list."""
     if ideal == "slots" and all(gain_of(query, grade, gain) <= 0 for grade in query.judged):
         return math.nan
     best = idcg(query, k=k, gain=gain, discount=discount, ideal=ideal)
@@ -52,7 +52,7 @@ def ndcg(query: Query, *, k: int | None, gain: Gain, discount: Discount, ideal: 
 
 
 def ideal_gains(query: Query, k: int | None, gain: Gain, ideal: str) -> list[float]:
-    """List the gains above 0 of the ideal list, largest first."""
+    """Return the gains above 0 of the ideal list, largest first."""
     if ideal == "slots":
         return [1.0] * (k or 0)
     grades = query.ranking if ideal == "retrieved" else query.judged
@@ -62,7 +62,7 @@ def ideal_gains(query: Query, k: int | None, gain: Gain, ideal: str) -> list[flo
 
 
 def gain_of(query: Query, grade: float | None, gain: Gain) -> float:
-    """Turn a grade into its gain; unjudged documents have none."""
+    """Return the gain of a grade, which is 0 for unjudged documents."""
     if grade is None or (grade < 0 and not query.negative_gain):
         return 0.0
     if gain == "binary":
@@ -74,7 +74,7 @@ def gain_of(query: Query, grade: float | None, gain: Gain) -> float:
 
 
 def discounted(gain: float, rank: int, discount: Discount) -> float:
-    """Discount a gain by its rank."""
+    """Return a gain discounted by its rank."""
     match discount:
         case {"kind": "log2"}:
             return gain / log2(rank + 1)

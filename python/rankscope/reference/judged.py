@@ -1,7 +1,6 @@
-"""Measures made for incomplete judgments: they tell "judged not relevant" from "not judged".
+"""Measures for incomplete judgments: unjudged differs from judged not relevant.
 
-A negative grade is "in the pool, not judged", as in trec_eval: neither relevant nor judged
-not relevant.
+As in trec_eval, a negative grade means that a document was pooled but not judged.
 """
 
 from __future__ import annotations
@@ -16,7 +15,7 @@ SMOOTHING = 0.000_01
 
 
 def bpref(query: Query, *, rel: float) -> float:
-    """Average how few documents judged not relevant stand above each relevant one."""
+    """Return how rarely documents judged not relevant rank above relevant ones."""
     relevant = query.relevant(rel)
     nonrelevant = query.relevant(0) - relevant
     above = 0
@@ -34,7 +33,7 @@ def bpref(query: Query, *, rel: float) -> float:
 
 
 def infap(query: Query, *, rel: float) -> float:
-    """Average the precision inferred at the ranks of the relevant documents."""
+    """Return the mean of the precision estimated at the ranks of the relevant documents."""
     found = nonrelevant = pooled = 0
     total = 0.0
     for above, grade in enumerate(query.ranking):
@@ -57,6 +56,6 @@ def infap(query: Query, *, rel: float) -> float:
 
 
 def judged(query: Query, *, k: int | None) -> float:
-    """Divide the judged documents among the first `k` by the number of documents there."""
+    """Return the share of the first `k` documents that are judged."""
     shown = query.ranking[:k]
     return sum(grade is not None for grade in shown) / len(shown) if shown else 0.0

@@ -1,4 +1,4 @@
-"""The logarithm that discounts are made of, the same on every platform."""
+"""The logarithm for discounts, which is the same on every platform."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from functools import lru_cache
 
 @lru_cache(maxsize=65_536)
 def log2(number: float) -> float:
-    """Take the binary logarithm; that of an integer is correctly rounded.
+    """Return the binary logarithm, correctly rounded for integers.
 
     Examples:
         >>> log2(8), log2(3)

@@ -1,4 +1,4 @@
-"""Where 1 - nDCG comes from, in three parts that add up to it."""
+"""Three losses that add up to 1 - nDCG."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ if TYPE_CHECKING:
     Sums: TypeAlias = Callable[[], float]
 
 ROUNDING = 1e-15
-"""Rounding may take so much of the ideal from a loss of 0."""
+"""The largest rounding error of a loss of 0, as a share of the ideal."""
 
 
 def retrieval_loss(
     query: Query, *, k: int | None, gain: Gain, discount: Discount, ideal: str
 ) -> float:
-    """What is lost by relevant documents that were not retrieved."""
+    """Return the loss due to relevant documents that were not retrieved."""
     if ideal == "retrieved":
         return _share(query, lambda: 0.0, k=k, gain=gain, discount=discount, ideal=ideal)
 
@@ -38,7 +38,7 @@ def retrieval_loss(
 def truncation_loss(
     query: Query, *, k: int | None, gain: Gain, discount: Discount, ideal: str
 ) -> float:
-    """What is lost by relevant documents that were retrieved below the cutoff."""
+    """Return the loss due to relevant documents that were retrieved below the cutoff."""
 
     def lost() -> float:
         best = _best_of_retrieved(query, k, gain, discount, ideal)
@@ -50,7 +50,7 @@ def truncation_loss(
 def ordering_loss(
     query: Query, *, k: int | None, gain: Gain, discount: Discount, ideal: str
 ) -> float:
-    """What is lost by the order of the documents down to the cutoff."""
+    """Return the loss due to the order of the documents above the cutoff."""
 
     def lost() -> float:
         found = dcg(query, k=k, gain=gain, discount=discount)
@@ -62,7 +62,7 @@ def ordering_loss(
 def _share(
     query: Query, lost: Sums, *, k: int | None, gain: Gain, discount: Discount, ideal: str
 ) -> float:
-    """Divide what is lost by the ideal; less than 0 by rounding is 0."""
+    """Return the loss divided by the ideal, with negative rounding errors set to 0."""
     if ideal == "slots" and all(gain_of(query, grade, gain) <= 0 for grade in query.judged):
         return math.nan
     best = idcg(query, k=k, gain=gain, discount=discount, ideal=ideal)
@@ -75,13 +75,13 @@ def _share(
 def _best_of_retrieved(
     query: Query, k: int | None, gain: Gain, discount: Discount, ideal: str
 ) -> float:
-    """Add up the discounted gains of the best order of the retrieved documents."""
+    """Return the discounted gain of the best order of the retrieved documents."""
     depth = None if ideal == "whole" else k
     return idcg(query, k=depth, gain=gain, discount=discount, ideal="retrieved")
 
 
 def _best_of_shown(query: Query, k: int | None, gain: Gain, discount: Discount) -> float:
-    """Add up the discounted gains of the best order of the documents down to the cutoff."""
+    """Return the discounted gain of the best order of the documents above the cutoff."""
     gains = sorted((gain_of(query, grade, gain) for grade in query.ranking[:k]), reverse=True)
     total = 0.0
     for rank, value in enumerate(gains, start=1):

@@ -1,4 +1,4 @@
-"""How the values of queries become one."""
+"""Aggregation of the values of queries."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ FLOOR = 0.000_01
 
 
 def mean(values: Sequence[float], how: str = "mean") -> float:
-    """Sum up the values of queries, with exact sums.
+    """Return the aggregate of the values of queries, with exact sums.
 
     Args:
-        values: A value for each query.
-        how: `mean`, `sum`, or `geometric`, which raises smaller values to 0.00001.
+        values: The value of each query.
+        how: `mean`, `sum`, or `geometric`, where values below 0.00001 count as 0.00001.
 
     Returns:
-        One number; NaN for the mean of no values.
+        The aggregate, or NaN for a mean without values.
 
     Examples:
         >>> mean([1.0, 0.5]), mean([1.0, 0.0], "sum"), round(mean([1.0, 0.0], "geometric"), 4)

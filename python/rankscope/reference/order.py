@@ -1,4 +1,4 @@
-"""The order of the documents of one query: by score, and equal scores by a named policy."""
+"""The order of the documents of a query: by score, with ties broken by a policy."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ class Retrieved:
     """A retrieved document.
 
     Args:
-        doc_id: Its identifier.
-        score: What the ranker gave it; larger is better.
-        grade: Its grade, or `None` where it is unjudged.
+        doc_id: The ID of the document.
+        score: The score from the ranker; higher is better.
+        grade: The grade, or `None` if it is unjudged.
     """
 
     doc_id: str
@@ -25,14 +25,14 @@ class Retrieved:
 
 
 def rank(documents: Iterable[Retrieved], ties: str = "doc_id") -> list[Retrieved]:
-    """Order documents by score, largest first.
+    """Return documents in descending order of score.
 
     Args:
-        documents: The documents, in the order of the input.
-        ties: What decides between equal scores: `doc_id` the largest identifier by its bytes,
-            `doc_id_asc` the smallest, `input` the order of the input, `best` and `worst` the
-            largest and smallest grade, where unjudged counts as 0, and then the largest
-            identifier.
+        documents: The documents, in input order.
+        ties: How to order documents with equal scores: `doc_id` puts the largest ID first (compared
+            byte by byte), `doc_id_asc` the smallest, `input` keeps the input order, and `best` and
+            `worst` put the highest or lowest grade first (unjudged counts as 0), then the largest
+            ID.
 
     Examples:
         >>> tied = [Retrieved("a", 1.0, 2), Retrieved("b", 1.0), Retrieved("c", 3.0)]
@@ -41,7 +41,7 @@ def rank(documents: Iterable[Retrieved], ties: str = "doc_id") -> list[Retrieved
         >>> [document.doc_id for document in rank(tied, "best")]
         ['c', 'a', 'b']
     """
-    # Sorting keeps the order of what is equal, so the last sort decides first.
+    # Sorting is stable, so the last sort has the highest priority.
     ordered = list(documents)
     if ties != "input":
         ordered.sort(key=lambda document: document.doc_id.encode(), reverse=ties != "doc_id_asc")

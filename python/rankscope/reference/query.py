@@ -1,4 +1,4 @@
-"""One ranked query: all that a measure depends on."""
+"""A ranked query, which is all that a measure depends on."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ class Query:
     """A ranked list and its judgments.
 
     Args:
-        ranking: The grades of the retrieved documents in rank order, `None` where unjudged.
+        ranking: The grades of the retrieved documents in rank order, `None` if unjudged.
         judged: The grades of all judged documents, retrieved or not.
-        negative_gain: Whether negative grades have a gain; else their gain is 0.
+        negative_gain: Whether negative grades have a gain. If not, their gain is 0.
     """
 
     ranking: Sequence[float | None]
@@ -24,15 +24,15 @@ class Query:
     negative_gain: bool = False
 
     def relevant(self, rel: float) -> int:
-        """Count the relevant documents, retrieved or not."""
+        """Return the number of relevant documents, retrieved or not."""
         return sum(grade >= rel for grade in self.judged)
 
     def relevant_ranks(self, rel: float, k: int | None = None) -> list[int]:
-        """List the ranks of the relevant documents among the first `k`, from 1."""
+        """Return the ranks of the relevant documents in the first `k`, counted from 1."""
         graded = enumerate(self.ranking[:k], start=1)
         return [rank for rank, grade in graded if grade is not None and grade >= rel]
 
     def condensed(self) -> Query:
-        """Take the documents out of the list that are unjudged or of a negative grade."""
+        """Return the query without documents that are unjudged or have a negative grade."""
         kept = [grade for grade in self.ranking if grade is not None and grade >= 0]
         return Query(kept, self.judged, self.negative_gain)

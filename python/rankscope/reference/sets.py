@@ -1,4 +1,4 @@
-"""The retrieved documents as a set, in whatever order."""
+"""Measures of the retrieved documents as a set, regardless of their order."""
 
 from __future__ import annotations
 
@@ -12,24 +12,24 @@ if TYPE_CHECKING:
 
 
 def set_precision(query: Query, *, rel: float) -> float:
-    """Divide the relevant retrieved documents by the retrieved ones; 0 if there are none."""
+    """Return the share of the retrieved documents that are relevant, or 0 without any."""
     if query.relevant(rel) == 0:
         return math.nan
     return len(query.relevant_ranks(rel)) / len(query.ranking) if query.ranking else 0.0
 
 
 def set_recall(query: Query, *, rel: float) -> float:
-    """Divide the relevant retrieved documents by the relevant ones."""
+    """Return the share of the relevant documents that were retrieved."""
     return share(len(query.relevant_ranks(rel)), query.relevant(rel))
 
 
 def set_f(query: Query, *, rel: float, beta: float) -> float:
-    """Take the weighted harmonic mean of both."""
+    """Return the weighted harmonic mean of set precision and set recall."""
     return harmonic(set_precision(query, rel=rel), set_recall(query, rel=rel), beta)
 
 
 def set_ap(query: Query, *, rel: float) -> float:
-    """Multiply both; with one division, as trec_eval rounds it."""
+    """Return set precision times set recall, with a single division like trec_eval."""
     if query.relevant(rel) == 0:
         return math.nan
     found, retrieved = len(query.relevant_ranks(rel)), len(query.ranking)

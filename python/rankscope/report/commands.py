@@ -6,24 +6,24 @@ import os
 
 from rankscope.data.interval import Interval
 from rankscope.file import File
-from rankscope.report.report import Command
+from rankscope.report.report import ReportCommand
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from rankscope.report.source import Held
+    from rankscope.report.source import HashedInput
 
 
 def write_commands(
-    held: Sequence[Held],
+    held: Sequence[HashedInput],
     measures: Sequence[str],
     *,
     settings: str,
     convention: str,
     interval: Interval | None,
     options: Sequence[tuple[str, str]],
-) -> tuple[Command, ...]:
+) -> tuple[ReportCommand, ...]:
     """Return the commands that reproduce the values and the report.
 
     Args:
@@ -39,7 +39,7 @@ def write_commands(
         beside = {"policy": settings, "convention": convention}
         said = [f"{name}={text!r}" for name, text in beside.items() if text]
         said += [f"interval={ends}"] if ends else []
-        return (Command(purpose="The numbers", text=_call(held, measures, said)),)
+        return (ReportCommand(purpose="Compute these values", text=_call(held, measures, said)),)
     words = [
         *(each.path for each in held),
         *(word for name in measures for word in ("-m", name)),
@@ -50,12 +50,12 @@ def write_commands(
         *(word for option in options for word in option),
     ]
     return (
-        Command(purpose="The numbers", text=_join(["rankscope", "eval", *words])),
-        Command(purpose="This report", text=_join(["rankscope", "report", *words])),
+        ReportCommand(purpose="Compute these values", text=_join(["rankscope", "eval", *words])),
+        ReportCommand(purpose="Create this report", text=_join(["rankscope", "report", *words])),
     )
 
 
-def _can_be_said(held: Sequence[Held], interval: Interval | None) -> bool:
+def _can_be_said(held: Sequence[HashedInput], interval: Interval | None) -> bool:
     """Check whether commands can express the inputs and intervals."""
     columns: dict[str, str] = {}
     for role, name in (pair for each in held for pair in _columns(each).items()):
@@ -65,7 +65,7 @@ def _can_be_said(held: Sequence[Held], interval: Interval | None) -> bool:
     return all(each.path for each in held) and is_usual
 
 
-def _columns(held: Held) -> dict[str, str]:
+def _columns(held: HashedInput) -> dict[str, str]:
     return dict(held.value.columns) if isinstance(held.value, File) else {}
 
 
@@ -76,7 +76,7 @@ def _say_interval(interval: Interval | None) -> list[str]:
     return ["--interval", f"{interval.level:g}", *seed]
 
 
-def _say_files(held: Sequence[Held]) -> Iterator[str]:
+def _say_files(held: Sequence[HashedInput]) -> Iterator[str]:
     columns = {role: name for each in held for role, name in _columns(each).items()}
     for role, name in columns.items():
         yield from ("--col", f"{role}={name}")
@@ -117,7 +117,7 @@ def _escape(character: str) -> str:
     return usual.get(character) or "".join(octets)
 
 
-def _call(held: Sequence[Held], measures: Sequence[str], said: Sequence[str]) -> str:
+def _call(held: Sequence[HashedInput], measures: Sequence[str], said: Sequence[str]) -> str:
     is_table = len(held) == 1
     function = "rs.evaluate_table" if is_table else "rs.evaluate"
     given = ["table"] if is_table else ["qrels", "run"]

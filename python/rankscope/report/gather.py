@@ -14,12 +14,12 @@ from rankscope.report.choices import explain_policy
 from rankscope.report.ledger import read_ledgers, read_losses
 from rankscope.report.report import (
     ListedDocument,
-    Mean,
     MeasureFacts,
-    Part,
     QueryTable,
     Remark,
     Report,
+    ReportMean,
+    ReportSlice,
     RunFacts,
     Slices,
     WorstQuery,
@@ -32,8 +32,8 @@ if TYPE_CHECKING:
     from rankscope.data import Diagnostic
     from rankscope.explain import Explanation
     from rankscope.measures import Measure
-    from rankscope.report.report import Command
-    from rankscope.report.source import Held
+    from rankscope.report.report import ReportCommand
+    from rankscope.report.source import HashedInput
     from rankscope.results import Bounds, Evaluation, Losses, Table, TieAudit
     from rankscope.results.table import Cell
 
@@ -78,8 +78,8 @@ def gather(
     runs: Sequence[EvaluatedRun],
     *,
     pairs: Sequence[tuple[int, int, Bounds]],
-    held: Sequence[Held],
-    commands: Sequence[Command],
+    held: Sequence[HashedInput],
+    commands: Sequence[ReportCommand],
     level: float | None,
     worst: int,
 ) -> Report:
@@ -134,7 +134,7 @@ def gather(
     )
 
 
-def _title(held: Sequence[Held]) -> str:
+def _title(held: Sequence[HashedInput]) -> str:
     names = [os.path.basename(each.name) or each.name for each in held]  # noqa: PTH119 - a text
     if len(names) < 2:
         return names[0]
@@ -154,13 +154,15 @@ def _describe(measure: Measure) -> MeasureFacts:
     )
 
 
-def _read_means(evaluation: Evaluation) -> tuple[Mean, ...]:
+def _read_means(evaluation: Evaluation) -> tuple[ReportMean, ...]:
     intervals = evaluation.intervals
     means = []
     for name, queries in evaluation.denominators.items():
         lower, upper = intervals.get(name, (None, None))
         means.append(
-            Mean(measure=name, value=evaluation[name], lower=lower, upper=upper, queries=queries)
+            ReportMean(
+                measure=name, value=evaluation[name], lower=lower, upper=upper, queries=queries
+            )
         )
     return tuple(means)
 
@@ -169,11 +171,11 @@ def _read_slices(evaluation: Evaluation, table: Table) -> Slices:
     attribute, *_ = table.names
     rows = table.to_dict()
     parts = [
-        Part(
+        ReportSlice(
             name=name,
             queries=_count(row["queries"]),
             means=tuple(
-                Mean(
+                ReportMean(
                     measure=measure,
                     value=_read(row[measure]),
                     lower=_number(row.get(f"{measure} lower")),

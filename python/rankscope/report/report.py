@@ -36,7 +36,7 @@ class InputFile:
 
 
 @record(frozen=True, slots=True, kw_only=True)
-class Mean:
+class ReportMean:
     """The mean of a measure over the queries of a run.
 
     Args:
@@ -126,9 +126,9 @@ class RunFacts:
     """
 
     name: str
-    means: tuple[Mean, ...]
+    means: tuple[ReportMean, ...]
     counts: Counts
-    judged: Mean
+    judged: ReportMean
     worst: tuple[WorstQuery, ...]
 
 
@@ -158,7 +158,7 @@ class QueryTable:
 
 
 @record(frozen=True, slots=True, kw_only=True)
-class Part:
+class ReportSlice:
     """A slice: the queries with one value of an attribute.
 
     Args:
@@ -169,7 +169,7 @@ class Part:
 
     name: str
     queries: int
-    means: tuple[Mean, ...]
+    means: tuple[ReportMean, ...]
 
 
 @record(frozen=True, slots=True, kw_only=True)
@@ -179,16 +179,16 @@ class Slices:
     Args:
         attribute: Its name, or several with commas between.
         parts: Those with most queries first.
-        left_out: How many parts are left out.
+        left_out: The number of slices that are not shown.
     """
 
     attribute: str
-    parts: tuple[Part, ...]
+    parts: tuple[ReportSlice, ...]
     left_out: int
 
 
 @record(frozen=True, slots=True, kw_only=True)
-class Choice:
+class PolicyField:
     """A field of the policy, and its meaning.
 
     Args:
@@ -216,7 +216,7 @@ class Remark:
 
 
 @record(frozen=True, slots=True, kw_only=True)
-class Command:
+class ReportCommand:
     """A command that reproduces a value.
 
     Args:
@@ -275,13 +275,13 @@ class Report:
     left_out: int
     slices: Slices | None
     convention: str
-    policy: tuple[Choice, ...]
+    policy: tuple[PolicyField, ...]
     remarks: tuple[Remark, ...]
     inputs: tuple[InputFile, ...]
     versions: tuple[tuple[str, str], ...]
-    commands: tuple[Command, ...]
+    commands: tuple[ReportCommand, ...]
 
-    def means_of(self, measure: str) -> tuple[Mean, ...]:
+    def means_of(self, measure: str) -> tuple[ReportMean, ...]:
         """Return the mean of a measure for each run."""
         return tuple(mean for run in self.runs for mean in run.means if mean.measure == measure)
 

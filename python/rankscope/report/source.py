@@ -23,7 +23,7 @@ ROLES = {"qrels": "judgments", "run": "run", "table": "table"}
 
 
 @record(frozen=True, slots=True, kw_only=True)
-class Held:
+class HashedInput:
     """An input, with the sizes and hashes of its files.
 
     Args:
@@ -56,7 +56,7 @@ class Held:
                 )
 
 
-def hold(given: InputLike, role: str, name: str = "") -> Held:
+def hold(given: InputLike, role: str, name: str = "") -> HashedInput:
     """Hash an input, and read it into memory if it can be read only once.
 
     Args:
@@ -71,7 +71,7 @@ def hold(given: InputLike, role: str, name: str = "") -> Held:
         return _hold_bytes(given, inner, role, name or role)
     if not isinstance(inner, str | os.PathLike):
         here = InputFile(role=ROLES[role], name=f"{name or role} (in memory)", size=0, sha256="")
-        return Held(value=given, name=name or role, path="", files=(here,), stamps={})
+        return HashedInput(value=given, name=name or role, path="", files=(here,), stamps={})
     path = os.fsdecode(inner)
     shown = "<stdin>" if path == "-" else name_path(path, role)
     if _is_read_once(path):
@@ -91,16 +91,18 @@ def hold(given: InputLike, role: str, name: str = "") -> Held:
         ]
     except (OSError, ValueError):
         stamps, files = {}, []  # reading it will say why
-    return Held(value=given, name=name or shown, path=path, files=tuple(files), stamps=stamps)
+    return HashedInput(
+        value=given, name=name or shown, path=path, files=tuple(files), stamps=stamps
+    )
 
 
-def _hold_bytes(given: InputLike, content: bytes, role: str, name: str) -> Held:
+def _hold_bytes(given: InputLike, content: bytes, role: str, name: str) -> HashedInput:
     from hashlib import sha256  # noqa: PLC0415 - only reports need it
 
     file = InputFile(
         role=ROLES[role], name=name, size=len(content), sha256=sha256(content).hexdigest()
     )
-    return Held(value=given, name=name, path="", files=(file,), stamps={})
+    return HashedInput(value=given, name=name, path="", files=(file,), stamps={})
 
 
 def _is_read_once(path: str) -> bool:

@@ -1,4 +1,4 @@
-"""What evaluations return: values, means, counts; nothing here computes."""
+"""The results of evaluations: values, means and counts, without any computation."""
 
 from __future__ import annotations
 

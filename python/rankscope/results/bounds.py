@@ -1,4 +1,4 @@
-"""What values could be, whatever grades the unjudged documents have."""
+"""Bounds of values over all possible grades of unjudged documents."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ if TYPE_CHECKING:
 
 @record(frozen=True, slots=True)
 class BoundedMean:
-    """A mean, and its lowest and highest possible value.
+    """A mean with its bounds.
 
     Args:
-        value: The mean, as it is evaluated.
-        lower: The smallest that it could be.
-        upper: The largest.
-        queries: How many queries the value is over.
+        value: The mean as evaluated.
+        lower: The lowest possible mean.
+        upper: The highest possible mean.
+        queries: The number of queries in the mean.
     """
 
     value: float
@@ -34,13 +34,13 @@ class BoundedMean:
 
 @record(frozen=True, slots=True)
 class Openness:
-    """How much is not judged.
+    """The number of unjudged documents, and of queries they affect.
 
     Args:
-        queries: Queries with a value.
-        open: Those of them that have unjudged documents.
-        certain: Those whose value is the same whatever these are.
-        unjudged: Unjudged documents in all.
+        queries: The number of queries with a value.
+        open: The number of these queries that have unjudged documents.
+        certain: The number of these queries whose value doesn't depend on unjudged documents.
+        unjudged: The total number of unjudged documents.
     """
 
     queries: int
@@ -50,11 +50,12 @@ class Openness:
 
 
 class Bounds(Table):
-    """The smallest and the largest value of each query, on a scale of grades; a table.
+    """A table with the lowest and the highest possible value of each query.
 
     The columns are `query_id`, `value`, `lower`, `upper` and `unjudged`, the number of unjudged
-    documents in the list. The bounds are exact: some grades of these documents give them. The value
-    lies between them, unless the policy removes unjudged documents or gives them a gain.
+    documents in the list. The bounds are exact: there are grades for which the value reaches them.
+    The value lies between the bounds, unless the policy removes unjudged documents or sets a gain
+    for them.
 
     Examples:
         >>> import rankscope as rs
@@ -62,8 +63,8 @@ class Bounds(Table):
         >>> bounds = ranked.bounds(rs.nDCG @ 4, scale=[0, 1, 2])
         >>> print(bounds)
         nDCG@4  0.8155  between 0.6692 and 0.8155
-        on the grades 0, 1, 2; unjudged documents: 2, in 1 of 2 queries
-        1 of 2 queries are certain
+        unjudged documents: 2, in 1 of 2 queries; possible grades: 0, 1, 2
+        certain despite unjudged documents: 1 of 2 queries
         policy: ties=input,empty=zero,missing=zero,unjudged=nonrelevant,negative=nonrelevant
     """
 
@@ -88,40 +89,39 @@ class Bounds(Table):
 
     @property
     def measure(self) -> Measure:
-        """The measure whose bounds they are."""
+        """The measure."""
         return self._measure
 
     @property
     def policy(self) -> Policy:
-        """The policy under which they were made."""
+        """The policy."""
         return self._policy
 
     @property
     def scale(self) -> tuple[float, ...]:
-        """The grades that unjudged documents may have."""
+        """The grades that unjudged documents can have."""
         return self._scale
 
     @property
     def mean(self) -> BoundedMean:
-        """The mean and its bounds, which some grades of all unjudged documents give."""
+        """The mean and its bounds."""
         return self._mean
 
     @property
     def openness(self) -> Openness:
-        """How much is not judged."""
+        """The number of unjudged documents, and of queries they affect."""
         return self._openness
 
     @property
     def is_difference(self) -> bool:
-        """Whether the values are differences between two rankings, first minus second."""
+        """Whether values are differences of two rankings, the first minus the second."""
         return self._is_difference
 
     @property
     def verdict(self) -> str:
         """Which of two rankings is better: `"first"`, `"second"`, `"equal"` or `"open"`.
 
-        It is open where the unjudged documents could decide otherwise. For one ranking alone it
-        is empty.
+        It is `"open"` if it depends on the unjudged documents, and empty for a single ranking.
         """
         if not self._is_difference:
             return ""
@@ -137,14 +137,14 @@ class Bounds(Table):
         ends = f"between {format_value(mean.lower)} and {format_value(mean.upper)}"
         grades = ", ".join(f"{grade:g}" for grade in self._scale)
         judged = (
-            f"on the grades {grades}; unjudged documents: {openness.unjudged}, in "
-            f"{openness.open} of {openness.queries} queries"
+            f"unjudged documents: {openness.unjudged}, in {openness.open} of {openness.queries} "
+            f"queries; possible grades: {grades}"
         )
         lines = [
             f"{what}  {format_value(mean.value)}  {ends}",
             *([VERDICTS[self.verdict]] if self._is_difference else []),
             judged,
-            f"{openness.certain} of {openness.queries} queries are certain",
+            f"certain despite unjudged documents: {openness.certain} of {openness.queries} queries",
             f"policy: {self._policy}",
         ]
         return "\n".join(lines)
@@ -160,9 +160,9 @@ class Bounds(Table):
 
 
 VERDICTS = {
-    "first": "the first is better, whatever the unjudged documents are",
-    "second": "the second is better, whatever the unjudged documents are",
-    "equal": "neither is better, whatever the unjudged documents are",
+    "first": "the first is better, whatever the grades of unjudged documents",
+    "second": "the second is better, whatever the grades of unjudged documents",
+    "equal": "neither is better, whatever the grades of unjudged documents",
     "open": "which is better depends on the unjudged documents",
 }
-"""What a verdict means."""
+"""The sentence for each verdict."""

@@ -1,4 +1,4 @@
-"""How many queries and documents of each kind there were."""
+"""The numbers of queries and documents in an evaluation."""
 
 from __future__ import annotations
 
@@ -7,18 +7,18 @@ from rankscope.records import record
 
 @record(frozen=True, slots=True, kw_only=True)
 class Counts:
-    """The denominators, and what stands behind them.
+    """The numbers of queries and documents in an evaluation.
 
     Args:
-        queries: Judged queries.
-        evaluated: Those whose values enter the means where a measure is defined.
-        empty: Those without a document of a grade above 0.
-        missing: Those that are not in the run.
-        run_only: Queries of the run that are not judged; they enter no mean.
-        tied: Queries in which a judged document shares its score with another, so that the tie
-            policy may decide values.
-        retrieved_at_k: By cutoff (`None` for whole lists), the documents retrieved up to it.
-        unjudged_at_k: By cutoff, those of them without a judgment.
+        queries: The judged queries.
+        evaluated: The judged queries whose values are included in means, if defined.
+        empty: The judged queries without a document with a grade above 0.
+        missing: The judged queries that are not in the run.
+        run_only: The queries of the run that are not judged, which are in no mean.
+        tied: The queries in which a judged document has the same score as another document, so
+            that the policy `ties` can change values.
+        retrieved_at_k: The retrieved documents up to each cutoff (`None` for whole lists).
+        unjudged_at_k: The unjudged documents among them.
     """
 
     queries: int
@@ -31,7 +31,7 @@ class Counts:
     unjudged_at_k: dict[int | None, int]
 
     def to_dict(self) -> dict[str, int | dict[str, int]]:
-        """Give the counts by name; the whole list's cutoff is called `all`."""
+        """Return the counts by name, with `all` for the cutoff of whole lists."""
         return {
             "queries": self.queries,
             "evaluated": self.evaluated,

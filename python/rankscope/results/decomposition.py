@@ -1,4 +1,4 @@
-"""What makes the change between two windows, slice by slice, adding up to all of it."""
+"""The change between two windows, decomposed into exact contributions of slices."""
 
 from __future__ import annotations
 
@@ -17,19 +17,20 @@ LOSSES = ("retrieval", "truncation", "ordering", "undefined")
 
 @record(frozen=True, slots=True, kw_only=True)
 class SliceChange:
-    """What one slice adds to the change between two windows.
+    """The contribution of one slice to the change between two windows.
 
     Args:
-        slice: The attributes and their values; none for the queries of no other slice.
-        queries: How many queries it has before and after.
-        shares: Which share of all queries these are.
-        means: Their mean value; `None` where there are none.
-        mix: What it adds because its share changed.
-        within: What it adds because its mean changed.
-        entered: What it adds because it has queries after only.
-        left: What it adds because it has queries before only.
-        losses: What it adds but for its mix, by `retrieval` (`None` where it is not observable),
-            `truncation`, `ordering` and `undefined`; a loss that grew has a negative number.
+        slice: The attributes and their values; empty for the queries that are in no other slice.
+        queries: The number of queries before and after.
+        shares: The share of all queries before and after.
+        means: The mean value before and after; `None` if there are no queries.
+        mix: The contribution of the change of its share.
+        within: The contribution of the change of its mean.
+        entered: Its contribution if it only has queries after.
+        left: Its contribution if it only has queries before.
+        losses: The contribution except for `mix`, split into `retrieval` (`None` if it isn't
+            observable), `truncation`, `ordering` and `undefined`. A loss that increased is
+            negative.
     """
 
     slice: tuple[tuple[str, str], ...]
@@ -44,24 +45,24 @@ class SliceChange:
 
     @property
     def name(self) -> str:
-        """The slice as people write it, such as `device=tv, version=4`."""
+        """The slice as text, such as `device=tv, version=4`."""
         return name_slice(self.slice)
 
     @property
     def total(self) -> float:
-        """All that it adds."""
+        """The total contribution."""
         return self.mix + self.within + self.entered + self.left
 
     def main_loss(self, sign: float) -> str:
-        """Name the loss that adds most in a direction.
+        """Return the name of the loss that contributes most in one direction.
 
         Args:
-            sign: 1 for a rise, -1 for a fall.
+            sign: 1 for an increase, -1 for a drop.
         """
         return find_main_loss(self.losses, sign)
 
     def to_dict(self) -> dict[str, object]:
-        """Give all of it as dicts and lists."""
+        """Return the result as dicts and lists."""
         return {
             "slice": dict(self.slice),
             "queries": [*self.queries],
@@ -77,31 +78,31 @@ class SliceChange:
 
 
 def find_main_loss(losses: dict[str, float | None], sign: float) -> str:
-    """Name the loss that adds most in a direction."""
+    """Return the name of the loss that contributes most in one direction."""
     known = {name: amount for name, amount in losses.items() if amount is not None}
     return max(known, key=lambda name: known[name] * sign)
 
 
 def name_slice(parts: tuple[tuple[str, str], ...]) -> str:
-    """Write a slice as people do."""
+    """Return a slice as text."""
     return ", ".join(f"{show(name)}={show(text)}" for name, text in parts) or OTHERS
 
 
 @record(frozen=True, slots=True, kw_only=True)
 class Decomposition:
-    """The change between two windows, split by slices; all parts add up to it.
+    """The change between two windows, split by slices. The parts add up to the change.
 
     Args:
         measure: The measure.
-        change: The mean after, less that before.
+        change: The mean after minus the mean before.
         means: The mean before and after.
-        queries: How many queries there are before and after.
-        mix: What changed shares add, over all slices with queries in both windows.
-        within: What changed means add, over the same.
-        entered: What slices add that have queries after only.
-        left: What slices add that have queries before only.
-        losses: Of what is not mix, what each loss adds, as in `SliceChange`.
-        slices: What each slice adds.
+        queries: The number of queries before and after.
+        mix: The contribution of changed shares, over all slices with queries in both windows.
+        within: The contribution of changed means, over the same slices.
+        entered: The contribution of slices that only have queries after.
+        left: The contribution of slices that only have queries before.
+        losses: The change except for `mix`, split by loss as in `SliceChange`.
+        slices: The contribution of each slice.
     """
 
     measure: str
@@ -117,7 +118,7 @@ class Decomposition:
 
     @property
     def table(self) -> Table:
-        """One row a slice: its queries, means and what it adds."""
+        """A table with the queries, means and contributions of each slice."""
         columns: dict[str, list[Cell]] = {
             "slice": [each.name for each in self.slices],
             "queries before": [each.queries[0] for each in self.slices],
@@ -134,7 +135,7 @@ class Decomposition:
         return Table(columns)
 
     def to_dict(self) -> dict[str, object]:
-        """Give all of it as dicts and lists."""
+        """Return the result as dicts and lists."""
         return {
             "measure": self.measure,
             "change": self.change,

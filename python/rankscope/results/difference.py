@@ -1,4 +1,4 @@
-"""What makes the difference between two conventions, by rule, query and document."""
+"""The difference between two conventions, by rule, query and document."""
 
 from __future__ import annotations
 
@@ -19,14 +19,16 @@ if TYPE_CHECKING:
 
 @record(frozen=True, slots=True)
 class RuleDifference:
-    """A rule in which two conventions differ.
+    """A setting in which two conventions differ.
 
     Args:
-        rule: The rule, such as `ties`.
-        one: What it is in the first convention.
-        other: What it is in the second.
-        queries: How many queries have another value under the first, if it alone is exchanged.
-        value: What the mean of the first becomes then; NaN where it cannot be exchanged alone.
+        rule: The setting, such as `ties`.
+        one: Its value in the first convention.
+        other: Its value in the second convention.
+        queries: The number of queries whose value under the first convention changes with the
+            setting of the second.
+        value: The mean of the first convention with this setting of the second; NaN if it can't be
+            changed alone.
     """
 
     rule: str
@@ -38,14 +40,14 @@ class RuleDifference:
 
 @record(frozen=True, slots=True)
 class DocumentDifference:
-    """A document that a rule treats in two ways.
+    """A document that two conventions treat differently because of a setting.
 
     Args:
-        rule: The rule.
+        rule: The setting.
         doc_id: The document.
-        grade: Its grade; NaN where it is unjudged.
-        one: What becomes of it under the first convention.
-        other: And under the second.
+        grade: Its grade; NaN if it is unjudged.
+        one: How the first convention treats it.
+        other: How the second convention treats it.
     """
 
     rule: str
@@ -57,15 +59,15 @@ class DocumentDifference:
 
 @record(frozen=True, slots=True)
 class QueryDifference:
-    """A query that two conventions give two values.
+    """A query whose value differs between two conventions.
 
     Args:
         query_id: The query.
-        one: Its value under the first; NaN where it is left out.
-        other: Its value under the second.
-        rules: The rules that make the difference: exchanging one of them alone changes a value.
-        documents: What these rules do to which documents.
-        remarks: What else they do, in sentences.
+        one: Its value under the first convention; NaN if it is left out.
+        other: Its value under the second convention.
+        rules: The settings that cause the difference: changing one of them alone changes a value.
+        documents: The documents that these settings affect.
+        remarks: Other effects, as sentences.
     """
 
     query_id: str
@@ -78,17 +80,17 @@ class QueryDifference:
 
 @record(frozen=True, slots=True, kw_only=True)
 class Difference(Tabular):
-    """Two conventions, and all that makes their numbers differ.
+    """The difference between two conventions.
 
     Args:
         one: The first convention.
-        other: The second.
-        measures: The measure as each of them has it.
-        values: The mean under each of them.
-        rules: The rules in which they differ.
-        queries: The queries with two values, those with the largest difference first; the first
-            ones have documents and remarks.
-        explained: How many queries have these.
+        other: The second convention.
+        measures: The measure under each convention.
+        values: The mean under each convention.
+        rules: The settings in which they differ.
+        queries: The queries whose values differ, largest difference first. The first ones have
+            documents and remarks.
+        explained: The number of queries with documents and remarks.
     """
 
     one: str
@@ -101,7 +103,7 @@ class Difference(Tabular):
 
     @property
     def table(self) -> Table:
-        """One row a query with two values."""
+        """A table with one row per query whose values differ."""
         columns: dict[str, list[Cell]] = {
             "query_id": [each.query_id for each in self.queries],
             self.one: [each.one for each in self.queries],
@@ -111,7 +113,7 @@ class Difference(Tabular):
         return Table(columns)
 
     def to_dict(self) -> dict[str, object]:
-        """Give all of it as dicts and lists."""
+        """Return the result as dicts and lists."""
         return {
             "one": {"name": self.one, "measure": self.measures[0], "value": self.values[0]},
             "other": {"name": self.other, "measure": self.measures[1], "value": self.values[1]},

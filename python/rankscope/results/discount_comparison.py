@@ -1,4 +1,4 @@
-"""Runs under every discount: their values, their orders, and where these differ."""
+"""A comparison of runs under several discounts."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ if TYPE_CHECKING:
 
 @record(frozen=True, slots=True)
 class Exchange:
-    """Two runs that change places when the discount is another one.
+    """Two runs whose order changes with the discount.
 
     Args:
         discount: The discount.
-        better: The run that is the better under it, and the worse under the first discount.
-        worse: The other.
-        gap: How much better, by nDCG.
-        former: The same difference under the first discount, which is below 0.
+        better: The run that is better under this discount, and worse under the first discount.
+        worse: The other run.
+        gap: The difference in nDCG.
+        former: The same difference under the first discount, which is negative.
     """
 
     discount: str
@@ -36,12 +36,12 @@ class Exchange:
 
 @record(frozen=True, slots=True)
 class Disagreement:
-    """A discount under which nDCG and DCG do not have the same best run.
+    """A discount under which nDCG and DCG disagree on the best run.
 
     Args:
         discount: The discount.
-        by_ndcg: The best run by nDCG, or several of one value.
-        by_dcg: The best by DCG.
+        by_ndcg: The best run by nDCG, or several with the same value.
+        by_dcg: The best run by DCG, or several with the same value.
     """
 
     discount: str
@@ -50,7 +50,7 @@ class Disagreement:
 
 
 class DiscountComparison(Table):
-    """nDCG of runs under every discount: one row a run, one column a discount.
+    """A table with the nDCG of each run under each discount.
 
     `str` prints the tables, the orders, the pairs of runs that change places, and where nDCG and
     DCG disagree on the best run.
@@ -92,39 +92,39 @@ class DiscountComparison(Table):
 
     @property
     def measure(self) -> str:
-        """The measure that is compared, such as `nDCG@10`."""
+        """The measure, such as `nDCG@10`."""
         return self._names[0]
 
     @property
     def dcg(self) -> Table:
-        """DCG of the same: one row a run, one column a discount."""
+        """A table with the DCG of each run under each discount."""
         return self._dcg
 
     @property
     def orders(self) -> dict[str, Order]:
-        """By discount, the runs by nDCG, the best first; those of one value are together."""
+        """The runs in descending order of nDCG under each discount; equal ones are grouped."""
         return dict(self._orders)
 
     @property
     def tau(self) -> Table:
-        """Kendall's tau-b between the orders under any two discounts, by nDCG."""
+        """Kendall's tau-b between the orders by nDCG under each pair of discounts."""
         return Table(
             {"discount": [*self._tau], **{name: [*row.values()] for name, row in self._tau.items()}}
         )
 
     @property
     def exchanges(self) -> tuple[Exchange, ...]:
-        """The pairs of runs that are in another order than under the first discount, by nDCG."""
+        """The pairs of runs whose order by nDCG differs from that under the first discount."""
         return self._exchanges
 
     @property
     def disagreements(self) -> tuple[Disagreement, ...]:
-        """The discounts under which nDCG and DCG do not have the same best run."""
+        """The discounts under which nDCG and DCG disagree on the best run."""
         return self._disagreements
 
     @property
     def notes(self) -> tuple[Diagnostic, ...]:
-        """What was suspicious but legal in the judgments and the runs."""
+        """Notes about judgments and runs that are valid but look wrong."""
         return self._notes
 
     def __str__(self) -> str:
@@ -140,7 +140,7 @@ class DiscountComparison(Table):
                 "",
                 *_write_orders(self._orders),
                 "",
-                f"Kendall's tau of that order and the one under {first}",
+                f"Kendall's tau with the order under {first}",
                 "",
                 *_align({name: f"{value:7.4f}" for name, value in self._tau[first].items()}),
                 "",
@@ -171,10 +171,10 @@ def _write_orders(orders: Mapping[str, Order]) -> list[str]:
 
 def _write_exchanges(exchanges: Sequence[Exchange], first: str) -> list[str]:
     if not exchanges:
-        return ["no two runs change places"]
+        return ["the order of the runs never changes"]
     return [
-        f"{each.discount}: {each.better} above {each.worse}, by {each.gap:.4f}; "
-        f"below it under {first}, by {-each.former:.4f}"
+        f"{each.discount}: {each.better} is ahead of {each.worse} by {each.gap:.4f}; "
+        f"under {first} it is behind by {-each.former:.4f}"
         for each in exchanges
     ]
 

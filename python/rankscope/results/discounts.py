@@ -1,4 +1,4 @@
-"""Discounts side by side: a weight a rank, and how far each is from the table of attention."""
+"""Discounts in comparison, with their errors relative to the table of attention."""
 
 from __future__ import annotations
 
@@ -15,19 +15,20 @@ if TYPE_CHECKING:
     from rankscope.results.table import Cell
 
 CLOSE = 1e-12
-"""How near weights are that are the same but for rounding."""
+"""The tolerance for weights that are equal except for rounding."""
 
 
 @record(frozen=True, slots=True)
 class Discrepancy:
-    """How far a discount is from the table of attention.
+    """The error of a discount relative to the table of attention.
 
     Args:
-        rmse: The root of the mean square of the errors.
-        largest: The error that is largest without its sign; above 0 where the discount gives the
-            rank more weight than the table.
-        rank: The rank at which that is.
-        ranks: Over how many ranks of the table, which are those that the discount has.
+        rmse: The root mean square error.
+        largest: The error with the largest absolute value, positive if the discount is above the
+            table.
+        rank: The rank of the largest error.
+        ranks: The number of ranks that are compared: those that both the table and the discount
+            have.
     """
 
     rmse: float
@@ -41,11 +42,11 @@ class Curve:
     """A discount.
 
     Args:
-        name: What it is called, such as `log2` or `zipf(s=0.5)`.
-        settings: What a measure is given for it: `nDCG(**curve.settings)`.
+        name: The name, such as `log2` or `zipf(s=0.5)`.
+        settings: The parameters of a measure with this discount: `nDCG(**curve.settings)`.
         first: The weight of rank 1.
         weights: The weight of each rank, divided by that of rank 1.
-        error: How far it is from the table of attention.
+        error: The error relative to the table of attention.
     """
 
     name: str
@@ -56,10 +57,10 @@ class Curve:
 
 
 class Discounts(Table):
-    """Discounts side by side: one row a rank, one column a discount.
+    """A table with the weight of each rank under each discount.
 
-    Weights are relative to rank 1; where a table of weights ends, there is NaN. The column
-    `attention` is the table of the textbooks, which has a few ranks only.
+    Weights are relative to rank 1, and NaN after the end of a table of weights. The column
+    `attention` is a table from textbooks, which only has a few ranks.
 
     Examples:
         >>> import rankscope as rs
@@ -85,17 +86,17 @@ class Discounts(Table):
 
     @property
     def curves(self) -> tuple[Curve, ...]:
-        """The discounts, each with as many weights as it has been asked for or has."""
+        """The discounts, with their weights."""
         return self._curves
 
     @property
     def attention(self) -> dict[int, float]:
-        """The table of attention: by rank, a share of rank 1."""
+        """The table of attention: the weight of each rank relative to rank 1."""
         return dict(self._attention)
 
     @property
     def errors(self) -> Table:
-        """How far each discount is from the table of attention, the closest first."""
+        """A table with the error of each discount relative to attention, smallest first."""
         ordered = sorted(self._curves, key=lambda curve: (-curve.error.ranks, curve.error.rmse))
         return Table(
             {
@@ -110,14 +111,14 @@ class Discounts(Table):
 
     @property
     def closest(self) -> Curve:
-        """The discount closest to the table of attention, of those that have all its ranks."""
+        """The discount closest to the table of attention, among those that have all its ranks."""
         most = max(curve.error.ranks for curve in self._curves)
         complete = [curve for curve in self._curves if curve.error.ranks == most]
         return min(complete, key=lambda curve: curve.error.rmse)
 
     @property
     def alike(self) -> tuple[tuple[str, ...], ...]:
-        """The names of discounts that are one but for a constant factor, which nDCG cancels."""
+        """The groups of discounts that only differ by a constant factor, which nDCG cancels."""
         groups: list[list[Curve]] = []
         for curve in self._curves:
             for group in groups:
@@ -148,7 +149,7 @@ class Discounts(Table):
 
 
 def _without_nan(table: str) -> list[str]:
-    """Show a weight that there is not as a dash."""
+    """Return the lines of a table with a dash for each missing weight."""
     head, *body = table.split("\n")
     return [head, *(line.replace("nan", "  –") for line in body)]
 
@@ -165,5 +166,8 @@ def _remarks(found: Discounts) -> list[str]:
     is_log2 = closest == "log2" or any({closest, "log2"} <= set(names) for names in found.alike)
     return [
         f"closest to attention: {closest}{'' if is_log2 else ', not log2'}",
-        *(f"one but for a factor, so of one nDCG: {', '.join(names)}" for names in found.alike),
+        *(
+            f"same nDCG (equal up to a constant factor): {', '.join(names)}"
+            for names in found.alike
+        ),
     ]

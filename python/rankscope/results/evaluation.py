@@ -1,4 +1,4 @@
-"""The result of an evaluation: means, values of queries, counts, and four ways out."""
+"""The result of an evaluation: means, values of queries, counts, and exports."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from numpy.typing import NDArray
 
-    from rankscope import _core
+    from rankscope._core import Evaluation as CoreEvaluation
     from rankscope.conventions import Convention
     from rankscope.data.diagnostics import Diagnostic
     from rankscope.data.policy import Policy
@@ -29,10 +29,10 @@ if TYPE_CHECKING:
 
 
 class Evaluation(Mapping[str, float]):
-    """The values of measures for a run: a mapping of canonical name to mean.
+    """The result of evaluating a run: a mapping from canonical measure name to mean.
 
-    Look-ups take measures, canonical names and aliases alike, and under a convention also what was
-    asked for; iteration gives canonical names.
+    You can look up a mean by measure, canonical name or alias, and under a convention also by the
+    measure you asked for. Iterating yields canonical names.
 
     Examples:
         >>> import rankscope as rs
@@ -60,7 +60,7 @@ class Evaluation(Mapping[str, float]):
         counts: Counts,
         notes: Sequence[Diagnostic],
         queries: Queries,
-        answer: _core.Evaluation,
+        answer: CoreEvaluation,
         convention: Convention | None = None,
         names: Mapping[str, str] | None = None,
         intervals: Mapping[str, tuple[float, float]] | None = None,
@@ -82,51 +82,51 @@ class Evaluation(Mapping[str, float]):
 
     @property
     def measures(self) -> tuple[Measure, ...]:
-        """The measures, in the order in which they were asked for."""
+        """The measures, in the order you asked for them."""
         return self._measures
 
     @property
     def policy(self) -> Policy:
-        """The policy under which the values were made."""
+        """The policy that the values were computed with."""
         return self._policy
 
     @property
     def convention(self) -> Convention | None:
-        """The convention under which the values were made, if any."""
+        """The convention that the values were computed with, if any."""
         return self._convention
 
     @property
     def counts(self) -> Counts:
-        """How many queries and documents of each kind there were."""
+        """The numbers of queries and documents."""
         return self._counts
 
     @property
     def denominators(self) -> dict[str, int]:
-        """How many queries the mean of each measure is over."""
+        """The number of queries in the mean of each measure."""
         return dict(zip(self._index, self._denominators, strict=True))
 
     @property
     def intervals(self) -> dict[str, tuple[float, float]]:
-        """The lower and upper end of each measure's interval, where one was asked for."""
+        """The lower and upper end of each mean's interval, if you asked for intervals."""
         return dict(self._intervals)
 
     @property
     def slices(self) -> Table | None:
-        """The measures by group, largest first, where groups were asked for.
+        """The means of each slice, largest slice first, if you asked for slices.
 
-        The first column is the group, `queries` counts its queries. Each measure has its mean, the
-        denominator of that (`n`), and the ends of its interval, where one was asked for.
+        The first columns are the slice and its number of `queries`. For each measure there are the
+        mean, the number of queries in it (`n`), and the ends of its interval, if you asked for it.
         """
         return self._slices
 
     @property
     def notes(self) -> tuple[Diagnostic, ...]:
-        """What was suspicious but legal, each with its code, a sentence and a place."""
+        """Notes about input that is valid but looks wrong, with code, message and place."""
         return self._notes
 
     @property
     def diagnostics(self) -> dict[str, int]:
-        """What was suspicious but legal, counted by code."""
+        """The count of each code in `notes`."""
         counted: dict[str, int] = {}
         for note in self._notes:
             counted[note.code] = counted.get(note.code, 0) + note.count
@@ -134,18 +134,18 @@ class Evaluation(Mapping[str, float]):
 
     @property
     def query_ids(self) -> list[str]:
-        """The judged queries, in the order in which the qrels first name them."""
+        """The judged queries, in the order of the judgments."""
         return self._queries.read_ids()
 
     def per_query(self, measure: Measure | str) -> NDArray[np.float64]:
-        """Give the value of each query.
+        """Return the value of each query.
 
         Args:
-            measure: One of the measures evaluated.
+            measure: One of the evaluated measures.
 
         Returns:
-            Read-only float64 array in the order of `query_ids`; NaN where the policy leaves a
-            query out.
+            A read-only float64 array in the order of `query_ids`, with NaN for queries that the
+            policy leaves out.
 
         Raises:
             MeasureError: The measure was not evaluated.
@@ -156,7 +156,7 @@ class Evaluation(Mapping[str, float]):
         return np.frombuffer(column, dtype=np.float64)
 
     def per_query_list(self, measure: Measure | str) -> list[float]:
-        """Give the value of each query as a list, without NumPy; see `per_query`.
+        """Return the value of each query as a list, without NumPy.
 
         Raises:
             MeasureError: The measure was not evaluated.
@@ -165,7 +165,7 @@ class Evaluation(Mapping[str, float]):
         return [*column.cast("d")]
 
     def to_dict(self, names: Literal["canonical", "plain"] = "canonical") -> tables.Rows:
-        """Give a mapping of query to measure to value.
+        """Return the value of each measure for each query, as nested dicts.
 
         Args:
             names: `canonical` (`nDCG@10`) or `plain` (`ndcg_10`).
@@ -179,7 +179,7 @@ class Evaluation(Mapping[str, float]):
         }
 
     def to_pandas(self, names: Literal["canonical", "plain"] = "canonical") -> pd.DataFrame:
-        """Give a pandas data frame: `query_id`, and one column a measure.
+        """Return a pandas data frame with `query_id` and one column per measure.
 
         Raises:
             UsageError: pandas is not installed.
@@ -187,7 +187,7 @@ class Evaluation(Mapping[str, float]):
         return tables.to_pandas(self._rows(names))
 
     def to_polars(self, names: Literal["canonical", "plain"] = "canonical") -> pl.DataFrame:
-        """Give a Polars data frame: `query_id`, and one column a measure.
+        """Return a Polars data frame with `query_id` and one column per measure.
 
         Raises:
             UsageError: Polars is not installed.
@@ -195,7 +195,7 @@ class Evaluation(Mapping[str, float]):
         return tables.to_polars(self._rows(names))
 
     def to_arrow(self, names: Literal["canonical", "plain"] = "canonical") -> pa.Table:
-        """Give an Arrow table: `query_id`, and one column a measure.
+        """Return an Arrow table with `query_id` and one column per measure.
 
         Raises:
             UsageError: pyarrow is not installed.
@@ -245,7 +245,7 @@ class Evaluation(Mapping[str, float]):
         name = measure.name if isinstance(measure, Measure) else measure
         if name not in self._index and not isinstance(measure, Measure):
             name = _canonical(measure)
-        # Under a convention a measure is found by the name that it was asked for by, too.
+        # Under a convention, the name of the requested measure works as well.
         name = self._names.get(name, name)
         if name in self._index:
             return self._index[name]
@@ -253,12 +253,12 @@ class Evaluation(Mapping[str, float]):
 
 
 class NotEvaluatedError(MeasureError, KeyError):
-    """A measure was looked up that was not evaluated."""
+    """The result doesn't contain the measure."""
 
     def __init__(self, measure: Measure | str, evaluated: list[str]) -> None:
         super().__init__(
-            f"expected one of the measures evaluated, found {measure}",
-            hint=f"there are {', '.join(evaluated)}",
+            f"{measure} was not evaluated",
+            hint=f"the evaluated measures are {', '.join(evaluated)}",
             code="not_evaluated",
         )
 

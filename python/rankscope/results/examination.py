@@ -1,4 +1,4 @@
-"""An examination curve: how often each rank is looked at, as far as clicks tell."""
+"""An examination curve: how often users look at each rank, estimated from clicks."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ if TYPE_CHECKING:
     from rankscope.results.table import Cell
 
 ASSUMPTION = (
-    "assumes that a click needs a look and a document worth it, that documents are as good at one "
-    "rank as at another, and that only the rank decides the look"
+    "assumes that users click the relevant documents they look at, that documents are equally "
+    "good at every rank, and that only the rank determines whether users look"
 )
 
 
 class ExaminationCurve(Table):
-    """How often each rank is looked at, relative to rank 1: one row a rank.
+    """A table that shows how often users look at each rank, relative to rank 1.
 
-    Columns: `impressions` and `clicks` are counts; `effective` is how many impressions of one
-    weight the weighted ones are worth, (sum of weights)^2 / (sum of squares); `rate` is the
-    click-through rate with its interval; `weight` is that rate divided by that of rank 1, with its
-    interval in `lower` and `upper`.
+    The columns `impressions` and `clicks` are counts. `effective` is the effective sample size of
+    weighted impressions, (sum of weights)^2 / (sum of squares). `rate` is the click-through rate
+    with its interval. `weight` is the rate divided by that of rank 1, with its interval in `lower`
+    and `upper`.
 
-    `weights` is a discount: `nDCG(discount=curve.weights) @ len(curve)`.
+    You can use `weights` as a discount: `nDCG(discount=curve.weights) @ len(curve)`.
 
     Examples:
         >>> import rankscope as rs
@@ -46,7 +46,7 @@ class ExaminationCurve(Table):
 
     @property
     def level(self) -> float:
-        """The probability with which the intervals cover."""
+        """The confidence level of the intervals."""
         return self._level
 
     @property
@@ -56,12 +56,12 @@ class ExaminationCurve(Table):
 
     @property
     def ranks(self) -> tuple[int, ...]:
-        """The ranks, from 1 on."""
+        """The ranks, starting at 1."""
         return tuple(range(1, len(self) + 1))
 
     @property
     def weights(self) -> tuple[float, ...]:
-        """How often each rank is looked at, relative to rank 1."""
+        """How often users look at each rank, relative to rank 1."""
         return self._numbers("weight")
 
     @property
@@ -76,7 +76,7 @@ class ExaminationCurve(Table):
 
     @property
     def differs(self) -> tuple[int, ...]:
-        """The ranks whose interval leaves out 1, so that they differ from rank 1."""
+        """The ranks whose interval doesn't include 1, so they differ from rank 1."""
         ends = zip(self.ranks, self.lower, self.upper, strict=True)
         return tuple(rank for rank, lower, upper in ends if not lower <= 1 <= upper)
 
@@ -89,11 +89,11 @@ class ExaminationCurve(Table):
         differ = ", ".join(map(str, self.differs))
         return "\n".join(
             [
-                f"click-through rate by rank{weighted}; intervals of {self._level:g}",
+                f"click-through rate by rank{weighted}, with {100 * self._level:g}% intervals",
                 "",
                 super().__str__(),
                 "",
-                f"ranks that differ from rank 1: {differ or 'none that these clicks can tell'}",
+                f"ranks that differ significantly from rank 1: {differ or 'none'}",
                 ASSUMPTION,
             ]
         )

@@ -1,4 +1,4 @@
-"""The losses of rankings: what each query lacks to the best order, and through what."""
+"""The losses of rankings: how far each query is from the ideal order, and why."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ NOT_OBSERVABLE = "not observable"
 
 
 class Losses(Table):
-    """What a value lacks, query by query: a table, its means, and the means of each slice.
+    """A table with the losses of each query, and their means.
 
-    The columns are `query_id`, `value`, `retrieval`, `truncation`, `ordering` and `undefined`;
-    where stages were given, each of them and `final` stand in place of `retrieval`. A row adds up
-    to 1, for DCG to that of the ideal order. A query that the policy leaves out is NaN in all.
+    The columns are `query_id`, `value`, `retrieval`, `truncation`, `ordering` and `undefined`. With
+    stages, a column for each stage and `final` replace `retrieval`. The numbers of a row add up to
+    1, or for DCG, to the DCG of the ideal. They are NaN for a query that the policy leaves out.
 
     Examples:
         >>> import rankscope as rs
@@ -31,9 +31,9 @@ class Losses(Table):
         >>> losses = rs.Rankings.from_run(qrels, run).losses(rs.nDCG @ 3)
         >>> print(losses)
         nDCG@3      0.1071  share of the loss
-        retrieval   0.1919  21.5 %
-        truncation  0.6384  71.5 %
-        ordering    0.0626   7.0 %
+        retrieval   0.1919   21.5%
+        truncation  0.6384   71.5%
+        ordering    0.0626    7.0%
         1 of 1 queries
         policy: ties=doc_id,empty=zero,missing=zero,unjudged=nonrelevant,negative=nonrelevant
         >>> losses.to_dict()["q1"]["ordering"]
@@ -67,50 +67,49 @@ class Losses(Table):
 
     @property
     def measure(self) -> Measure:
-        """The measure whose losses they are."""
+        """The measure."""
         return self._measure
 
     @property
     def policy(self) -> Policy:
-        """The policy under which they were made."""
+        """The policy."""
         return self._policy
 
     @property
     def means(self) -> dict[str, float]:
-        """The mean of each column; they add up as the rows do."""
+        """The mean of each column. The means add up like the rows."""
         return dict(self._means)
 
     @property
     def queries(self) -> int:
-        """How many queries the means are over."""
+        """The number of queries in the means."""
         return self._queries[0]
 
     @property
     def stages(self) -> tuple[str, ...]:
-        """The columns of the stages, where there are some; `final` is the last of them."""
+        """The columns of the stages, ending with `final`, if you passed stages."""
         return self._stages
 
     @property
     def intervals(self) -> dict[str, tuple[float, float]]:
-        """The lower and upper end of the interval around each mean, where one was asked for."""
+        """The lower and upper end of each mean's interval, if you asked for intervals."""
         return dict(self._intervals)
 
     @property
     def slices(self) -> Table | None:
-        """The means by group, largest first, where groups were asked for."""
+        """The means of each slice, largest slice first, if you asked for slices."""
         return self._slices
 
     @property
     def notes(self) -> tuple[Diagnostic, ...]:
-        """What was suspicious but legal, each with its code, a sentence and a place."""
+        """Notes about input that is valid but looks wrong, with code, message and place."""
         return self._notes
 
     @property
     def observes_retrieval(self) -> bool:
-        """Whether documents are known that were not retrieved.
+        """Whether the judgments include documents that were not retrieved.
 
-        Where the ideal order is made of what was shown, nothing is: the loss by retrieval is not 0
-        then, it is unknown.
+        If the ideal is made of the retrieved documents, the retrieval loss is unknown, not 0.
         """
         return self._observes_retrieval
 
@@ -146,7 +145,7 @@ class Losses(Table):
 
 
 def _rows(losses: Losses) -> list[tuple[str, ...]]:
-    """The value, and what it lacks; undefined queries only where there are some."""
+    """Return the rows of the value and the losses, without losses that are always 0."""
     means, intervals = losses.means, losses.intervals
     value = means.pop("value")
     whole = sum(means.values())
@@ -158,7 +157,7 @@ def _rows(losses: Losses) -> list[tuple[str, ...]]:
         if name == "retrieval" and not losses.observes_retrieval:
             rows.append((name, NOT_OBSERVABLE, *([""] if intervals else []), ""))
             continue
-        share = format_share(mean / whole).rjust(6) if whole > 0 else ""
+        share = format_share(mean / whole).rjust(5) if whole > 0 else ""
         rows.append((show(name), format_value(mean), *_ends(intervals, name), share))
     return rows
 
@@ -184,7 +183,9 @@ def _remarks(losses: Losses) -> list[str]:
         *(
             []
             if losses.observes_retrieval
-            else [f"retrieval: {NOT_OBSERVABLE}, the ideal order is made of what was shown"]
+            else [
+                f"retrieval: {NOT_OBSERVABLE}, because the ideal only has documents that were shown"
+            ]
         ),
         f"policy: {losses.policy}",
         *(f"note: {show(str(note))}" for note in losses.notes),

@@ -1,4 +1,4 @@
-"""One measure under every convention, and which of them gives a number."""
+"""The values of a measure under all conventions, compared with a given number."""
 
 from __future__ import annotations
 
@@ -22,25 +22,25 @@ if TYPE_CHECKING:
 WIDTH = 96
 MOST_DEVIATIONS = 10
 CLOSE = 1e-9
-"""Values that differ by less are one value."""
+"""The tolerance for equal values."""
 
 
 @record(frozen=True, slots=True, kw_only=True)
 class Reckoning:
-    """A measure as one convention has it.
+    """The value of a measure under one convention.
 
     Args:
-        name: The convention, and what is chosen beside it: `trec_eval missing=zero`.
-        version: Its version.
+        name: The convention with its option, if any: `trec_eval missing=zero`.
+        version: The version of the convention.
         tool: The library, as its authors write it.
-        verified: `run`, or `read from source`.
-        option: What the library calls the choice, such as `-c`; empty where there is none.
+        verified: `run` or `read from source`.
+        option: The name of the option in the library, such as `-c`, or an empty string.
         measure: The measure that is computed.
         policy: The policy, as text.
-        value: The mean; NaN where it is refused.
-        queries: How many queries the mean is over.
-        refusal: Why there is no value, in one line; empty where there is one.
-        is_match: Whether it is the number that was asked about.
+        value: The mean; NaN if there is none.
+        queries: The number of queries in the mean.
+        refusal: Why there is no value, or an empty string.
+        is_match: Whether it matches the given number.
     """
 
     name: str
@@ -58,13 +58,13 @@ class Reckoning:
 
 @record(frozen=True, slots=True)
 class Deviation:
-    """A single rule with which conventions give the number that was asked about.
+    """A single changed setting with which conventions match the given number.
 
     Args:
-        rule: The rule, such as `empty`.
-        setting: What it has to be.
-        value: What it comes to.
-        names: In which conventions, nearest first.
+        rule: The setting, such as `empty`.
+        setting: Its changed value.
+        value: The resulting mean.
+        names: The conventions, closest first.
     """
 
     rule: str
@@ -78,7 +78,7 @@ class Deviation:
 
 
 class Reconciliation(Tabular):
-    """A measure under every convention, grouped by equal values.
+    """The values of a measure under all conventions, grouped by value.
 
     Examples:
         >>> import rankscope as rs
@@ -106,22 +106,22 @@ class Reconciliation(Tabular):
 
     @property
     def measure(self) -> Measure:
-        """The measure that was asked for."""
+        """The measure you asked for."""
         return self._measure
 
     @property
     def got(self) -> str | None:
-        """The number that was asked about, with the digits given."""
+        """The given number, with its digits."""
         return self._got
 
     @property
     def reckonings(self) -> tuple[Reckoning, ...]:
-        """The measure under each convention, those without a value last."""
+        """The result under each convention; those without a value come last."""
         return self._reckonings
 
     @property
     def groups(self) -> tuple[tuple[Reckoning, ...], ...]:
-        """The conventions of equal value together, largest value first."""
+        """The conventions grouped by value, highest value first."""
         valued = [each for each in self._reckonings if not each.refusal]
         ordered = sorted(valued, key=lambda each: (math.isnan(each.value), -each.value))
         groups: list[list[Reckoning]] = []
@@ -134,38 +134,38 @@ class Reconciliation(Tabular):
 
     @property
     def matches(self) -> tuple[str, ...]:
-        """The conventions that give the number that was asked about, to the digits given."""
+        """The conventions whose value matches the given number to its digits."""
         return tuple(each.name for each in self._reckonings if each.is_match)
 
     @property
     def deviations(self) -> tuple[Deviation, ...]:
-        """Where no convention gives the number, the single rules with which one does."""
+        """If no convention matches, the single changed settings with which one does."""
         return self._deviations
 
     def differ(self, one: str, other: str, *, limit: int = 10) -> Difference:
-        """Say what makes the difference between two conventions, by rule, query and document.
+        """Return the difference between two conventions, by setting, query and document.
 
         Args:
-            one: The name of a convention here, such as `"trec_eval"`, `"lightgbm@4.7.0"`, or
-                `"trec_eval missing=zero"`; `"rankscope"` is the measure as it was asked for.
-            other: Another.
-            limit: How many queries are explained, those with the largest difference first.
+            one: The name of a convention, such as `"trec_eval"`, `"lightgbm@4.7.0"` or
+                `"trec_eval missing=zero"`. `"rankscope"` is the measure as you asked for it.
+            other: The name of another convention.
+            limit: The maximum number of queries that are explained, largest difference first.
 
         Raises:
-            UsageError: One of them is not here, or has no value.
+            UsageError: One of them was not evaluated, or has no value.
         """
         return self._differ(one, other, limit)
 
     @property
     def table(self) -> Table:
-        """One row a convention."""
+        """A table with one row per convention."""
         fields = ("name", "version", "value", "queries", "measure", "policy", "verified", "refusal")
         return Table(
             {field: [getattr(each, field) for each in self._reckonings] for field in fields}
         )
 
     def to_dict(self) -> dict[str, dict[str, Cell]]:
-        """Give a mapping of convention to value, queries, measure, policy, and what it is."""
+        """Return the rows of `table` by convention, as nested dicts."""
         return self.table.to_dict()
 
     def _tabulate(self) -> Mapping[str, Held]:
@@ -176,8 +176,8 @@ class Reconciliation(Tabular):
             if name in {each.name, f"{each.name}@{each.version}"}:
                 return each.value
         raise UsageError(
-            f"expected a convention that was evaluated, found {name!r}",
-            hint=f"there are {', '.join(each.name for each in self._reckonings)}",
+            f"the convention {name!r} was not evaluated",
+            hint=f"the conventions are {', '.join(each.name for each in self._reckonings)}",
             code="not_evaluated",
         )
 
@@ -227,7 +227,7 @@ def _mark(each: Reckoning) -> str:
 
 
 def _without_idle_options(alike: Sequence[Reckoning]) -> list[Reckoning]:
-    """Leave out choices that come to the same as the convention without them."""
+    """Return the conventions without options that don't change the value."""
     plain = {each.name for each in alike if not each.option}
     return [each for each in alike if not each.option or each.name.split(" ")[0] not in plain]
 
@@ -266,13 +266,13 @@ def _answer(found: Reconciliation) -> list[str]:
     if found.matches:
         matching = _without_idle_options([each for each in found.reckonings if each.is_match])
         names = ", ".join(each.name for each in matching)
-        return ["", _fill(f"{found.got} is the number of {names}", indent=4)]
+        return ["", _fill(f"{found.got} matches {names}", indent=4)]
     left = len(found.deviations) - MOST_DEVIATIONS
     if not found.deviations:
-        return ["", f"no convention gives {found.got}, nor does one with a single other rule"]
+        return ["", f"no convention matches {found.got}, even with one setting changed"]
     return [
         "",
-        f"no convention gives {found.got}, but with one other rule:",
+        f"no convention matches {found.got}; with one setting changed, these do:",
         *(_fill(f"  {each}", indent=4) for each in found.deviations[:MOST_DEVIATIONS]),
         *([f"  and {left} more"] if left > 0 else []),
     ]

@@ -1,4 +1,4 @@
-"""What documents cost before and after, by one of their attributes."""
+"""The regrets of documents before and after, by an attribute of the documents."""
 
 from __future__ import annotations
 
@@ -20,19 +20,20 @@ COLUMNS = (
 
 @record(frozen=True, slots=True, kw_only=True)
 class RegretChange:
-    """What documents cost by where they stand, before and after.
+    """The regrets of documents before and after, by an attribute of the documents.
 
-    The regret of a document is what its gain is worth in the ideal order less what it is worth
-    where it stands, as a share of the ideal. The regrets of a query add up to what it loses by
-    truncation and by ordering.
+    The regret of a document is what its gain contributes in the ideal order minus what it
+    contributes at its rank, as a share of the ideal. The regrets of a query add up to its
+    truncation and ordering losses.
 
     Args:
-        attribute: What documents are told apart by.
-        slice: Whose documents: `all`, or those of a slice that is a cause.
-        total: What `adds` adds up to: what truncation and ordering add to the change but for the
-            mix of slices, as in `Decomposition.losses` or, of a slice, `SliceChange.losses`.
-        table: One row a value, those first that add most to a fall: how many `documents` have a
-            gain, their mean `regret` by query before and after, and what that `adds` to the change.
+        attribute: The attribute of the documents.
+        slice: The queries: `all`, or a slice that is a cause.
+        total: The sum of `adds`: the contribution of truncation and ordering to the change, as in
+            `Decomposition.losses` or, for a slice, `SliceChange.losses`.
+        table: One row per value of the attribute, largest contribution to a drop first: the number
+            of `documents` with a gain, their mean `regret` per query before and after, and the
+            contribution to the change (`adds`).
     """
 
     attribute: str
@@ -41,7 +42,7 @@ class RegretChange:
     table: Table
 
     def to_dict(self) -> dict[str, object]:
-        """Give all of it as dicts and lists."""
+        """Return the result as dicts and lists."""
         names = self.table.names
         return {
             "attribute": self.attribute,

@@ -1,4 +1,4 @@
-"""The regrets of rankings: what each document, and each rank, costs."""
+"""The regrets of rankings: the loss due to each document and each rank."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ if TYPE_CHECKING:
     from rankscope.results.table import Column
 
 SHOWN = 10
-"""How many rows are printed."""
+"""The number of rows that are printed."""
 
 
 class Regrets(Table):
-    """What documents cost: one row a document that has a gain, or one a value of an attribute.
+    """A table with the regret of each document with a gain, or of each value of an attribute.
 
-    The columns are `query_id`, `doc_id` (`None` where there are no ids), `grade`, `rank` (`None`
-    where it was not retrieved, the first of its ranks where it is tied) and `regret`: what its gain
-    is worth in the best order, less what it is worth in the list. A document that stands higher
-    than it would there has a regret below 0. The regrets of a query add up to what its value lacks.
+    The columns are `query_id`, `doc_id` (`None` without IDs), `grade`, `rank` (`None` if it was not
+    retrieved, the first rank of its tie if it is tied) and `regret`: what its gain contributes in
+    the ideal order minus what it contributes in the list. It is negative for a document that ranks
+    higher than in the ideal order. The regrets of a query add up to its loss.
 
-    With an attribute, the columns are `attribute`, `documents`, `unretrieved` (those of them that
-    were not retrieved) and `regret`, over all queries; these add up to what the mean lacks.
+    With an attribute, the columns are `attribute`, `documents`, `unretrieved` (the number of those
+    that were not retrieved) and `regret`, over all queries. They add up to the loss of the mean.
 
     Examples:
         >>> import rankscope as rs
@@ -39,7 +39,7 @@ class Regrets(Table):
         q         a       3         2   0.2680
         q         c       1         –   0.1369
         q         b       1         1  -0.1052
-        nDCG@10 lacks 0.2997
+        loss of nDCG@10: 0.2997
         >>> regrets.by_rank.column("rank")
         (1, 2, 3)
     """
@@ -69,36 +69,37 @@ class Regrets(Table):
 
     @property
     def policy(self) -> Policy:
-        """The policy under which they were made."""
+        """The policy."""
         return self._policy
 
     @property
     def loss(self) -> float:
-        """What the mean lacks, but for queries without relevant documents."""
+        """The loss of the mean, without that of queries that have no relevant documents."""
         return self._loss
 
     @property
     def by_rank(self) -> Table:
-        """The regret of each rank: the gain that would be there, less that which is.
+        """A table with the regret of each rank: the gain in the ideal order minus the actual gain.
 
-        The columns are `rank` and `regret`, which adds up to what the mean lacks.
+        The columns are `rank` and `regret`. The regrets add up to the loss of the mean.
         """
         return self._by_rank
 
     @property
     def swaps(self) -> Table:
-        """For each query the two documents that would gain most by changing places.
+        """A table with the two documents of each query whose swap improves the value most.
 
-        The columns are `query_id`, `rank` and `doc_id` of the upper one, `other_rank` and
-        `other_doc_id` of the lower one, and `gained`, the |ΔnDCG| of LambdaRank: exact for one
-        swap; what several gain does not add up. Queries without such a pair have no row.
+        The columns are `query_id`, `rank` and `doc_id` of the upper document, `other_rank` and
+        `other_doc_id` of the lower one, and `gained`, the |ΔnDCG| of LambdaRank. It is exact for
+        one swap, but the gains of several swaps don't add up. Queries that no swap improves have
+        no row.
         """
         if self._swaps is None:
             self._swaps = self._read_swaps()
         return self._swaps
 
     def to_dict(self) -> dict[str, Any]:
-        """Give a mapping of query to a list of its documents, or of attribute to the other columns.
+        """Return the documents of each query, or the columns of each value of the attribute.
 
         Examples:
             >>> import rankscope as rs
@@ -114,7 +115,7 @@ class Regrets(Table):
         return found
 
     def _largest(self) -> Table:
-        """The rows of the largest regrets, with whole grades as such."""
+        """Return the rows with the largest regrets."""
         import numpy as np  # noqa: PLC0415 - loads with the first array
 
         order = np.argsort(-self.array("regret"), kind="stable")[:SHOWN].tolist()
@@ -128,7 +129,7 @@ class Regrets(Table):
         left = len(self) - SHOWN
         return [
             *([f"and {left} more rows"] if left > 0 else []),
-            f"{self.measure} lacks {format_value(self.loss)}",
+            f"loss of {self.measure}: {format_value(self.loss)}",
         ]
 
     def __str__(self) -> str:

@@ -1,4 +1,4 @@
-"""The difference between two runs: how much, in which queries, through which documents."""
+"""The difference between two runs, by query and document."""
 
 from __future__ import annotations
 
@@ -19,20 +19,20 @@ if TYPE_CHECKING:
     from rankscope.results.tables import Held
 
 SHOWN = 10
-"""How many queries and documents a difference prints."""
+"""The number of queries and documents that are printed."""
 
 
 @record(frozen=True, slots=True, kw_only=True)
 class DocumentMoves:
-    """What became of the documents of a query from one run to another.
+    """The documents of a query that moved from one run to the other.
 
     Args:
         query_id: The query.
-        values: Its value under each run.
-        table: One row a document that is at or above the cutoff in one of the runs: `doc_id`,
-            `grade` (`None` where unjudged), `rank_a` and `rank_b` (`None` where it was not
-            retrieved; the mean of the ranks of a tie that is averaged), `move`, and, for measures
-            of discounted gain, `gained`: what it adds to the difference. They add up to it.
+        values: The value of the query in each run.
+        table: One row per document that is at or above the cutoff in one of the runs: `doc_id`,
+            `grade` (`None` if unjudged), `rank_a` and `rank_b` (`None` if it was not retrieved; the
+            mean rank of the tie if ties are averaged), `move`, and for measures of discounted gain,
+            `gained`: its contribution to the difference. The contributions add up.
     """
 
     query_id: str
@@ -41,11 +41,11 @@ class DocumentMoves:
 
     @property
     def difference(self) -> float:
-        """The value under the second run, less that under the first."""
+        """The value of the second run minus the value of the first."""
         return self.values[1] - self.values[0]
 
     def to_dict(self) -> dict[str, object]:
-        """Give all of it as dicts and lists."""
+        """Return the result as dicts and lists."""
         names = self.table.names
         return {
             "query_id": self.query_id,
@@ -69,30 +69,31 @@ class DocumentMoves:
 
 @record(frozen=True, slots=True, kw_only=True)
 class RunDifference(Tabular):
-    """Two runs, and where the difference between their values comes from.
+    """The difference between two runs.
 
-    The difference is the second run's value less the first's, over the queries for which both have
-    one. It wins a query where its value is larger.
+    The difference is the value of the second run minus that of the first, over the queries for
+    which both have a value. The second run wins a query if its value is higher.
 
     Args:
         measure: The measure.
         policy: The policy.
-        names: What the runs are called.
-        values: The mean under each of them.
-        terms: Through what the difference came: what the second run lost less than the first by
-            `retrieval`, `truncation` and `ordering`, and less queries `undefined`; they add up to
-            it. For DCG whose ideal is made of what was shown, `ideal` is what one ideal has over
-            the other. Empty for measures whose losses do not add up.
-        wins: In how many queries the second run has a larger value.
-        ties: In how many both have the same, but for rounding.
-        losses_: In how many the first run has a larger value.
-        queries: One row a query, those that moved most first: `query_id`, the values `a` and `b`,
+        names: The names of the runs.
+        values: The mean of each run.
+        terms: The parts of the difference, which add up to it: how much less the second run lost
+            through `retrieval`, `truncation`, `ordering` and `undefined` queries. For DCG with an
+            ideal made of the retrieved documents, `ideal` is the difference of the ideals. Empty
+            for measures whose losses don't add up.
+        wins: The number of queries in which the second run has the higher value.
+        ties: The number of queries in which the values are equal, except for rounding.
+        losses_: The number of queries in which the first run has the higher value.
+        queries: One row per query, largest difference first: `query_id`, the values `a` and `b`,
             their `difference`, and its terms.
-        observes_retrieval: Whether documents are known that were not retrieved.
-        notes: What was suspicious but legal in either run.
-        explain: Says what became of the documents of a query.
-        bound: Bounds the difference, whatever the unjudged documents are, on a scale of grades or
-            on that of the judgments; see `Rankings.bounds`, where the second run is the first.
+        observes_retrieval: Whether the judgments include documents that were not retrieved.
+        notes: Notes about the runs.
+        explain: A function that returns the documents of a query that moved.
+        bound: A function that returns bounds of the difference over all grades of unjudged
+            documents, on a scale of grades or on that of the judgments; see `Rankings.bounds`,
+            where the second run is the first.
     """
 
     measure: Measure
@@ -111,17 +112,17 @@ class RunDifference(Tabular):
 
     @property
     def difference(self) -> float:
-        """The value under the second run, less that under the first."""
+        """The value of the second run minus the value of the first."""
         return self.values[1] - self.values[0]
 
     def says(self, name: str) -> bool:
-        """Whether a column says anything: not what cannot be observed, or is 0 by nature."""
+        """Return whether to show a column, which must be observable and not always 0."""
         if name == "retrieval":
             return self.observes_retrieval
         return name != "undefined" or self.terms[name] != 0
 
     def to_dict(self) -> dict[str, object]:
-        """Give all of it but the documents as dicts and lists."""
+        """Return the result without the documents, as dicts and lists."""
         names = self.queries.names
         return {
             "measure": str(self.measure),

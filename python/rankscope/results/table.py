@@ -1,4 +1,4 @@
-"""A table that a result returns: named columns, and four ways out."""
+"""A table of named columns, with exports to data frames."""
 
 from __future__ import annotations
 
@@ -18,11 +18,10 @@ if TYPE_CHECKING:
 
 
 class Table(Tabular):
-    """Named columns of one length; immutable.
+    """An immutable table of named columns.
 
-    A cell is a text, a number, or `None` where there is nothing to say. Columns that are arrays
-    stay arrays, and those that are functions are read when first asked for, so that a table of many
-    rows costs nothing before it is looked at.
+    A cell is a text, a number, or `None`. A column can be an array, or a function that is only
+    called when the column is first read, so that creating a large table costs nothing.
 
     Examples:
         >>> table = Table({"country": ["de", "at"], "queries": [2, 1], "nDCG@10": [0.5, 1.0]})
@@ -51,30 +50,30 @@ class Table(Tabular):
         return {name: self._read(name) for name in self._given}
 
     def column(self, name: str) -> tuple[Cell, ...]:
-        """Give a column.
+        """Return the cells of a column.
 
         Raises:
-            KeyError: There is none of this name.
+            KeyError: There is no such column.
         """
         held = self._read(name)
         return tuple(held.tolist() if hasattr(held, "tolist") else held)
 
     def array(self, name: str) -> NDArray[Any]:
-        """Give a column as an array of NumPy, without a copy where it is one.
+        """Return a column as a NumPy array, without a copy if it is one.
 
         Raises:
-            KeyError: There is none of this name.
+            KeyError: There is no such column.
         """
         import numpy as np  # noqa: PLC0415 - loads with the first array
 
         return np.asarray(self._read(name))
 
     def rows(self) -> list[tuple[Cell, ...]]:
-        """Give the rows, in order."""
+        """Return the rows, in order."""
         return list(zip(*map(self.column, self.names), strict=True))
 
     def to_dict(self) -> dict[str, dict[str, Cell]]:
-        """Give a mapping of the first column's texts to the other columns' values."""
+        """Return the other columns of each row by the text in its first column, as nested dicts."""
         names = self.names[1:]
         return {str(key): dict(zip(names, rest, strict=True)) for key, *rest in self.rows()}
 

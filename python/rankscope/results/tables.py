@@ -1,4 +1,4 @@
-"""The ways out of a result into the tables of other libraries."""
+"""Export of columns to data frames of other libraries."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def _load(module: str) -> ModuleType:
 
 
 def to_pandas(columns: Mapping[str, Held]) -> pd.DataFrame:
-    """Make a pandas data frame.
+    """Return a pandas data frame.
 
     Raises:
         UsageError: pandas is not installed.
@@ -43,7 +43,7 @@ def to_pandas(columns: Mapping[str, Held]) -> pd.DataFrame:
 
 
 def to_polars(columns: Mapping[str, Held]) -> pl.DataFrame:
-    """Make a Polars data frame.
+    """Return a Polars data frame.
 
     Raises:
         UsageError: Polars is not installed.
@@ -53,13 +53,13 @@ def to_polars(columns: Mapping[str, Held]) -> pl.DataFrame:
 
 
 def to_arrow(columns: Mapping[str, Held]) -> pa.Table:
-    """Make an Arrow table.
+    """Return an Arrow table.
 
     Raises:
         UsageError: pyarrow is not installed.
     """
     table: pa.Table = _load("pyarrow").table(
-        # An array goes over as it is; a tuple would be taken for one value.
+        # Arrays are passed on; pyarrow would read a tuple as a single value.
         {
             name: column if hasattr(column, "dtype") else list(column)
             for name, column in columns.items()

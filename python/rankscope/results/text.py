@@ -1,4 +1,4 @@
-"""A result as a person reads it: a text table, or the same as HTML."""
+"""Results as text and HTML."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ if TYPE_CHECKING:
 
 
 def format_value(value: float) -> str:
-    """Write a value with four places, as trec_eval does; a count without any."""
+    """Return a value with four decimal places, like trec_eval."""
     return "nan" if value != value else f"{value:.4f}"  # noqa: PLR0124 - NaN alone differs
 
 
@@ -17,13 +17,13 @@ def format_share(share: float) -> str:
 
     Examples:
         >>> print(format_share(0.1234))
-        12.3 %
+        12.3%
     """
-    return f"{100 * share:.1f} %"
+    return f"{100 * share:.1f}%"
 
 
 def show(text: str) -> str:
-    r"""Write a text on one line: what is not printable is escaped.
+    r"""Return a text on one line, with escapes for characters that aren't printable.
 
     Examples:
         >>> print(show("a\tb\u202e"))
@@ -38,12 +38,12 @@ def show(text: str) -> str:
 
 
 def show_lines(text: str) -> str:
-    """Write a text on its lines, each as `show` does."""
+    """Return a text of several lines, each escaped like `show` does."""
     return "\n".join(map(show, text.split("\n")))
 
 
 def measure_rows(evaluation: Evaluation) -> list[tuple[str, ...]]:
-    """Give the name, the mean, the interval if asked for, and the denominator of each measure."""
+    """Return the name, mean, interval (if any) and number of queries of each measure."""
     total = evaluation.counts.queries
     intervals = evaluation.intervals
     return [
@@ -58,7 +58,7 @@ def measure_rows(evaluation: Evaluation) -> list[tuple[str, ...]]:
 
 
 def column_names(evaluation: Evaluation) -> tuple[str, ...]:
-    """Give the names of what `measure_rows` gives."""
+    """Return the names of the columns of `measure_rows`."""
     return ("measure", "value", *(["interval"] if evaluation.intervals else []), "queries")
 
 
@@ -67,7 +67,7 @@ def _format_interval(ends: tuple[float, float]) -> str:
 
 
 def remarks(evaluation: Evaluation) -> list[str]:
-    """Give the convention, the policy and the notes, a line each."""
+    """Return the lines with the convention, the policy and the notes."""
     row = evaluation.convention
     return [
         *([f"convention: {row.address} ({row.verified})"] if row else []),
@@ -77,7 +77,7 @@ def remarks(evaluation: Evaluation) -> list[str]:
 
 
 def render(evaluation: Evaluation) -> str:
-    """Write a result as a text table."""
+    """Return a result as a text table."""
     rows = [column_names(evaluation), *measure_rows(evaluation)]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     lines = [
@@ -89,7 +89,7 @@ def render(evaluation: Evaluation) -> str:
 
 
 def render_html(evaluation: Evaluation) -> str:
-    """Write a result as an HTML table; every text in it is escaped."""
+    """Return a result as an HTML table, with all text escaped."""
     from html import escape  # noqa: PLC0415 - only notebooks ask for it
 
     head = "".join(f"<th>{name}</th>" for name in column_names(evaluation))

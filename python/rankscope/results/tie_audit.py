@@ -1,4 +1,4 @@
-"""What the order of tied documents decides, for each query and for the mean."""
+"""The effect of tied documents on each query and on the mean."""
 
 from __future__ import annotations
 
@@ -19,20 +19,20 @@ if TYPE_CHECKING:
 
 @record(frozen=True, slots=True)
 class TieSummary:
-    """What ties do to a mean.
+    """The effect of ties on a mean.
 
     Args:
-        value: The mean, as it is evaluated.
-        expected: Its expected value over all orders of the ties.
-        lower: The smallest that it could be.
-        upper: The largest.
-        deviation: The standard deviation of the mean over all orders of the ties.
-        queries: How many queries it is over.
-        tied: Those of them with documents of one score.
-        touched: Those whose value depends on the order of such documents.
-        documents: How many documents share their score with another.
-        precision: The narrowest type that holds every score: `"float16"`, `"bfloat16"`,
-            `"float32"` or `"float64"`, or `"ranks"` where scores are ranks.
+        value: The mean as evaluated.
+        expected: The expected value over all orders of tied documents.
+        lower: The lowest possible mean.
+        upper: The highest possible mean.
+        deviation: The standard deviation of the mean over all orders of tied documents.
+        queries: The number of queries in the mean.
+        tied: The number of these queries with tied documents.
+        touched: The number of these queries whose value depends on the order of tied documents.
+        documents: The number of documents that have the same score as another one.
+        precision: The narrowest type that can hold every score: `"float16"`, `"bfloat16"`,
+            `"float32"` or `"float64"`, or `"ranks"` if scores are ranks.
     """
 
     value: float
@@ -48,14 +48,15 @@ class TieSummary:
 
 
 class TieAudit(Table):
-    """The values of each query over all orders of its ties; a table.
+    """A table with the range of each query's value over all orders of its tied documents.
 
     The columns are `query_id`, `value`, `expected`, `lower`, `upper`, `variance` and `tied`, the
-    number of documents that share their score with another. What is not known of a measure is NaN.
+    number of documents that have the same score as another one. Numbers that are unknown for a
+    measure are NaN.
 
-    The formula of the variance is ours: ties are independent, and a tie of m documents adds the
-    product of the squared deviations of its gains and of its discounts, divided by m - 1. The
-    expected value is that of McSherry and Najork, *Computing information retrieval performance
+    Ties are independent of each other. To the variance, a tie of m documents adds the product of
+    the sums of squared deviations of its gains and of its discounts, divided by m - 1. The expected
+    value is that of McSherry and Najork, *Computing information retrieval performance
     measures efficiently in the presence of tied scores*, 2008.
 
     Examples:
@@ -63,7 +64,7 @@ class TieAudit(Table):
         >>> tied = rs.Rankings.from_arrays([[3, 0, 1], [1, 0, 0]], [[0.5, 0.5, 0.1], [3, 2, 1]])
         >>> print(tied.ties(rs.nDCG @ 3))
         nDCG@3  0.9057  expected 0.9057, between 0.8295 and 0.9820, standard deviation 0.0762
-        2 documents are tied, in 1 of 2 queries; the values of 1 depend on their order
+        tied documents: 2, in 1 of 2 queries; values that depend on their order: 1
         scores need float64
         <BLANKLINE>
         scores    tied documents  tied queries  expected   lower   upper
@@ -91,25 +92,25 @@ class TieAudit(Table):
 
     @property
     def measure(self) -> Measure:
-        """The measure whose values they are."""
+        """The measure."""
         return self._measure
 
     @property
     def policy(self) -> Policy:
-        """The policy under which they were made."""
+        """The policy."""
         return self._policy
 
     @property
     def summary(self) -> TieSummary:
-        """What ties do to the mean."""
+        """The effect of ties on the mean."""
         return self._summary
 
     @property
     def by_precision(self) -> Table:
-        """The same where scores are rounded: to the types that are narrower than the scores.
+        """A table with the effect of ties if the scores are rounded to narrower types.
 
-        The row `as given` has the ties that are there; the others have those and the ties that
-        rounding to this type would make, as a ranker that scores in it does.
+        The row `as given` has the existing ties. The other rows also have the ties that rounding
+        to this type creates, as in a ranker that computes scores in it.
         """
         return self._by_precision
 
@@ -122,8 +123,8 @@ class TieAudit(Table):
         if not math.isnan(found.deviation):
             ends += f", standard deviation {format_value(found.deviation)}"
         tied = (
-            f"{found.documents} documents are tied, in {found.tied} of {found.queries} queries; "
-            f"the values of {found.touched} depend on their order"
+            f"tied documents: {found.documents}, in {found.tied} of {found.queries} queries; "
+            f"values that depend on their order: {found.touched}"
         )
         lines = [
             f"{self._measure}  {format_value(found.value)}  {ends}",
@@ -150,5 +151,5 @@ def _say_precision(found: TieSummary) -> str:
         return "scores are ranks"
     if found.precision == "float64":
         return "scores need float64"
-    doubt = ", so that rounding may have made the ties" if found.documents else ""
+    doubt = ", so the ties may be caused by rounding" if found.documents else ""
     return f"scores fit in {found.precision}{doubt}"

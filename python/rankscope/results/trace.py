@@ -1,4 +1,4 @@
-"""Why a mean changed between two windows: which slices, by which loss, how sure."""
+"""The causes of a change between two windows: slices, losses and confidence."""
 
 from __future__ import annotations
 
@@ -19,23 +19,25 @@ if TYPE_CHECKING:
 
 @record(frozen=True, slots=True, kw_only=True)
 class FoundSlice:
-    """A slice that a search found in one half of the clusters, and what the other half says.
+    """A slice found in the searched half of the clusters, with its check on the held-out half.
 
-    Its queries are those that the slices found before it do not have.
+    Queries that are in a slice found earlier don't count.
 
     Args:
         slice: The attributes and their values.
-        by: Whether it was found for its mean (`within`) or for its share of the queries (`mix`).
-        excess: What it adds, in the half that was searched, beyond what it would add had it changed
-            as the queries that are left: too much on average, as it was chosen for it.
-        unsearched_contribution: What it adds in the other half: within it, or by its mix, with what
-            it adds as it entered or left.
-        unsearched_interval: Around that.
-        unsearched_excess: What it adds beyond the others, in the other half.
-        unsearched_excess_interval: Around that, widened for the number of slices found.
-        unsearched_clusters: How many clusters (or bags of them) of the other half it is in.
-        is_confirmed: Whether that interval lies on the side that was searched for, with 10 clusters
-            or more.
+        by: Whether it was found because of its mean (`within`) or its share of queries (`mix`).
+        excess: Its contribution in the searched half, minus what it would be if the slice had
+            changed like the remaining queries. It is biased upwards, since it was selected for it.
+        unsearched_contribution: Its contribution in the held-out half, through its mean or its
+            share, including queries that entered or left.
+        unsearched_interval: The confidence interval of this contribution.
+        unsearched_excess: The excess in the held-out half.
+        unsearched_excess_interval: The confidence interval of this excess, corrected for the number
+            of slices found.
+        unsearched_clusters: The number of clusters (or bags of clusters) of the held-out half that
+            it occurs in.
+        is_confirmed: Whether this interval is entirely on the expected side of 0, with at least 10
+            clusters.
     """
 
     slice: tuple[tuple[str, str], ...]
@@ -50,11 +52,11 @@ class FoundSlice:
 
     @property
     def name(self) -> str:
-        """The slice as people write it, such as `device=tv, version=4`."""
+        """The slice as text, such as `device=tv, version=4`."""
         return name_slice(self.slice)
 
     def to_dict(self) -> dict[str, object]:
-        """Give all of it as dicts and lists."""
+        """Return the result as dicts and lists."""
         return _fields(self) | {"slice": dict(self.slice)}
 
 
@@ -65,13 +67,13 @@ class Arrival:
     Args:
         attribute: The attribute.
         text: The value.
-        queries: How many queries of the slice have it after.
-        share: Which share of them these are.
+        queries: The number of queries of the slice that have it after.
+        share: Their share of the slice.
         mean: Their mean value.
-        part: Which part of the change of the slice's mean it makes, were these queries as the slice
-            was before.
-        contribution: That part of what the slice adds within it.
-        losses: What of the contribution each loss makes, as in `SliceChange`.
+        part: The part of the change of the slice's mean that it causes, compared with the slice
+            before.
+        contribution: The same part of the contribution of the slice's mean.
+        losses: The contribution by loss, as in `SliceChange`.
     """
 
     attribute: str
@@ -85,31 +87,31 @@ class Arrival:
 
     @property
     def name(self) -> str:
-        """The value as people write it, such as `version=4`."""
+        """The attribute and value as text, such as `version=4`."""
         return name_slice(((self.attribute, self.text),))
 
     def to_dict(self) -> dict[str, object]:
-        """Give all of it as dicts and lists."""
+        """Return the result as dicts and lists."""
         return _fields(self)
 
 
 @record(frozen=True, slots=True, kw_only=True)
 class Cause:
-    """A slice that is confirmed, and what it adds over all queries.
+    """A confirmed slice, with its contribution over all queries.
 
-    Where something is new in it that makes half of its change or more, such as a version that was
-    rolled out, the cause is what is new, and no more than that: `device=tv, version=4`. There is
-    nothing before that it could be held against but the slice around it, `device=tv`, whose line
-    of the decomposition is `change`.
+    If a new value of another attribute causes at least half of the change, such as a version that
+    was rolled out, the cause is narrowed down to it: `device=tv, version=4`. There are no such
+    queries before, so it is compared with the whole slice before, `device=tv`, whose row of the
+    decomposition is `change`.
 
     Args:
-        change: What the slice adds.
-        by: Whether it was found for its mean (`within`) or for its share of the queries (`mix`).
-        contribution: What of that it was found for: within it, or by its mix, with what it adds as
-            it entered or left. Where something is new in it, what that adds.
-        interval: Around that.
-        arrivals: Where it was found for its mean, what is new in it and makes half of its change or
-            more; that which makes most of it first.
+        change: The contribution of the slice.
+        by: Whether it was found because of its mean (`within`) or its share of queries (`mix`).
+        contribution: The part of the contribution that it was found for: through its mean or its
+            share, including queries that entered or left. With a new value, its contribution.
+        interval: The confidence interval of this contribution.
+        arrivals: If it was found because of its mean, the new values that cause at least half of
+            its change, largest part first.
     """
 
     change: SliceChange
@@ -120,30 +122,30 @@ class Cause:
 
     @property
     def slice(self) -> tuple[tuple[str, str], ...]:
-        """The attributes and values of the slice, and of what is new in it."""
+        """The attributes and values of the slice, including the new value."""
         new = tuple((each.attribute, each.text) for each in self.arrivals[:1])
         return self.change.slice + new
 
     @property
     def name(self) -> str:
-        """The slice as people write it, such as `device=tv, version=4`."""
+        """The slice as text, such as `device=tv, version=4`."""
         return name_slice(self.slice)
 
     @property
     def losses(self) -> dict[str, float | None]:
-        """What each loss adds, as in `SliceChange`; where something is new, what that adds."""
+        """The contribution by loss, as in `SliceChange`, of the new value if there is one."""
         return self.arrivals[0].losses if self.arrivals else self.change.losses
 
     def main_loss(self, sign: float) -> str:
-        """Name the loss that adds most in a direction.
+        """Return the name of the loss that contributes most in one direction.
 
         Args:
-            sign: 1 for a rise, -1 for a fall.
+            sign: 1 for an increase, -1 for a drop.
         """
         return find_main_loss(self.losses, sign)
 
     def to_dict(self) -> dict[str, object]:
-        """Give all of it as dicts and lists."""
+        """Return the result as dicts and lists."""
         return {
             "name": self.name,
             "slice": dict(self.slice),
@@ -155,20 +157,21 @@ class Cause:
 
 @record(frozen=True, slots=True, kw_only=True)
 class Search:
-    """Where slices were searched for.
+    """The scope of the search for slices.
 
     Args:
         attributes: The attributes that were searched, alone and in pairs.
-        left_out: Those that only one of the windows has.
-        folded: By attribute, how many values stand for `<other>`, and how many queries have them.
-        new: The version or model that is new after and makes half of the change or more, such as
-            `version=4`: only its queries were searched after, and confirm what was found.
-        looked_at: How many slices have queries.
-        supported: How many of them have enough in both windows.
-        support: How many are enough.
-        searched: How many queries of each window were searched.
-        unsearched: How many were kept to confirm what was found.
-        found: How many slices were found, confirmed or not.
+        left_out: The attributes that only one of the windows has.
+        folded: For each attribute, the number of values combined as `<other>`, and of their
+            queries.
+        new: The version or model that is new after and causes at least half of the change, such as
+            `version=4`. If set, only its queries after are searched and held out.
+        looked_at: The number of slices with queries.
+        supported: The number of slices with enough queries in both windows.
+        support: The number of queries that is enough.
+        searched: The number of queries of each window that were searched.
+        unsearched: The number of queries of each window that were held out to confirm the results.
+        found: The number of slices found, confirmed or not.
     """
 
     attributes: tuple[str, ...]
@@ -183,7 +186,7 @@ class Search:
     found: int
 
     def to_dict(self) -> dict[str, object]:
-        """Give all of it as dicts and lists."""
+        """Return the result as dicts and lists."""
         return _fields(self)
 
 
@@ -192,15 +195,15 @@ class Fact:
     """A mean over the queries of two windows.
 
     Args:
-        name: What it is the mean of: `ideal`, what the ideal order adds up to; `relevant`
-            documents of a query; queries `without relevant` ones; `gained`, what the list adds up
-            to.
-        before: Its mean before.
-        after: And after.
-        within: What of the change is not by the mix of the slices that were found.
-        interval: Around that.
-        has_changed: Whether the interval leaves out 0, and the change is 1 % of the mean or more
-            (of all queries, for a share).
+        name: The quantity: `ideal`, the DCG of the ideal; `relevant`, the number of relevant
+            documents per query; `without relevant`, the share of queries without any; or `gained`,
+            the DCG of the list.
+        before: The mean before.
+        after: The mean after.
+        within: The change without that due to the shares of the slices found.
+        interval: The confidence interval of this change.
+        has_changed: Whether the interval doesn't include 0, and the change is at least 1 % of the
+            mean (or of all queries, for a share).
     """
 
     name: str
@@ -211,51 +214,52 @@ class Fact:
     has_changed: bool
 
     def to_dict(self) -> dict[str, object]:
-        """Give all of it as dicts and lists."""
+        """Return the result as dicts and lists."""
         return _fields(self)
 
 
 @record(frozen=True, slots=True, kw_only=True)
 class IdealChange:
-    """Whether the ideal changed rather than the ranking: labels came, went, or were corrected.
+    """Whether the ideal changed, because labels were added, removed or corrected.
 
     Args:
-        facts: What there is to gain and what is gained, before and after.
-        verdict: `"unchanged"`: the ideal is as it was. `"ideal"`: it changed, and what the lists
-            gain did not change in the direction of the value. `"both"`: it changed, and so did what
-            the lists gain. `"unclear"`: neither the value nor the ideal changed clearly.
+        facts: The means of the ideal and of the lists, before and after.
+        verdict: `"unchanged"`: the ideal didn't change. `"ideal"`: the ideal changed, but the gains
+            of the lists didn't change in the direction of the value. `"both"`: the ideal and the
+            gains of the lists changed. `"unclear"`: neither value nor ideal changed clearly.
     """
 
     facts: tuple[Fact, ...]
     verdict: Literal["unchanged", "ideal", "both", "unclear"]
 
     def __getitem__(self, name: str) -> Fact:
-        """Give a fact by its name."""
+        """Return a fact by its name."""
         return next(fact for fact in self.facts if fact.name == name)
 
     def to_dict(self) -> dict[str, object]:
-        """Give all of it as dicts and lists."""
+        """Return the result as dicts and lists."""
         return {"verdict": self.verdict, "facts": [fact.to_dict() for fact in self.facts]}
 
 
 @record(frozen=True, slots=True, kw_only=True)
 class Paired:
-    """How much the same queries changed.
+    """The change of the queries that occur in both windows.
 
     Args:
-        keys: How many keys come in both windows.
-        queries: How many queries of each window have one of them.
-        means: Their mean value before and after; each key weighs as much as its mean share.
-        change: The mean after, less that before.
-        interval: Around that, by drawing keys; narrower than that of the whole change as a rule, as
-            differences between queries are out of it.
-        losses: What of it each loss makes, as in `SliceChange`.
-        by_ideal: What of it is made by another ideal of the same query, the rest by the ranking.
-        other_ideal: How many keys have another mean ideal.
-        within: What the same queries add to the whole change.
-        mix: What their shares add.
-        entered: What keys add that come after only.
-        left: What keys add that come before only.
+        keys: The number of query keys that occur in both windows.
+        queries: The number of queries of each window that have one of these keys.
+        means: Their mean value before and after. Each key is weighted by its mean share.
+        change: The mean after minus the mean before.
+        interval: The confidence interval, from a bootstrap over keys. It is usually narrower than
+            that of the whole change, because it excludes differences between queries.
+        losses: The change by loss, as in `SliceChange`.
+        by_ideal: The part of the change due to a different ideal of the same query. The rest is due
+            to the ranking.
+        other_ideal: The number of keys with a different mean ideal.
+        within: The contribution of these queries to the whole change through their means.
+        mix: Their contribution through their shares.
+        entered: The contribution of keys that only occur after.
+        left: The contribution of keys that only occur before.
     """
 
     keys: int
@@ -272,35 +276,35 @@ class Paired:
     left: float
 
     def to_dict(self) -> dict[str, object]:
-        """Give all of it as dicts and lists."""
+        """Return the result as dicts and lists."""
         return _fields(self)
 
 
 @record(frozen=True, slots=True, kw_only=True)
 class Trace:
-    """Why the mean of a measure changed between two windows.
+    """The causes of the change of a mean between two windows.
 
     Args:
-        decomposition: The whole change by the slices that are confirmed, in the order in which they
-            were found, each without the queries of those before it; all other queries are the last
-            slice. It adds up.
-        causes: The slices that are confirmed, those first that add most.
-        found: All slices that were found, and what confirms them or does not.
-        intervals: Around `change` and its parts `mix`, `within`, `entered` and `left`; `None` where
-            there are fewer than two clusters.
-        level: The probability with which intervals cover.
-        sign: 1 where what rose was searched for, -1 where what fell.
-        search: Where slices were searched for.
+        decomposition: The whole change, split exactly by the confirmed slices in the order in which
+            they were found, each without the queries of earlier ones. All other queries are the
+            last slice.
+        causes: The confirmed slices, largest contribution first.
+        found: All slices that were found, with the results of the held-out check.
+        intervals: The confidence intervals of `change` and its parts `mix`, `within`, `entered` and
+            `left`; `None` with fewer than two clusters.
+        level: The confidence level of the intervals.
+        sign: 1 if the search was for slices that rose, -1 if for slices that fell.
+        search: The scope of the search.
         ideal: Whether the ideal changed.
-        paired: How much the same queries changed; `None` where no key comes in both windows.
-        attributes: One row an attribute: the change split by its values.
-        slices: One row a slice of one attribute or two, over all queries, those first that add most
-            within them in the direction of the change. They overlap, so they do not add up.
+        paired: The change of queries that occur in both windows; `None` if there are none.
+        attributes: One row per attribute: the change split by its values.
+        slices: One row per slice of one or two attributes, over all queries, largest contribution
+            in the direction of the change first. Slices overlap, so the rows don't add up.
         fallen: The queries that fell most, by slice.
-        regrets: What documents cost before and after, by their attributes: of all queries, and of
-            each cause; none where that is not known.
-        between: What the windows are, each with a `name`, where that is known.
-        definition: The hash of the definition that the values are values of, likewise.
+        regrets: The regrets of documents before and after by attributes of the documents, for all
+            queries and for each cause; empty if unknown.
+        between: The windows, each with a `name`, if known.
+        definition: The hash of the definition of the values, if known.
     """
 
     decomposition: Decomposition
@@ -326,11 +330,11 @@ class Trace:
 
     @property
     def change(self) -> float:
-        """The mean after, less that before."""
+        """The mean after minus the mean before."""
         return self.decomposition.change
 
     def to_dict(self) -> dict[str, object]:
-        """Give all of it as dicts and lists, which can be written as JSON."""
+        """Return the result as dicts and lists, which can be written as JSON."""
         return _fields(self)
 
     def __str__(self) -> str:
@@ -348,7 +352,7 @@ def _fields(made: object) -> dict[str, object]:
 
 
 def _plain(held: object) -> object:
-    """Make dicts and lists of records, tables and tuples."""
+    """Return records, tables and tuples as dicts and lists."""
     if isinstance(held, Table):
         return [dict(zip(held.names, row, strict=True)) for row in held.rows()]
     if hasattr(held, "to_dict"):

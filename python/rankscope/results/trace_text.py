@@ -1,4 +1,4 @@
-"""A trace as a person reads it: an explanation in sentences, and its tables."""
+"""Writes a trace as text: sentences and tables."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ if TYPE_CHECKING:
     from rankscope.results.trace import Cause, Ends, IdealChange, Paired, Search, Trace
 
 NOTHING = 0.00005
-"""Less than this is 0 with four places."""
+"""Amounts below this round to 0 at four decimal places."""
 
 MOST_VALUES = 5
-"""So many values of an attribute of documents are shown."""
+"""The maximum number of values of a document attribute to show."""
 
 VERDICTS = {
-    "unchanged": "The ideal did not change: labels are not the cause.",
-    "ideal": "The ideal changed, and what the lists gain did not follow: look at the labels first.",
-    "both": "The ideal changed, and so did what the lists gain: look at the labels, too.",
+    "unchanged": "The ideal did not change, so the labels are not the cause.",
+    "ideal": "The ideal changed, but the gain of the rankings did not: check the labels first.",
+    "both": "The ideal and the gain of the rankings both changed: check the labels as well.",
     "unclear": "Neither the value nor the ideal changed clearly.",
 }
 
 
 def explain(trace: Trace) -> str:
-    """Write a trace as text."""
+    """Return a trace as text."""
     lines = [_head(trace), *_name_windows(trace), *_name_interval(trace), ""]
     lines += [_short_table(trace), ""]
     lines += [_count_search(trace.search), *_judge(trace), *_name_arrivals(trace), ""]
@@ -40,7 +40,7 @@ def explain(trace: Trace) -> str:
 
 
 def _head(trace: Trace) -> str:
-    """Say how much it changed and what made it; the amounts add up."""
+    """Return how much the value changed and why, in one line; the amounts add up."""
     before, after = trace.decomposition.means
     change = trace.change
     ends = f"from {format_value(before)} to {format_value(after)}"
@@ -50,7 +50,7 @@ def _head(trace: Trace) -> str:
     parts = [_name_part(each, change) for each in trace.causes]
     rest = change - sum(each.contribution for each in trace.causes)
     if not parts:
-        return f"{trace.measure} {moved} by {_amount(abs(change))}, {ends}; no slice stands out"
+        return f"{trace.measure} {moved} by {_amount(abs(change))}, {ends}; no slice explains it"
     if rest * change >= NOTHING * abs(change):
         parts.append(f"{_amount(abs(rest))} elsewhere")
     elif abs(rest) >= NOTHING:
@@ -72,7 +72,7 @@ def _name_part(cause: Cause, change: float) -> str:
 
 
 def _name_windows(trace: Trace) -> list[str]:
-    """Say what was compared."""
+    """Return what was compared."""
     return [
         f"{which}: {show(str(window['name']))} ({count} rankings)"
         for which, window, count in zip(
@@ -85,21 +85,21 @@ def _name_interval(trace: Trace) -> list[str]:
     ends = trace.intervals["change"]
     if ends is None:
         return []
-    chance = "; chance alone could make it" if ends[0] <= 0 <= ends[1] else ""
+    chance = ", which may be chance" if ends[0] <= 0 <= ends[1] else ""
     return [f"change {_signed(trace.change)}{_within(ends, trace.level)}{chance}"]
 
 
 def _short_table(trace: Trace) -> str:
-    """Show the parts of the change by slice, with a last row that adds them up."""
+    """Return the parts of the change by slice, with a last row that adds them up."""
     whole = trace.decomposition
-    # Where nothing else is a slice, all others are all.
+    # Without other slices, "all others" are all queries.
     lines = whole.slices if len(whole.slices) > 1 else ()
     has_moved = any(each.entered or each.left for each in lines)
     table: dict[str, list[str | float | None]] = {
         "slice": [*(each.name for each in lines), ALL],
         "before": [*(each.means[0] for each in lines), whole.means[0]],
         "after": [*(each.means[1] for each in lines), whole.means[1]],
-        "adds": [*(each.total for each in lines), whole.change],
+        "contribution": [*(each.total for each in lines), whole.change],
         "mix": [*(each.mix for each in lines), whole.mix],
         "within": [*(each.within for each in lines), whole.within],
     }
@@ -122,51 +122,51 @@ def _short_table(trace: Trace) -> str:
 
 def _count_search(search: Search) -> str:
     if not search.attributes:
-        return "No attribute was searched."
+        return "There are no attributes to search."
     names = ", ".join(search.attributes)
-    left = f"; only one window has {', '.join(search.left_out)}" if search.left_out else ""
+    left = f" Only one span has {', '.join(search.left_out)}." if search.left_out else ""
     among = f" with {search.new}, which is new" if search.new else ""
     folded = [
-        f"; {values} values of {name} ({queries} queries) are <other>"
+        f" {values} values of {name} ({queries} queries) are summed as <other>."
         for name, (values, queries) in search.folded.items()
     ]
     return (
-        f"Looked at {search.looked_at} slices of {names}, {search.supported} of them with "
-        f"{search.support} queries or more in each window, in {search.searched[0]} queries before "
-        f"and {search.searched[1]} after{among}; the others, {search.unsearched[0]} and "
-        f"{search.unsearched[1]}, confirm what was found{left}{''.join(folded)}."
+        f"Searched {search.looked_at} slices by {names}, {search.supported} of them with at least "
+        f"{search.support} queries in each span, in {search.searched[0]} queries before and "
+        f"{search.searched[1]} after{among}. The held-out {search.unsearched[0]} and "
+        f"{search.unsearched[1]} queries check what was found.{left}{''.join(folded)}"
     )
 
 
 def _judge(trace: Trace) -> list[str]:
-    """Say what the half that was not searched says of each slice that was found."""
+    """Return what the held-out half says about each slice that was found."""
     lines = []
     others = []
     for each in trace.found:
         if not each.is_confirmed:
             others.append(each.name)
             continue
-        kind = "within it" if each.by == "within" else "by its share"
+        kind = "within the slice" if each.by == "within" else "by its share"
         around = _within(each.unsearched_interval, trace.level)
         lines.append(
-            f"{each.name} is confirmed: there it adds {_signed(each.unsearched_contribution)} "
-            f"{kind}{around}."
+            f"{each.name} is confirmed: on the held-out half it contributes "
+            f"{_signed(each.unsearched_contribution)} {kind}{around}."
         )
     if others:
-        lines.append(f"Found and not confirmed: {'; '.join(others)}.")
+        lines.append(f"Found but not confirmed: {'; '.join(others)}.")
     return lines or ["No slice was found."]
 
 
 def _name_arrivals(trace: Trace) -> list[str]:
-    """Say what is new in a slice, and what it is held against."""
+    """Return what is new in a slice, and what it is compared with."""
     lines = []
     for cause in trace.causes:
         for new in cause.arrivals[:1]:
             where = cause.change.name if cause.change.slice else "all queries"
             lines.append(
-                f"{new.name} is new: {format_share(new.share)} of {where} after, which makes "
-                f"{format_share(new.part)} of its change. It is held against {where} before"
-                f"{_within(cause.interval, trace.level)}."
+                f"{new.name} is new: it has {format_share(new.share)} of {where} after, and "
+                f"causes {format_share(new.part)} of its change. It is compared with {where} "
+                f"before{_within(cause.interval, trace.level)}."
             )
     return lines
 
@@ -179,29 +179,29 @@ def _describe_ideal(ideal: IdealChange) -> list[str]:
 
     shares = " to ".join(format_share(mean) for mean in means["without relevant"])
     facts = (
-        f"ideal {say('ideal')}, gained {say('gained')}, relevant documents {say('relevant')}, "
-        f"queries without any {shares}"
+        f"Means per query: ideal DCG {say('ideal')}, DCG {say('gained')}, relevant documents "
+        f"{say('relevant')}, queries without relevant documents {shares}."
     )
     return [VERDICTS[ideal.verdict], facts]
 
 
 def _describe_paired(paired: Paired | None) -> list[str]:
     if paired is None:
-        return ["No query comes in both windows."]
+        return ["No query occurs in both spans."]
     ends = paired.interval
     between = f" ({_signed(ends[0])} to {_signed(ends[1])})" if ends else ""
-    other = f", {paired.other_ideal} of them with another ideal" if paired.other_ideal else ""
+    other = f" ({paired.other_ideal} of them with another ideal)" if paired.other_ideal else ""
     by_ideal = (
-        f"; {_signed(paired.by_ideal)} of it by the ideal"
+        f", of which {_signed(paired.by_ideal)} is by the ideal"
         if abs(paired.by_ideal) >= NOTHING
         else ""
     )
-    whole = f"The {paired.keys} queries that both windows have{other} changed by "
+    whole = f"The {paired.keys} queries that occur in both spans{other} changed by "
     return [f"{whole}{_signed(paired.change)}{between}{by_ideal}."]
 
 
 def _list_regrets(trace: Trace) -> list[str]:
-    """Show which documents cost more than before, of all queries."""
+    """Return which documents lose more than before, over all queries."""
     lines = []
     for each in trace.regrets:
         rows = [row for row in each.table.rows() if abs(float(row[-1] or 0)) >= NOTHING]
@@ -212,8 +212,8 @@ def _list_regrets(trace: Trace) -> list[str]:
         lines += [
             "",
             (
-                f"What documents cost by where they stand, by {show(each.attribute)} "
-                f"({_signed(each.total)} in all):"
+                f"Loss by document, grouped by {show(each.attribute)} "
+                f"({_signed(each.total)} in total):"
             ),
             str(Table(dict(zip(each.table.names, map(list, columns), strict=True)))),
         ]
@@ -221,14 +221,14 @@ def _list_regrets(trace: Trace) -> list[str]:
 
 
 def _short_fallen(fallen: Table) -> Table:
-    # What the log does not have is not shown.
+    # Only show columns that the log has.
     known = [name for name in ("query_key", "ranking_id") if any(fallen.column(name))]
     names = ["slice", *known, "before", "after", "change"]
     return Table({name: fallen.column(name) for name in names})
 
 
 def _within(ends: Ends, level: float) -> str:
-    return f" ({100 * level:g} %: {_signed(ends[0])} to {_signed(ends[1])})" if ends else ""
+    return f" ({100 * level:g}% interval: {_signed(ends[0])} to {_signed(ends[1])})" if ends else ""
 
 
 def _signed(amount: float) -> str:

@@ -1,3 +1,3 @@
-"""Estimates from samples, with their uncertainty."""
+"""Statistics: estimates with their uncertainty, detection of drops, and causes of changes."""
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""What is new in a slice whose mean changed: a version that was rolled out, a page that opened.
+"""New values in a slice whose mean changed, such as a version that was rolled out.
 
-Such queries have nothing before to be compared with, so that a search for changed means finds the
-slice around them. This says what in it is new, and what of its change that makes, were those
-queries as all of the slice was before.
+Queries with a new value have no counterpart before, so a search for changed means finds the whole
+slice. This module finds the new values in it, and their part of its change, compared with the whole
+slice before.
 """
 
 from __future__ import annotations
@@ -21,39 +21,39 @@ if TYPE_CHECKING:
 
     from rankscope.results.decomposition import SliceChange
     from rankscope.stats.query_columns import QueryColumns
-    from rankscope.stats.shared_slices import Axis
+    from rankscope.stats.shared_slices import SliceAxis
 
 LEAST_PART = 0.5
-"""What is new is named where it makes this part of the change of the slice, or more."""
+"""The part of the slice's change that a new value must cause to be reported."""
 RANKERS = ("model", "version")
-"""Attributes that say who ranked, not what was searched for: what only one window has of them is
-no slice that entered or left, but new in others. Where both are, the last one is named."""
+"""The attributes of the ranker rather than of the query. Their values in only one window are not
+slices that entered or left, but new values in other slices. If several are new, the last is
+reported."""
 MOST_BEFORE = 0.1
-"""A value is new where its share of the slice before is less than this part of its share after."""
+"""A value is new if its share before is less than this part of its share after."""
 
 
 def find_arrivals(
     windows: tuple[QueryColumns, QueryColumns],
-    axes: Sequence[Axis],
+    axes: Sequence[SliceAxis],
     chosen: tuple[NDArray[np.bool_], NDArray[np.bool_]],
     change: SliceChange,
     support: int,
 ) -> tuple[Arrival, ...]:
-    """Find the values of other attributes that are new in a slice, and make its change.
+    """Return the values of other attributes that are new in a slice and cause its change.
 
-    What changed with all of the slice is not made by what is new in it: where the slice has other
-    queries after, what is new has to differ from them, too.
+    If the whole slice changed alike, a new value is not the cause. So if the slice has other
+    queries after, the new value must differ from them, too.
 
     Args:
         windows: The queries.
         axes: The attributes.
-        chosen: Of each window, which queries are in the slice.
-        change: How the slice changed.
-        support: How many queries there must be after.
+        chosen: Which queries of each window are in the slice.
+        change: The change of the slice.
+        support: The number of queries that a value must have after.
 
     Returns:
-        The values, that which makes most of the change first; of equal ones a version before a
-        model.
+        The values, largest part of the change first; a version before a model if they are equal.
     """
     import numpy as np  # noqa: PLC0415 - loads with the first array
 
@@ -109,7 +109,7 @@ def _split_losses(
     is_new: NDArray[np.bool_],
     change: SliceChange,
 ) -> dict[str, float | None]:
-    """Say what each loss of the new queries adds, held against the slice before."""
+    """Return the contribution of each loss of the new queries, compared with the slice before."""
     weight = sum(change.shares) / 2
     found: dict[str, float | None] = {}
     for loss in LOSSES:
@@ -130,16 +130,16 @@ def measure_arrival(
     new_counts: NDArray[np.float64],
     new_sums: NDArray[np.float64],
 ) -> NDArray[np.float64]:
-    """Measure what the new queries of a slice add, were they as the slice was before.
+    """Return the contribution of the new queries of a slice, compared with the slice before.
 
-    What all values of an attribute add in this way is what the slice adds by its mean.
+    The contributions of all values of an attribute add up to that of the slice's mean.
 
     Args:
-        counts: How many queries each slice has; the last two axes are window and slice.
-        sums: What their values add up to.
+        counts: The number of queries of each slice; the last two axes are window and slice.
+        sums: The sums of their values.
         group: The slice.
-        new_counts: How many of its queries are new, after.
-        new_sums: What their values add up to.
+        new_counts: The number of its new queries after.
+        new_sums: The sum of their values.
     """
     import numpy as np  # noqa: PLC0415 - loads with the first array
 

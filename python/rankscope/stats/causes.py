@@ -1,4 +1,4 @@
-"""What made a change: the slices that are confirmed, and what is new in each."""
+"""The causes of a change: confirmed slices and their new values."""
 
 from __future__ import annotations
 
@@ -19,22 +19,22 @@ if TYPE_CHECKING:
     from rankscope.results.decomposition import SliceChange
     from rankscope.results.trace import Arrival, Ends
     from rankscope.stats.query_columns import QueryColumns
-    from rankscope.stats.shared_slices import Axis, Codes
+    from rankscope.stats.shared_slices import Codes, SliceAxis
 
 EVERYWHERE = Candidate((), "within", is_steady=True, excess=0.0)
-"""All queries that no slice has."""
+"""All queries that are in no slice."""
 
 
 @record(frozen=True, slots=True)
 class FoundCause:
-    """A slice that is confirmed.
+    """A confirmed slice.
 
     Args:
-        group: Its number.
-        candidate: What it was found for.
-        change: What it adds.
-        arrivals: What is new in it.
-        is_new: Of the second window, which queries have the first of that.
+        group: The number of its group.
+        candidate: The candidate from the search.
+        change: Its contribution.
+        arrivals: Its new values.
+        is_new: Which queries of the second window have the first new value.
     """
 
     group: int
@@ -44,7 +44,7 @@ class FoundCause:
     is_new: NDArray[np.bool_]
 
     def measured(self, around: Ends) -> Cause:
-        """Say what it adds, or what is new in it, with an interval around that."""
+        """Return the cause, with the interval of its contribution or that of its new value."""
         found = self.arrivals
         return Cause(
             change=self.change,
@@ -59,20 +59,20 @@ class FoundCause:
 
 def find_causes(
     windows: tuple[QueryColumns, QueryColumns],
-    axes: Sequence[Axis],
+    axes: Sequence[SliceAxis],
     groups: tuple[Codes, Codes],
     confirmed: Sequence[tuple[Candidate, SliceChange]],
     support: int,
 ) -> list[FoundCause]:
-    """List the slices that are confirmed, with what is new in each.
+    """Return the confirmed slices with their new values.
 
     Args:
         windows: The queries.
         axes: The attributes.
-        groups: Of each window, the group of each query.
-        confirmed: What each group was found for and adds; all queries, where nothing is confirmed:
-            a version may be new that makes the change of all slices alike.
-        support: How many queries there must be of what is new.
+        groups: The group of each query, by window.
+        confirmed: The candidate and contribution of each group. If nothing is confirmed, all
+            queries, since a new version may cause the change of all slices.
+        support: The number of queries that a new value must have.
     """
     import numpy as np  # noqa: PLC0415 - loads with the first array
 
@@ -94,20 +94,20 @@ def find_causes(
 
 
 def find_rollout(
-    windows: tuple[QueryColumns, QueryColumns], axes: Sequence[Axis], support: int
+    windows: tuple[QueryColumns, QueryColumns], axes: Sequence[SliceAxis], support: int
 ) -> tuple[Arrival, NDArray[np.bool_]] | None:
-    """Find the version or model that is new, and makes half of the whole change or more.
+    """Find a new version or model that causes at least half of the whole change.
 
-    Slices are then searched for among its queries: beside those that were ranked as before, a slice
-    that it ranks worse would stand out less.
+    The search for slices is then limited to its queries, because a slice that it ranks worse would
+    stand out less among queries that were ranked as before.
 
     Args:
         windows: The queries.
         axes: The attributes.
-        support: How many queries it must have.
+        support: The number of queries that it must have.
 
     Returns:
-        What is new, and which queries of the second window have it; `None` where nothing is new.
+        The new value, and which queries of the second window have it; `None` if there is none.
     """
     import numpy as np  # noqa: PLC0415 - loads with the first array
 
@@ -121,7 +121,7 @@ def find_rollout(
 
 
 def leave_out_known(groups: Codes, causes: Sequence[FoundCause]) -> Codes:
-    """Take queries out of their group (-1) that are not what is new in it."""
+    """Return the groups without queries that don't have the new value of theirs (-1)."""
     kept = groups.copy()
     for cause in causes:
         if cause.arrivals:

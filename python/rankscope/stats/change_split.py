@@ -1,17 +1,16 @@
-"""Splits the change of a mean between two windows by slices, exactly.
+"""Exact decomposition of the change of a mean between two windows by slices.
 
 This is the symmetric form of Kitagawa, *Components of a difference between two rates*, Journal of
 the American Statistical Association 50, 1955. With the share w and the mean m of a slice before (0)
-and after (1), it adds
+and after (1), it contributes
 
-- by its mix `(w1 - w0) ((m0 + m1) / 2 - c)`, the change of its share of the queries;
-- within it `(w0 + w1) / 2 (m1 - m0)`, the change of its mean;
-- where it has queries in one window only `w1 (m1 - c)`, as it entered, or `-w0 (m0 - c)`, as it
-  left.
+- through its mix `(w1 - w0) ((m0 + m1) / 2 - c)`, the change of its share of the queries;
+- through its mean `(w0 + w1) / 2 (m1 - m0)`;
+- if it only has queries in one window, `w1 (m1 - c)` as it entered, or `-w0 (m0 - c)` as it left.
 
-As shares add up to 1 in both windows, c is any constant. It is the mean of the two windows' means,
-so that a slice adds by its mix as far as it is unlike the others, and going back adds the same with
-the other sign.
+Since shares add up to 1 in both windows, c can be any constant. It is the mean of the means of both
+windows. A slice then contributes through its mix as far as it differs from the others, and swapping
+the windows only changes the sign.
 """
 
 from __future__ import annotations
@@ -26,14 +25,14 @@ if TYPE_CHECKING:
 
 @record(frozen=True, slots=True)
 class ChangeSplit:
-    """What each slice adds to a change; the last axis is that of slices.
+    """The contributions of slices to a change; the last axis is that of slices.
 
     Args:
-        change: The change of the mean, to which all else adds up.
-        mix: What slices with queries in both windows add by their share.
-        within: And by their mean.
-        entered: What slices add that have queries after only.
-        left: And before only.
+        change: The change of the mean, which is the sum of the other fields.
+        mix: The contributions of slices with queries in both windows through their share.
+        within: The contributions of slices with queries in both windows through their mean.
+        entered: The contributions of slices that only have queries after.
+        left: The contributions of slices that only have queries before.
     """
 
     change: NDArray[np.float64]
@@ -47,12 +46,11 @@ def split_change(counts: NDArray[np.float64], sums: NDArray[np.float64]) -> Chan
     """Split a change of means by slices.
 
     Args:
-        counts: How many queries each slice has; the last two axes are window and slice.
-        sums: What their values add up to.
+        counts: The number of queries of each slice; the last two axes are window and slice.
+        sums: The sums of their values.
 
     Returns:
-        The parts; the axis of windows is gone. Where a window has no queries at all, its mean is
-        taken for 0.
+        The contributions, without the axis of windows. The mean of a window without queries is 0.
 
     Examples:
         >>> import numpy as np
@@ -83,7 +81,7 @@ def split_change(counts: NDArray[np.float64], sums: NDArray[np.float64]) -> Chan
 
 
 def divide(sums: NDArray[np.float64], counts: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Divide sums by counts; 0 where there is nothing to divide."""
+    """Return sums divided by counts, or 0 if a count is 0."""
     import numpy as np  # noqa: PLC0415 - loads with the first array
 
     return sums / np.maximum(counts, 1)

@@ -1,6 +1,6 @@
-"""The clusters of two windows: which are searched, and which are drawn together.
+"""The assignment of clusters to the searched and the held-out half, and to bags.
 
-Both are told by the text of a cluster alone, so that they do not depend on the order of queries.
+Both only depend on the text of a cluster, and so not on the order of the queries.
 """
 
 from __future__ import annotations
@@ -16,20 +16,20 @@ if TYPE_CHECKING:
     from rankscope.stats.query_columns import TextColumn
 
 MOST_BAGS = 2000
-"""Up to so many clusters are drawn each by itself, more in so many bags of clusters."""
+"""The maximum number of bags. More clusters than this share bags."""
 NO_CLUSTER = "\0"
-"""Queries without a cluster are together in one."""
+"""The cluster of queries without a cluster."""
 
 
 @record(frozen=True, slots=True)
 class ClusterBags:
-    """Where the queries of two windows are put by their clusters.
+    """The half and the bag of each query of two windows.
 
     Args:
-        is_searched: Of each window, whether a query is in the half that is searched.
-        bags: Of each window, the bag of each query: a cluster, or some clusters together. A bag is
-            not in both halves where bags are clusters.
-        count: How many bags there are.
+        is_searched: Whether each query is in the searched half, by window.
+        bags: The bag of each query, by window: a cluster, or several clusters. If bags are
+            clusters, no bag is in both halves.
+        count: The number of bags.
     """
 
     is_searched: tuple[NDArray[np.bool_], NDArray[np.bool_]]
@@ -38,12 +38,12 @@ class ClusterBags:
 
 
 def place_clusters(before: TextColumn, after: TextColumn, seed: int) -> ClusterBags:
-    """Put the clusters of two windows in halves and in bags.
+    """Return the half and the bag of each query of two windows.
 
     Args:
         before: The clusters of the first window.
-        after: Those of the second.
-        seed: What numbers are drawn from.
+        after: The clusters of the second window.
+        seed: The random seed.
     """
     import numpy as np  # noqa: PLC0415 - loads with the first array
 
@@ -68,7 +68,7 @@ def place_clusters(before: TextColumn, after: TextColumn, seed: int) -> ClusterB
 def _list_used(
     columns: tuple[TextColumn, TextColumn], texts: list[tuple[str, ...]]
 ) -> set[str] | None:
-    """List the clusters that have queries; nothing where they are too many."""
+    """Return the clusters that have queries, or nothing if there are too many."""
     import numpy as np  # noqa: PLC0415 - loads with the first array
 
     used: set[str] = set()

@@ -1,9 +1,9 @@
-"""Intervals around whatever is made of sums over queries, by drawing clusters again.
+"""Confidence intervals for statistics of sums over queries, from a bootstrap over clusters.
 
-The core draws for one aggregate of one column; here many statistics are made of the same draws. A
-statistic is a function of totals. The totals of each bag of clusters are rounded so that adding
-up any draw of them is exact; so a seed gives the same interval with any number of threads, and in
-any order of the queries.
+The bootstrap of the core is for one aggregate of one column; this one computes many statistics from
+the same samples. A statistic is a function of totals. The totals of each bag of clusters are
+rounded so that the sum of any sample is exact. The same seed therefore gives the same interval for
+any number of threads and any order of the queries.
 """
 
 from __future__ import annotations
@@ -24,21 +24,21 @@ if TYPE_CHECKING:
 
     Ends: TypeAlias = tuple[float, float] | None
     Statistics: TypeAlias = Callable[[NDArray[np.float64]], NDArray[np.float64]]
-    """Takes totals, with sums on the last axis; gives statistics on the last axis."""
+    """A function from totals to statistics, both on the last axis."""
 
 AT_ONCE = 2**20
-"""How many numbers are drawn at a time, so that memory stays small."""
+"""The number of random numbers in a batch, which limits memory."""
 
 
 @record(frozen=True, slots=True)
 class Grouped:
-    """Which queries are added up together for intervals.
+    """The assignment of queries to bags and groups.
 
     Args:
-        bags: Of each window, the bag of each query.
-        groups: Of each window, the group of each query; those below 0 are left out.
-        bag_count: How many bags there are.
-        group_count: How many groups there are.
+        bags: The bag of each query, by window.
+        groups: The group of each query, by window; queries with negative groups are left out.
+        bag_count: The number of bags.
+        group_count: The number of groups.
     """
 
     bags: tuple[NDArray[np.int64], NDArray[np.int64]]
@@ -49,13 +49,14 @@ class Grouped:
     def add_up(
         self, columns: Sequence[tuple[NDArray[np.float64], NDArray[np.float64]]]
     ) -> NDArray[np.float64]:
-        """Add up columns by bag, column, window and group; bags without queries are left out.
+        """Return the sums of columns by bag, column, window and group, without empty bags.
 
         Args:
-            columns: Of each column, the numbers of each window.
+            columns: The numbers of each column, by window.
 
         Returns:
-            On the second axis first how many queries there are, then the sum of each column.
+            The totals. On the second axis, the number of queries comes first, followed by the sum
+            of each column.
         """
         import numpy as np  # noqa: PLC0415 - loads with the first array
 
@@ -84,16 +85,17 @@ def find_intervals(
     interval: Interval,
     levels: Sequence[float],
 ) -> list[Ends]:
-    """Make an interval around each statistic: bias-corrected and accelerated (Efron, 1987).
+    """Return the bias-corrected and accelerated interval of each statistic (Efron, 1987).
 
     Args:
         totals: The sums of each bag, on the first axis.
-        statistics: What is made of sums over bags; axes in front stay.
-        interval: How often bags are drawn, and the seed.
-        levels: The probability with which the interval of each covers.
+        statistics: The function that computes the statistics from sums over bags. It keeps leading
+            axes.
+        interval: The number of samples and the seed.
+        levels: The confidence level of each interval.
 
     Returns:
-        The ends of each; `None` for all where there are fewer than two bags.
+        The ends of each interval; `None` for all with fewer than two bags.
     """
     if len(totals) < 2:
         return [None] * len(levels)
@@ -110,7 +112,7 @@ def find_intervals(
 def _draw(
     totals: NDArray[np.float64], statistics: Statistics, interval: Interval
 ) -> NDArray[np.float64]:
-    """Give the statistics of bags drawn with replacement, one draw a row."""
+    """Return the statistics of bags drawn with replacement, one sample per row."""
     import numpy as np  # noqa: PLC0415 - loads with the first array
 
     count = len(totals)
@@ -131,7 +133,7 @@ def _draw(
 def _accelerate(
     draws: NDArray[np.float64], value: float, influences: NDArray[np.float64], level: float
 ) -> tuple[float, float]:
-    """The quantiles of draws that their bias and skewness ask for."""
+    """Return the quantiles of the samples, adjusted for bias and skewness."""
     from statistics import NormalDist  # noqa: PLC0415 - slow to load; only intervals need it
 
     import numpy as np  # noqa: PLC0415 - loads with the first array

@@ -1,4 +1,4 @@
-"""Means of the values of each user, or of each query that repeats: what is independent."""
+"""Means by cluster: the values of a user, or of a repeated query, are averaged."""
 
 from __future__ import annotations
 
@@ -16,13 +16,14 @@ if TYPE_CHECKING:
 
 @record(frozen=True, slots=True)
 class ClusterMeans:
-    """One row a cluster and period, ordered by period, then by cluster.
+    """The means by cluster and period, ordered by period, then by cluster.
 
     Args:
-        period: int64, the number of the period: the time of maturity by its length, rounded down.
-        cluster: What the cluster is called, of the type that was given.
+        period: int64, the number of the period: the time of maturity divided by its length, rounded
+            down.
+        cluster: The cluster, with the given type.
         value: float64, the mean of its values in that period.
-        rankings: int64, how many values it had there, 1 or more.
+        rankings: int64, the number of its values in that period, 1 or more.
     """
 
     period: NDArray[np.int64]
@@ -31,7 +32,7 @@ class ClusterMeans:
     rankings: NDArray[np.int64]
 
     def each_period(self) -> Iterator[tuple[int, NDArray[np.float64]]]:
-        """Give the number of each period that has values, the earliest first, and its means."""
+        """Yield the number and the means of each period with values, earliest first."""
         import numpy as np  # noqa: PLC0415 - loads with the first array
 
         numbers, starts = np.unique(self.period, return_index=True)
@@ -45,21 +46,21 @@ def average_by_cluster(
     matured: NDArray[np.int64] | None = None,
     length: int = 1,
 ) -> ClusterMeans:
-    """Average the values of each cluster, period by period.
+    """Return the mean value of each cluster in each period.
 
-    Values that a policy left out (NaN) are not counted. The order of the rows makes no difference,
-    to the last bit.
+    Values that the policy leaves out (NaN) are ignored. The result doesn't depend on the order of
+    the rows, not even in the last bit.
 
     Args:
-        values: One a ranking.
-        clusters: Whose ranking each is: text or integers.
-        matured: When the attribution window of each ranking closed. This, and not the arrival of
-            labels, orders what a detector sees: labels that come early are not like the others.
-            All are of one period where it is left out.
-        length: How long a period is, in the unit of `matured`, 1 or more.
+        values: The value of each ranking.
+        clusters: The cluster of each ranking, as text or integers.
+        matured: When the attribution window of each ranking closed. A detector processes rankings
+            in this order rather than by the arrival of labels, because early labels differ from
+            late ones. By default, all rankings are in one period.
+        length: The length of a period in the unit of `matured`, 1 or more.
 
     Raises:
-        UsageError: The columns differ in length, or the length of a period is not 1 or more.
+        UsageError: The columns have different lengths, or the length of a period is below 1.
 
     Examples:
         >>> import numpy as np
@@ -79,13 +80,13 @@ def average_by_cluster(
         raise UsageError(
             f"expected a cluster and a time for each of {len(given)} values, found {len(names)} "
             f"and {len(times)}",
-            hint="give one of each a ranking",
+            hint="pass one cluster and one time for each ranking",
             code="column_length",
         )
     if length < 1:
         raise UsageError(
             f"expected a period of length 1 or more, found {length}",
-            hint="3_600_000_000 for an hour, where times are in microseconds",
+            hint="if times are in microseconds, an hour is 3_600_000_000",
             code="bad_period",
         )
     is_kept = ~np.isnan(given)

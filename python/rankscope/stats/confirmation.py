@@ -1,4 +1,4 @@
-"""Confirms the slices that a search found, on the clusters that it did not use."""
+"""The check of slices found by a search, on the held-out clusters."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 FEWEST_CLUSTERS = 10
-"""Draws of fewer clusters than this say too little of others."""
+"""The minimum number of clusters for a reliable bootstrap."""
 
 
 def confirm(
@@ -38,20 +38,19 @@ def confirm(
     *,
     sign: float,
 ) -> tuple[FoundSlice, ...]:
-    """Say of each slice that was found what the half that was not searched says of it.
+    """Return the result of the held-out check for each slice that was found.
 
-    It is confirmed where what it adds beyond the others, as the search measured it, has an interval
-    on the side that was searched for, at a level that holds for all slices found together, and
-    where enough clusters are in it.
+    A slice is confirmed if the interval of its excess over the other queries is on the expected
+    side of 0, at a level that holds for all found slices together, and if it has enough clusters.
 
     Args:
         windows: The queries.
-        groups: Of each window, the group of each query: the slices in the order in which they were
-            found, and then all others.
-        clusters: Which queries were searched, and which are drawn together.
-        found: Each slice that was found.
-        interval: How intervals are made.
-        sign: The direction that was searched for.
+        groups: The group of each query, by window: the slices in the order in which they were
+            found, followed by all other queries.
+        clusters: The half and the bag of each query.
+        found: The slices that were found.
+        interval: The settings of the intervals.
+        sign: The direction of the search.
     """
     import numpy as np  # noqa: PLC0415 - loads with the first array
 
@@ -95,7 +94,7 @@ def confirm(
 
 
 def take_contribution(split: ChangeSplit, group: int, candidate: Candidate) -> NDArray[np.float64]:
-    """Take what a slice adds by what it was found for."""
+    """Return the contribution of a slice through its mean or share, as it was found for."""
     if candidate.by == "within":
         return split.within[..., group]
     if candidate.is_steady:
@@ -106,7 +105,7 @@ def take_contribution(split: ChangeSplit, group: int, candidate: Candidate) -> N
 
 
 def contribution_of(change: SliceChange, candidate: Candidate) -> float:
-    """Take the same of what a slice adds over all queries."""
+    """Return the same contribution over all queries."""
     if candidate.by == "within":
         return change.within
     return change.mix if candidate.is_steady else change.total
@@ -115,7 +114,7 @@ def contribution_of(change: SliceChange, candidate: Candidate) -> float:
 def _take_excess(
     counts: NDArray[np.float64], sums: NDArray[np.float64], group: int, candidate: Candidate
 ) -> NDArray[np.float64]:
-    """Measure what a slice adds beyond those found after it and all others."""
+    """Return the excess of a slice over later slices and all other queries."""
     import numpy as np  # noqa: PLC0415 - loads with the first array
 
     inside = counts[..., group : group + 1], sums[..., group : group + 1]
@@ -129,5 +128,5 @@ def _take_excess(
 
 
 def is_beyond(ends: Ends, sign: float) -> bool:
-    """Tell whether an interval lies on one side of 0."""
+    """Return whether an interval is on one side of 0."""
     return ends is not None and (ends[1] < 0 if sign < 0 else ends[0] > 0)

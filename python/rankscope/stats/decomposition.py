@@ -1,4 +1,4 @@
-"""Decomposes the change between two windows by slices and losses."""
+"""Decomposition of the change between two windows by slices and losses."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     Slice: TypeAlias = tuple[tuple[str, str], ...]
 
 MOST_VALUES = 50
-"""How many values of an attribute have a slice of their own, where nothing else is said."""
+"""The default number of values of an attribute that are slices of their own."""
 ROUNDING = 1e-15
 
 
@@ -41,16 +41,16 @@ def decompose(
 
     Args:
         before: The queries of the first window.
-        after: Those of the second.
-        by: An attribute, or several, of which each combination of values is a slice.
-        most_values: How many values of an attribute have a slice of their own, the most frequent
-            first; the others are `<other>`.
+        after: The queries of the second window.
+        by: One or more attributes. Each combination of their values is a slice.
+        most_values: The maximum number of values of an attribute that are slices of their own, most
+            frequent first. The others are `<other>`.
 
     Returns:
-        The parts, which add up to the change; slices that add most in its direction first.
+        The parts, which add up to the change. Slices that contribute most come first.
 
     Raises:
-        UsageError: There is no such attribute, or the windows have different measures.
+        UsageError: The attribute doesn't exist, or the windows have different measures.
 
     Examples:
         >>> import numpy as np
@@ -82,7 +82,7 @@ def decompose(
     names = [by] if isinstance(by, str) else list(by)
     if not names:
         raise UsageError(
-            "expected an attribute to slice by, found none",
+            "by has no attribute",
             hint="write by='device'",
             code="bad_parameter",
         )
@@ -94,22 +94,21 @@ def decompose(
 
 
 def check_alike(before: QueryColumns, after: QueryColumns) -> None:
-    """Refuse to compare values of different definitions.
+    """Check that two windows have values of the same definition.
 
     Raises:
-        UsageError: The windows have different measures, or only one observes retrieval.
+        UsageError: The measures differ, or the retrieval loss is only observable in one window.
     """
     if before.measure != after.measure:
         raise UsageError(
-            f"expected two windows of one measure, found {before.measure} and {after.measure}",
-            hint="evaluate both windows with one definition",
+            f"the windows have different measures: {before.measure} and {after.measure}",
+            hint="evaluate both windows with the same definition",
             code="not_alike",
         )
     if (before.retrieval is None) != (after.retrieval is None):
         raise UsageError(
-            "expected two windows in which the loss by retrieval is observable alike, found one "
-            "in which it is and one in which it is not",
-            hint="judge both windows in the same way",
+            "the retrieval loss is observable in only one of the windows",
+            hint="use the same kind of judgments for both windows",
             code="not_alike",
         )
 
@@ -124,9 +123,9 @@ def decompose_groups(
 
     Args:
         before: The queries of the first window.
-        after: Those of the second.
-        slices: What each group is.
-        groups: Of each window, the group of each query.
+        after: The queries of the second window.
+        slices: The slice of each group.
+        groups: The group of each query, by window.
     """
     import numpy as np  # noqa: PLC0415 - loads with the first array
 
@@ -174,14 +173,14 @@ def decompose_groups(
 
 
 def sort_slices(made: Decomposition) -> Decomposition:
-    """Put slices first that add most in the direction of the change."""
+    """Return the slices, largest contribution in the direction of the change first."""
     sign = 1.0 if made.change > 0 else -1.0
     order = sorted(made.slices, key=lambda each: (-sign * each.total, each.slice))
     return replace(made, slices=tuple(order))
 
 
 def count_groups(groups: tuple[Codes, Codes], count: int) -> NDArray[np.float64]:
-    """Count the queries of each window and group."""
+    """Return the number of queries of each window and group."""
     import numpy as np  # noqa: PLC0415 - loads with the first array
 
     return np.array([np.bincount(codes, minlength=count) for codes in groups], dtype=np.float64)
@@ -190,7 +189,7 @@ def count_groups(groups: tuple[Codes, Codes], count: int) -> NDArray[np.float64]
 def sum_windows(
     columns: Iterable[NDArray[np.float64]], groups: tuple[Codes, Codes], count: int
 ) -> NDArray[np.float64]:
-    """Add up a column of each window by group."""
+    """Return the sum of a column for each window and group."""
     import numpy as np  # noqa: PLC0415 - loads with the first array
 
     return np.array(
@@ -204,10 +203,9 @@ def _split_losses(
     counts: NDArray[np.float64],
     split: ChangeSplit,
 ) -> dict[str, NDArray[np.float64] | None]:
-    """Split what slices add but for their mix, by losses.
+    """Return the contributions of slices except for their mix, split by losses.
 
-    What undefined queries add is what the other losses leave, so that rounding in rows leaves no
-    gap.
+    The contribution of undefined queries is the remainder, so rounding in rows leaves no gap.
     """
     import numpy as np  # noqa: PLC0415 - loads with the first array
 

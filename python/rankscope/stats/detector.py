@@ -1,4 +1,4 @@
-"""A detector of drops, which may be looked at after every period without more false alarms."""
+"""A drop detector that you can check after every period without more false alarms."""
 
 from __future__ import annotations
 
@@ -18,39 +18,40 @@ if TYPE_CHECKING:
     Plain: TypeAlias = float | int | list[float] | list[int] | None
 
 BETS = (1 / 64, 1 / 32, 1 / 16, 1 / 8, 1 / 4, 1 / 2)
-"""Small ones find small drops, and large ones find large drops at once."""
+"""The default bets: small ones detect small drops, large ones detect large drops quickly."""
 
 
 @record(frozen=True, slots=True, kw_only=True)
 class Detector:
-    """The evidence so far that a mean fell below its floor; each step makes a new record.
+    """The evidence that a mean fell below its floor; each step returns a new record.
 
     This is the e-detector of Shiryaev and Roberts for means of bounded values (Shin, Ramdas and
     Rinaldo, *E-detectors: a nonparametric framework for sequential change detection*, NEJSDS 2024).
     For a bet b and a floor m, an observation x in [0, 1] multiplies the evidence by
-    L = 1 + b (m - x) / (1 - m), whose expectation is at most 1 while the mean is at least m. Each
-    period may be the first after a drop, so M becomes (M + 1) times the product of the L of the
-    period; the evidence is the average of M over the bets. It reaches `run_length` after that many
-    periods or more on average, whatever the values look like, as long as the floor holds.
+    L = 1 + b (m - x) / (1 - m), whose expectation is at most 1 while the mean is at least m. A drop
+    can start in any period, so M becomes (M + 1) times the product of the L of the period. The
+    evidence is the average of M over the bets. As long as the mean is at least the floor, it takes
+    at least `run_length` periods on average to reach `run_length`, whatever the distribution of the
+    values.
 
-    The promise needs that the mean of a period, given all earlier ones, is at least the floor, and
-    that the observations within a period are independent of each other. So give the means of users
-    or queries (`average_by_cluster`), and a floor below the lowest day of a usual week, or one for
-    each day of the week.
+    The guarantee requires that the mean of a period, given all earlier ones, is at least the floor,
+    and that the observations of a period are independent. Therefore pass the means of users or
+    queries (`average_by_cluster`), and a floor below the lowest day of a usual week, or a separate
+    floor for each day of the week.
 
     Args:
-        run_length: The promise: how many periods pass on average before a false alarm, at least.
-        bets: Shares of the largest bet that is possible, above 0 and below 1.
-        periods: How many periods have been seen.
-        observations: How many observations they had.
-        evidence: The logarithm of M for each bet; nothing before the first period.
-        sums: The same for the detector that starts anew instead of adding 1, max(M, 1) L, which
-            tells since when the evidence has grown.
-        starts: The period at which this last started, for each bet, from 1 on.
-        alarm: The first period after which the evidence reached `run_length`, if any has.
+        run_length: The minimum average number of periods before a false alarm.
+        bets: The bets as shares of the largest possible bet, above 0 and below 1.
+        periods: The number of periods processed.
+        observations: The number of observations processed.
+        evidence: The logarithm of M for each bet; empty before the first period.
+        sums: The same for the variant max(M, 1) L, which restarts instead of adding 1 and shows
+            since when the evidence has grown.
+        starts: The period of its last restart for each bet, counted from 1.
+        alarm: The first period after which the evidence reached `run_length`, or `None`.
 
     Raises:
-        UsageError: A value is outside its range, or they do not fit each other.
+        UsageError: A value is out of range, or values are inconsistent.
 
     Examples:
         >>> import numpy as np
@@ -87,7 +88,7 @@ class Detector:
 
     @property
     def log_evidence(self) -> float:
-        """The logarithm of the evidence; minus infinity before the first period."""
+        """The logarithm of the evidence, or minus infinity before the first period."""
         if not self.evidence:
             return -math.inf
         most = max(self.evidence)
@@ -96,26 +97,26 @@ class Detector:
 
     @property
     def is_alarm(self) -> bool:
-        """Whether the evidence has reached the run length since the detector was started."""
+        """Whether the evidence has reached `run_length` since the detector started."""
         return self.alarm is not None
 
     @property
     def since(self) -> int | None:
-        """The period at which the drop seems to have begun, from 1 on: an estimate."""
+        """The estimated period in which the drop started, counted from 1."""
         if not self.sums:
             return None
         return self.starts[max(range(len(self.sums)), key=self.sums.__getitem__)]
 
     def bound_false_alarms(self, periods: int) -> float:
-        """Give the most that the probability of a false alarm within so many periods can be."""
+        """Return an upper bound of the probability of a false alarm within some periods."""
         return min(1.0, periods / self.run_length)
 
     def restart(self) -> Detector:
-        """Give a detector with the same promise that has seen nothing."""
+        """Return a new detector with the same settings and no evidence."""
         return Detector(run_length=self.run_length, bets=self.bets)
 
     def to_dict(self) -> dict[str, Plain]:
-        """Give what JSON can hold, to be read by `from_dict` without a difference."""
+        """Return the detector as a dict that JSON can represent exactly, for `from_dict`."""
         return {
             "run_length": self.run_length,
             "bets": [*self.bets],
@@ -129,10 +130,10 @@ class Detector:
 
     @staticmethod
     def from_dict(stored: Mapping[str, object]) -> Detector:
-        """Read what `to_dict` gave.
+        """Return the detector from the result of `to_dict`.
 
         Raises:
-            UsageError: It is something else.
+            UsageError: The dict is not a result of `to_dict`.
         """
         try:
             held = {
@@ -145,16 +146,16 @@ class Detector:
 
 
 def advance(detector: Detector, values: NDArray[np.float64], floor: float) -> Detector:
-    """Look at the observations of one more period.
+    """Return the detector after the observations of one more period.
 
-    The order of the observations makes no difference, to the last bit. A period without any is
-    no period: it neither counts nor adds evidence.
+    The result doesn't depend on the order of the observations, not even in the last bit. A period
+    without observations is ignored.
 
     Args:
-        detector: The evidence before.
+        detector: The detector before.
         values: The means of the clusters of the period, from 0 to 1.
-        floor: What the mean is at least while all is well, between 0 and 1; it may change from
-            period to period, but not with the values of this one.
+        floor: The floor of the mean, between 0 and 1. It can differ between periods, but must not
+            depend on the values of this period.
 
     Raises:
         UsageError: The floor is not between 0 and 1.
@@ -175,7 +176,7 @@ def advance(detector: Detector, values: NDArray[np.float64], floor: float) -> De
     if not 0 <= observed[0] <= observed[-1] <= 1:
         raise InputError(
             f"expected values from 0 to 1, found {observed[0]:g} to {observed[-1]:g}",
-            hint="leave out queries without a value; measures above 1 must be scaled",
+            hint="remove queries without a value, and scale measures that can exceed 1",
             code="bad_observation",
         )
     fractions = np.array(detector.bets) / (1 - floor)
@@ -198,15 +199,15 @@ def advance(detector: Detector, values: NDArray[np.float64], floor: float) -> De
 
 
 def check_floor(floor: float) -> None:
-    """Refuse a floor below which nothing can fall, or above which nothing can be.
+    """Check that a floor is between 0 and 1.
 
     Raises:
         UsageError: The floor is not between 0 and 1.
     """
     if not 0 < floor < 1:
         raise UsageError(
-            f"expected a floor between 0 and 1, found {floor}",
-            hint="take a smaller tolerance, or a longer baseline",
+            f"the floor must be between 0 and 1, found {floor}",
+            hint="use a smaller tolerance, or a longer baseline",
             code="bad_floor",
         )
 

@@ -1,4 +1,4 @@
-"""Which of many monitors have found something, so that few of those named are false: e-BH."""
+"""Selection among many monitors with a bounded share of false discoveries (e-BH)."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ if TYPE_CHECKING:
 
 @record(frozen=True, slots=True)
 class Discoveries:
-    """The monitors that have found something.
+    """The monitors with enough evidence.
 
     Args:
-        names: Theirs, the most evidence first.
-        log_needed: The logarithm of the evidence that was needed.
-        monitors: How many there are in all.
-        error: The level that was asked for.
+        names: The names of the monitors, most evidence first.
+        log_needed: The logarithm of the required evidence.
+        monitors: The number of all monitors.
+        error: The level.
     """
 
     names: tuple[str, ...]
@@ -30,16 +30,16 @@ class Discoveries:
 
 
 def discover(log_evidence: Mapping[str, float], error: float) -> Discoveries:
-    """Select the monitors whose evidence is enough among so many.
+    """Return the monitors with enough evidence, given the number of monitors.
 
-    With k monitors named of K, each has evidence of at least K / (k error), and k is as large as it
-    can be (Wang and Ramdas, *False discovery rate control with e-values*, JRSSB 2022). It does not
-    matter how the monitors depend on each other, as a slice does on the whole that contains it.
+    If k of K monitors are selected, each has evidence of at least K / (k error), and k is as large
+    as possible (Wang and Ramdas, *False discovery rate control with e-values*, JRSSB 2022).
+    Monitors can depend on each other, like a slice depends on the whole that contains it.
 
-    For e-values, the share of false ones among those named is at most `error` on average. For
-    detectors, `error` is 1 / run length, and that share is at most as many times `error` as periods
-    have passed (Dandapanthula and Ramdas, *Multiple testing in multi-stream sequential change
-    detection*, 2025). One monitor alone is named where its evidence reaches the run length.
+    For e-values, the expected share of false discoveries is at most `error`. For detectors, `error`
+    is 1 / run length, and this share is at most `error` times the number of periods (Dandapanthula
+    and Ramdas, *Multiple testing in multi-stream sequential change detection*, 2025). A single
+    monitor is selected when its evidence reaches the run length.
 
     Args:
         log_evidence: The logarithm of the evidence of each monitor, such as
@@ -57,15 +57,15 @@ def discover(log_evidence: Mapping[str, float], error: float) -> Discoveries:
     """
     if not 0 < error < 1:
         raise UsageError(
-            f"expected a level above 0 and below 1, found {error}",
-            hint="1 / run_length for detectors",
+            f"error must be above 0 and below 1, found {error}",
+            hint="for detectors, use 1 / run_length",
             code="bad_level",
         )
     for name, value in log_evidence.items():
         if math.isnan(value):
             raise UsageError(
-                f"expected the logarithm of the evidence of {name}, found {value}",
-                hint="a monitor that has seen nothing has minus infinity",
+                f"the evidence of {name} is not a number: {value}",
+                hint="use minus infinity for a monitor without observations",
                 code="bad_evidence",
             )
     ordered = sorted(log_evidence, key=lambda name: (-log_evidence[name], name))

@@ -1,4 +1,4 @@
-"""Splits what truncation and ordering add to a change by the documents that cost it."""
+"""The contribution of truncation and ordering to a change, split by documents."""
 
 from __future__ import annotations
 
@@ -26,22 +26,23 @@ if TYPE_CHECKING:
     Numbers: TypeAlias = NDArray[np.float64]
 
 MOST_VALUES = 50
-"""So many values of an attribute have a line of their own, those of most documents first."""
+"""The maximum number of values of an attribute with a row of their own."""
 OTHER = "<other>"
 ROUNDING = 1e-15
 
 
 @record(frozen=True, slots=True)
 class DocumentRegrets:
-    """The documents of a window that have a gain, one row each.
+    """The documents of a window that have a gain.
 
     Args:
-        rows: The place of the query of each.
-        regrets: What each costs; those of a query add up to truncation and ordering.
-        values: By attribute, its different values, and which of them each document has.
+        rows: The index of the query of each document.
+        regrets: The regret of each document. The regrets of a query add up to its truncation and
+            ordering losses.
+        values: The distinct values of each attribute, and the index of each document's value.
 
     Raises:
-        FormatError: Columns differ in length.
+        FormatError: Columns have different lengths.
     """
 
     rows: NDArray[np.int64]
@@ -53,7 +54,7 @@ class DocumentRegrets:
             if not len(self.rows) == len(self.regrets) == len(codes):
                 raise FormatError(
                     f"expected a {name} of each of {len(self.rows)} documents, found {len(codes)}",
-                    hint="give every document a value",
+                    hint="pass one value for each document",
                     code="length_mismatch",
                 )
 
@@ -64,13 +65,13 @@ def split_regrets(
     counts: Numbers,
     names: Iterable[tuple[int, str]],
 ) -> tuple[RegretChange, ...]:
-    """Split what truncation and ordering add by the attributes of documents.
+    """Return the contribution of truncation and ordering, split by attributes of documents.
 
     Args:
         documents: The documents of both windows.
-        groups: Of each window, the group of each query, as in a decomposition.
-        counts: How many queries there are, by window and group.
-        names: The groups that are shown by themselves, and what they are called.
+        groups: The group of each query, by window, as in a decomposition.
+        counts: The number of queries, by window and group.
+        names: The groups that are shown separately, with their names.
     """
     shown = list(names)
     found = []
@@ -122,14 +123,14 @@ def _split(
 
 
 def _add_up(sums: Numbers) -> Numbers:
-    """Add up groups, the same in any order."""
+    """Return the sums of groups, which don't depend on the order."""
     import numpy as np  # noqa: PLC0415 - loads with the first array
 
     return np.array([[math.fsum(row) for row in window] for window in sums])
 
 
 def _tabulate(texts: Sequence[str], numbers: Numbers, means: Numbers, added: Numbers) -> Table:
-    """Make the table of the values of an attribute, those that make a fall first."""
+    """Return the table of the values of an attribute, largest contribution to a drop first."""
     order = sorted(range(len(texts)), key=lambda at: (added[at], texts[at]))
     there = [at for at in order if numbers[:, at].any()]
     rows: list[tuple[Cell, ...]] = [
@@ -145,7 +146,7 @@ def _tabulate(texts: Sequence[str], numbers: Numbers, means: Numbers, added: Num
 
 
 def _join(columns: Sequence[tuple[tuple[str, ...], Codes]]) -> tuple[list[str], list[Codes]]:
-    """Give values the same codes in both windows; beyond the most frequent ones they are one."""
+    """Return common codes for the values of both windows, with one code for rare values."""
     import numpy as np  # noqa: PLC0415 - loads with the first array
 
     sizes: dict[str, int] = {}

@@ -1,7 +1,7 @@
-"""Sums that are the same in any order, as arrays.
+"""Sums of arrays that don't depend on the order.
 
-A number is cut in two: a high part, a multiple of a power of two so large that adding up all high
-parts rounds nothing, and a rest that is treated likewise (Rump, Ogita and Oishi, *Accurate
+Each number is split into a high part, which is a multiple of a power of two so large that adding up
+all high parts is exact, and a rest that is split in the same way (Rump, Ogita and Oishi, *Accurate
 floating-point summation part I: faithful rounding*, 2008, `ExtractVector`).
 """
 
@@ -18,11 +18,11 @@ if TYPE_CHECKING:
 
 
 def take_high_part(values: NDArray[np.float64], terms: int) -> NDArray[np.float64]:
-    """Round values so that sums of up to `terms` of them are exact in double precision.
+    """Return values rounded so that sums of up to `terms` of them are exact.
 
     Args:
         values: Finite numbers, below 1e100.
-        terms: How many are added at most, each as often as it is counted.
+        terms: The maximum number of terms.
 
     Examples:
         >>> import numpy as np
@@ -42,15 +42,15 @@ def take_high_part(values: NDArray[np.float64], terms: int) -> NDArray[np.float6
 def sum_groups(
     values: NDArray[np.float64], groups: NDArray[Any], count: int
 ) -> NDArray[np.float64]:
-    """Add up the values of each group: faithful to the exact sum, and the same in any order.
+    """Return the faithfully rounded sum of each group, independent of the order.
 
     Args:
         values: Finite numbers, below 1e100.
-        groups: The group of each, from 0.
-        count: How many groups there are.
+        groups: The group of each value, counted from 0.
+        count: The number of groups.
 
     Returns:
-        One sum a group; 0 where it has no values.
+        The sum of each group, or 0 if it has no values.
 
     Examples:
         >>> import numpy as np
@@ -66,7 +66,7 @@ def sum_groups(
 
 
 def sum_all(values: NDArray[np.float64]) -> float:
-    """Add up values as `math.fsum` does, only faster.
+    """Return the same sum as `math.fsum`, but faster.
 
     Examples:
         >>> import numpy as np
@@ -77,7 +77,7 @@ def sum_all(values: NDArray[np.float64]) -> float:
 
 
 def split_exactly(values: NDArray[np.float64]) -> list[NDArray[np.float64]]:
-    """Split each value into parts, the smallest first, of which sums of as many are exact.
+    """Return the parts of each value, smallest first, whose sums are exact.
 
     Examples:
         >>> import numpy as np

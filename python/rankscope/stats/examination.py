@@ -1,4 +1,4 @@
-"""How often ranks are looked at, from clicks on documents that were shown at random."""
+"""Estimates of how often users look at each rank, from clicks."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ if TYPE_CHECKING:
 
 @record(frozen=True, slots=True)
 class Tallies:
-    """Sums over the impressions of each rank, that of rank 1 first.
+    """Sums over the impressions of each rank, starting with rank 1.
 
     Args:
-        impressions: How many there are.
-        clicks: How many were clicked.
-        weights: The sum of their weights.
-        squares: The sum of the squares of their weights.
-        clicked: The sum of the weights of those that were clicked.
-        clicked_squares: The sum of the squares of these.
+        impressions: The number of impressions.
+        clicks: The number of impressions that were clicked.
+        weights: The sum of the weights of impressions.
+        squares: The sum of their squared weights.
+        clicked: The sum of the weights of clicked impressions.
+        clicked_squares: The sum of their squared weights.
     """
 
     impressions: tuple[float, ...]
@@ -39,11 +39,11 @@ class Tallies:
 
 
 def tally(batches: Iterable[Clicks], ranks: int | None) -> Tallies:
-    """Add up impressions by rank.
+    """Return the sums over impressions by rank.
 
     Args:
         batches: The impressions.
-        ranks: How many ranks; impressions below them are left out.
+        ranks: The number of ranks; impressions at lower ranks are left out.
     """
     import numpy as np  # noqa: PLC0415 - loads with the first array
 
@@ -80,15 +80,15 @@ def _add_up(
 
 
 def estimate(found: Tallies, level: float, *, is_weighted: bool) -> ExaminationCurve:
-    """Divide the click-through rate of each rank by that of rank 1.
+    """Return the examination curve: the click-through rate of each rank relative to rank 1.
 
     Args:
-        found: Sums over impressions.
-        level: The probability with which intervals cover.
+        found: The sums over impressions.
+        level: The confidence level of the intervals.
         is_weighted: Whether impressions have weights.
 
     Raises:
-        EmptyError: There are no impressions, none at a rank above others, or no click at rank 1.
+        EmptyError: There are no impressions, some rank has none, or rank 1 has no click.
     """
     _refuse_gaps(found)
     quantile = quantile_of(level)
@@ -122,10 +122,10 @@ def estimate(found: Tallies, level: float, *, is_weighted: bool) -> ExaminationC
 
 
 def _effective_count(found: Tallies, at: int, rate: float) -> float:
-    """How many impressions of weight 1 would leave the rate as uncertain as these do.
+    """Return the number of impressions with weight 1 that would have the same uncertainty.
 
-    The variance of a weighted rate, linearised, is the sum of (weight x (click - rate))^2 over the
-    square of the sum of weights. Without a click it says nothing, and weights alone count.
+    The linearized variance of a weighted rate is the sum of (weight x (click - rate))^2 divided by
+    the square of the sum of weights. Without clicks it is 0, so only the weights are used.
     """
     weight, square = found.weights[at], found.squares[at]
     squares = found.clicked_squares[at] * (1 - 2 * rate) + rate * rate * square
@@ -138,8 +138,8 @@ def _effective_count(found: Tallies, at: int, rate: float) -> float:
 def _refuse_gaps(found: Tallies) -> None:
     if not found.impressions:
         raise EmptyError(
-            "expected impressions, found none",
-            hint="a row is a document that was shown, clicked or not",
+            "there are no impressions",
+            hint="pass one row for each document that was shown, clicked or not",
             code="empty_input",
         )
     empty = [rank for rank, count in enumerate(found.impressions, start=1) if count == 0]
@@ -152,7 +152,7 @@ def _refuse_gaps(found: Tallies) -> None:
         )
     if found.clicked[0] == 0:
         raise EmptyError(
-            "expected clicks at rank 1, to which other ranks are compared; found none",
-            hint="take a longer log",
+            "there are no clicks at rank 1, with which the other ranks are compared",
+            hint="use a longer log",
             code="no_clicks",
         )

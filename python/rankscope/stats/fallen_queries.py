@@ -1,4 +1,4 @@
-"""The queries of slices that fell most."""
+"""The queries that fell most, by slice."""
 
 from __future__ import annotations
 
@@ -40,21 +40,21 @@ def list_fallen(
     sign: float,
     most: int,
 ) -> Table:
-    """List the queries of each slice that changed most: by key, or, where none repeats, by value.
+    """Return the queries of each slice that changed most, by key, or by value if no key repeats.
 
     Args:
         before: The queries of the first window.
-        after: Those of the second.
-        keys: Their keys.
-        groups: Of each window, the group of each query.
-        names: The groups to list, and what they are called.
-        sign: -1 for those that fell, 1 for those that rose.
-        most: How many of each slice.
+        after: The queries of the second window.
+        keys: The keys of the queries.
+        groups: The group of each query, by window.
+        names: The groups to list, with their names.
+        sign: -1 for queries that fell, 1 for queries that rose.
+        most: The maximum number of queries per slice.
 
     Returns:
-        One row a query: `row` is the place, from 0, of a query with this key and the lowest value
-        (the highest, where the mean rose) in the second window, and `ranking_id` what that is
-        called, if it is. Where the slice has no key in both windows, the means before are empty.
+        One row per query. `row` is the index of the query with this key and the lowest value (or
+        the highest, if the mean rose) in the second window, and `ranking_id` is its ID, if it has
+        one. If no key of the slice is in both windows, the means before are empty.
     """
     rows: list[tuple[Cell, ...]] = []
     for group, name in names:
@@ -75,7 +75,7 @@ def _list_pairs(
     sign: float,
     most: int,
 ) -> list[tuple[Cell, ...]]:
-    """List the keys in both windows whose mean changed most."""
+    """Return the keys in both windows whose mean changed most."""
     import numpy as np  # noqa: PLC0415 - loads with the first array
 
     codes = keys.codes[0][chosen[0]], keys.codes[1][chosen[1]]
@@ -114,7 +114,7 @@ def _list_ends(
     sign: float,
     most: int,
 ) -> list[tuple[Cell, ...]]:
-    """List the queries of the second window with the lowest values, or the highest."""
+    """Return the queries of the second window with the lowest or highest values."""
     import numpy as np  # noqa: PLC0415 - loads with the first array
 
     places = np.flatnonzero(chosen)
@@ -131,12 +131,12 @@ def _list_ends(
 
 
 def _find(after: QueryColumns, place: int) -> tuple[int, str | None]:
-    """Say where a query is, and what it is called."""
+    """Return the index and the ID of a query."""
     return place, None if after.ranking_ids is None else after.ranking_ids[place]
 
 
 def _take_first(amounts: NDArray[np.float64], name: Callable[[int], str], most: int) -> list[int]:
-    """The places of the smallest amounts; of equal ones those of the first texts."""
+    """Return the indices of the smallest amounts, with ties in the order of texts."""
     import numpy as np  # noqa: PLC0415 - loads with the first array
 
     if len(amounts) > most:

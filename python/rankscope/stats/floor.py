@@ -1,4 +1,4 @@
-"""What a mean is at least while all is well: the lower bound of a baseline, less a tolerance."""
+"""The floor of a detector: the lower bound of a baseline minus a tolerance."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ if TYPE_CHECKING:
 
 @record(frozen=True, slots=True)
 class Floor:
-    """The floor of a detector, and what it was made from.
+    """The floor of a detector.
 
     Args:
-        value: The lower end of the baseline's interval, less the tolerance.
+        value: The lower end of the baseline's interval minus the tolerance.
         baseline: The mean of the baseline over the clusters of its periods.
-        tolerance: How far the mean may fall without being called a drop.
+        tolerance: How far the mean can fall before it counts as a drop.
     """
 
     value: float
@@ -31,24 +31,24 @@ class Floor:
 def find_floor(
     baseline: ClusterMeans, tolerance: float, interval: Interval = DEFAULT, threads: int = 1
 ) -> Floor:
-    """Find the floor that a baseline gives a detector.
+    """Return the floor for a detector, given a baseline.
 
-    The detector sees the mean of each cluster once a period, so the baseline is averaged over the
-    same; make it with periods of the same length. For the interval, too, what a cluster does in one
-    period is drawn on its own: it is about the queries and users there are, who come back, and not
-    about others. The promise of the detector holds where the lower end does, which it does with a
-    probability of (1 + level) / 2, and where the tolerance is more than a usual week swings below
-    its mean.
+    The detector uses the mean of each cluster in each period, so the baseline is averaged over the
+    same means. Use periods of the same length for both. The interval also treats a cluster in
+    different periods as independent: it is about the existing queries and users, who come back, and
+    not about new ones. The guarantee of the detector holds if the true mean is above the lower end,
+    which has a probability of (1 + level) / 2, and if the tolerance covers the usual variation
+    within a week.
 
     Args:
-        baseline: The means of clusters by period, of some weeks that were well.
-        tolerance: How far the mean may fall without being called a drop, 0 or more.
-        interval: How the interval around the baseline's mean is made.
-        threads: How many threads may draw; the interval does not depend on it.
+        baseline: The means of clusters by period, for a few weeks without problems.
+        tolerance: How far the mean can fall before it counts as a drop, 0 or more.
+        interval: The settings of the interval of the baseline's mean.
+        threads: The number of threads, which doesn't change the interval.
 
     Raises:
-        UsageError: The tolerance is negative, or what is left is not between 0 and 1, as where the
-            baseline has fewer than two means.
+        UsageError: The tolerance is negative, or the floor is not between 0 and 1, for example
+            because the baseline has fewer than two means.
 
     Examples:
         >>> import numpy as np
@@ -60,8 +60,8 @@ def find_floor(
     """
     if not tolerance >= 0:
         raise UsageError(
-            f"expected a tolerance of 0 or more, found {tolerance}",
-            hint="0.02 bears what is at most 0.02 below the baseline",
+            f"the tolerance must be 0 or more, found {tolerance}",
+            hint="0.02 tolerates means that are up to 0.02 below the baseline",
             code="bad_tolerance",
         )
     import numpy as np  # noqa: PLC0415 - loads with the first array

@@ -1,4 +1,4 @@
-"""Tells whether the ideal changed rather than the ranking."""
+"""Whether a change is due to the ideal rather than the ranking."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ if TYPE_CHECKING:
 
 NAMES = ("ideal", "relevant", "without relevant", "gained")
 CLEAR = 0.01
-"""A change smaller than this part of a mean is none that matters."""
+"""The relative change below which a mean counts as unchanged."""
 
 
 def take_facts(window: QueryColumns) -> list[NDArray[np.float64]]:
-    """Give the columns of which facts are means, in the order of their names."""
+    """Return the columns whose means are the facts, in the order of the names."""
     is_without = (window.ideal <= 0).astype(window.ideal.dtype)
     return [window.ideal, window.relevant, is_without, window.value * window.ideal]
 
@@ -35,14 +35,14 @@ def judge_ideal(
     sign: float,
     value_interval: Ends,
 ) -> IdealChange:
-    """Judge whether the ideal changed.
+    """Return whether the ideal changed.
 
     Args:
-        counts: How many queries there are, by window and group.
-        sums: Of each fact, its sums likewise.
-        intervals: Of each fact, the interval around its change within groups.
+        counts: The number of queries, by window and group.
+        sums: The sums of each fact, by window and group.
+        intervals: The interval of the change of each fact within groups.
         sign: The direction in which the value changed.
-        value_interval: The interval around the change of the value.
+        value_interval: The interval of the change of the value.
     """
     facts = []
     for name, summed, ends in zip(NAMES, sums, intervals, strict=True):
@@ -64,7 +64,7 @@ def judge_ideal(
 
 
 def measure_within(counts: NDArray[np.float64], sums: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Measure how much a mean changed but for the mix of groups."""
+    """Return the change of a mean without that due to the shares of groups."""
     split = split_change(counts, sums)
     within: NDArray[np.float64] = split.within.sum(axis=-1)
     return within

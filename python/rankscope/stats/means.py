@@ -1,8 +1,8 @@
-"""The mean of values that come in clusters, with its uncertainty."""
+"""The mean of clustered values, with its uncertainty."""
 
 from __future__ import annotations
 
-from rankscope import _core
+from rankscope._core import fsum, interval_of_mean
 from rankscope.data.interval import Interval
 from rankscope.records import record
 from rankscope.stats.clusters import average_by_cluster
@@ -19,15 +19,15 @@ DEFAULT = Interval()
 
 @record(frozen=True, slots=True)
 class Mean:
-    """A mean over rankings, and how far it may be from that of all rankings there might be.
+    """A mean over rankings, with its confidence interval.
 
     Args:
-        value: The mean; NaN where there are no values.
-        lower: The lower end of its interval; NaN where there are fewer than two clusters.
-        upper: The upper end.
-        level: The probability with which the interval covers.
-        clusters: How many clusters there are, which are what is drawn at random.
-        rankings: How many values there are.
+        value: The mean; NaN without values.
+        lower: The lower end of its interval; NaN with fewer than two clusters.
+        upper: The upper end of its interval; NaN with fewer than two clusters.
+        level: The confidence level.
+        clusters: The number of clusters, which are the units of sampling.
+        rankings: The number of values.
     """
 
     value: float
@@ -44,21 +44,21 @@ def estimate_mean(
     interval: Interval = DEFAULT,
     threads: int = 1,
 ) -> Mean:
-    """Average values over rankings, with an interval over clusters.
+    """Return the mean over rankings, with a confidence interval over clusters.
 
-    A cluster weighs as much as it has rankings. The t interval is then that of the cluster-robust
+    Each cluster is weighted by its number of rankings. The t interval uses the cluster-robust
     standard error (Liang and Zeger, *Longitudinal data analysis using generalized linear models*,
-    1986), and `"bca"` draws whole clusters, which takes its time: with thousands of them `"t"`
-    gives nearly the same at once.
+    1986). `"bca"` resamples whole clusters, which is slower. With thousands of clusters, `"t"`
+    gives almost the same result.
 
     Args:
-        values: One a ranking; those that a policy left out (NaN) are not counted.
-        clusters: Whose ranking each is: text or integers.
-        interval: How the interval is made.
-        threads: How many threads may draw; the interval does not depend on it.
+        values: The value of each ranking. Values that the policy leaves out (NaN) are ignored.
+        clusters: The cluster of each ranking, as text or integers.
+        interval: The settings of the interval.
+        threads: The number of threads, which doesn't change the interval.
 
     Raises:
-        UsageError: The columns differ in length.
+        UsageError: The columns have different lengths.
 
     Examples:
         >>> import numpy as np
@@ -71,7 +71,7 @@ def estimate_mean(
 
     means = average_by_cluster(values, clusters)
     weights = means.rankings.astype(float).tolist()
-    lower, upper = _core.interval_of_mean(
+    lower, upper = interval_of_mean(
         means.value.tolist(),
         weights,
         interval.level,
@@ -82,7 +82,7 @@ def estimate_mean(
     )
     kept = values[~np.isnan(values)].tolist()
     return Mean(
-        value=_core.fsum(kept) / len(kept) if kept else float("nan"),
+        value=fsum(kept) / len(kept) if kept else float("nan"),
         lower=lower,
         upper=upper,
         level=interval.level,

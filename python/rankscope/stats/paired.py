@@ -1,4 +1,4 @@
-"""How much the same queries changed from one window to another."""
+"""The change of queries that occur in both windows."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ if TYPE_CHECKING:
 def pair_queries(
     before: QueryColumns, after: QueryColumns, keys: SharedKeys, interval: Interval
 ) -> Paired | None:
-    """Compare the queries whose key comes in both windows.
+    """Return the change of the queries whose key occurs in both windows.
 
-    Each key is a slice of the change between the windows: it weighs as much as its mean share of
-    the queries, so that what the same queries add is a part of all that changed.
+    Each key is a slice of the change between the windows, weighted by its mean share of queries.
+    The contribution of these queries is therefore a part of the whole change.
 
     Returns:
-        The comparison; `None` where no key comes in both.
+        The comparison, or `None` if no key occurs in both windows.
     """
     common = keys.common
     if not len(common):
@@ -83,10 +83,10 @@ def _sum_by_key(columns: list[Numbers], keys: SharedKeys) -> Numbers:
 
 
 def _split_by_ideal(means: Numbers, ideals: Numbers) -> Numbers:
-    """What each key adds by its ideal, where a value is what is gained divided by the ideal.
+    """Return the contribution of each key through its ideal, if values are gain / ideal.
 
-    It is the mean of exchanging the ideal before and after what is gained. A key without an ideal
-    in one window changed by its ideal alone.
+    It is the mean of replacing the ideal before and after replacing the gain. For a key without an
+    ideal in one window, the whole change is due to the ideal.
     """
     import numpy as np  # noqa: PLC0415 - loads with the first array
 
@@ -104,7 +104,7 @@ def _bootstrap(
     keys: SharedKeys,
     interval: Interval,
 ) -> Ends:
-    """Make an interval around the mean change, by drawing keys."""
+    """Return the interval of the mean change, from a bootstrap over keys."""
     import numpy as np  # noqa: PLC0415 - loads with the first array
 
     texts = [keys.texts[place] for place in common.tolist()]

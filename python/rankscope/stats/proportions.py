@@ -1,4 +1,4 @@
-"""Intervals for proportions, and for the quotient of two."""
+"""Confidence intervals of proportions and of ratios of proportions."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ if TYPE_CHECKING:
 
 
 def quantile_of(level: float) -> float:
-    """The quantile of the normal distribution between whose negative and itself is the level."""
+    """Return the normal quantile for a two-sided interval at a level."""
     from statistics import NormalDist  # noqa: PLC0415 - slow to load; only intervals need it
 
     return NormalDist().inv_cdf((1 + level) / 2)
 
 
 def wilson(share: float, count: float, quantile: float) -> Ends:
-    """The score interval of a proportion (Wilson, *Probable inference*, 1927).
+    """Return the score interval of a proportion (Wilson, *Probable inference*, 1927).
 
     Args:
-        share: The proportion found, from 0 to 1.
-        count: Of how many, which need not be a whole number.
-        quantile: As `quantile_of` gives it.
+        share: The observed proportion, from 0 to 1.
+        count: The sample size, which doesn't have to be a whole number.
+        quantile: The result of `quantile_of`.
     """
     square = quantile * quantile
     centre = (share + square / (2 * count)) / (1 + square / count)
@@ -38,17 +38,17 @@ def wilson(share: float, count: float, quantile: float) -> Ends:
 
 
 def divide(top: float, ends: Ends, bottom: float, bottom_ends: Ends) -> Ends:
-    """The interval of a quotient, recovered from those of its parts.
+    """Return the interval of a ratio, derived from the intervals of its parts.
 
     This is MOVER-R of Donner and Zou, *Closed-form confidence intervals for functions of the normal
     mean and standard deviation*, Statistical Methods in Medical Research 21(4), 2012. The parts are
     independent.
 
     Args:
-        top: The upper part of the quotient, 0 or more.
-        ends: Its interval.
-        bottom: The lower part, above 0.
-        bottom_ends: Its interval, which begins above 0.
+        top: The numerator, 0 or more.
+        ends: The interval of the numerator.
+        bottom: The denominator, above 0.
+        bottom_ends: The interval of the denominator, which starts above 0.
     """
     (low, high), (bottom_low, bottom_high) = ends, bottom_ends
     product = top * bottom

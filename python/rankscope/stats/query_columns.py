@@ -1,4 +1,4 @@
-"""The queries of a window, as columns: what a change between two windows is traced in."""
+"""The queries of a window as columns, the input of a trace."""
 
 from __future__ import annotations
 
@@ -18,25 +18,25 @@ if TYPE_CHECKING:
     from rankscope.stats.document_regrets import DocumentRegrets
 
 MISSING = "<missing>"
-"""What an attribute is called of a query that does not have it."""
+"""The value of an attribute that a query doesn't have."""
 ROUNDING = 1e-9
-"""How far a value and its losses may be from adding up to 1."""
+"""The tolerance for the sum of a value and its losses, which is 1."""
 MOST = 1e100
-"""Numbers beyond it have no exact sums in double precision."""
+"""The upper limit of numbers whose sums are exact in double precision."""
 
 AMOUNTS = ("value", *LOSSES, "ideal", "relevant")
 
 
 @record(frozen=True, slots=True)
 class TextColumn:
-    """Texts, each written once, and which of them each query has.
+    """A dictionary-encoded column of texts.
 
     Args:
-        texts: The different texts. One may be there twice; it is one text nevertheless.
-        codes: The place of each query's text among them, from 0; -1 where it has none.
+        texts: The texts. Duplicates count as the same text.
+        codes: The index of each query's text, or -1 if it has none.
 
     Raises:
-        FormatError: A code is beyond the texts, or below -1.
+        FormatError: A code is out of range.
     """
 
     texts: tuple[str, ...]
@@ -50,13 +50,13 @@ class TextColumn:
             raise FormatError(
                 f"expected codes from -1 to below {len(self.texts)}, the number of texts, found "
                 f"{ends[0]} to {ends[1]}",
-                hint="give every code its text",
+                hint="pass a text for every code",
                 code="column_damaged",
             )
 
     @classmethod
     def of(cls, texts: Iterable[str | None]) -> TextColumn:
-        """Code texts, one a query; `None` where it has none.
+        """Return the column for a text per query, or `None` if a query has none.
 
         Examples:
             >>> column = TextColumn.of(["tv", "phone", None, "tv"])
@@ -72,29 +72,29 @@ class TextColumn:
 
 @record(frozen=True, slots=True, kw_only=True)
 class QueryColumns:
-    """The queries of one window, each with weight 1: one number or text a query in each column.
+    """The queries of one window, with one number or text per query in each column.
 
     Args:
-        measure: The definition of the measure whose values these are, such as `nDCG@5`.
+        measure: The definition of the measure, such as `nDCG@5`.
         value: The values. A value and its losses add up to 1.
-        retrieval: What is lost by documents that were not retrieved; `None` where the ideal order
-            is made of what was shown, so that nothing is known of others.
-        truncation: What is lost by documents that were retrieved, below the cutoff.
-        ordering: What is lost by the order of those above it.
-        undefined: 1 less the value, where a query has no relevant documents.
-        ideal: What the ideal order adds up to.
-        relevant: How many relevant documents are known.
-        key: What may come again in another window: the text of the query, or the user.
-        cluster: The queries that belong together, and are drawn together for intervals, such as
-            those of a user; those with one key where it is not given.
-        attributes: By name, what queries are sliced by, such as country and device.
-        ranking_ids: What each query is called, where it is to be found again.
-        documents: What the documents of the queries cost, where that is known.
+        retrieval: The losses due to documents that were not retrieved; `None` if the ideal only has
+            documents that were shown, so this loss is unknown.
+        truncation: The losses due to documents that were retrieved below the cutoff.
+        ordering: The losses due to the order of the documents above the cutoff.
+        undefined: 1 minus the value, for queries without relevant documents.
+        ideal: The DCG of the ideal.
+        relevant: The number of known relevant documents.
+        key: What identifies a query across windows: its text, or the user.
+        cluster: The cluster of each query, such as the user. Clusters are resampled as a whole for
+            intervals (default: the key).
+        attributes: The attributes to slice by, such as country and device, by name.
+        ranking_ids: The ID of each query in the log, if known.
+        documents: The regrets of the documents of the queries, if known.
 
     Raises:
         EmptyError: There are no queries.
-        FormatError: Columns differ in length, hold something else than finite numbers, or do not
-            add up.
+        FormatError: Columns have different lengths, contain values that aren't finite, or don't add
+            up.
     """
 
     measure: str
@@ -114,8 +114,8 @@ class QueryColumns:
     def __post_init__(self) -> None:
         if len(self.value) == 0:
             raise EmptyError(
-                "expected queries in each window, found none in one",
-                hint="take a longer window, or look whether events arrive",
+                "one of the windows has no queries",
+                hint="use a longer window, or check that events arrive",
                 code="empty_input",
             )
         columns = {name: getattr(self, name) for name in AMOUNTS}
@@ -125,8 +125,9 @@ class QueryColumns:
         for name, column in columns.items():
             if column is not None and len(column) != len(self.value):
                 raise FormatError(
-                    f"expected one {name} a query, {len(self.value)}, found {len(column)}",
-                    hint="give every query a value in every column",
+                    f"expected {len(self.value)} values of {name}, one per query, found "
+                    f"{len(column)}",
+                    hint="pass a value for every query in every column",
                     code="length_mismatch",
                 )
         for name in AMOUNTS:
@@ -148,7 +149,7 @@ class QueryColumns:
 
     @property
     def clusters(self) -> TextColumn:
-        """The clusters that were given, or the keys."""
+        """The clusters, or the keys if there are none."""
         return self.key if self.cluster is None else self.cluster
 
     def __len__(self) -> int:
@@ -163,7 +164,7 @@ def _check_numbers(name: str, column: NDArray[np.float64] | None) -> None:
     raise FormatError(
         f"expected finite numbers below {MOST:g} in {name}, found {column[worst]} in query "
         f"{worst + 1}",
-        hint="leave out the queries that the policy skips",
+        hint="remove the queries that the policy leaves out",
         code="bad_losses",
     )
 
@@ -177,21 +178,21 @@ def read_losses(
     cluster: TextColumn | None = None,
     attributes: Mapping[str, TextColumn] | None = None,
 ) -> QueryColumns:
-    """Read the columns of a window from the losses of its rankings.
+    """Return the columns of a window from the losses of its rankings.
 
     Queries that the policy leaves out, whose values are NaN, are left out.
 
     Args:
-        losses: The losses, such as those of `Rankings.losses(nDCG @ 5)`, without stages.
-        ideal: What the ideal order of each query adds up to, such as `per_query("IDCG@5")`.
-        relevant: How many relevant documents each has, such as `per_query("NumRel")`.
-        key: What may come again; the identifier of the query where it is not given.
-        cluster: The queries that belong together; those with one key where it is not given.
-        attributes: By name, what queries are sliced by.
+        losses: The losses, such as the result of `Rankings.losses(nDCG @ 5)`, without stages.
+        ideal: The DCG of the ideal of each query, such as `per_query("IDCG@5")`.
+        relevant: The number of relevant documents of each query, such as `per_query("NumRel")`.
+        key: What identifies a query across windows (default: the ID of the query).
+        cluster: The cluster of each query (default: the key).
+        attributes: The attributes to slice by, by name.
 
     Raises:
         EmptyError: No query has a value.
-        FormatError: Columns differ in length, or do not add up.
+        FormatError: Columns have different lengths, or don't add up.
 
     Examples:
         >>> import rankscope as rs

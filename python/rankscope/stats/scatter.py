@@ -1,4 +1,4 @@
-"""Numbers that look drawn, and are the same everywhere: of texts, and of places in a sequence."""
+"""Reproducible pseudorandom numbers, derived from texts or from positions in a sequence."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ STEP = 0x9E3779B97F4A7C15
 
 
 def number_texts(texts: Iterable[str]) -> NDArray[np.uint64]:
-    """Give each text a number to scatter; equal texts have equal ones."""
+    """Return a number for each text, equal for equal texts, to pass to `scatter`."""
     import numpy as np  # noqa: PLC0415 - loads with the first array
 
     written = map(methodcaller("encode", "utf-8", "surrogatepass"), texts)
@@ -24,7 +24,7 @@ def number_texts(texts: Iterable[str]) -> NDArray[np.uint64]:
 
 
 def scatter(numbers: NDArray[np.uint64], seed: int) -> NDArray[np.uint64]:
-    """Give each number another of 64 bits, as different as if it were drawn.
+    """Return a pseudorandom 64-bit number for each number.
 
     This is the output function of SplitMix64 (Steele, Lea and Flood, *Fast splittable pseudorandom
     number generators*, 2014), twice: once for the seed and once for the number.
@@ -45,7 +45,7 @@ def _finish(numbers: NDArray[np.uint64]) -> NDArray[np.uint64]:
 
 
 def below(numbers: NDArray[np.uint64], count: int) -> NDArray[np.int64]:
-    """Turn each number of 64 bits into one below `count`, which is below 2^32."""
+    """Return a number below `count`, which is below 2^32, for each 64-bit number."""
     import numpy as np  # noqa: PLC0415 - loads with the first array
 
     drawn = (numbers >> np.uint64(32)) * np.uint64(count) >> np.uint64(32)

@@ -1,4 +1,4 @@
-"""What comes in both of two windows: the keys of their queries."""
+"""The query keys of two windows."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ if TYPE_CHECKING:
 
 @record(frozen=True, slots=True)
 class SharedKeys:
-    """The keys of two windows, with one number each.
+    """The query keys of two windows, with common codes.
 
     Args:
         texts: The keys.
-        codes: Of each window, the key of each query; the number of keys where it has none.
-        counts: How many queries of each window have it, by window and key.
+        codes: The code of each query's key, by window; the number of keys if it has none.
+        counts: The number of queries, by window and key.
     """
 
     texts: tuple[str, ...]
@@ -29,14 +29,14 @@ class SharedKeys:
 
     @property
     def common(self) -> NDArray[np.int64]:
-        """The numbers of the keys that both windows have."""
+        """The codes of the keys that occur in both windows."""
         import numpy as np  # noqa: PLC0415 - loads with the first array
 
         return np.flatnonzero((self.counts > 0).all(axis=0))
 
 
 def share_keys(before: QueryColumns, after: QueryColumns) -> SharedKeys:
-    """Number the keys of two windows together."""
+    """Return the keys of two windows with common codes."""
     import numpy as np  # noqa: PLC0415 - loads with the first array
 
     places, (first, second) = join_texts(before.key, after.key)

@@ -1,4 +1,4 @@
-"""The attributes that two windows share, with one set of codes for both."""
+"""The attributes of two windows, with common codes."""
 
 from __future__ import annotations
 
@@ -21,19 +21,19 @@ if TYPE_CHECKING:
     Codes: TypeAlias = NDArray[np.int32]
 
 OTHER = "<other>"
-"""What the values of an attribute are called together that are too many."""
+"""The name of the combined rare values of an attribute."""
 
 
 @record(frozen=True, slots=True)
-class Axis:
+class SliceAxis:
     """An attribute of the queries of two windows.
 
     Args:
-        name: Its name.
-        texts: Its different values, sorted.
-        codes: Of each window, the place of each query's value among them.
-        folded: How many values stand for `<other>`.
-        folded_queries: How many queries of both windows have one of these.
+        name: The name of the attribute.
+        texts: The distinct values, sorted.
+        codes: The index of each query's value, by window.
+        folded: The number of values combined as `<other>`.
+        folded_queries: The number of queries of both windows with one of these values.
     """
 
     name: str
@@ -43,11 +43,13 @@ class Axis:
     folded_queries: int
 
 
-def share_attribute(before: QueryColumns, after: QueryColumns, name: str, most_values: int) -> Axis:
-    """Give the values of an attribute the same codes in both windows.
+def share_attribute(
+    before: QueryColumns, after: QueryColumns, name: str, most_values: int
+) -> SliceAxis:
+    """Return an attribute with common codes for both windows.
 
-    Beyond `most_values`, those that fewest queries of both windows have become `<other>`. Queries
-    without the attribute have `<missing>`, which does not count among these.
+    If there are more than `most_values` values, the least frequent ones are combined as `<other>`.
+    Queries without the attribute have the value `<missing>`, which doesn't count.
 
     Raises:
         UsageError: Neither window has the attribute.
@@ -58,8 +60,8 @@ def share_attribute(before: QueryColumns, after: QueryColumns, name: str, most_v
     if columns == [None, None]:
         known = ", ".join(sorted({*before.attributes, *after.attributes})) or "none"
         raise UsageError(
-            f"expected an attribute of the queries, found {name!r}",
-            hint=f"there are: {known}",
+            f"the queries have no attribute {name!r}",
+            hint=f"the attributes are {known}",
             code="unknown_attribute",
         )
     none = TextColumn((), np.zeros(0, dtype=np.int32))
@@ -74,11 +76,11 @@ def share_attribute(before: QueryColumns, after: QueryColumns, name: str, most_v
 
 
 def join_texts(one: TextColumn, other: TextColumn) -> tuple[dict[str, int], list[Codes]]:
-    """Number the texts of two columns together.
+    """Return common codes for the texts of two columns.
 
     Returns:
-        The number of each text; and of each column the number of each code, with that of no text,
-        one above the others, in the last place, which is that of a code of -1.
+        The code of each text, and the new code of each old code of both columns. The last new code,
+        one above the others, is for queries without a text (old code -1).
     """
     import numpy as np  # noqa: PLC0415 - loads with the first array
 
@@ -90,8 +92,8 @@ def join_texts(one: TextColumn, other: TextColumn) -> tuple[dict[str, int], list
 
 def _fold(
     name: str, texts: list[str], codes: list[Codes], sizes: NDArray[np.int64], most_values: int
-) -> Axis:
-    """Sort the values that are there; give those beyond the most frequent one name."""
+) -> SliceAxis:
+    """Return the sorted values, with one name for all but the most frequent ones."""
     import numpy as np  # noqa: PLC0415 - loads with the first array
 
     frequent = sorted(
@@ -107,7 +109,7 @@ def _fold(
     translation = np.zeros(len(texts) + 1, dtype=np.int32)
     for place, text in named.items():
         translation[place] = position[text]
-    return Axis(
+    return SliceAxis(
         name,
         tuple(order),
         (translation[codes[0]], translation[codes[1]]),
@@ -116,11 +118,11 @@ def _fold(
     )
 
 
-def join_axes(axes: Sequence[Axis]) -> tuple[list[tuple[str, ...]], tuple[Codes, Codes]]:
-    """Make one grouping of the queries of both windows: each combination that is there is a group.
+def join_axes(axes: Sequence[SliceAxis]) -> tuple[list[tuple[str, ...]], tuple[Codes, Codes]]:
+    """Return the groups of queries with the same combination of values.
 
     Returns:
-        The values of each group, and of each window the group of each query.
+        The values of each group, and the group of each query, by window.
     """
     import numpy as np  # noqa: PLC0415 - loads with the first array
 

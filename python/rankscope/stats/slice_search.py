@@ -1,8 +1,8 @@
-"""Searches the slices of one attribute, and of two, for those that make a change.
+"""Search for the slices of one or two attributes that cause a change.
 
-It finds one slice, leaves its queries out, and searches again, so that what it finds does not
-overlap and adds up. A slice is compared with the queries that are left besides it: nothing is found
-where all of them changed alike.
+The search finds one slice, removes its queries, and repeats. The slices found therefore don't
+overlap, and their contributions add up. A slice is compared with the remaining queries, so nothing
+is found if all of them changed alike.
 """
 
 from __future__ import annotations
@@ -22,16 +22,16 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from rankscope.stats.shared_slices import Axis, Codes
+    from rankscope.stats.shared_slices import Codes, SliceAxis
 
     Numbers: TypeAlias = NDArray[np.float64]
     By: TypeAlias = Literal["within", "mix"]
 
 SIMPLER = 0.95
-"""A slice of one attribute is found before one of two that is stronger by less than this."""
+"""A slice of one attribute is preferred if it is at least this strong, relative to one of two."""
 MOST_OF_IT = 0.8
-"""A slice of two attributes adds more than this of what each of them adds alone, or the one that
-adds more is found instead: the rest of it changed, too."""
+"""The part of the contribution of a single attribute that a slice of two attributes must exceed.
+Otherwise the rest of the larger slice changed too, and that slice is preferred."""
 
 
 @record(frozen=True, slots=True)
@@ -39,11 +39,11 @@ class Candidate:
     """A slice that was found.
 
     Args:
-        place: Which attributes, by their number, and which of their values.
-        by: Whether it was found for its mean or for its share.
-        is_steady: Whether there are enough queries in both windows for a mean of each.
-        excess: What it adds to the change beyond what it would add if it were as the others, among
-            the queries that were searched.
+        place: The indices of the attributes and of their values.
+        by: Whether it was found because of its mean or its share.
+        is_steady: Whether both windows have enough queries for a mean.
+        excess: Its contribution to the change minus what it would be if the slice were like the
+            others, among the searched queries.
     """
 
     place: tuple[tuple[int, int], ...]
@@ -54,12 +54,12 @@ class Candidate:
 
 @record(frozen=True, slots=True)
 class _Found:
-    """A slice that may be chosen.
+    """A slice that could be selected.
 
     Args:
         candidate: The slice.
         strength: How strongly it stands out.
-        added: What it adds in the direction that is searched for.
+        added: Its contribution in the direction of the search.
     """
 
     candidate: Candidate
@@ -68,14 +68,14 @@ class _Found:
 
 
 @record(frozen=True, slots=True)
-class Search:
-    """What a search found.
+class SliceSearch:
+    """The result of a search.
 
     Args:
-        found: The slices that were found, in this order; the queries of each are those that the
-            ones before it do not have.
-        looked_at: How many slices have queries.
-        supported: How many of them have enough in both windows.
+        found: The slices, in the order in which they were found, each without the queries of
+            earlier ones.
+        looked_at: The number of slices with queries.
+        supported: The number of slices with enough queries in both windows.
     """
 
     found: tuple[Candidate, ...]
@@ -84,14 +84,14 @@ class Search:
 
 
 @record(frozen=True, slots=True)
-class Grid:
-    """All slices of one attribute, or of two.
+class SliceGrid:
+    """All slices of one or two attributes.
 
     Args:
-        axes: The numbers of the attributes.
-        width: How many values the last of them has.
-        counts: How many queries each slice has, by window.
-        sums: What their values add up to.
+        axes: The indices of the attributes.
+        width: The number of values of the last attribute.
+        counts: The number of queries of each slice, by window.
+        sums: The sums of their values.
     """
 
     axes: tuple[int, ...]
@@ -100,22 +100,24 @@ class Grid:
     sums: Numbers
 
     def place(self, cell: int) -> tuple[tuple[int, int], ...]:
-        """Name the values of a slice by attribute."""
+        """Return the values of a slice by attribute."""
         values = (cell,) if len(self.axes) == 1 else divmod(cell, self.width)
         return tuple(zip(self.axes, values, strict=True))
 
 
 @record(frozen=True, slots=True)
 class Excess:
-    """How far slices are unlike the rest of the queries that are left.
+    """How much slices differ from the rest of the remaining queries.
 
     Args:
-        within: What they add by their mean beyond what they would if it had changed as the rest's.
-        within_strength: How strongly this stands out: times the difference of the two changes.
-        mix: What they add by their share of the queries that are left.
-        mix_strength: Likewise, times the relative change of that share.
-        apart: What they add by their mean beyond what they would if it had changed by as much as
-            the rest's. What two slices without common queries add so, they add together.
+        within: Their contribution through their mean, minus what it would be if their mean had
+            changed in line with that of the rest.
+        within_strength: The strength of `within`: multiplied by the difference of the two changes.
+        mix: Their contribution through their share of the remaining queries.
+        mix_strength: The strength of `mix`: multiplied by the relative change of the share.
+        apart: Their contribution through their mean, minus what it would be if their mean had
+            changed by the same amount as that of the rest. For two slices without common queries,
+            this is additive.
     """
 
     within: Numbers
@@ -126,7 +128,7 @@ class Excess:
 
 
 def search_slices(
-    axes: Sequence[Axis],
+    axes: Sequence[SliceAxis],
     values: tuple[Numbers, Numbers],
     kept: tuple[NDArray[np.bool_], NDArray[np.bool_]],
     *,
@@ -134,18 +136,19 @@ def search_slices(
     support: int,
     most_found: int,
     rankers: Collection[int] = (),
-) -> Search:
-    """Search for the slices that add most to a change.
+) -> SliceSearch:
+    """Return the slices that contribute most to a change.
 
     Args:
         axes: The attributes.
         values: The values of all queries, by window.
-        kept: Which queries are searched.
-        sign: 1 to search for what rose, -1 for what fell.
-        support: How many searched queries a slice must have in a window for a mean.
-        most_found: How many slices are found at most.
-        rankers: The numbers of the attributes that say who ranked. Where only one window has a
-            value of one of them, ranking changed hands: no share of its values is a cause.
+        kept: Which queries to search.
+        sign: 1 to search for slices that rose, -1 for slices that fell.
+        support: The number of searched queries that a slice must have in a window for a mean.
+        most_found: The maximum number of slices to find.
+        rankers: The indices of the attributes of the ranker, such as its version. If a value of
+            one of them is only in one window, the ranker was replaced, and shares of its values
+            are not a cause.
     """
     codes = [[axis.codes[at][kept[at]] for at in range(2)] for axis in axes]
     rounded = [take_high_part(values[at][kept[at]], len(values[at])) for at in range(2)]
@@ -168,25 +171,25 @@ def search_slices(
             [[rounded[at][is_in[at]] for at in range(2)]],
         )
         grids = [
-            Grid(one.axes, one.width, one.counts - other.counts, one.sums - other.sums)
+            SliceGrid(one.axes, one.width, one.counts - other.counts, one.sums - other.sums)
             for one, other in zip(grids, taken, strict=True)
         ]
         codes = [[each[at][~is_in[at]] for at in range(2)] for each in codes]
         rounded = [rounded[at][~is_in[at]] for at in range(2)]
-    return Search(tuple(found), looked_at, supported)
+    return SliceSearch(tuple(found), looked_at, supported)
 
 
-def _is_replaced(grid: Grid, support: int) -> bool:
-    """Tell whether only one window has enough queries of a value of an attribute."""
+def _is_replaced(grid: SliceGrid, support: int) -> bool:
+    """Return whether an attribute has a value with enough queries in only one window."""
     enough = grid.counts >= support
     return bool((enough[0] ^ enough[1]).any())
 
 
 def find_queries(codes: Sequence[Codes], candidate: Candidate) -> NDArray[np.bool_]:
-    """Tell which queries of a window are in a slice.
+    """Return which queries of a window are in a slice.
 
     Args:
-        codes: Of each attribute, the value of each query.
+        codes: The value of each query, by attribute.
         candidate: The slice.
     """
     (axis, value), *others = candidate.place
@@ -198,13 +201,13 @@ def find_queries(codes: Sequence[Codes], candidate: Candidate) -> NDArray[np.boo
 
 def tabulate(
     codes: Sequence[Sequence[Codes]], sizes: Sequence[int], parts: Sequence[Sequence[Numbers]]
-) -> list[Grid]:
-    """Count and add up the values of all slices of one attribute, and of two.
+) -> list[SliceGrid]:
+    """Return the counts and sums of all slices of one and two attributes.
 
     Args:
-        codes: Of each attribute and window, the value of each query.
-        sizes: How many values each attribute has.
-        parts: By window, numbers that add up to the values, those of the largest part last.
+        codes: The value of each query, by attribute and window.
+        sizes: The number of values of each attribute.
+        parts: Numbers that add up to the values, by window, largest parts last.
     """
     import numpy as np  # noqa: PLC0415 - loads with the first array
 
@@ -221,12 +224,12 @@ def tabulate(
             counts[at] = np.bincount(cell, minlength=cells)
             for part in parts:
                 sums[at] += np.bincount(cell, part[at], minlength=cells)
-        grids.append(Grid(axes, width, counts, sums))
+        grids.append(SliceGrid(axes, width, counts, sums))
     return grids
 
 
 def _find_one(
-    grids: Sequence[Grid],
+    grids: Sequence[SliceGrid],
     values: Sequence[Numbers],
     whole: Sequence[float],
     *,
@@ -234,7 +237,7 @@ def _find_one(
     support: int,
     replaced: AbstractSet[int],
 ) -> Candidate | None:
-    """Find the slice that adds most, by its mean or by its share."""
+    """Return the slice that contributes most, through its mean or its share."""
     import numpy as np  # noqa: PLC0415 - loads with the first array
 
     left = np.array([float(len(each)) for each in values])
@@ -278,10 +281,10 @@ def _find_one(
 
 
 def _has_come_or_gone(counts: Numbers, left: Numbers) -> NDArray[np.bool_]:
-    """Whether slices have less than half of their share in one window; else it hardly matters.
+    """Return whether the share of slices in one window is less than half of that in the other.
 
-    What a slice adds whose mean is not known in a window is all taken to be by its share, which is
-    right only where that is what changed.
+    If the mean of a slice is unknown in a window, its whole contribution is attributed to its
+    share, which is only correct if the share changed.
     """
     shares = counts / left[:, None]
     halved: NDArray[np.bool_] = 2 * shares.min(axis=0) < shares.max(axis=0)
@@ -289,10 +292,10 @@ def _has_come_or_gone(counts: Numbers, left: Numbers) -> NDArray[np.bool_]:
 
 
 def _choose(best: Sequence[_Found], single: Mapping[tuple[int, int], _Found]) -> Candidate:
-    """Choose the strongest slice, or one of a single attribute instead that is as good.
+    """Return the strongest slice, or a slice of a single attribute that is as good.
 
-    That is one nearly as strong, or one of which two attributes pick the part that changed most,
-    while the rest of it changed, too: then they add clearly less than it does.
+    A slice of one attribute is as good if it is nearly as strong, or if two attributes only select
+    the part of it that changed most while the rest changed, too. They then contribute clearly less.
     """
     least = SIMPLER * max(each.strength for each in best)
     simple = [each for each in best if len(each.candidate.place) == 1 and each.strength >= least]
@@ -308,19 +311,19 @@ def measure_excess(
     whole: Numbers,
     is_steady: NDArray[np.bool_],
 ) -> Excess:
-    """Measure how far slices are unlike the rest.
+    """Return how much slices differ from the rest.
 
-    With the mean share w of slice and rest and the change d of their means, a slice adds within it
-    `w d`; had both changed alike, it would add `w (w d + w' d') / (w + w')`. What is beyond that is
-    never more than what it adds: a slice did not fall where only the others rose. By its share it
-    adds what `split_change` says, among the queries that are left.
+    With the mean share w and the change d of the mean, a slice contributes `w d` through its mean.
+    If slice and rest had changed alike, it would contribute `w (w d + w' d') / (w + w')`. The
+    excess is limited to the contribution, since a slice did not fall if only the others rose. The
+    contribution through its share is that of `split_change` among the remaining queries.
 
     Args:
-        inside: Counts and sums of slices; the last two axes are window and slice.
-        outside: Those of all that is left besides each.
-        whole: How many queries there are before and after; the last axis is the window.
-        is_steady: Whether both windows have enough queries of a slice for means of their own; else
-            all that it adds is by its share.
+        inside: The counts and sums of slices; the last two axes are window and slice.
+        outside: The counts and sums of the rest for each slice.
+        whole: The number of queries before and after; the last axis is the window.
+        is_steady: Whether both windows have enough queries of a slice for means. If not, its whole
+            contribution is attributed to its share.
     """
     import numpy as np  # noqa: PLC0415 - loads with the first array
 
@@ -356,7 +359,7 @@ def measure_excess(
 
 
 def _take_nearer(one: Numbers, other: Numbers) -> Numbers:
-    """Take the number that is nearer to 0; 0 where it lies between the two."""
+    """Return the number closer to 0, or 0 if it is between the two."""
     import numpy as np  # noqa: PLC0415 - loads with the first array
 
     return np.where(one * other > 0, np.where(np.abs(one) < np.abs(other), one, other), 0.0)

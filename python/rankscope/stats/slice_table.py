@@ -1,4 +1,4 @@
-"""Tables of all slices of one attribute and of two, over all queries."""
+"""Tables of all slices of one and two attributes, over all queries."""
 
 from __future__ import annotations
 
@@ -19,16 +19,18 @@ if TYPE_CHECKING:
 
     from rankscope.results.table import Cell
     from rankscope.stats.query_columns import QueryColumns
-    from rankscope.stats.shared_slices import Axis
-    from rankscope.stats.slice_search import Grid
+    from rankscope.stats.shared_slices import SliceAxis
+    from rankscope.stats.slice_search import SliceGrid
 
 MOST_LISTED = 50
-"""How many slices are listed that add most within them, and how many that add most in all."""
+"""The number of slices listed by contribution of their mean, and by total contribution."""
 PARTS = ("mix", "within", "entered", "left")
 
 
-def tabulate_all(windows: tuple[QueryColumns, QueryColumns], axes: Sequence[Axis]) -> list[Grid]:
-    """Count and add up the values of all slices, over all queries."""
+def tabulate_all(
+    windows: tuple[QueryColumns, QueryColumns], axes: Sequence[SliceAxis]
+) -> list[SliceGrid]:
+    """Return the counts and sums of all slices, over all queries."""
     import numpy as np  # noqa: PLC0415 - loads with the first array
 
     parts = [split_exactly(window.value) for window in windows]
@@ -45,8 +47,8 @@ def tabulate_all(windows: tuple[QueryColumns, QueryColumns], axes: Sequence[Axis
     )
 
 
-def list_attributes(grids: Sequence[Grid], axes: Sequence[Axis]) -> Table:
-    """Split the change by the values of each attribute: one row an attribute."""
+def list_attributes(grids: Sequence[SliceGrid], axes: Sequence[SliceAxis]) -> Table:
+    """Return the change split by the values of each attribute, with one row per attribute."""
     columns: dict[str, list[Cell]] = {"attribute": [axis.name for axis in axes]}
     singles = [grid for grid in grids if len(grid.axes) == 1]
     columns["values"] = [int(grid.counts.any(axis=0).sum()) for grid in singles]
@@ -56,14 +58,16 @@ def list_attributes(grids: Sequence[Grid], axes: Sequence[Axis]) -> Table:
     return Table(columns)
 
 
-def list_slices(grids: Sequence[Grid], axes: Sequence[Axis], *, sign: float, support: int) -> Table:
-    """List the slices that add most to the change.
+def list_slices(
+    grids: Sequence[SliceGrid], axes: Sequence[SliceAxis], *, sign: float, support: int
+) -> Table:
+    """Return the slices that contribute most to the change.
 
     Args:
         grids: All slices, over all queries.
         axes: The attributes.
-        sign: The direction in which they add.
-        support: How many queries a slice must have in one of the windows.
+        sign: The direction of the contributions.
+        support: The number of queries that a slice must have in one of the windows.
     """
     import numpy as np  # noqa: PLC0415 - loads with the first array
 
@@ -99,7 +103,7 @@ def list_slices(grids: Sequence[Grid], axes: Sequence[Axis], *, sign: float, sup
 
 
 def _take_most(is_listed: NDArray[np.bool_], orders: Sequence[NDArray[np.float64]]) -> list[int]:
-    """The places of the largest numbers, by each order."""
+    """Return the indices of the largest numbers, for each order."""
     import numpy as np  # noqa: PLC0415 - loads with the first array
 
     places = np.flatnonzero(is_listed)
@@ -117,7 +121,7 @@ def _take_most(is_listed: NDArray[np.bool_], orders: Sequence[NDArray[np.float64
 
 
 def _sort(rows: Iterable[tuple[Cell, ...]], at: int, sign: float) -> list[tuple[Cell, ...]]:
-    """Put the rows first whose number is largest in a direction."""
+    """Return the rows sorted by a number in a direction, largest first."""
 
     def key(row: tuple[Cell, ...]) -> tuple[float, str]:
         number = row[at]

@@ -1,4 +1,4 @@
-"""The alert on a value below its threshold, as it is known from dashboards, with an interval."""
+"""Threshold alerts on the mean of a window, with a confidence interval."""
 
 from __future__ import annotations
 
@@ -23,15 +23,16 @@ FEWEST_CLUSTERS = 30
 
 @record(frozen=True, slots=True, kw_only=True)
 class Threshold:
-    """How far below a baseline a mean may lie.
+    """A threshold below a baseline.
 
     Args:
-        baseline: The mean that is compared with.
-        tolerance: How far below it: a difference, or a share of the baseline. 0 or more.
-        is_relative: Whether the tolerance is a share: 0.1 bears 90 percent of the baseline.
-        needs: What must lie below the threshold for an alert: `"interval"`, all of it, so that
-            chance seldom does it; or `"value"` alone, as dashboards have it.
-        fewest: With fewer clusters than this, there is no verdict. 2 or more.
+        baseline: The mean of the baseline.
+        tolerance: How far below the baseline the threshold is: a difference, or a share of the
+            baseline. 0 or more.
+        is_relative: Whether the tolerance is a share: 0.1 tolerates 90 percent of the baseline.
+        needs: What must be below the threshold for an alert: the whole `"interval"`, so that chance
+            rarely causes alerts, or only the `"value"`, as in dashboards.
+        fewest: The minimum number of clusters for a verdict, 2 or more.
 
     Raises:
         UsageError: A value is not one of these.
@@ -52,20 +53,20 @@ class Threshold:
     def __post_init__(self) -> None:
         if not self.tolerance >= 0:
             raise UsageError(
-                f"expected a tolerance of 0 or more, found {self.tolerance}",
-                hint="0.02 bears what is at most 0.02 below the baseline",
+                f"the tolerance must be 0 or more, found {self.tolerance}",
+                hint="0.02 tolerates means that are up to 0.02 below the baseline",
                 code="bad_tolerance",
             )
         if self.needs not in {"interval", "value"} or not self.fewest >= 2:
             raise UsageError(
                 f"expected needs='interval' or 'value' and fewest=2 or more, found {self!r}",
-                hint="leave them out: the whole interval of 30 clusters or more is asked for",
+                hint="by default, needs is 'interval' and fewest is 30",
                 code="bad_threshold",
             )
 
     @property
     def limit(self) -> float:
-        """The threshold: what the mean may be at least."""
+        """The threshold, as a mean."""
         if self.is_relative:
             return self.baseline * (1 - self.tolerance)
         return self.baseline - self.tolerance
@@ -73,10 +74,10 @@ class Threshold:
 
 @record(frozen=True, slots=True)
 class Verdict:
-    """What a threshold says of a window.
+    """The result of checking a window against a threshold.
 
     Args:
-        state: `OK`; `ALERT`; `NO_DATA` where no ranking has a value; `INSUFFICIENT` where too few
+        state: `OK`, `ALERT`, `NO_DATA` if no ranking has a value, or `INSUFFICIENT` if too few
             clusters have one.
         limit: The threshold.
         mean: The mean of the window, with its interval.
@@ -94,20 +95,20 @@ def judge(
     interval: Interval = DEFAULT,
     threads: int = 1,
 ) -> Verdict:
-    """Hold the mean of a window against a threshold.
+    """Return the result of checking the mean of a window against a threshold.
 
-    This is for one look at one window. Looked at every day, an interval of 95 percent lies too low
-    on one day in forty by chance alone; `Detector` is for that.
+    Use this to check a single window. If you check every day, a 95 percent interval is too low on
+    one day in forty by chance alone; use `Detector` instead.
 
     Args:
-        threshold: What is asked of the mean.
-        values: One a ranking; those that a policy left out (NaN) are not counted.
-        clusters: Whose ranking each is: text or integers.
-        interval: How the interval around the mean is made.
-        threads: How many threads may draw; the interval does not depend on it.
+        threshold: The threshold.
+        values: The value of each ranking. Values that the policy leaves out (NaN) are ignored.
+        clusters: The cluster of each ranking, as text or integers.
+        interval: The settings of the interval of the mean.
+        threads: The number of threads, which doesn't change the interval.
 
     Raises:
-        UsageError: The columns differ in length.
+        UsageError: The columns have different lengths.
 
     Examples:
         >>> import numpy as np

@@ -1,4 +1,4 @@
-"""Traces a change between two windows: by which slices, by which loss, how sure."""
+"""Trace the causes of a change between two windows: slices, losses and confidence."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     from rankscope.stats.cluster_bags import ClusterBags
     from rankscope.stats.decomposition import Slice
     from rankscope.stats.query_columns import QueryColumns
-    from rankscope.stats.shared_slices import Axis, Codes
+    from rankscope.stats.shared_slices import Codes, SliceAxis
     from rankscope.stats.slice_search import Candidate
 
     Windows: TypeAlias = tuple[QueryColumns, QueryColumns]
@@ -57,30 +57,29 @@ if TYPE_CHECKING:
 
 PARTS = ("change", "mix", "within", "entered", "left")
 MOST = {"most_values": 250, "most_found": 20, "most_queries": 1000, "support": 2**31}
-"""The largest choices that can be made; the smallest are 1."""
+"""The upper limits of the settings; the lower limits are 1."""
 MOST_ATTRIBUTES = 20
 
 
 @record(frozen=True, slots=True, kw_only=True)
 class TraceChoices:
-    """How a change is traced.
+    """The settings of a trace.
 
     Args:
-        attributes: The attributes to search, 20 at most; all that both windows have, where none
-            are given.
-        most_values: How many values of an attribute have slices of their own, the most frequent
-            first, from 1 to 250; the others are `<other>`.
-        support: How many queries a slice must have among the searched ones of a window for its
-            mean to count.
-        most_found: How many slices are found at most, from 1 to 20.
-        most_queries: How many of the queries that fell most are listed for a slice, to 1000.
-        direction: Whether what made the mean `fall` or `rise` is searched for; where none is given,
-            what it did.
-        interval: How intervals are made; the seed is also that of the halves.
+        attributes: The attributes to search, at most 20 (default: all that both windows have).
+        most_values: The maximum number of values of an attribute that are slices of their own, most
+            frequent first, from 1 to 250. The others are `<other>`.
+        support: The number of searched queries that a slice must have in a window for its mean to
+            count.
+        most_found: The maximum number of slices to find, from 1 to 20.
+        most_queries: The maximum number of queries to list for a slice, up to 1000.
+        direction: Whether to search for slices that made the mean `fall` or `rise` (default: the
+            direction of the change).
+        interval: The settings of the intervals. The seed also determines the halves.
 
     Raises:
-        UsageError: A number is outside its range, or there is no such direction.
-        PolicyError: The intervals are those of Student, which has means only.
+        UsageError: A number is out of range, or the direction is unknown.
+        PolicyError: The intervals are t intervals, which are only available for means.
     """
 
     attributes: tuple[str, ...] | None = None
@@ -97,42 +96,41 @@ class TraceChoices:
             if not isinstance(number, int) or isinstance(number, bool) or not 1 <= number <= most:
                 raise UsageError(
                     f"expected {name} from 1 to {most}, found {number!r}",
-                    hint="leave it out",
+                    hint="remove it to use the default",
                     code="bad_parameter",
                 )
         if self.direction not in {None, "fall", "rise"}:
             raise UsageError(
                 f"expected direction='fall' or 'rise', found {self.direction!r}",
-                hint="leave it out to search in the direction of the change",
+                hint="by default, the search is in the direction of the change",
                 code="bad_parameter",
             )
         if self.interval.method == "t":
             raise PolicyError(
-                "expected intervals by drawing clusters again, found those of Student, which has "
-                "means only",
-                hint='say method="bca"',
+                "t intervals are only available for means",
+                hint='set method="bca"',
                 code="interval_unavailable",
             )
 
 
 def trace(before: QueryColumns, after: QueryColumns, choices: TraceChoices | None = None) -> Trace:
-    """Find out why the mean of a measure changed between two windows.
+    """Return the causes of the change of a mean between two windows.
 
-    Half of the clusters are searched for slices of one attribute and of two; the other half
-    confirms what was found, so that the number of slices looked at does no harm. What is found
-    does not overlap: the parts of the change add up to it.
+    One half of the clusters is searched for slices of one and two attributes. The other half is
+    held out to confirm the results, so they are valid however many slices were searched. The slices
+    found don't overlap, and their contributions add up to the change.
 
     Args:
         before: The queries of the first window.
-        after: Those of the second.
-        choices: How it is traced.
+        after: The queries of the second window.
+        choices: The settings.
 
     Returns:
-        What was found. It depends neither on the order of the queries nor on threads.
+        The causes. They don't depend on the order of the queries or the number of threads.
 
     Raises:
-        UsageError: The windows have different measures, or there is no such attribute.
-        LimitError: There are too many attributes to search them all.
+        UsageError: The windows have different measures, or an attribute doesn't exist.
+        LimitError: There are too many attributes to search.
 
     Examples:
         >>> import numpy as np
@@ -272,13 +270,13 @@ def trace(before: QueryColumns, after: QueryColumns, choices: TraceChoices | Non
 
 @record(frozen=True, slots=True)
 class _Parts:
-    """What is measured over all queries.
+    """Intervals and sums over all queries.
 
     Args:
-        intervals: Around the change and its parts.
-        contributions: Around what each slice adds that was found.
-        facts: Of each fact of the ideal, its sums by window and group.
-        fact_intervals: Around the change of each within groups.
+        intervals: The intervals of the change and its parts.
+        contributions: The intervals of the contributions of the slices found.
+        facts: The sums of each fact about the ideal, by window and group.
+        fact_intervals: The intervals of the change of each fact within groups.
     """
 
     intervals: dict[str, Ends]
@@ -294,7 +292,7 @@ def _measure_parts(
     made: Sequence[FoundCause],
     interval: Interval,
 ) -> _Parts:
-    """Make intervals around all that is measured over all queries."""
+    """Return the intervals and sums over all queries."""
     import numpy as np  # noqa: PLC0415 - loads with the first array
 
     facts = [*zip(*map(take_facts, windows), strict=True)]
@@ -337,9 +335,10 @@ def _measure_parts(
 def _choose_attributes(
     windows: Windows, given: str | Sequence[str] | None
 ) -> tuple[list[str], tuple[str, ...]]:
-    """Choose the attributes to search, where none are given those that both windows have.
+    """Return the attributes to search, by default those that both windows have.
 
-    A set that was uploaded may not say who ranked it: what ranked afterwards is new all the same.
+    Attributes of the ranker are searched even if they are missing before, for example in an
+    uploaded set. The ranker after is new in any case.
     """
     before, after = (window.attributes for window in windows)
     if given is None:
@@ -354,26 +353,26 @@ def _choose_attributes(
     if len(names) > MOST_ATTRIBUTES:
         raise LimitError(
             f"expected at most {MOST_ATTRIBUTES} attributes to search, found {len(names)}",
-            hint="name those that matter: attributes=('device', 'version')",
+            hint="choose some of them: attributes=('device', 'version')",
             code="slices",
         )
     return names, tuple(left_out)
 
 
 def _choose_sign(windows: Windows, choices: TraceChoices) -> float:
-    """Choose the direction to search in."""
+    """Return the direction of the search."""
     if choices.direction is not None:
         return -1.0 if choices.direction == "fall" else 1.0
     before, after = (sum_all(window.value) / len(window) for window in windows)
     return 1.0 if after > before else -1.0
 
 
-def _name(candidate: Candidate, axes: Sequence[Axis]) -> Slice:
+def _name(candidate: Candidate, axes: Sequence[SliceAxis]) -> Slice:
     return tuple((axes[at].name, axes[at].texts[value]) for at, value in candidate.place)
 
 
-def _group(windows: Windows, axes: Sequence[Axis], found: Sequence[Candidate]) -> Groups:
-    """Give each query the first slice found that has it, or the group of all others."""
+def _group(windows: Windows, axes: Sequence[SliceAxis], found: Sequence[Candidate]) -> Groups:
+    """Return the first slice found that each query is in, or the group of all others."""
     import numpy as np  # noqa: PLC0415 - loads with the first array
 
     groups = [np.full(len(window), len(found), dtype=np.int32) for window in windows]

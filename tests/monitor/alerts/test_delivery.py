@@ -6,7 +6,6 @@ import base64
 import hmac
 import io
 import json
-from functools import partial
 from itertools import pairwise
 
 import pytest
@@ -21,9 +20,10 @@ from rankscope.monitor.alerts.notify.webhook import (
     try_webhook,
 )
 from rankscope.monitor.events.limits import DAY, HOUR, MINUTE, SECOND
+from rankscope.monitor.events.times import to_datetime, to_micros
 from rankscope.monitor.server.run.access_log import Journal
 from rankscope.monitor.store.keys import Secret
-from rankscope.monitor.store.tables import rules as rule_rows
+from rankscope.monitor.store.records import AlertRow, RuleRow
 
 from tests.monitor.alerts.listener import listening, make_poster
 from tests.monitor.alerts.world import (
@@ -43,8 +43,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from rankscope.monitor.alerts.notify.http import Poster, Target
+    from rankscope.monitor.store.records import OutboxRow
     from rankscope.monitor.store.sqlite.store import SQLiteStore
-    from rankscope.monitor.store.tables.outbox import Letter
 
 URL = "https://hook.example/in"
 KEY = base64.b64encode(bytes(range(32))).decode()
@@ -86,8 +86,8 @@ class World:
 
     def tell(self, name: str = "a", channels: tuple[str, ...] = ("webhook",)) -> None:
         """Let a change of a state wait to be told."""
-        known = self.store.query(partial(rule_rows.find_rule, project=PROJECT, name="x"))
-        row = rule_rows.RuleRow(
+        known = self.store.find_rule(PROJECT, "x")
+        row = RuleRow(
             name="x",
             rule="{}",
             progress="{}",
@@ -99,11 +99,10 @@ class World:
             revision=1 if known is None else known.revision + 1,
         )
         body = json.dumps({"type": "rule.state_changed", "id": name, "time": "then"})
-        alert = rule_rows.AlertRow(name, self.now, body, channels)
-        work = partial(rule_rows.save_rule, project=PROJECT, row=row, alert=alert)
-        assert self.store.transact(work).result()
+        alert = AlertRow(name, self.now, body, channels)
+        assert self.store.save_rule(PROJECT, row, alert=alert)
 
-    def letters(self) -> list[Letter]:
+    def letters(self) -> list[OutboxRow]:
         """What became of notifications, the first one first."""
         return list(list_notifications(self.store, PROJECT))[::-1]
 
@@ -185,11 +184,11 @@ def test_what_fails_is_tried_again_later_and_with_the_same_id(
     for wait in (5 * SECOND, 5 * MINUTE):
         assert world.deliverer.step() == 1
         (letter,) = world.letters()
-        assert (letter.status, letter.due - world.now) == ("waiting", round(wait * 1.1))
+        assert (letter.status, to_micros(letter.due) - world.now) == ("waiting", round(wait * 1.1))
         assert letter.problem
-        world.now = letter.due - 1
+        world.now = to_micros(letter.due) - 1
         assert world.deliverer.step() == 0
-        world.now = letter.due
+        world.now = to_micros(letter.due)
     world.deliverer.step()
     (letter,) = world.letters()
     assert (letter.status, letter.attempts, letter.problem) == ("delivered", 3, "")
@@ -202,7 +201,7 @@ def test_nobody_is_called_sooner_than_asked(make: Callable[..., World]) -> None:
     world.tell("a")
     world.deliverer.step()
     (letter,) = world.letters()
-    assert letter.due == START + HOUR
+    assert letter.due == to_datetime(START + HOUR)
 
 
 def test_after_three_days_a_notification_is_given_up_and_the_next_one_tells_so(
@@ -213,7 +212,7 @@ def test_after_three_days_a_notification_is_given_up_and_the_next_one_tells_so(
     world.tell("a")
     world.tell("b")
     while any(letter.status == "waiting" for letter in world.letters()):
-        world.now = min(one.due for one in world.letters() if one.status == "waiting")
+        world.now = min(to_micros(one.due) for one in world.letters() if one.status == "waiting")
         world.deliverer.step()
     assert world.now - START <= MOST_AGE
     assert [letter.status for letter in world.letters()] == ["dead", "dead"]

@@ -12,6 +12,7 @@ from rankscope.monitor.alerts.detect.stream import Stream
 from rankscope.monitor.alerts.management import list_alerts
 from rankscope.monitor.definition.configuration import BaselineChoice, Configuration
 from rankscope.monitor.events.limits import DAY, HOUR
+from rankscope.monitor.events.times import to_datetime
 from rankscope.monitor.store.sqlite.store import SQLiteStore
 from rankscope.records import replace
 from rankscope.stats.detector import Detector
@@ -100,7 +101,7 @@ def test_one_slice_that_falls_is_named(store: SQLiteStore) -> None:
     assert (("device", "tv"),) in named
     assert (("device", "phone"),) not in named
     tv_stream = named[("device", "tv"),]
-    assert tv_stream.since == START + 3 * DAY
+    assert tv_stream.since == to_datetime(START + 3 * DAY)
     assert tv_stream.needed is not None
     assert tv_stream.log_evidence >= tv_stream.needed
     assert tv_stream.value is not None
@@ -193,7 +194,7 @@ def test_the_version_before_is_a_baseline(store: SQLiteStore) -> None:
 
 
 def test_a_period_is_a_baseline(store: SQLiteStore) -> None:
-    chosen = BaselineChoice(kind="period", since=START, until=START + DAY)
+    chosen = BaselineChoice(kind="period", since=to_datetime(START), until=to_datetime(START + DAY))
     configuration = replace(CONFIGURATION, baseline=chosen)
     put(store, make_rule())
     store.append(PROJECT, make_day(0, BAD) + make_day(1, GOOD))
@@ -271,7 +272,7 @@ def test_a_clock_that_jumps_makes_no_period_come_twice_or_never(store: SQLiteSto
     clocks = [known_at(0), known_at(0) - HOUR, known_at(2), known_at(1), known_at(2), known_at(4)]
     assert [advance(store, now).periods for now in clocks] == [1, 0, 2, 0, 0, 2]
     (stream,) = state_of(store).streams
-    assert (stream.periods, stream.at) == (5, START + 4 * DAY)
+    assert (stream.periods, stream.at) == (5, to_datetime(START + 4 * DAY))
 
 
 def test_a_rule_begins_with_the_newest_period_unless_it_says_so(store: SQLiteStore) -> None:
@@ -337,7 +338,7 @@ def test_another_definition_starts_the_streams_anew(store: SQLiteStore) -> None:
         store.append(PROJECT, make_day(day))
         advance(store, known_at(day))
     other = Configuration(
-        definition=replace(CLICKS, window=7200), attributes=("device",), grace=HOUR
+        definition=replace(CLICKS, window=7200), attributes=("device",), grace="1h"
     )
     advance(store, known_at(1), other)
     assert state_of(store).streams == ()

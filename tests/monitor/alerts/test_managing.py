@@ -16,6 +16,7 @@ from rankscope.monitor.alerts.management import (
     silence_rule,
 )
 from rankscope.monitor.events.limits import DAY
+from rankscope.monitor.events.times import to_micros
 from rankscope.monitor.store.sqlite.store import SQLiteStore
 from rankscope.monitor.store.tables import rules as rule_rows
 
@@ -120,7 +121,7 @@ def test_a_silenced_rule_goes_on_and_tells_nobody(store: SQLiteStore) -> None:
         advance(store, known_at(day))
     alerts = list_alerts(store, PROJECT)[::-1]
     assert [alert.after for alert in alerts] == ["OK", "ALERT", "OK"]
-    assert [alert.time < START + 3 * DAY for alert in alerts] == [True, True, False]
+    assert [to_micros(alert.time) < START + 3 * DAY for alert in alerts] == [True, True, False]
     told = [letter.notification_id for letter in list_notifications(store, PROJECT)]
     assert told == [alerts[-1].alert_id]
 
@@ -171,7 +172,7 @@ def test_state_alert_and_notification_are_stored_together_or_not_at_all(
         raise RuntimeError
 
     with monkeypatch.context() as broken:
-        broken.setattr(rule_rows, "insert_letters", fail)
+        broken.setattr(rule_rows, "insert_notifications", fail)
         with pytest.raises(RuntimeError):
             advance(store, known_at(0))
     assert state_of(store).state == "INSUFFICIENT"

@@ -9,6 +9,7 @@ from rankscope import UsageError
 from rankscope.monitor.alerts.rule import Rule, check_rule
 from rankscope.monitor.definition.definition import define
 from rankscope.monitor.events.limits import DAY
+from rankscope.monitor.events.times import to_datetime
 from rankscope.records import replace
 
 from tests.monitor.alerts.world import CLICKS, CONFIGURATION, make_rule
@@ -132,7 +133,7 @@ def test_a_drop_is_of_values_from_0_to_1() -> None:
         ({"measure": "nDCG@3"}, True),
         ({"slices": ("device",)}, True),
         ({"period": "hour"}, True),
-        ({"since": DAY}, True),
+        ({"since": to_datetime(DAY)}, True),
         ({"run_length": 7.0}, True),
     ],
 )

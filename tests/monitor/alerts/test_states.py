@@ -11,6 +11,7 @@ from rankscope.monitor.alerts.detect.feed import name_drops, observe
 from rankscope.monitor.alerts.detect.stream import Stream
 from rankscope.monitor.alerts.management import list_alerts, list_notifications
 from rankscope.monitor.events.limits import DAY
+from rankscope.monitor.events.times import to_datetime
 
 from tests.monitor.alerts.world import (
     BAD,
@@ -74,7 +75,7 @@ def test_an_alert_lasts_until_there_is_no_evidence_since_the_drop(store: SQLiteS
         if day > 1:
             is_left = sum(math.exp(one) for one in stream.detector.sums) >= 6
             assert (stream.state == "ALERT") is is_left
-            assert stream.since == (START + DAY if is_left else None)
+            assert stream.since == (to_datetime(START + DAY) if is_left else None)
     assert states[1] == "ALERT"
     assert states[-1] == "OK"
 
@@ -130,7 +131,7 @@ def test_two_whole_periods_without_rankings_are_no_data(store: SQLiteStore) -> N
     advance(store, START + 4 * DAY)
     state = state_of(store)
     assert state.state == "NO_DATA"
-    assert state.reason.startswith("no ranking since 2024-10-05T00:39")
+    assert state.reason.startswith("no rankings since 5 Oct 2024, 00:39")
     store.append(PROJECT, make_day(4))
     advance(store, START + 4 * DAY + 2)
     assert state_of(store).state == "OK"
@@ -159,7 +160,7 @@ def test_rankings_without_labels_are_told_and_are_no_drop(store: SQLiteStore) ->
     advance(store, known_at(3))
     state = state_of(store)
     assert state.state == "INSUFFICIENT"
-    assert state.reason == "labels are late: 12 % of rankings have labels, 100 % before"
+    assert state.reason == "labels are late: 12% of rankings have labels, 100% before"
     assert (state.passed_over, [stream.detector for stream in state.streams]) == (1, evidence)
     store.append(PROJECT, make_day(4))
     advance(store, known_at(4))

@@ -10,6 +10,7 @@ from rankscope.monitor.definition.definition import define
 from rankscope.monitor.definition.slices import Slicing
 from rankscope.monitor.events.event import Items, Label, Ranking
 from rankscope.monitor.events.limits import DAY, HOUR
+from rankscope.monitor.events.times import to_datetime
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 
 PROJECT = "music"
 CLICKS = define(measures=["RR@3", "nDCG@3"], positive="click", window=3600)
-CONFIGURATION = Configuration(definition=CLICKS, attributes=("device",), grace=HOUR)
+CONFIGURATION = Configuration(definition=CLICKS, attributes=("device",), grace="1h")
 SLICING = Slicing(values=(("device", ("phone", "tv")),))
 START = 20_000 * DAY
 GOOD, BAD = (1, 1, 2, 1), (3, 2, 3, 3)
@@ -95,8 +96,11 @@ VALIDATION = [
 
 def make_rule(**said: Any) -> Rule:  # noqa: ANN401 - whatever a rule has
     """A rule about the reciprocal rank, one day after another."""
+    since = said.pop("since", START)
     return Rule(
-        **{"name": "quality", "measure": "RR@3", "run_length": 100.0, "since": START} | said
+        **{"name": "quality", "measure": "RR@3", "run_length": 100.0}
+        | {"since": to_datetime(since) if isinstance(since, int) else since}
+        | said
     )
 
 

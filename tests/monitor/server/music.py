@@ -22,7 +22,7 @@ MUSIC = Configuration(
 
 def open_monitor(service: Service, project: str = "music") -> Monitor:
     """The monitor of a project of a service."""
-    return Monitor(service.store, project, now=lambda: NOW)
+    return Monitor(service.store, project, clock=lambda: NOW)
 
 
 def log_music(service: Service, project: str = "music") -> Monitor:

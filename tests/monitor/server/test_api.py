@@ -12,7 +12,7 @@ from jsonschema import Draft202012Validator
 from rankscope.monitor.alerts.rule import Rule
 from rankscope.monitor.ask.trace import Span
 from rankscope.monitor.events.limits import DAY, HOUR
-from rankscope.monitor.events.times import format_time
+from rankscope.monitor.events.times import format_time, to_datetime, to_micros
 
 from tests.monitor.server.music import MUSIC, START, log_music, make_search
 from tests.monitor.server.service import NOW, Service
@@ -90,11 +90,13 @@ def test_series_are_those_of_python(reader: Reader) -> None:
         told = reader.read("/v1/series", measure="nDCG@5", every=every)
         assert told == reader.monitor.series("nDCG@5", every=every).to_dict()  # type: ignore[arg-type]
         assert told["values"]
-    span = {"since": START + 6 * HOUR, "until": START + 18 * HOUR}
-    given = {name: format_time(time) for name, time in span.items()}
+    given = {
+        "since": format_time(START + 6 * HOUR),
+        "until": format_time(START + 18 * HOUR),
+    }
     told = reader.read("/v1/series", measure="ndcg_cut_5", version="3", slice="device=tv", **given)
     assert told == (
-        reader.monitor.series("nDCG@5", version="3", slice=(("device", "tv"),), **span).to_dict()
+        reader.monitor.series("nDCG@5", version="3", slice=(("device", "tv"),), **given).to_dict()
     )
     assert len(told["starts"]) == 6
 
@@ -384,14 +386,14 @@ def test_ids_of_another_project_are_not_there(own: Reader) -> None:
 
 
 def test_a_trace_is_that_of_python(reader: Reader) -> None:
-    before = Span(START, START + 12 * HOUR, version="3")
-    after = Span(START + 12 * HOUR, START + 24 * HOUR, version="4")
+    before = Span(to_datetime(START), to_datetime(START + 12 * HOUR), version="3")
+    after = Span(to_datetime(START + 12 * HOUR), to_datetime(START + 24 * HOUR), version="4")
     given: dict[str, str] = {}
     for side, span in (("before", before), ("after", after)):
         assert span.since is not None
         assert span.until is not None
-        given[f"{side}_since"] = format_time(span.since)
-        given[f"{side}_until"] = format_time(span.until)
+        given[f"{side}_since"] = format_time(to_micros(span.since))
+        given[f"{side}_until"] = format_time(to_micros(span.until))
         given[f"{side}_version"] = str(span.version)
     told = reader.read("/v1/trace", measure="nDCG@5", **given)
     trace = reader.monitor.trace(before, after, "nDCG@5")

@@ -7,6 +7,7 @@ import math
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 from rankscope.monitor.events.limits import DAY, HOUR, SECOND
+from rankscope.monitor.events.times import to_datetime, to_micros
 from rankscope.monitor.server.settings import Settings
 
 from tests.monitor.server.music import START, log_music, make_click, make_search
@@ -45,7 +46,7 @@ def test_values_are_those_of_the_newest_final_windows(service: Service) -> None:
             place = ("search", version, every)
             length = HOUR if every == "hour" else DAY
             ends = samples["rankscope_window_end_timestamp_seconds", place]
-            assert ends == (series.starts[at] + length) / SECOND
+            assert ends == (to_micros(series.times[at]) + length) / SECOND
             assert samples["rankscope_rankings", place] == series.rankings[at]
             coverage = samples["rankscope_label_coverage_ratio", place]
             assert coverage == series.labelled[at] / series.rankings[at]
@@ -72,7 +73,7 @@ def test_what_was_discarded_is_counted_by_reason(service: Service) -> None:
 
 def test_what_was_deleted_was_not_rejected(service: Service) -> None:
     monitor = log_music(service)
-    gone = monitor.delete_before(NOW - DAY)
+    gone = monitor.delete_before(to_datetime(NOW - DAY))
     samples = scrape(service)
     assert samples["rankscope_events_deleted_total", ("rankings",)] == gone.rankings > 0
     assert samples["rankscope_events_deleted_total", ("labels",)] == gone.labels > 0

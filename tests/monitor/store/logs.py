@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import random
-
 from hypothesis import strategies as st
 from rankscope.monitor.events.event import ENVIRONMENTS, LABEL_KINDS, Items, Label, Ranking
 
@@ -59,25 +57,3 @@ labels = st.builds(
 )
 
 events = rankings | labels
-
-
-def make_ranking(number: int, documents: int = 3) -> Ranking:
-    """A ranking that a number tells from others."""
-    drawn = random.Random(number)
-    scores = tuple(sorted((drawn.random() for _ in range(documents)), reverse=True))
-    return Ranking(
-        f"event-{number}",
-        f"ranking-{number}",
-        number,
-        Items(
-            tuple(f"document{number % 97:02}{at:02}" for at in range(documents)),
-            tuple(range(1, documents + 1)),
-            scores,
-        ),
-    )
-
-
-def make_label(number: int, ranking: int, document: int = 0) -> Label:
-    """A click on a document of a ranking."""
-    doc_id = f"document{ranking % 97:02}{document:02}"
-    return Label(f"label-{number}", f"ranking-{ranking}", doc_id, number, ("click",))

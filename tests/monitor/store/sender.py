@@ -18,10 +18,10 @@ from pathlib import Path
 
 from rankscope import FileError
 from rankscope.monitor.store.sqlite import commits as checkpointing
-from rankscope.monitor.store.sqlite import high_water, writer
+from rankscope.monitor.store.sqlite import high_water
 from rankscope.monitor.store.sqlite.store import SQLiteStore
-
-from tests.monitor.store.logs import make_label, make_ranking
+from rankscope.monitor.store.tables import retention
+from rankscope.testing.store.samples import make_label, make_ranking
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -90,7 +90,7 @@ def die_while_deleting(folder: Path, rankings: int, pieces: int) -> None:
     store = SQLiteStore(folder / "events.db")
     store.append("music", [make_ranking(number) for number in range(rankings)])
     store.append("music", [make_label(number, number) for number in range(rankings)])
-    delete_piece, deleted = writer.delete_rankings, 0
+    delete_piece, deleted = retention.delete_rankings, 0
 
     def delete(transaction: Transaction, project: str, time: int) -> Deleted:
         nonlocal deleted
@@ -100,7 +100,7 @@ def die_while_deleting(folder: Path, rankings: int, pieces: int) -> None:
             os.kill(os.getpid(), signal.SIGKILL)
         return done
 
-    writer.delete_rankings = delete
+    retention.delete_rankings = delete
     store.delete_before("music", make_ranking(rankings).time)
 
 

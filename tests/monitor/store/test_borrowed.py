@@ -1,4 +1,4 @@
-"""A store that another process writes is one like any other: whatever is written can be sent."""
+"""A store that another process writes passes the same tests: all work can be sent to it."""
 
 from __future__ import annotations
 
@@ -6,11 +6,10 @@ import pickle
 from contextlib import contextmanager
 
 import pytest
-from rankscope.monitor.store.sqlite.borrowed import BorrowedStore
-from rankscope.monitor.store.sqlite.store import SQLiteStore
+from rankscope.monitor.store.sqlite.store import BorrowedStore, SQLiteStore
+from rankscope.testing.store import StoreConformance
 
-from tests.monitor.store.alert_conformance import AlertConformance
-from tests.monitor.store.conformance import StoreConformance
+from tests.monitor.store.files import StoredFiles
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -18,7 +17,7 @@ if TYPE_CHECKING:
     from pathlib import Path
     from typing import Any
 
-    from tests.monitor.store.conformance import Open
+    from rankscope.testing.store import Open
 
 
 def send(thing: object) -> Any:  # noqa: ANN401 - what was sent
@@ -37,7 +36,7 @@ def borrow(path: Path) -> Iterator[BorrowedStore]:
         yield BorrowedStore(path, ask)
 
 
-class TestBorrowed(StoreConformance, AlertConformance):
+class TestBorrowed(StoreConformance, StoredFiles):
     """A store that is read here and written elsewhere."""
 
     @pytest.fixture

@@ -12,10 +12,10 @@ from rankscope.monitor.events.event import Label, Ranking
 from rankscope.monitor.store.records import Deleted, Version
 from rankscope.monitor.store.sqlite.store import SQLiteStore
 from rankscope.records import replace
+from rankscope.testing.store.samples import read_back
 
 from tests.generated import examples
 from tests.monitor.store.logs import TIMES, events
-from tests.monitor.store.read_back import read_back
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from rankscope import FileError
 from rankscope.monitor.events.event import Items
 from rankscope.monitor.store.tables.documents import pack, unpack, unpack_columns
+from rankscope.testing.store.samples import make_ranking, texts_of
 
-from tests.monitor.store.logs import items, make_ranking
-from tests.monitor.store.read_back import texts_of
+from tests.monitor.store.logs import items
 
 
 @given(items())
@@ -76,5 +76,5 @@ def test_a_later_version_is_refused() -> None:
     from zlib import crc32  # noqa: PLC0415 - what the format is made of
 
     shape = struct.pack("<BBHI", 2, 0, 0, 0)
-    with pytest.raises(FileError, match="version 1, found 2"):
+    with pytest.raises(FileError, match="has version 2; this release reads version 1"):
         unpack(shape + struct.pack("<I", crc32(shape)))

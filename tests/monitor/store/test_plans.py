@@ -8,12 +8,11 @@ from typing import Any
 
 import pytest
 from rankscope.monitor.store.sqlite.store import SQLiteStore
-from rankscope.monitor.store.tables.outbox import list_due, list_letters
+from rankscope.monitor.store.tables.outbox import list_due
 from rankscope.monitor.store.tables.retention import delete_rankings
 from rankscope.monitor.store.tables.rules import count_late, list_alerts
+from rankscope.testing.store.samples import make_label, make_ranking
 from sqlalchemy import event
-
-from tests.monitor.store.logs import make_label, make_ranking
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -37,7 +36,7 @@ ASKED: dict[str, Callable[[SQLiteStore], object]] = {
         partial(count_late, project="music", model=None, since=0, until=20, after=40, upto=60)
     ),
     "notifications that are due": lambda store: store.query(partial(list_due, now=5, limit=9)),
-    "notifications": lambda store: store.query(partial(list_letters, project="music", limit=9)),
+    "notifications": lambda store: store.list_notifications("music", limit=9),
     "alerts": lambda store: store.query(partial(list_alerts, project="music", limit=9)),
     "a batch": lambda store: store.append("music", [make_ranking(500), make_label(500, 1)]),
 }
@@ -54,7 +53,7 @@ def asked(tmp_path: Path) -> Iterator[Callable[[str], list[str]]]:
         def note(*given: Any) -> None:  # noqa: ANN401 - as the event has it
             statements.append((given[2], given[3]))
 
-        engines = [store._engine, store._connection.engine]
+        engines = [store.engine, store._connection.engine]
         for engine in engines:
             event.listen(engine, "before_cursor_execute", note)
 
@@ -64,7 +63,7 @@ def asked(tmp_path: Path) -> Iterator[Callable[[str], list[str]]]:
             for engine in engines:
                 event.remove(engine, "before_cursor_execute", note)
             found = []
-            with store._engine.connect() as connection:
+            with store.engine.connect() as connection:
                 driver: Any = connection.connection.driver_connection
                 for text, parameters in statements:
                     if text.startswith(("SELECT", "DELETE", "UPDATE")):

@@ -1,4 +1,4 @@
-"""SQLite is a store like any other."""
+"""A store in an SQLite file passes the conformance tests."""
 
 from __future__ import annotations
 
@@ -6,16 +6,15 @@ import pytest
 from rankscope import UsageError
 from rankscope.monitor.store import open_store
 from rankscope.monitor.store.sqlite.store import SQLiteStore
+from rankscope.testing.store import StoreConformance, make_ranking
 
-from tests.monitor.store.alert_conformance import AlertConformance
-from tests.monitor.store.conformance import StoreConformance
-from tests.monitor.store.logs import make_ranking
+from tests.monitor.store.files import StoredFiles
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from tests.monitor.store.conformance import Open
+    from rankscope.testing.store import Open
 
 
 def test_a_store_is_opened_by_its_url(tmp_path: Path) -> None:
@@ -34,8 +33,8 @@ def test_another_url_is_refused_without_its_password(url: str) -> None:
     assert "secret" not in str(refused.value)
 
 
-class TestSQLite(StoreConformance, AlertConformance):
-    """A store in one file of SQLite."""
+class TestSQLite(StoreConformance, StoredFiles):
+    """A store in one SQLite file."""
 
     @pytest.fixture
     def opened(self, tmp_path: Path) -> Open:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from rankscope.adapters.arrow import load_arrow
 from rankscope.adapters.open_column import decode, read_utf8
-from rankscope.adapters.tables import Found, NamedColumns, find_column
+from rankscope.adapters.tables import FoundColumns, NamedColumns, find_column
 from rankscope.errors import FormatError
 from rankscope.records import record
 
@@ -76,7 +76,7 @@ class Wanted:
         for roles in self.needed:
             if not any(role in columns for role in roles):
                 try:
-                    Found(NamedColumns(names, {}), {}).require(roles[0])
+                    FoundColumns(NamedColumns(names, {}), {}).require(roles[0])
                 except FormatError as error:
                     error.file = file
                     raise

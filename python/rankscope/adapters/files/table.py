@@ -135,7 +135,7 @@ class TableFile:
         self._encoding = encoding
         self._progress = progress
         self._before = 0
-        self._spans: list[Span] = []
+        self._spans: list[RowSpan] = []
         self._rows = 0
         self._notes: dict[str, tuple[int, int]] = {}
         self._current = self._open(files[0])
@@ -273,7 +273,7 @@ class TableFile:
         made = arrow.RecordBatch.from_arrays(list(columns.values()), names=list(columns))
         if made.schema != self.schema:
             raise self._other_schema(made.schema, file)
-        self._spans.append(Span(self._rows, file, lines, ends))
+        self._spans.append(RowSpan(self._rows, file, lines, ends))
         self._rows += made.num_rows
         return made
 
@@ -296,7 +296,7 @@ class TableFile:
 
 
 @record(frozen=True, slots=True)
-class Span:
+class RowSpan:
     """A range of rows that come from one file.
 
     Args:

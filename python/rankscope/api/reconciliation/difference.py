@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from rankscope.api.reconciliation.workbench import Outcome, Workbench
+    from rankscope.api.reconciliation.workbench import RuleOutcome, Workbench
     from rankscope.conventions.rules import Rules
     from rankscope.results import Evaluation
 
@@ -72,14 +72,14 @@ def differ(
     )
 
 
-def _evaluated(bench: Workbench, rules: Rules) -> Outcome:
+def _evaluated(bench: Workbench, rules: Rules) -> RuleOutcome:
     outcome = bench.outcome(rules)
     if isinstance(outcome, RankscopeError):
         raise outcome
     return outcome
 
 
-def _exchange(bench: Workbench, rules: Rules, rule: str, others: Rules) -> Outcome | None:
+def _exchange(bench: Workbench, rules: Rules, rule: str, others: Rules) -> RuleOutcome | None:
     """Evaluate by rules with one of them exchanged, if they fit together."""
     try:
         return _evaluated(bench, rules.take(rule, others.to_dict()[rule]))

@@ -8,6 +8,7 @@ if TYPE_CHECKING:
     from typing import Literal
 
     from rankscope.conventions import Convention
+    from rankscope.data.policy import Duplicates
     from rankscope.data.qrels import Qrels
     from rankscope.measures import Measure
     from rankscope.results.reconciliation import Reconciliation
@@ -22,7 +23,7 @@ def reconcile(
     got: float | str | None = None,
     columns: Mapping[str, str] | None = None,
     conventions: Iterable[Convention | str] | None = None,
-    duplicates: Literal["error", "first", "max"] = "error",
+    duplicates: Duplicates = "error",
     encoding: Literal["utf-8", "latin-1"] = "utf-8",
 ) -> Reconciliation:
     """Evaluate a measure under every convention, and find those that produce a number.
@@ -76,7 +77,7 @@ def reconcile_table(
     rank: str | None = None,
     got: float | str | None = None,
     conventions: Iterable[Convention | str] | None = None,
-    duplicates: Literal["error", "first", "max"] = "error",
+    duplicates: Duplicates = "error",
     encoding: Literal["utf-8", "latin-1"] = "utf-8",
 ) -> Reconciliation:
     """Run `reconcile` on a table whose rows hold a score or a rank, and a grade.

@@ -10,7 +10,6 @@ from rankscope.api.reconciliation.difference import differ
 from rankscope.conventions import TABLE, adapt, find
 from rankscope.conventions.rules import Rules, write
 from rankscope.data.policy import CHOICES, FIELDS
-from rankscope.engine.requests import SCORE_TYPES
 from rankscope.errors import RankscopeError, UsageError
 from rankscope.measures.domains import DISCOUNTS
 from rankscope.names import quote
@@ -21,7 +20,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from rankscope.api.reconciliation.workbench import Outcome, Workbench
+    from rankscope.api.reconciliation.workbench import RuleOutcome, Workbench
     from rankscope.conventions import Convention
     from rankscope.conventions.rules import Settings
     from rankscope.measures import Measure
@@ -30,8 +29,12 @@ OURS = "rankscope"
 """The name under which the measure stands as it was asked for, with our defaults."""
 
 
+UNTRIED = ("error", "nan", "minmax")
+"""Words of the policy that are not tried: they hide a value, or change what it is a share of."""
+
+
 @record(frozen=True, slots=True)
-class Candidate:
+class ConventionCandidate:
     """A convention with the choices made beside it, and the resulting rules.
 
     Args:
@@ -58,7 +61,7 @@ class Question:
     """
 
     measure: Measure
-    wanted: Wanted | None
+    wanted: TargetNumber | None
     rows: Sequence[Convention]
 
     @classmethod
@@ -74,7 +77,9 @@ class Question:
             UsageError: There is no such measure or convention, or the number is none.
         """
         rows = TABLE if conventions is None else tuple(find(each) for each in conventions)
-        return cls(engine.read_measure(measure), None if got is None else Wanted.read(got), rows)
+        return cls(
+            engine.read_measure(measure), None if got is None else TargetNumber.read(got), rows
+        )
 
 
 def reckon(bench: Workbench, question: Question) -> Reconciliation:
@@ -109,8 +114,8 @@ def reckon(bench: Workbench, question: Question) -> Reconciliation:
 
 def _list_candidates(
     rows: Iterable[Convention], asked: Measure, bench: Workbench
-) -> Iterator[Candidate]:
-    yield Candidate(OURS, None, "", Rules(asked, bench.policy, "float64"))
+) -> Iterator[ConventionCandidate]:
+    yield ConventionCandidate(OURS, None, "", Rules(asked, bench.policy, "float64"))
     for row in rows:
         choices = [
             (option.name, f"{option.field}={value}")
@@ -125,14 +130,14 @@ def _list_candidates(
                 adapted = adapt(row, [asked], policy=policy or None, grades=bench.grades)
             except RankscopeError as error:
                 if not option:
-                    yield Candidate(name, row, option, error)
+                    yield ConventionCandidate(name, row, option, error)
                 break
             rules = Rules(adapted.measures[0], adapted.policy, adapted.score_type)
-            yield Candidate(name, row, option, rules)
+            yield ConventionCandidate(name, row, option, rules)
 
 
 def _reckon(
-    candidate: Candidate, bench: Workbench, asked: Measure, wanted: Wanted | None
+    candidate: ConventionCandidate, bench: Workbench, asked: Measure, wanted: TargetNumber | None
 ) -> Reckoning:
     row, rules = candidate.row, candidate.rules
     outcome = rules if isinstance(rules, RankscopeError) else bench.outcome(rules)
@@ -162,7 +167,7 @@ def _reckon(
 
 
 def _find_deviations(
-    candidates: Sequence[Candidate], bench: Workbench, wanted: Wanted
+    candidates: Sequence[ConventionCandidate], bench: Workbench, wanted: TargetNumber
 ) -> list[Deviation]:
     """Change one rule at a time in the conventions with the nearest values."""
     names: dict[Rules, list[str]] = {}
@@ -194,21 +199,16 @@ def _or_last(distance: float) -> float:
     return math.inf if math.isnan(distance) else distance
 
 
-def _value(outcome: Outcome | RankscopeError) -> float:
+def _value(outcome: RuleOutcome | RankscopeError) -> float:
     return math.nan if isinstance(outcome, RankscopeError) else outcome.value
 
 
 def _list_alternatives(rules: Rules) -> Iterator[tuple[str, Settings]]:
     """List the alternatives to each rule, one rule at a time."""
     words: dict[str, tuple[str, ...]] = {
-        "ties": CHOICES["ties"],
-        "empty": ("zero", "skip", "one"),
-        "missing": ("zero", "skip"),
-        "unjudged": CHOICES["unjudged"],
-        "unretrieved": CHOICES["unretrieved"],
-        "negative": ("nonrelevant", "gain"),
-        "aggregate": CHOICES["aggregate"],
-        "score_type": SCORE_TYPES,
+        field: tuple(word for word in CHOICES[field] if word not in UNTRIED)
+        for field in (*FIELDS, "score_type")
+        if field in CHOICES
     }
     for parameter in rules.measure.row.parameters:
         if parameter.name not in {"k", "discount"} and parameter.domain.choices:
@@ -233,7 +233,7 @@ def _call(row: Convention) -> str:
     return row.name if find(row.name) is row else row.address
 
 
-def _pick(known: dict[str, Candidate], name: str) -> tuple[str, Rules]:
+def _pick(known: dict[str, ConventionCandidate], name: str) -> tuple[str, Rules]:
     stem, _, choice = name.partition(" ")
     called = stem if stem == OURS else _call(find(stem))
     candidate = known.get(f"{called} {choice}" if choice else called)
@@ -256,7 +256,7 @@ SLACK = {"float64": 1e-12, "float32": 1e-6}
 
 
 @record(frozen=True, slots=True)
-class Wanted:
+class TargetNumber:
     """A number, and how many digits of it are known.
 
     Args:
@@ -270,7 +270,7 @@ class Wanted:
     half: float
 
     @classmethod
-    def read(cls, given: object) -> Wanted:
+    def read(cls, given: object) -> TargetNumber:
         """Read a number and count its digits.
 
         A number with a positive exponent, such as `2e3`, is read as a whole number: `2000`.

@@ -9,7 +9,7 @@ from rankscope import engine
 from rankscope.adapters import recognise, recognise_table
 from rankscope.api.rankings import Rankings
 from rankscope.api.refusals import check_order
-from rankscope.data.policy import Policy
+from rankscope.data.policy import Policy, ties_of
 from rankscope.data.qrels import Qrels
 from rankscope.errors import MeasureError, PolicyError
 from rankscope.file import File
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
     from rankscope.adapters.inputs import Input
     from rankscope.conventions.rules import Rules
+    from rankscope.data.policy import Duplicates
     from rankscope.errors import RankscopeError
     from rankscope.results import Evaluation
     from rankscope.typing import InputLike
@@ -48,7 +49,7 @@ class Workbench:
         self.judged = judged
         self.grades = grades
         self.policy = policy
-        self._outcomes: dict[Rules, Outcome | RankscopeError] = {}
+        self._outcomes: dict[Rules, RuleOutcome | RankscopeError] = {}
 
     @classmethod
     def of_run(
@@ -57,7 +58,7 @@ class Workbench:
         run: InputLike,
         *,
         columns: Mapping[str, str] | None,
-        duplicates: Literal["error", "first", "max"],
+        duplicates: Duplicates,
         encoding: Literal["utf-8", "latin-1"],
     ) -> Workbench:
         """Make a workbench for judgments and a run.
@@ -82,10 +83,10 @@ class Workbench:
             encoding=encoding,
         )
         return cls(
-            lambda rules: rank(ties=rules.policy.ties, score_type=rules.score_type),
+            lambda rules: rank(ties=ties_of(rules.policy), score_type=rules.score_type),
             lambda _, number: dict(judgments.documents(number)),
             judgments.grades(),
-            Policy(),
+            Policy().resolve(),
         )
 
     @classmethod
@@ -94,7 +95,7 @@ class Workbench:
         table: object,
         *,
         columns: Mapping[str, str | None],
-        duplicates: Literal["error", "first", "max"],
+        duplicates: Duplicates,
         encoding: Literal["utf-8", "latin-1"],
     ) -> Workbench:
         """Make a workbench for a table whose rows hold both scores and grades.
@@ -117,11 +118,11 @@ class Workbench:
         default = Policy(ties="average")
 
         def rank_table(rules: Rules) -> Rankings:
-            rankings = rank(ties=rules.policy.ties)
-            check_order(rankings, rules.policy.ties, rules.score_type)
+            rankings = rank(ties=ties_of(rules.policy))
+            check_order(rankings, ties_of(rules.policy), rules.score_type)
             return rankings
 
-        return cls(rank_table, _judged_rows, rank(ties=default.ties).grades, default)
+        return cls(rank_table, _judged_rows, rank(ties=ties_of(default)).grades, default)
 
     def evaluate(self, wanted: Iterable[Rules]) -> None:
         """Evaluate under each of these rules, for `outcome` to return.
@@ -132,7 +133,7 @@ class Workbench:
         by_order: dict[tuple[str, str], dict[Policy, list[Rules]]] = {}
         for rules in dict.fromkeys(wanted):
             if rules not in self._outcomes:
-                policies = by_order.setdefault((rules.policy.ties, rules.score_type), {})
+                policies = by_order.setdefault((ties_of(rules.policy), rules.score_type), {})
                 policies.setdefault(rules.policy, []).append(rules)
         for policies in by_order.values():
             try:
@@ -144,7 +145,7 @@ class Workbench:
             for alike in policies.values():
                 self._outcomes |= _evaluate(rankings, alike)
 
-    def outcome(self, rules: Rules) -> Outcome | RankscopeError:
+    def outcome(self, rules: Rules) -> RuleOutcome | RankscopeError:
         """Return the outcome of rules, or the error they raised."""
         if rules not in self._outcomes:
             self.evaluate([rules])
@@ -152,7 +153,7 @@ class Workbench:
 
 
 @record(frozen=True, slots=True)
-class Outcome:
+class RuleOutcome:
     """The outcome of a set of rules.
 
     Args:
@@ -199,7 +200,7 @@ def _judged_rows(rankings: Rankings, number: int) -> dict[str, float]:
 
 def _evaluate(
     rankings: Rankings, alike: Sequence[Rules]
-) -> Mapping[Rules, Outcome | RankscopeError]:
+) -> Mapping[Rules, RuleOutcome | RankscopeError]:
     """Evaluate the measures of rules with one policy, in one pass if all are accepted."""
     try:
         evaluation = rankings.evaluate([each.measure for each in alike], policy=alike[0].policy)
@@ -208,4 +209,4 @@ def _evaluate(
             return {alike[0]: error}
         alone = [_evaluate(rankings, [each]) for each in alike]
         return {rules: found for one in alone for rules, found in one.items()}
-    return {rules: Outcome(evaluation, rules.measure.name) for rules in alike}
+    return {rules: RuleOutcome(evaluation, rules.measure.name) for rules in alike}

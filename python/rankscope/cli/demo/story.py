@@ -12,8 +12,15 @@ from rankscope.demo.playback import Clock, play, prepare
 from rankscope.demo.story import DEVICE, POSITIVE, WINDOW
 from rankscope.demo.verification import check_monitor, list_spans
 from rankscope.errors import UsageError, hint_extra
-from rankscope.monitor.events.limits import DAY, HOUR, MINUTE
-from rankscope.monitor.events.times import format_time, read_clock
+from rankscope.monitor.events.limits import DAY
+from rankscope.monitor.events.times import (
+    count_micros,
+    describe_duration,
+    format_time,
+    read_clock,
+    to_datetime,
+    to_micros,
+)
 from rankscope.monitor.store.sqlite.files import SQLITE
 from rankscope.results import Table
 from rankscope.writing import make_folder
@@ -21,8 +28,9 @@ from rankscope.writing import make_folder
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from argparse import Namespace
+    from datetime import datetime
 
-    from rankscope.demo.playback import Step
+    from rankscope.demo.playback import PlayedStep
     from rankscope.demo.story import Story
     from rankscope.monitor.alerts.notify.alert import Alert
     from rankscope.monitor.monitor import Monitor
@@ -103,7 +111,7 @@ def _print_preparation(story: Story, monitor: Monitor) -> None:
         "",
         "1. Before the release",
         f"A music app logs its searches. {_list_weights()}. Feedback counts for "
-        f"{_span(WINDOW)} after a search.",
+        f"{describe_duration(WINDOW)} after a search.",
     )
     logged = prepare(story, monitor)
     baseline = monitor.baseline()
@@ -129,13 +137,13 @@ def _print_preparation(story: Story, monitor: Monitor) -> None:
     )
 
 
-def _print_production(story: Story, monitor: Monitor, clock: Clock) -> list[Step]:
+def _print_production(story: Story, monitor: Monitor, clock: Clock) -> list[PlayedStep]:
     _say("", "2. Production", "time (UTC)        searches  feedback")
     steps = []
     for step in play(story, monitor, clock):
         steps.append(step)
         if step.rankings.objects:
-            counts = f"{step.rankings.accepted:>8}  {step.labels.accepted:>18}"
+            counts = f"{step.rankings.accepted:>8}  {step.labels.accepted:>8}"
             _say(f"{_moment(step.time)}  {counts}")
         for alert in step.alerts:
             _say(f"{_moment(step.time)}  {alert.before} -> {alert.after}: {alert.reason}")
@@ -162,14 +170,14 @@ def _print_production(story: Story, monitor: Monitor, clock: Clock) -> list[Step
 
 
 def _list_days(story: Story, monitor: Monitor) -> Table:
-    since = (story.release // DAY - SHOWN_BEFORE) * DAY
+    since = to_datetime((story.release // DAY - SHOWN_BEFORE) * DAY)
     whole = {name: monitor.series(name, every="day", since=since) for name in monitor.measures}
     name = monitor.rules()[0].measure
     harmed = monitor.series(name, every="day", since=since, slice=(("device", DEVICE),))
     first = whole[name]
     return Table(
         {
-            "day": [_day(start) for start in first.starts],
+            "day": [_day(start) for start in first.times],
             "searches": first.rankings,
             **{name: each.values for name, each in whole.items()},
             f"{name} {DEVICE}": harmed.values,
@@ -182,12 +190,13 @@ def _print_alerts(story: Story, monitor: Monitor, changes: list[Alert]) -> None:
     fired = [each for each in changes if each.after == "ALERT"]
     _say("", f"3. Alerts: {len(fired)}")
     for alert in fired:
-        grace = monitor.configuration.grace
+        grace = count_micros(monitor.configuration.grace)
+        after = to_micros(alert.time) - story.release
         _say(
             f"{_moment(alert.time)} UTC: {alert.reason}",
-            f"This is {_span(alert.time - story.release)} after the release. A day is checked "
-            f"once it is over, after an attribution window of {_span(WINDOW)} and {_span(grace)} "
-            "for late events.",
+            f"This is {describe_duration(after)} after the release. A day is "
+            f"checked once it is over, after an attribution window of {describe_duration(WINDOW)} "
+            f"and {describe_duration(grace)} for late events.",
         )
     state, *_ = monitor.check()
     _say(f"The rule has been in state {state.state} since {_moment(state.since)} UTC.")
@@ -224,22 +233,9 @@ def _say(*lines: str) -> None:
     sys.stdout.flush()
 
 
-def _day(time: int) -> str:
+def _day(time: int | datetime) -> str:
     return format_time(time)[:10]
 
 
-def _moment(time: int) -> str:
+def _moment(time: int | datetime) -> str:
     return format_time(time)[:16].replace("T", " ")
-
-
-def _span(length: int) -> str:
-    """Return a duration as people write it.
-
-    Examples:
-        >>> _span(HOUR), _span(2 * DAY + 16 * HOUR), _span(90 * MINUTE)
-        ('1 h', '2 days 16 h', '1 h 30 min')
-    """
-    days, rest = divmod(length, DAY)
-    hours, rest = divmod(rest, HOUR)
-    parts = ((days, "day" if days == 1 else "days"), (hours, "h"), (rest // MINUTE, "min"))
-    return " ".join(f"{count} {unit}" for count, unit in parts if count) or "0 min"

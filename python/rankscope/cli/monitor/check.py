@@ -10,7 +10,7 @@ from rankscope.cli.output import print_json
 from rankscope.cli.parser import Once
 from rankscope.errors import UsageError
 from rankscope.monitor.events.limits import HOUR
-from rankscope.monitor.events.times import format_time
+from rankscope.monitor.events.times import format_time, to_datetime
 from rankscope.results.text import show
 
 TYPE_CHECKING = False
@@ -71,7 +71,7 @@ def run(options: Namespace) -> int:
             monitor.evaluate()
         states = _choose(monitor.check(), options.rule)
         age = _find_age(monitor)
-        now = monitor.now()
+        now = monitor.clock()
     is_stale = age is None or age > options.max_age
     if is_stale:
         when = "never evaluated" if age is None else f"last evaluated {age / HOUR:,.1f} hours ago"
@@ -103,11 +103,11 @@ def _choose(states: tuple[RuleState, ...], names: list[str] | None) -> list[Rule
 def _find_age(monitor: Monitor) -> int | None:
     """Return the time since the last evaluation, in microseconds; `None` before the first."""
     as_of = find_as_of(monitor)
-    return None if as_of is None else max(monitor.now() - as_of, 0)
+    return None if as_of is None else max(monitor.clock() - as_of, 0)
 
 
 def _describe(state: RuleState, now: int, failing: list[str]) -> dict[str, Any]:
-    is_silenced = state.silenced_until is not None and state.silenced_until > now
+    is_silenced = state.silenced_until is not None and state.silenced_until > to_datetime(now)
     return {
         "name": state.rule.name,
         "state": state.state,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from argparse import ArgumentTypeError
+from datetime import timedelta
 
 from rankscope.cli.monitor.store import ACTOR, add_store_arguments, open_reader, open_writer
 from rankscope.cli.monitor.times import read_duration, read_moment
@@ -28,6 +29,7 @@ from rankscope.results.text import show
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from argparse import Namespace
+    from datetime import datetime
 
     from rankscope.cli.parser import Parser
 
@@ -173,7 +175,7 @@ def _read_configuration(options: Namespace) -> Configuration:
         pairs=None if options.pairs is None else tuple(options.pairs),
         most=options.most,
         baseline=_make_baseline(options.baseline),
-        grace=options.grace,
+        grace=timedelta(microseconds=options.grace),
     )
 
 
@@ -193,7 +195,7 @@ def _read_pair(text: str) -> tuple[str, str]:
     return one, other
 
 
-def _read_baseline(text: str) -> BaselineChoice | tuple[int, int] | None:
+def _read_baseline(text: str) -> BaselineChoice | tuple[datetime, datetime] | None:
     """Return a baseline, or the ends of a period, which are checked later."""
     if text in BASELINES:
         return BASELINES[text]
@@ -205,7 +207,9 @@ def _read_baseline(text: str) -> BaselineChoice | tuple[int, int] | None:
     return read_moment(since), read_moment(until)
 
 
-def _make_baseline(given: BaselineChoice | tuple[int, int] | None) -> BaselineChoice | None:
+def _make_baseline(
+    given: BaselineChoice | tuple[datetime, datetime] | None,
+) -> BaselineChoice | None:
     if isinstance(given, tuple):
         since, until = given
         return BaselineChoice(kind="period", since=since, until=until)

@@ -61,7 +61,9 @@ def add_revoke(parser: Parser) -> None:
 def run_make(options: Namespace) -> int:
     """Create a key, and print it once."""
     with open_writer(options, is_new=True) as monitor:
-        key, secret = make_key(options.project, options.scope, name=options.name, now=monitor.now())
+        key, secret = make_key(
+            options.project, options.scope, name=options.name, now=monitor.clock()
+        )
         monitor.store.add_key(key, ACTOR)
     if options.json:
         print_json({**_describe(key), "key": secret.reveal()})
@@ -85,7 +87,7 @@ def run_list(options: Namespace) -> int:
 def run_revoke(options: Namespace) -> int:
     """Revoke a key."""
     with open_writer(options) as monitor:
-        was_good = monitor.store.revoke_key(options.project, options.key_id, monitor.now(), ACTOR)
+        was_good = monitor.store.revoke_key(options.project, options.key_id, monitor.clock(), ACTOR)
     if not was_good:
         raise UsageError(
             "there is no such key, or it is already revoked",

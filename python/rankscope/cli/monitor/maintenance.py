@@ -7,7 +7,6 @@ from rankscope.cli.monitor.times import TIME_HELP, read_moment
 from rankscope.cli.output import print_json
 from rankscope.cli.parser import Once, OnceFlag
 from rankscope.monitor.doctor import examine
-from rankscope.monitor.store.export import export_parquet
 from rankscope.monitor.store.sqlite.files import SQLITE, locate_store
 from rankscope.results.text import show
 
@@ -37,13 +36,7 @@ def add_export(parser: Parser) -> None:
 def run_export(options: Namespace) -> int:
     """Write the events as Parquet, and print how many there are."""
     with open_reader(options) as monitor:
-        done = export_parquet(
-            monitor.store,
-            options.project,
-            options.folder,
-            since=options.since,
-            until=options.until,
-        )
+        done = monitor.export(options.folder, since=options.since, until=options.until)
     _print_counts(options, rankings=done.rankings, labels=done.labels)
     return 0
 

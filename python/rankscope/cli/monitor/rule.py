@@ -16,7 +16,7 @@ from rankscope.cli.options import add_measure_option
 from rankscope.cli.output import print_json
 from rankscope.cli.parser import Once, OnceFlag, read_integer, read_number
 from rankscope.monitor.alerts.rule import Rule
-from rankscope.monitor.events.times import format_time
+from rankscope.monitor.events.times import format_time, to_datetime
 from rankscope.names import quote
 from rankscope.results.table import Table
 from rankscope.results.text import show
@@ -198,7 +198,9 @@ def run_remove(options: Namespace) -> int:
 def run_silence(options: Namespace) -> int:
     """Pause the notifications of a rule, and print until when."""
     with open_writer(options) as monitor:
-        until = None if options.duration is None else monitor.now() + options.duration
+        until = (
+            None if options.duration is None else to_datetime(monitor.clock() + options.duration)
+        )
         monitor.silence(options.name, until, actor=ACTOR)
     moment = None if until is None else format_time(until)
     _print_fields(options, {"name": options.name, "silenced_until": moment})

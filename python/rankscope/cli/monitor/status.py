@@ -112,7 +112,7 @@ def _find_newest(series: Series, baseline: Baseline | None) -> dict[str, object]
     at = final[-1] if final else len(series) - 1
     found = (
         measure,
-        format_time(series.starts[at]),
+        format_time(series.times[at]),
         *(_or_none(column[at]) for column in (series.values, series.lower, series.upper)),
         series.rankings[at],
         series.is_final[at],

@@ -11,7 +11,6 @@ from rankscope.cli.parser import Once, OnceFlag
 from rankscope.errors import FileError, FormatError
 from rankscope.monitor.events.fields import check_text, read_name
 from rankscope.monitor.events.limits import Limits
-from rankscope.monitor.events.times import read_clock
 from rankscope.monitor.monitor import Monitor
 from rankscope.monitor.store.sqlite.files import SQLITE
 from rankscope.results.text import show
@@ -144,7 +143,7 @@ def open_any(options: Namespace) -> tuple[Monitor, bool]:
 
 def _open(options: Namespace, *, writes: bool) -> Monitor:
     moment = getattr(options, "as_of", None)
-    now = read_clock if moment is None else lambda: moment
+    now = None if moment is None else lambda: moment
     return Monitor.open(options.store, options.project, writes=writes, now=now)
 
 

@@ -7,8 +7,12 @@ from argparse import ArgumentTypeError
 
 from rankscope.errors import FormatError, UsageError
 from rankscope.monitor.events import times as durations
-from rankscope.monitor.events.times import format_time, read_clock, read_time
+from rankscope.monitor.events.times import format_time, read_clock, read_time, to_datetime
 from rankscope.names import quote
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from datetime import datetime
 
 TIME_HELP = "a date, a time such as 2026-11-21T18:00:00Z, or an age such as 7d"
 """The forms of a TIME, for the help of options."""
@@ -31,8 +35,8 @@ def read_duration(text: str) -> int:
         raise ArgumentTypeError(error.message) from None
 
 
-def read_moment(text: str) -> int:
-    """Return a date, a time or an age such as `7d` in microseconds since 1970 in UTC.
+def read_moment(text: str) -> datetime:
+    """Return a date, a time or an age such as `7d` as a time in UTC.
 
     Raises:
         ArgumentTypeError: The text is none of these.
@@ -42,7 +46,7 @@ def read_moment(text: str) -> int:
         True
     """
     if durations.DURATION.fullmatch(text):
-        return read_clock() - read_duration(text)
+        return to_datetime(read_clock() - read_duration(text))
     try:
         moment, _ = read_time(f"{text}T00:00:00Z" if DATE.fullmatch(text) else text, "")
     except FormatError as error:
@@ -50,10 +54,10 @@ def read_moment(text: str) -> int:
             "expected a date such as 2026-11-21, a time such as 2026-11-21T18:00:00Z, or an age "
             f"such as 7d, found {quote(text)}"
         ) from error
-    return moment
+    return to_datetime(moment)
 
 
-def write_moment(moment: int) -> str:
+def write_moment(moment: int | datetime) -> str:
     """Return a time for people, without a fraction of a second that is 0.
 
     Examples:

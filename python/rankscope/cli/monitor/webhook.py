@@ -69,7 +69,7 @@ def run_set(options: Namespace) -> int:
             options.project,
             options.address,
             poster=Poster(),
-            now=monitor.now(),
+            now=monitor.clock(),
             actor=ACTOR,
             secret=Secret(given) if given else None,
             allows_http=options.allow_http,
@@ -100,7 +100,7 @@ def run_show(options: Namespace) -> int:
 def run_test(options: Namespace) -> int:
     """Send a test notification, and print what came back."""
     with open_reader(options) as monitor:
-        tried = try_webhook(monitor.store, options.project, poster=Poster(), now=monitor.now())
+        tried = try_webhook(monitor.store, options.project, poster=Poster(), now=monitor.clock())
     _print_fields(options, {"is_delivered": tried.is_delivered, "told": tried.told})
     return 0 if tried.is_delivered else FAILED
 
@@ -108,7 +108,7 @@ def run_test(options: Namespace) -> int:
 def run_remove(options: Namespace) -> int:
     """Remove the webhook."""
     with open_writer(options) as monitor:
-        remove_webhook(monitor.store, options.project, now=monitor.now(), actor=ACTOR)
+        remove_webhook(monitor.store, options.project, now=monitor.clock(), actor=ACTOR)
     _print_fields(options, {"removed": True})
     return 0
 

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 @record(frozen=True, slots=True)
-class Counted:
+class RankedDocuments:
     """The documents of a list that have ranks, in rank order.
 
     Args:
@@ -36,7 +36,9 @@ class Counted:
         return len(self.rows)
 
 
-def count(query: RankedQuery, measure: Measure, policy: Policy, kernels: Kernels) -> Counted:
+def count(
+    query: RankedQuery, measure: Measure, policy: Policy, kernels: Kernels
+) -> RankedDocuments:
     """Return which documents have ranks, and the gain at each rank.
 
     Args:
@@ -56,7 +58,7 @@ def count(query: RankedQuery, measure: Measure, policy: Policy, kernels: Kernels
         for rank in range(first, last + 1):
             rank_gains[rank - 1] = mean
             ties[rank] = first, last
-    return Counted(rows, grades, gains, rank_gains, ties, removed)
+    return RankedDocuments(rows, grades, gains, rank_gains, ties, removed)
 
 
 def take_ranks(query: RankedQuery, measure: Measure, policy: Policy) -> tuple[list[int], list[int]]:

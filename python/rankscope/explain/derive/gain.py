@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+from rankscope._core import EMPTY_VALUES
 from rankscope.explain.derive.counted import count
 from rankscope.explain.derive.ideal import derive_ideal, list_judged, rank_ideal
 from rankscope.explain.derive.kernels import Family, Kernels, sibling
@@ -25,8 +26,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from rankscope.data.policy import Policy
-    from rankscope.explain.derive.counted import Counted
-    from rankscope.explain.derive.ideal import Judged
+    from rankscope.explain.derive.counted import RankedDocuments
+    from rankscope.explain.derive.ideal import JudgedDocument
     from rankscope.explain.derive.query import RankedQuery
     from rankscope.measures import Measure
 
@@ -119,7 +120,7 @@ def _find_depth(retrieved: int, ideal: int, measure: Measure, policy: Policy) ->
 
 def _derive_rows(
     query: RankedQuery,
-    counted: Counted,
+    counted: RankedDocuments,
     family: Family,
     policy: Policy,
     kernels: Kernels,
@@ -154,7 +155,7 @@ def _derive_rows(
     )
 
 
-def _weigh(counted: Counted, family: Family, kernels: Kernels) -> list[float]:
+def _weigh(counted: RankedDocuments, family: Family, kernels: Kernels) -> list[float]:
     """Return the worth of a gain of 1 at each rank."""
     size = len(counted)
     reach = size if family.own.k is None else min(size, family.own.k)
@@ -166,7 +167,7 @@ def _weigh(counted: Counted, family: Family, kernels: Kernels) -> list[float]:
     return [*within, *[0.0] * (size - reach)]
 
 
-def _average(weights: Sequence[float], counted: Counted) -> list[float]:
+def _average(weights: Sequence[float], counted: RankedDocuments) -> list[float]:
     """Return the worth of a gain of 1 for each document, averaged over the ranks of its tie."""
     averaged = [*weights]
     for first, last in set(counted.ties.values()):
@@ -176,7 +177,7 @@ def _average(weights: Sequence[float], counted: Counted) -> list[float]:
 
 
 def _list_gains(
-    counted: Counted, ideal: Sequence[Judged], k: int | None
+    counted: RankedDocuments, ideal: Sequence[JudgedDocument], k: int | None
 ) -> tuple[tuple[float, float], ...]:
     pairs = dict(zip(counted.grades[:k], counted.gains[:k], strict=True))
     pairs |= {each.grade: each.gain for each in ideal}
@@ -194,7 +195,7 @@ def _split(family: Family, kernels: Kernels, policy: Policy) -> LossSplit | None
 
 def _find_between(
     query: RankedQuery,
-    counted: Counted,
+    counted: RankedDocuments,
     family: Family,
     kernels: Kernels,
     policy: Policy,
@@ -220,7 +221,7 @@ def _first(pair: tuple[float, float]) -> float:
     return pair[0]
 
 
-def choose_ranks(counted: Counted, depth: int, limit: int) -> list[int]:
+def choose_ranks(counted: RankedDocuments, depth: int, limit: int) -> list[int]:
     """Choose the ranks to show: all of them, or the first ones, those with a gain, and the last."""
     if depth <= limit:
         return list(range(1, depth + 1))
@@ -233,7 +234,7 @@ def choose_ranks(counted: Counted, depth: int, limit: int) -> list[int]:
     return [*chosen, depth]
 
 
-def find_gaps(shown: list[int], depth: int, counted: Counted, policy: Policy) -> list[Gap]:
+def find_gaps(shown: list[int], depth: int, counted: RankedDocuments, policy: Policy) -> list[Gap]:
     """Find the ranks above the cutoff that are not shown."""
     gaps = []
     for before, after in zip([0, *shown], [*shown, depth + 1], strict=True):
@@ -246,7 +247,9 @@ def find_gaps(shown: list[int], depth: int, counted: Counted, policy: Policy) ->
     return gaps
 
 
-def list_below(query: RankedQuery, counted: Counted, k: int | None, limit: int) -> Documents:
+def list_below(
+    query: RankedQuery, counted: RankedDocuments, k: int | None, limit: int
+) -> Documents:
     """List the documents with a gain below the cutoff, those with the largest gains first."""
     places = range(len(counted) if k is None else k, len(counted))
     found = [at for at in places if counted.gains[at] > 0]
@@ -258,7 +261,7 @@ def list_below(query: RankedQuery, counted: Counted, k: int | None, limit: int) 
     return Documents(tuple(shown), len(found))
 
 
-def list_unretrieved(judged: Sequence[Judged], policy: Policy, limit: int) -> Documents:
+def list_unretrieved(judged: Sequence[JudgedDocument], policy: Policy, limit: int) -> Documents:
     """List the judged documents that weren't retrieved, those with the largest gains first."""
     if policy.unretrieved == "ignore":
         return Documents((), 0)
@@ -268,7 +271,7 @@ def list_unretrieved(judged: Sequence[Judged], policy: Policy, limit: int) -> Do
     return Documents(tuple(shown), len(lacking))
 
 
-def list_removed(query: RankedQuery, counted: Counted, limit: int) -> Documents:
+def list_removed(query: RankedQuery, counted: RankedDocuments, limit: int) -> Documents:
     """List the documents without a rank."""
     shown = [
         Document(query.name(row), query.grades[row], 0.0, row + 1)
@@ -281,4 +284,4 @@ def apply_policy(value: float, query: RankedQuery, policy: Policy) -> float:
     """Return what an evaluation returns for a value, NaN if it returns none."""
     if query.is_missing and policy.missing != "zero":
         return math.nan
-    return {"zero": 0.0, "one": 1.0}.get(policy.empty, value) if math.isnan(value) else value
+    return EMPTY_VALUES.get(policy.empty, value) if math.isnan(value) else value

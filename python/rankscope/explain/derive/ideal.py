@@ -10,14 +10,14 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from rankscope.data.policy import Policy
-    from rankscope.explain.derive.counted import Counted
+    from rankscope.explain.derive.counted import RankedDocuments
     from rankscope.explain.derive.kernels import Kernels
     from rankscope.explain.derive.query import RankedQuery
     from rankscope.measures import Measure
 
 
 @record(frozen=True, slots=True)
-class Judged:
+class JudgedDocument:
     """A document with a gain above 0, which may be in the ideal list.
 
     Args:
@@ -35,7 +35,9 @@ class Judged:
     is_retrieved: bool
 
 
-def list_judged(query: RankedQuery, counted: Counted, gains: Sequence[float]) -> list[Judged]:
+def list_judged(
+    query: RankedQuery, counted: RankedDocuments, gains: Sequence[float]
+) -> list[JudgedDocument]:
     """List the judged documents with a gain above 0: retrieved ones in rank order, then others.
 
     Args:
@@ -44,7 +46,7 @@ def list_judged(query: RankedQuery, counted: Counted, gains: Sequence[float]) ->
         gains: The gain of each judged document.
     """
     rank_of = {row: rank for rank, row in enumerate(counted.rows, start=1)}
-    found: list[tuple[int, Judged]] = []
+    found: list[tuple[int, JudgedDocument]] = []
     for place, row in enumerate(_find_rows(query)):
         grade, gain = query.judged[place], gains[place]
         if not gain > 0:
@@ -54,7 +56,7 @@ def list_judged(query: RankedQuery, counted: Counted, gains: Sequence[float]) ->
             doc = query.name(row)
         rank = None if row is None else rank_of.get(row)
         key = len(query.grades) if row is None else row
-        found.append((key, Judged(doc, grade, gain, rank, row is not None)))
+        found.append((key, JudgedDocument(doc, grade, gain, rank, row is not None)))
     return [judged for _, judged in sorted(found, key=lambda pair: pair[0])]
 
 
@@ -70,12 +72,12 @@ def _find_rows(query: RankedQuery) -> list[int | None]:
 
 
 def rank_ideal(
-    judged: Sequence[Judged],
+    judged: Sequence[JudgedDocument],
     query: RankedQuery,
-    counted: Counted,
+    counted: RankedDocuments,
     measure: Measure,
     policy: Policy,
-) -> list[Judged]:
+) -> list[JudgedDocument]:
     """Sort the documents of the ideal list, without those that have no gain.
 
     Args:
@@ -87,11 +89,11 @@ def rank_ideal(
     """
     ideal = measure.parameters["ideal"]
     if ideal == "slots":
-        return [Judged(None, 1.0, 1.0, None, is_retrieved=False)] * (measure.k or 0)
+        return [JudgedDocument(None, 1.0, 1.0, None, is_retrieved=False)] * (measure.k or 0)
     candidates = list(judged)
     if ideal == "retrieved":
         candidates = [
-            Judged(query.name(row), counted.grades[at], counted.gains[at], at + 1, True)
+            JudgedDocument(query.name(row), counted.grades[at], counted.gains[at], at + 1, True)
             for at, row in enumerate(counted.rows)
         ]
     elif policy.unretrieved == "ignore":
@@ -102,7 +104,7 @@ def rank_ideal(
 
 
 def derive_ideal(
-    ranked: Sequence[Judged], measure: Measure, kernels: Kernels
+    ranked: Sequence[JudgedDocument], measure: Measure, kernels: Kernels
 ) -> tuple[IdealRow, ...]:
     """Return what each rank of the ideal list adds.
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from array import array
 from itertools import accumulate, chain
 
-from rankscope import _core, engine
+from rankscope import engine
+from rankscope._core import Plan, Rankings
 from rankscope.engine import Request, make_plan
 from rankscope.measures import Measure
 from rankscope.measures.table import measure as measure_named
@@ -83,15 +84,15 @@ class Kernels:
             return []
         offsets = [0, *accumulate(map(len, ties))]
         grades = [*chain.from_iterable(ties)]
-        ranked = _core.Rankings.from_groups(
+        ranked = Rankings.from_groups(
             _integers(offsets), _doubles(grades), _doubles([0.0] * len(grades)), None, "average", 1
         )
         plan = self._plan(ranked, [cumulated], "average")
         return [*memoryview(ranked.evaluate(plan, 1).values(0)).cast("d")]
 
-    def _rank(self, grades: Sequence[float], scores: Sequence[float], ties: str) -> _core.Rankings:
+    def _rank(self, grades: Sequence[float], scores: Sequence[float], ties: str) -> Rankings:
         judged = self._query.judged
-        return _core.Rankings.from_groups(
+        return Rankings.from_groups(
             _integers([0, len(grades)]),
             _doubles(grades),
             _doubles(scores),
@@ -102,11 +103,11 @@ class Kernels:
 
     def _plan(
         self,
-        ranked: _core.Rankings,
+        ranked: Rankings,
         measures: Sequence[Measure],
         ties: str,
         policy: Policy | None = None,
-    ) -> _core.Plan:
+    ) -> Plan:
         request = Request(
             measures=list(measures),
             policy=policy or self._policy,
@@ -119,7 +120,7 @@ class Kernels:
 
     def _evaluate(
         self,
-        ranked: _core.Rankings,
+        ranked: Rankings,
         measures: Sequence[Measure],
         ties: str,
         policy: Policy | None = None,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from rankscope.errors import MeasureError
-from rankscope.explain.derive.counted import Counted, find_ties, take_ranks
+from rankscope.explain.derive.counted import RankedDocuments, find_ties, take_ranks
 from rankscope.explain.derive.gain import (
     apply_policy,
     choose_ranks,
@@ -92,7 +92,7 @@ def _read_rel(measure: Measure) -> float:
     return rel if isinstance(rel, float) else 1.0
 
 
-def _count(query: RankedQuery, measure: Measure, policy: Policy, rel: float) -> Counted:
+def _count(query: RankedQuery, measure: Measure, policy: Policy, rel: float) -> RankedDocuments:
     """Return which documents have ranks, with relevance as their gain."""
     rows, removed = take_ranks(query, measure, policy)
     grades = [query.grades[row] for row in rows]
@@ -103,10 +103,10 @@ def _count(query: RankedQuery, measure: Measure, policy: Policy, rel: float) -> 
         size = last - first + 1
         shares[first - 1 : last] = [sum(relevance[first - 1 : last]) / size] * size
         ties |= dict.fromkeys(range(first, last + 1), (first, last))
-    return Counted(rows, grades, relevance, shares, ties, removed)
+    return RankedDocuments(rows, grades, relevance, shares, ties, removed)
 
 
-def _refuse_mixed_ties(measure: Measure, counted: Counted, k: int) -> None:
+def _refuse_mixed_ties(measure: Measure, counted: RankedDocuments, k: int) -> None:
     """Raise an error for ties whose order matters, because their terms depend on each other.
 
     Raises:
@@ -123,7 +123,7 @@ def _refuse_mixed_ties(measure: Measure, counted: Counted, k: int) -> None:
             )
 
 
-def _list_added(measure: Measure, counted: Counted, k: int) -> list[float]:
+def _list_added(measure: Measure, counted: RankedDocuments, k: int) -> list[float]:
     """List what each rank adds to the sum that is divided."""
     name = measure.row.name
     added = []
@@ -140,7 +140,7 @@ def _list_added(measure: Measure, counted: Counted, k: int) -> list[float]:
     return added
 
 
-def _add(added: Sequence[float], counted: Counted, k: int, measure: Measure) -> float:
+def _add(added: Sequence[float], counted: RankedDocuments, k: int, measure: Measure) -> float:
     """Add up the terms of the ranks, by tie for P and R, so that nothing is rounded."""
     if measure.row.name in {"AP", "RR"} or not counted.ties:
         total = 0.0
@@ -159,7 +159,7 @@ def _add(added: Sequence[float], counted: Counted, k: int, measure: Measure) -> 
     return found
 
 
-def _find_denominator(measure: Measure, relevant: int, counted: Counted, k: int) -> int:
+def _find_denominator(measure: Measure, relevant: int, counted: RankedDocuments, k: int) -> int:
     """Return what the sum is divided by."""
     cutoff = measure.k
     reachable = relevant if cutoff is None else min(relevant, cutoff)
@@ -178,7 +178,7 @@ def _find_denominator(measure: Measure, relevant: int, counted: Counted, k: int)
 
 def _derive_rows(
     query: RankedQuery,
-    counted: Counted,
+    counted: RankedDocuments,
     measure: Measure,
     kernels: Kernels,
     *,

@@ -9,7 +9,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from rankscope.explain.derive.counted import Counted
+    from rankscope.explain.derive.counted import RankedDocuments
     from rankscope.explain.derive.kernels import Kernels
     from rankscope.explain.derive.query import RankedQuery
     from rankscope.measures import Measure
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 def find_extremes(
     query: RankedQuery,
-    counted: Counted,
+    counted: RankedDocuments,
     weights: Sequence[float],
     measure: Measure,
     kernels: Kernels,
@@ -47,7 +47,7 @@ def find_extremes(
 
 def find_swap(
     query: RankedQuery,
-    counted: Counted,
+    counted: RankedDocuments,
     weights: Sequence[float],
     measure: Measure,
     kernels: Kernels,

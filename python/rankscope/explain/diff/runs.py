@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from rankscope.data.diagnostics import Diagnostic
     from rankscope.data.policy import Policy
-    from rankscope.explain.derive.counted import Counted
+    from rankscope.explain.derive.counted import RankedDocuments
     from rankscope.explain.derive.query import RankedQuery
     from rankscope.measures import Measure
     from rankscope.results import Bounds, Evaluation
@@ -165,7 +165,7 @@ class Place:
 
 
 @record(frozen=True, slots=True)
-class Placed:
+class PlacedList:
     """A list with the position of each document.
 
     Args:
@@ -238,7 +238,7 @@ def _list_grades(query: RankedQuery) -> Iterator[tuple[str, float]]:
 
 def _place(
     query: RankedQuery, measure: Measure, policy: Policy, value: float, *, is_sum: bool
-) -> Placed:
+) -> PlacedList:
     """Return the rank of each document, and what it adds to the value."""
     # To see judged documents only is to remove the others.
     chosen = replace(policy, unjudged="remove") if measure.judged_only else policy
@@ -263,10 +263,10 @@ def _place(
         first, last = counted.ties.get(at + 1, (at + 1, at + 1))
         rank = (first + last) / 2 if query.ties == "average" else at + 1
         places[doc] = Place(rank, first <= k, worths[at])
-    return Placed(places, rest)
+    return PlacedList(places, rest)
 
 
-def _discount(counted: Counted, measure: Measure, kernels: Kernels) -> list[float]:
+def _discount(counted: RankedDocuments, measure: Measure, kernels: Kernels) -> list[float]:
     """Discount the gain of each document by its rank, averaged over the ranks of a tie."""
     size = len(counted)
     reach = size if measure.k is None else min(size, measure.k)

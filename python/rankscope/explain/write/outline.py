@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+from rankscope._core import EMPTY_VALUES
 from rankscope.explain.write.blocks import (
     Aside,
     Column,
@@ -155,9 +156,7 @@ MISSING = {
     "skip": "the mean leaves it out",
     "error": "an evaluation refuses it",
 }
-EMPTY = {
-    "zero": "counts as 0",
-    "one": "counts as 1",
+EMPTY = {word: f"counts as {value:g}" for word, value in EMPTY_VALUES.items()} | {
     "skip": "is left out of the mean",
     "nan": "is NaN, and so is the mean",
     "error": "is refused by an evaluation",

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from rankscope.measures.spec import Measure, Row, default_measure
+from rankscope.measures.spec import ROWS, Measure, default_measure
 from rankscope.measures.table import binary, cascade, count, gain, judged, loss, sets
 
 FAMILIES = (gain, loss, binary, sets, judged, cascade, count)
 
-TABLE: dict[str, Row] = {row.name: row for family in FAMILIES for row in family.ROWS}
+TABLE = ROWS
+TABLE |= {row.name: row for family in FAMILIES for row in family.ROWS}
 
 
 def measure(name: str) -> Measure:

@@ -1,3 +1,3 @@
-"""Alerts: rules, what they conclude from the events, and how people are told."""
+"""Alerts: rules, their evaluation, and notifications."""
 
 from __future__ import annotations

@@ -1,21 +1,23 @@
-"""Brings rules up to date: every period that is known for good, and the states that follow."""
+"""Checks rules against every period that is final, and updates their states."""
 
 from __future__ import annotations
 
 import json
-from functools import cached_property, partial
+from functools import cached_property
 from hashlib import sha256
 
 from rankscope.errors import UsageError
 from rankscope.monitor.alerts.detect.feed import feed
 from rankscope.monitor.alerts.detect.floors import Floors
-from rankscope.monitor.alerts.detect.progress import Progress, begin
+from rankscope.monitor.alerts.detect.progress import RuleProgress, begin
 from rankscope.monitor.alerts.detect.sample import collect_sample
-from rankscope.monitor.alerts.detect.state import Verdict, decide, read_word
+from rankscope.monitor.alerts.detect.state import RuleVerdict, decide, read_word
 from rankscope.monitor.alerts.notify.alert import announce
-from rankscope.monitor.alerts.rule import Rule, check_rule
+from rankscope.monitor.alerts.rule import LENGTHS, Rule, check_rule
 from rankscope.monitor.events.limits import SECOND
+from rankscope.monitor.events.times import count_micros, to_micros
 from rankscope.monitor.store.keys import AuditEntry
+from rankscope.monitor.store.records import AlertRow
 from rankscope.records import record, replace
 
 TYPE_CHECKING = False
@@ -26,18 +28,16 @@ if TYPE_CHECKING:
     from rankscope.monitor.alerts.notify.alert import Alert
     from rankscope.monitor.definition.configuration import Configuration
     from rankscope.monitor.definition.slices import Slicing
-    from rankscope.monitor.store.records import Version
+    from rankscope.monitor.store.records import Context, RuleRow, Version
     from rankscope.monitor.store.store import Store
-    from rankscope.monitor.store.tables.chunks import Context
-    from rankscope.monitor.store.tables.rules import AlertRow, RuleRow
 
 ACTOR = "rankscope"
-"""Who changes what nobody has asked for."""
+"""The actor of changes that nobody has asked for."""
 
 
 @record(frozen=True, slots=True)
 class Advanced:
-    """What became of the rules of a project.
+    """What a check of all rules has changed.
 
     Args:
         rules: How many there are.
@@ -59,7 +59,7 @@ def advance_rules(
     now: int,
     threads: int | None = None,
 ) -> Advanced:
-    """Let the rules of a project look at all periods that are known for good by now.
+    """Check the rules of a project against all periods that are final by now.
 
     A period is looked at once the attribution windows of all its rankings, and the grace of the
     configuration, are over. What was concluded is stored with the change of the state that it
@@ -68,19 +68,17 @@ def advance_rules(
     that: what is next is stored, and not taken from the clock.
 
     Args:
-        store: Where the events and the rules are.
-        project: Whose they are.
-        configuration: How the project is measured.
+        store: The store that holds the events and the rules.
+        project: The name of the project.
+        configuration: The configuration of the project.
         slicing: Which values have slices of their own.
-        now: The time, in microseconds since 1970 in UTC.
-        threads: How many threads may work; the result does not depend on it.
+        now: The current time, in microseconds since 1970 in UTC.
+        threads: The number of threads; the result does not depend on it.
 
     Raises:
         FileError: The store does not take what is to be stored.
     """
-    from rankscope.monitor.store.tables.rules import list_rules  # noqa: PLC0415 - loads SQLAlchemy
-
-    rows = store.query(partial(list_rules, project=project))
+    rows = store.list_rules(project)
     if not rows:
         return Advanced(0, 0, ())
     seq = store.last_seq
@@ -89,7 +87,7 @@ def advance_rules(
         _Run(store, project, configuration, row, versions=versions, now=now, seq=seq)
         for row in rows
     ]
-    reader = _Reader(
+    reader = _PeriodReader(
         store, project, configuration, runs, versions=versions, now=now, threads=threads
     )
     while True:
@@ -98,12 +96,12 @@ def advance_rules(
             break
         # Of all that is due, the period that was over first, for all rules that wait for it.
         length, start = min(
-            ((run.rule.length, run.progress.following) for run in due),
+            ((LENGTHS[run.rule.period], run.progress.following) for run in due),
             key=lambda one: (sum(one), one),
         )
         period = reader.read(start, start + length)
         for run in due:
-            if (run.rule.length, run.progress.following) == (length, start):
+            if (LENGTHS[run.rule.period], run.progress.following) == (length, start):
                 run.take(period, reader, slicing)
     for run in runs:
         run.finish()
@@ -111,8 +109,8 @@ def advance_rules(
     return Advanced(len(runs), sum(run.periods for run in runs), alerts)
 
 
-class _Reader:
-    """Reads periods, and what values are held against, for all rules of a project at once."""
+class _PeriodReader:
+    """Reads periods and baselines, once for all rules of a project."""
 
     def __init__(
         self,
@@ -139,12 +137,12 @@ class _Reader:
 
     @cached_property
     def contexts(self) -> dict[int, Context]:
-        """What rankings have in common; read only once a period is due."""
+        """The contexts, read when the first period is due."""
         return self._store.contexts(self._project)
 
     @cached_property
     def floors(self) -> Floors:
-        """What values are held against."""
+        """The baseline that values are compared with."""
         return Floors(
             self._store,
             self._project,
@@ -157,7 +155,7 @@ class _Reader:
         )
 
     def read(self, since: int, until: int) -> Sample:
-        """Read a period of production, as it is known when its last window is closed."""
+        """Read a period of production as of the time when its last attribution window closes."""
         shown = [
             number
             for number, context in self.contexts.items()
@@ -173,12 +171,12 @@ class _Reader:
 
 
 class _Run:
-    """One rule that is brought up to date.
+    """A rule during a check.
 
     Args:
         store: Where it is stored.
-        project: Whose it is.
-        configuration: How the project is measured.
+        project: The name of the project.
+        configuration: The configuration of the project.
         row: The rule as it was stored.
         versions: The versions that have rankings.
         now: The time.
@@ -197,7 +195,7 @@ class _Run:
         seq: int,
     ) -> None:
         self.rule = Rule.from_json(row.rule)
-        self.progress = Progress.from_json(row.progress)
+        self.progress = RuleProgress.from_json(row.progress)
         self.alerts: list[Alert] = []
         self.periods = 0
         self.complaint = ""
@@ -207,7 +205,9 @@ class _Run:
         self._versions = versions
         self._now = now
         self._seq = seq
-        self._mature = now - configuration.definition.window * SECOND - configuration.grace
+        self._mature = (
+            now - configuration.definition.window * SECOND - count_micros(configuration.grace)
+        )
         self._is_lost = self._is_new = False
         self._audit: AuditEntry | None = None
         try:
@@ -227,8 +227,8 @@ class _Run:
         self._skip_nothing()
 
     def _skip_nothing(self) -> None:
-        """Begin where there are rankings: nobody has to look at periods before the first."""
-        length = self.rule.length
+        """Start at the first ranking; earlier periods are empty."""
+        length = LENGTHS[self.rule.period]
         if self._versions and not self.progress.streams:
             first = min(one.first for one in self._versions)
             at = max(self.progress.following, min(first, self._now) // length * length)
@@ -236,13 +236,13 @@ class _Run:
 
     @property
     def is_due(self) -> bool:
-        """Whether there is a period that is known for good, and is still to be looked at."""
+        """Whether there is a final period that is still to be checked."""
         if self._is_lost or self.complaint or not self._versions:
             return False
-        return self.progress.following + self.rule.length <= self._mature
+        return self.progress.following + LENGTHS[self.rule.period] <= self._mature
 
-    def take(self, period: Sample, reader: _Reader, slicing: Slicing) -> None:
-        """Look at the next period."""
+    def take(self, period: Sample, reader: _PeriodReader, slicing: Slicing) -> None:
+        """Check the next period."""
         self.progress = feed(
             self.progress,
             self.rule,
@@ -257,22 +257,22 @@ class _Run:
         self._conclude()
 
     def _pass_silence(self) -> None:
-        """Look at all periods after the last ranking at once: there is nothing in any of them."""
-        following, length = self.progress.following, self.rule.length
+        """Check all periods after the last ranking at once, as they are empty."""
+        following, length = self.progress.following, LENGTHS[self.rule.period]
         if self.is_due and following > max(one.last for one in self._versions):
             count = (self._mature - following) // length
             self.progress = replace(self.progress.count(0, 0), following=following + count * length)
             self.periods += count
 
     def finish(self) -> None:
-        """Store what was concluded, and what time alone has changed."""
+        """Store the conclusions, and changes due to time alone."""
         if not self._is_lost:
             self._conclude(is_last=True)
 
     def _conclude(self, *, is_last: bool = False) -> None:
-        """Store what was concluded, if that changes the state, or there is nothing more."""
+        """Store the conclusions if they change the state, or at the end."""
         verdict = (
-            Verdict("INSUFFICIENT", self.complaint)
+            RuleVerdict("INSUFFICIENT", self.complaint)
             if self.complaint
             else decide(self.rule, self.progress, self._versions, self._now)
         )
@@ -281,19 +281,16 @@ class _Run:
         if is_change or (is_last and (is_news or self._is_new)):
             self._save(verdict, is_change=is_change)
 
-    def _save(self, verdict: Verdict, *, is_change: bool) -> None:
-        from rankscope.monitor.store.tables.rules import count_late, save_rule  # noqa: PLC0415 - SQL
-
-        counted = partial(
-            count_late,
-            project=self._project,
+    def _save(self, verdict: RuleVerdict, *, is_change: bool) -> None:
+        late = self._store.count_late(
+            self._project,
             model=self.rule.model,
             since=self.progress.first,
-            until=Progress.from_json(self._row.progress).following,
+            until=RuleProgress.from_json(self._row.progress).following,
             after=self.progress.seq,
             upto=self._seq,
         )
-        late = self.progress.late_rankings + self._store.query(counted)
+        late += self.progress.late_rankings
         self.progress = replace(self.progress, late_rankings=late, seq=self._seq)
         row = replace(
             self._row,
@@ -316,14 +313,8 @@ class _Run:
                 reason=verdict.reason,
                 streams=self.progress.streams,
             )
-        work = partial(
-            save_rule,
-            project=self._project,
-            row=row,
-            alert=None if alert is None else address(alert, self.rule, row),
-            audit=self._audit,
-        )
-        if not self._store.transact(work).result():
+        addressed = None if alert is None else address(alert, self.rule, row)
+        if not self._store.save_rule(self._project, row, alert=addressed, audit=self._audit):
             # Somebody has changed the rule in between: it is for the next time.
             self._is_lost = True
             return
@@ -333,7 +324,7 @@ class _Run:
 
 
 def name_basis(rule: Rule, configuration: Configuration) -> str:
-    """Say in short what a rule measures: what evidence was collected by something else is void."""
+    """Return a hash of what a rule measures; evidence collected with another one is void."""
     chosen = configuration.baseline
     said = [
         rule.digest,
@@ -344,9 +335,8 @@ def name_basis(rule: Rule, configuration: Configuration) -> str:
 
 
 def address(alert: Alert, rule: Rule, row: RuleRow) -> AlertRow:
-    """Say who is to be told of an alert: nobody while its rule is silenced."""
-    from rankscope.monitor.store.tables.rules import AlertRow  # noqa: PLC0415 - loads SQLAlchemy
-
-    is_silent = row.silenced_until is not None and alert.time < row.silenced_until
+    """Return the alert with its channels: none while the rule is silenced."""
+    time = to_micros(alert.time)
+    is_silent = row.silenced_until is not None and time < row.silenced_until
     channels = ("log", "webhook") if rule.webhook else ("log",)
-    return AlertRow(alert.alert_id, alert.time, alert.to_json(), () if is_silent else channels)
+    return AlertRow(alert.alert_id, time, alert.to_json(), () if is_silent else channels)

@@ -1,4 +1,4 @@
-"""Rules: what people ask of the values of production."""
+"""Alert rules: conditions on the values of production."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from rankscope.errors import MeasureError, UsageError
 from rankscope.monitor.events.fields import can_be_stored
 from rankscope.monitor.events.limits import DAY, HOUR, Limits
 from rankscope.monitor.events.rejection import RefusedError, show
-from rankscope.monitor.events.times import format_time, read_time
+from rankscope.monitor.events.times import format_time, read_time, set_times, to_datetime, to_micros
 from rankscope.records import record, replace
 
 TYPE_CHECKING = False
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from typing import Any, Literal, TypeAlias
 
     from rankscope.monitor.definition.configuration import Configuration
+    from rankscope.monitor.events.times import Time
 
     Kind: TypeAlias = Literal["drop", "threshold"]
     Period: TypeAlias = Literal["hour", "day"]
@@ -29,14 +30,14 @@ LENGTHS: Mapping[str, int] = {"hour": HOUR, "day": DAY}
 LIMITS = Limits()
 NAME_BYTES = 100
 TAKEN = frozenset({"new", ".", ".."})
-"""What stands in addresses where names of rules do."""
+"""Words that stand for something else where the name of a rule stands in a URL."""
 END = ".json"
-"""How the addresses of rules as JSON end."""
+"""The end of the URLs of rules as JSON."""
 
 
 @record(frozen=True, slots=True, kw_only=True)
 class Rule:
-    """What is asked of the values of one measure in production.
+    """A condition on the values of one measure in production.
 
     Each version of a model is watched on its own, as a whole and by the values of some attributes.
     A `drop` collects evidence, period by period, that the mean has fallen below its floor, which is
@@ -47,7 +48,7 @@ class Rule:
         name: What it is known by; one in a project.
         measure: The measure, one of those of the configuration.
         kind: `drop` or `threshold`.
-        model: The model; each of them if left out.
+        model: The model (default: each of them).
         slices: Attributes whose values are watched one by one, besides all rankings together.
         period: How much is looked at together: an `hour` or a `day` of UTC.
         tolerance: How far the mean may be below the baseline: a difference, or a share of it.
@@ -55,8 +56,9 @@ class Rule:
         run_length: For a drop: how many periods pass on average before a false alarm, at least.
         fewest: How many users or queries a baseline has to have, and a period for a threshold.
         needs: For a threshold: what has to lie below it, the whole `interval` or the `value`.
-        since: When the first period begins that is looked at, in microseconds since 1970 in UTC; if
-            left out, that is the newest period when the rule is made.
+        since: When the first period that is checked begins (default: the newest period when the
+            rule is created). A `datetime` with a time zone, or ISO text; kept as a `datetime` in
+            UTC.
         webhook: Whether changes of its state go to the webhook; they go to the log in any case.
 
     Raises:
@@ -79,7 +81,7 @@ class Rule:
     run_length: float = 1800.0
     fewest: int = 30
     needs: Needs = "interval"
-    since: int | None = None
+    since: Time | None = None
     webhook: bool = True
 
     def __post_init__(self) -> None:
@@ -93,7 +95,7 @@ class Rule:
             raise _bad("model", "a name", self.model)
         are_names = all(name and can_be_stored(name, LIMITS.name_bytes) for name in self.slices)
         if not are_names or len(set(self.slices)) != len(self.slices):
-            raise _bad("slices", "different names of attributes", self.slices)
+            raise _bad("slices", "different attribute names", self.slices)
         most = 1.0 if self.is_relative else math.inf
         if not (_is_number(self.tolerance) and 0 <= self.tolerance < most):
             raise _bad("tolerance", "0 or more, and below 1 where it is a share", self.tolerance)
@@ -101,29 +103,23 @@ class Rule:
             raise _bad("run_length", "2 periods or more", self.run_length)
         if type(self.fewest) is not int or self.fewest < 2:
             raise _bad("fewest", "2 or more", self.fewest)
-        if not (self.since is None or type(self.since) is int):
-            raise _bad("since", "a time", self.since)
+        _read_since(self)
         for name in ("is_relative", "webhook"):
             if type(getattr(self, name)) is not bool:
                 raise _bad(name, "true or false", getattr(self, name))
 
     @property
-    def length(self) -> int:
-        """How long its period is, in microseconds."""
-        return LENGTHS[self.period]
-
-    @property
     def digest(self) -> str:
-        """What is measured, in short: with another one, evidence that was collected is void."""
+        """The hash of what the rule measures; evidence collected with another one is void."""
         said = self.to_dict()
         for name in ("name", "webhook"):
             del said[name]
         return sha256(json.dumps(said, sort_keys=True).encode()).hexdigest()[:32]
 
     def to_dict(self) -> dict[str, Any]:
-        """Give it as numbers and texts."""
+        """Return it as JSON holds it."""
         said = {name: getattr(self, name) for name in FIELDS}
-        since = None if self.since is None else format_time(self.since)
+        since = None if self.since is None else format_time(to_micros(self.since))
         return said | {"slices": list(self.slices), "since": since}
 
     def to_json(self) -> str:
@@ -132,7 +128,7 @@ class Rule:
 
     @classmethod
     def from_dict(cls, given: Mapping[str, Any]) -> Rule:
-        """Read what people, or `to_dict`, have written.
+        """Read a rule from a mapping, such as one that `to_dict` returned.
 
         Raises:
             UsageError: It is no rule.
@@ -143,7 +139,7 @@ class Rule:
               ...
             rankscope.errors.UsageError: kind: expected drop or threshold, found 'fall'
             <BLANKLINE>
-            Hint: rankscope monitor rule add --help says what a rule may ask for
+            Hint: see rankscope monitor rule add --help
         """
         if not isinstance(given, dict):
             raise _bad("rule", "an object", given)
@@ -160,7 +156,7 @@ class Rule:
         said["slices"] = tuple(slices)
         if "since" in said:
             try:
-                said["since"], _ = read_time(said["since"], "since")
+                said["since"] = to_datetime(read_time(said["since"], "since")[0])
             except RefusedError as error:
                 raise _bad("since", error.expected, said["since"]) from None
         return cls(**said)
@@ -180,11 +176,11 @@ class Rule:
 
 
 def check_rule(rule: Rule, configuration: Configuration) -> Rule:
-    """See that what a rule asks for is measured.
+    """Check that the project measures what a rule needs.
 
     Args:
         rule: The rule.
-        configuration: How its project is measured.
+        configuration: The configuration of the project.
 
     Returns:
         The rule, its measure called by its own name.
@@ -214,7 +210,7 @@ FIELDS: tuple[str, ...] = Rule.__match_args__
 
 
 def _check_name(name: object) -> None:
-    """See that a name can stand on one line and in an address."""
+    """Check that a name can stand on one line and in a URL."""
     is_text = isinstance(name, str) and 0 < len(name.encode(errors="replace")) <= NAME_BYTES
     if not (is_text and isinstance(name, str) and name.isprintable() and name == name.strip()):
         raise _bad("name", f"a line of text of at most {NAME_BYTES} bytes", name)
@@ -227,6 +223,13 @@ def _check_choice(field: str, value: object, choices: tuple[str, ...]) -> None:
         raise _bad(field, " or ".join(choices), value)
 
 
+def _read_since(rule: Rule) -> None:
+    try:
+        set_times(rule, "since")
+    except UsageError:
+        raise _bad("since", "a time with its zone", rule.since) from None
+
+
 def _is_number(value: object) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
 
@@ -234,7 +237,7 @@ def _is_number(value: object) -> bool:
 def _bad(field: str, expected: str, found: object) -> UsageError:
     return UsageError(
         f"{field}: expected {expected}, found {show(found)}",
-        hint="rankscope monitor rule add --help says what a rule may ask for",
+        hint="see rankscope monitor rule add --help",
         code="bad_rule",
         value=show(found),
     )

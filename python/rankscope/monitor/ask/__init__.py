@@ -1,3 +1,3 @@
-"""The questions people ask: series, data quality, traces, queries that fell, and explanations."""
+"""The questions that a project answers: series, data quality, traces and explanations."""
 
 from __future__ import annotations

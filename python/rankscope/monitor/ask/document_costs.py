@@ -1,4 +1,4 @@
-"""What documents of the log cost by where they stand, told apart by their attributes."""
+"""The losses that documents cause by their positions, broken down by their attributes."""
 
 from __future__ import annotations
 
@@ -21,27 +21,27 @@ if TYPE_CHECKING:
 
     from rankscope.monitor.definition.definition import Definition
     from rankscope.monitor.evaluate.grades import Graded
-    from rankscope.monitor.store.tables.chunks import Chunk
+    from rankscope.monitor.store.records import Chunk
 
     Catalogue: TypeAlias = Mapping[str, Mapping[str, str]]
     """By attribute, the value of each document."""
 
 GRADE, RANK, KNOWN = "grade", "logged rank", "shown before"
 BUILT_IN = (GRADE, RANK, KNOWN)
-"""The attributes that are known of every document."""
+"""The attributes that every document has."""
 
 MISSING = "<missing>"
-"""The value of a document for which none is given."""
+"""The value of a document that has none."""
 
 RANKS = (1, 2, 3, 5, 10, 20, 50)
-"""The last ranks of those that are told apart."""
+"""The last rank of each group of ranks."""
 
 IDS = ("doc_id", "item_id", "document_id")
-"""What the column of documents may be called."""
+"""The names that the column of documents may have."""
 
 
 def read_catalogue(documents: Mapping[str, Sequence[object]]) -> Catalogue:
-    """Read a table of documents: a column of ids, and one of values for each attribute.
+    """Read a table of documents: a column of IDs, and a column for each attribute.
 
     Args:
         documents: Columns by name, such as `{"doc_id": ["d1", "d2"], "genre": ["jazz", "pop"]}`. Of
@@ -60,7 +60,7 @@ def read_catalogue(documents: Mapping[str, Sequence[object]]) -> Catalogue:
     if len(names) != 1:
         raise FormatError(
             f"expected one column of documents, {' or '.join(IDS)}, found {', '.join(documents)}",
-            hint="call the column doc_id",
+            hint="name the column doc_id",
             code="columns",
         )
     if len(set(sizes.values())) > 1:
@@ -72,8 +72,8 @@ def read_catalogue(documents: Mapping[str, Sequence[object]]) -> Catalogue:
     taken = [name for name in documents if name in BUILT_IN]
     if taken:
         raise FormatError(
-            f"expected attributes with names of their own, found {taken[0]!r}",
-            hint=f"{', '.join(BUILT_IN)} are known of every document",
+            f"the name of an attribute is taken: {taken[0]!r}",
+            hint=f"{', '.join(BUILT_IN)} are built in: choose another name",
             code="bad_parameter",
         )
     ids = [*map(str, documents[names[0]])]
@@ -85,7 +85,7 @@ def read_catalogue(documents: Mapping[str, Sequence[object]]) -> Catalogue:
 
 
 class CostCollector:
-    """Collects what the documents of the rankings of a window cost.
+    """Collects the losses that the documents of a span cause.
 
     Args:
         definition: What is measured: one measure.
@@ -107,10 +107,10 @@ class CostCollector:
         self._codes: dict[str, list[NDArray[np.int32]]] = {name: [] for name in names}
         self._is_told = True
         self.shown: set[bytes] = set()
-        """The documents of all rankings that were taken."""
+        """The documents of all rankings so far."""
 
     def take(self, chunk: Chunk, graded: Graded, kept: NDArray[np.int64], first: int) -> None:
-        """Take some rankings of a chunk.
+        """Add some rankings of a chunk.
 
         Args:
             chunk: The chunk.
@@ -153,7 +153,7 @@ class CostCollector:
     def _describe(
         self, chunk: Chunk, documents: NDArray[np.int64], grades: NDArray[np.float64]
     ) -> None:
-        """Say what is known of documents."""
+        """Record the attributes of documents."""
         import numpy as np  # noqa: PLC0415 - loads with the first array
 
         different, of_documents = np.unique(grades, return_inverse=True)
@@ -169,13 +169,7 @@ class CostCollector:
             self._put(name, texts, np.arange(len(texts)))
 
     def _put(self, name: str, texts: Sequence[str], codes: NDArray[np.integer[Any]]) -> None:
-        """Put values beside those that are there.
-
-        Args:
-            name: The attribute.
-            texts: Its values.
-            codes: Which of them each document has.
-        """
+        """Add the values of an attribute."""
         import numpy as np  # noqa: PLC0415 - loads with the first array
 
         places = self._places[name]
@@ -183,7 +177,7 @@ class CostCollector:
         self._codes[name].append(np.array(numbers, dtype=np.int32)[codes])
 
     def finish(self) -> DocumentRegrets | None:
-        """Give what was taken; `None` where it cannot be told for the measure."""
+        """Return what was collected; `None` for measures without regrets."""
         import numpy as np  # noqa: PLC0415 - loads with the first array
 
         if not self._is_told or not self._rows:
@@ -196,7 +190,7 @@ class CostCollector:
 
 
 def _read(chunk: Chunk, places: NDArray[np.int64]) -> list[bytes]:
-    """Read the ids of some documents of a chunk."""
+    """Read the IDs of some documents of a chunk."""
     offsets, text = chunk.items.doc_ids
     whole = text.tobytes()
     if len(places) == len(offsets) - 1:
@@ -206,7 +200,7 @@ def _read(chunk: Chunk, places: NDArray[np.int64]) -> list[bytes]:
 
 
 def _name_ranks() -> list[str]:
-    """Name the ranks that are told apart."""
+    """Name the groups of ranks."""
     names = [
         str(last) if last == before + 1 else f"{before + 1}-{last}"
         for before, last in pairwise((0, *RANKS))

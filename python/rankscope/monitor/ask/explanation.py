@@ -1,4 +1,4 @@
-"""How the value of one logged ranking is computed."""
+"""Explanations: how the value of one logged ranking is computed."""
 
 from __future__ import annotations
 
@@ -15,7 +15,8 @@ from rankscope.monitor.evaluate.grades import grade_chunk, judge_labels
 from rankscope.monitor.evaluate.values import evaluate_chunk, place_items
 from rankscope.monitor.events.event import LABEL_KINDS
 from rankscope.monitor.events.limits import SECOND
-from rankscope.monitor.store.tables.chunks import Chunk, LabelColumns
+from rankscope.monitor.events.times import to_datetime
+from rankscope.monitor.store.records import Chunk, LabelColumns
 from rankscope.monitor.store.tables.documents import offsets_of, pack, unpack_columns
 from rankscope.records import replace
 
@@ -29,12 +30,12 @@ if TYPE_CHECKING:
     from rankscope.monitor.ask.logged_explanation import Source
     from rankscope.monitor.definition.definition import Definition
     from rankscope.monitor.evaluate.grades import JudgedLabel
-    from rankscope.monitor.evaluate.values import Placed
+    from rankscope.monitor.evaluate.values import PlacedItems
     from rankscope.monitor.events.event import Label, Ranking
     from rankscope.monitor.store.store import Store
 
     Numbers = Mapping[int, float]
-    from rankscope.monitor.store.tables.documents import Texts
+    from rankscope.monitor.store.records import Texts
 
 
 def explain_logged(
@@ -46,16 +47,16 @@ def explain_logged(
     now: int,
     measure: Measure | str | None = None,
 ) -> LoggedExplanation:
-    """Explain the value of a ranking of the log, as of a moment.
+    """Explain the value of a logged ranking as of a moment.
 
     Args:
-        store: Where the events are.
-        project: Whose they are.
-        definition: What to measure.
+        store: The store that holds the events.
+        project: The name of the project.
+        definition: The definition to evaluate with.
         ranking_id: The ranking.
-        now: The moment as of which labels count, in microseconds since 1970 in UTC. Of a set that
+        now: The time as of which labels count, in microseconds since 1970 in UTC. Of a set that
             was uploaded all labels count.
-        measure: One of the measures of the definition; that which is traced if left out.
+        measure: One of the measures of the definition (default: that which is traced).
 
     Raises:
         UsageError: There is no such ranking, or the measure is not in the definition.
@@ -63,8 +64,8 @@ def explain_logged(
     ranking = store.find_ranking(project, ranking_id)
     if ranking is None:
         raise UsageError(
-            f"expected a ranking of the log, found {ranking_id!r:.120}",
-            hint="name it by its ranking_id, as it was logged",
+            f"there is no logged ranking {ranking_id!r:.120}",
+            hint="pass the ranking_id under which it was logged",
             code="unknown_ranking",
         )
     chosen = _choose(definition, measure)
@@ -86,7 +87,7 @@ def explain_ranking(
     Args:
         ranking: The ranking.
         labels: Its labels, in the order in which they count.
-        definition: What to measure.
+        definition: The definition to evaluate with.
         measure: One of its measures.
         now: The moment; without one, all labels count and nothing is pending.
     """
@@ -105,8 +106,8 @@ def explain_ranking(
         definition=definition.hash,
         policy=alone.policy,
         value=float(measured.value[0]),
-        now=now,
-        closes=None if now is None else ranking.time + definition.window * SECOND,
+        now=None if now is None else to_datetime(now),
+        closes=None if now is None else to_datetime(ranking.time + definition.window * SECOND),
         is_final=bool(graded.is_mature[0]),
         is_empty=bool(values.is_empty[0]),
         is_refused=is_refused,
@@ -145,9 +146,9 @@ def _choose(definition: Definition, measure: Measure | str | None) -> Measure:
 
 
 def _derive(
-    ranking: Ranking, placed: Placed, definition: Definition
+    ranking: Ranking, placed: PlacedItems, definition: Definition
 ) -> Explanation | RelevanceExplanation | None:
-    """Derive the value of the measure of a definition, if it has a derivation."""
+    """Derive the value, if the measure has a derivation."""
     (measure,) = definition.measures
     if measure.row.name not in {*EXPLAINED, *OF_RELEVANCE}:
         return None
@@ -174,7 +175,7 @@ def _derive(
 def _say_ranks(
     found: Explanation | RelevanceExplanation, logged: Mapping[int, int]
 ) -> Explanation | RelevanceExplanation:
-    """Give documents the ranks that were logged, and ranks without one no grade."""
+    """Show documents at their logged ranks, and no grades at ranks without a document."""
 
     def say(place: int | None) -> int | None:
         return None if place is None else logged[place]
@@ -200,8 +201,8 @@ def _say_ranks(
     )
 
 
-def _find_regrets(placed: Placed, definition: Definition) -> Numbers:
-    """Find what each document costs, by its place; nothing where that is not to be told."""
+def _find_regrets(placed: PlacedItems, definition: Definition) -> Numbers:
+    """Return the regret of each document by its place; empty for measures without regrets."""
     (measure,) = definition.measures
     if measure.row.name not in {"nDCG", "DCG", "CG"}:
         return {}
@@ -264,12 +265,7 @@ def _number(value: float) -> float | None:
 
 
 def take_alone(ranking: Ranking, labels: Sequence[Label]) -> Chunk:
-    """Make a chunk of one ranking.
-
-    Args:
-        ranking: The ranking; its context has the number 0.
-        labels: Its labels, in the order in which they count.
-    """
+    """Return a chunk that holds one ranking."""
     import numpy as np  # noqa: PLC0415 - loads with the first array
 
     said = list(dict.fromkeys(label.labels for label in labels))

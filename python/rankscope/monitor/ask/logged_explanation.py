@@ -8,12 +8,13 @@ from rankscope.explain.derivation import DIGITS, Derivation
 from rankscope.explain.write.blocks import Column, Grid, Heading, Id, Sentence
 from rankscope.explain.write.terms import write_fixed, write_number
 from rankscope.monitor.evaluate.grades import REASONS
-from rankscope.monitor.events.times import format_time
+from rankscope.monitor.events.times import describe_time, format_time, to_datetime
 from rankscope.records import record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
+    from datetime import datetime
     from typing import Literal, TypeAlias
 
     from rankscope.data.policy import Policy
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
 SOURCES = {
     "labels": "labels",
     "logged": "logged with the ranking",
-    "unlabelled": "no label when the window closed",
+    "unlabelled": "no label in the attribution window",
     "pending": "no label yet",
 }
 """Where a grade is from, in words."""
@@ -66,19 +67,11 @@ class LoggedDocument:
     regret: float | None
 
     def to_dict(self) -> dict[str, object]:
-        """Give it as plain values."""
-        return {
-            "rank": self.rank,
-            "doc_id": self.doc_id,
-            "score": self.score,
-            "grade": self.grade,
-            "source": self.source,
-            "gain": self.gain,
-            "discount": self.discount,
-            "contribution": self.contribution,
-            "ideal_rank": self.ideal_rank,
-            "regret": self.regret,
-        }
+        """Return it as JSON holds it."""
+        return {name: getattr(self, name) for name in FIELDS}
+
+
+FIELDS: tuple[str, ...] = LoggedDocument.__match_args__
 
 
 @record(frozen=True, slots=True, kw_only=True)
@@ -91,7 +84,7 @@ class LoggedExplanation(Derivation):
         definition: The hash of the definition that the value is a value of.
         policy: Its policy.
         value: The value, to the bit that of the windows; NaN where the mean leaves it out.
-        now: The moment as of which labels count; `None` for a set, of which all do.
+        now: The time as of which labels count, in UTC; `None` for a set, of which all do.
         closes: When the attribution window closes; `None` for a set.
         is_final: Whether it is closed: no label that comes later changes the value.
         is_empty: Whether there is no relevant document.
@@ -110,8 +103,8 @@ class LoggedExplanation(Derivation):
     definition: str
     policy: Policy
     value: float
-    now: int | None
-    closes: int | None
+    now: datetime | None
+    closes: datetime | None
     is_final: bool
     is_empty: bool
     is_refused: bool
@@ -123,8 +116,13 @@ class LoggedExplanation(Derivation):
     derivation: Explanation | RelevanceExplanation | None
 
     @property
+    def time(self) -> datetime:
+        """When the ranking was shown, in UTC."""
+        return to_datetime(self.ranking.time)
+
+    @property
     def formula(self) -> str:
-        """The value as a formula with the numbers put in; empty where there is no derivation."""
+        """The formula with the numbers filled in; empty where there is no derivation."""
         return "" if self.derivation is None else self.derivation.formula
 
     def lay_out(self, digits: int = DIGITS) -> list[Block]:
@@ -136,7 +134,7 @@ class LoggedExplanation(Derivation):
         return list(_lay_out(self, digits))
 
     def to_dict(self) -> dict[str, object]:
-        """Give it as plain values that JSON has too; times as in RFC 3339."""
+        """Return it as JSON holds it, times as in RFC 3339."""
         shown = self.ranking
         return {
             "ranking_id": shown.ranking_id,
@@ -196,9 +194,9 @@ def _lay_out(explained: LoggedExplanation, digits: int) -> Iterator[Block]:
 
 
 def _describe(explained: LoggedExplanation) -> Iterator[Inline]:
-    """Say what was asked, by whom, and who ranked."""
+    """Describe the query, the user and the model."""
     shown = explained.ranking
-    yield f"Shown {format_time(shown.time)} in {shown.environment}"
+    yield f"Shown {describe_time(shown.time)} in {shown.environment}"
     named = {
         "query": shown.query_key,
         "user": shown.user_id,
@@ -214,30 +212,30 @@ def _describe(explained: LoggedExplanation) -> Iterator[Inline]:
         yield Id(name)
         yield " "
         yield Id(text)
-    yield f". Values are of definition {explained.definition[:12]}."
+    yield f". Computed with the definition {explained.definition[:12]}."
 
 
 def _say_maturity(explained: LoggedExplanation) -> str:
     words = []
     if explained.closes is None:
-        words.append("It is of a set that was uploaded: all labels count.")
+        words.append("The ranking is from an uploaded set: all labels count.")
     elif explained.is_final:
-        words.append(f"The value is final: labels counted until {format_time(explained.closes)}.")
+        words.append(f"The value is final: labels counted until {describe_time(explained.closes)}.")
     else:
         words.append(
-            f"The value is provisional: labels count until {format_time(explained.closes)}, and "
+            f"The value is provisional: labels count until {describe_time(explained.closes)}, and "
             f"{explained.pending} of {len(explained.documents)} documents have no grade yet."
         )
     if explained.is_refused:
-        words.append("A grade is larger than the definition allows, so that there is no value.")
+        words.append("A grade is higher than the definition allows, so there is no value.")
     if explained.has_gaps:
-        words.append("The ranks that were logged are not 1, 2, 3, …: discounts are of those.")
+        words.append("The logged ranks have gaps; discounts use the logged ranks.")
     return " ".join(words)
 
 
 def _list_grades(explained: LoggedExplanation, digits: int) -> Iterator[Block]:
     if not explained.documents:
-        yield Sentence(("No document was shown.",))
+        yield Sentence(("No documents were shown.",))
         return
     columns = (
         Column("rank"),
@@ -245,7 +243,7 @@ def _list_grades(explained: LoggedExplanation, digits: int) -> Iterator[Block]:
         Column("grade"),
         Column("from", is_text=True),
         Column("ideal rank"),
-        Column("regret"),
+        Column("loss"),
     )
     rows = tuple(
         (
@@ -258,14 +256,14 @@ def _list_grades(explained: LoggedExplanation, digits: int) -> Iterator[Block]:
         )
         for each in explained.documents
     )
-    yield Grid("The documents that were shown", columns, rows)
+    yield Grid("Ranking", columns, rows)
 
 
 def _list_labels(explained: LoggedExplanation) -> Iterator[Block]:
     if not explained.labels:
-        yield Sentence(("There are no labels.",))
+        yield Sentence(("This ranking has no labels.",))
         return
-    columns = tuple(Column(name, is_text=True) for name in ("time", "document", "says", "and"))
+    columns = tuple(Column(name, is_text=True) for name in ("time", "document", "label", "status"))
     rows: list[tuple[Inline, ...]] = []
     for each in explained.labels:
         label = each.label
@@ -273,10 +271,10 @@ def _list_labels(explained: LoggedExplanation) -> Iterator[Block]:
         kind = "" if label.kind == "label" else f"{label.kind}: "
         rows.append(
             (
-                format_time(label.time),
+                describe_time(label.time),
                 Id(label.doc_id),
                 Id(f"{kind}{', '.join(said)}".rstrip(": ")),
                 REASONS[each.status],
             )
         )
-    yield Grid("The labels", columns, tuple(rows))
+    yield Grid("Labels", columns, tuple(rows))

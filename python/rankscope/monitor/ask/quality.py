@@ -1,6 +1,8 @@
-"""How good the data is that values are made of: what was discarded, what is late, what is open."""
+"""Data quality: which events were discarded, and what is late or pending."""
 
 from __future__ import annotations
+
+from datetime import timedelta
 
 from rankscope.monitor.ask.series import COUNTED
 from rankscope.monitor.evaluate.refresh import read_slicing
@@ -14,23 +16,24 @@ from rankscope.monitor.evaluate.stored_windows import (
     unpack_folded,
 )
 from rankscope.monitor.events.limits import DAY, HOUR
-from rankscope.monitor.events.times import format_time
+from rankscope.monitor.events.times import format_time, to_datetime
 from rankscope.records import record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+    from datetime import datetime
     from typing import Any
 
     from rankscope.monitor.definition.configuration import Configuration
     from rankscope.monitor.evaluate.stored_windows import StoredCell
+    from rankscope.monitor.store.records import HourRow
     from rankscope.monitor.store.store import Store
-    from rankscope.monitor.store.tables.windows import HourRow
 
 
 @record(frozen=True, slots=True, kw_only=True)
 class Quality:
-    """How good the data of a project is.
+    """The quality of the data of a project.
 
     Args:
         events: By reason, how many events were taken or discarded, ever.
@@ -43,9 +46,9 @@ class Quality:
         shown: By what is counted, how many rankings, or documents, of production; those of
             `Series`.
         curve: How soon labels came.
-        newest: When the newest hour with rankings of production begins, in microseconds since 1970
-            in UTC; `None` where there is none.
-        as_of: As of when windows are up to date; `None` where they never were.
+        newest: When the newest hour with rankings of production begins, in UTC; `None` where there
+            is none.
+        as_of: The time as of which windows are up to date; `None` where they never were.
         behind: How many events came since.
         lost: How many events were acknowledged and are lost, as was accepted.
     """
@@ -59,13 +62,13 @@ class Quality:
     folded_rankings: int
     shown: Mapping[str, int]
     curve: MaturityCurve
-    newest: int | None
-    as_of: int | None
+    newest: datetime | None
+    as_of: datetime | None
     behind: int
     lost: int
 
     def to_dict(self) -> dict[str, Any]:
-        """Give what JSON can hold."""
+        """Return it as JSON holds it."""
         return {
             "events": dict(self.events),
             "pending_labels": self.pending_labels,
@@ -76,7 +79,7 @@ class Quality:
             "folded_rankings": self.folded_rankings,
             "shown": dict(self.shown),
             "curve": {
-                "ages_seconds": [age // 1_000_000 for age in self.curve.ages],
+                "ages_seconds": [age // timedelta(seconds=1) for age in self.curve.ages],
                 "counts": list(self.curve.counts),
                 "shares": list(self.curve.shares),
             },
@@ -87,28 +90,21 @@ class Quality:
         }
 
 
-def look_at_data(
+def inspect_data(
     store: Store,
     project: str,
     configuration: Configuration,
     since: int | None = None,
     until: int | None = None,
 ) -> Quality:
-    """Look at the data of a project.
-
-    Args:
-        store: Where events and windows are.
-        project: The name of the project.
-        configuration: How it is measured.
-        since: From which hour on windows count, in microseconds since 1970 in UTC.
-        until: Up to before which time.
-    """
+    """Report on the data of a project."""
     digest = configuration.digest
     progress = store.progress(project, digest)
     cells = _read_cells(store, project, digest, since, until)
     hours = store.hours(project, digest, since, until)
     folded = [unpack_folded(hour) for hour in hours]
     total = add_cells(cells)[0] if cells else None
+    newest = _find_newest(store, project, digest, cells, until)
     shown = {name: 0 if total is None else total.tally(name) for name in (*COUNTED, "refused")}
     return Quality(
         events=store.counters(project),
@@ -120,8 +116,8 @@ def look_at_data(
         folded_rankings=sum(one.rankings for one in folded),
         shown=shown,
         curve=add_ages(hours),
-        newest=_find_newest(store, project, digest, cells, until),
-        as_of=None if progress is None else progress.as_of,
+        newest=None if newest is None else to_datetime(newest),
+        as_of=None if progress is None else to_datetime(progress.as_of),
         behind=store.last_seq - (0 if progress is None else progress.seq),
         lost=store.lost_events(),
     )
@@ -130,7 +126,7 @@ def look_at_data(
 def _read_cells(
     store: Store, project: str, digest: bytes, since: int | None, until: int | None
 ) -> list[StoredCell]:
-    """Read the windows of production, by day where the ends are those of days: they are fewer."""
+    """Read the windows of production, by day where the span consists of days, as they are fewer."""
     has_days = not any(time % DAY for time in (since, until) if time is not None)
     rows = store.cells(
         project, digest, since, until, length=DAY if has_days else HOUR, slice=name_place(())
@@ -141,7 +137,7 @@ def _read_cells(
 def _find_newest(
     store: Store, project: str, digest: bytes, cells: Sequence[StoredCell], until: int | None
 ) -> int | None:
-    """Find when the newest hour begins that has rankings of production."""
+    """Find the start of the newest hour that has rankings of production."""
     newest = max((one.key.start for one in cells), default=None)
     if newest is None:
         return None
@@ -150,10 +146,8 @@ def _find_newest(
 
 
 def add_ages(hours: Sequence[HourRow]) -> MaturityCurve:
-    """Give how soon the labels of some hours came.
-
-    Args:
-        hours: What is kept of the hours.
-    """
+    """Return how long after their rankings the labels of some hours happened."""
     ages = [unpack_ages(hour) for hour in hours] or [(0,) * (len(AGES) + 1)]
-    return MaturityCurve(AGES, tuple(map(sum, zip(*ages, strict=True))))
+    return MaturityCurve(
+        tuple(timedelta(microseconds=age) for age in AGES), tuple(map(sum, zip(*ages, strict=True)))
+    )

@@ -1,4 +1,4 @@
-"""The rankings of a window as the columns in which a change between two windows is traced."""
+"""The rankings of a span as the columns that a trace compares."""
 
 from __future__ import annotations
 
@@ -17,8 +17,7 @@ if TYPE_CHECKING:
     from rankscope.measures import Measure
     from rankscope.monitor.ask.document_costs import CostCollector
     from rankscope.monitor.definition.definition import Definition
-    from rankscope.monitor.store.tables.chunks import Chunk, Context
-    from rankscope.monitor.store.tables.documents import Texts
+    from rankscope.monitor.store.records import Chunk, Context, Texts
 
 AMOUNTS = ("value", "truncation", "ordering", "undefined", "ideal")
 
@@ -34,7 +33,7 @@ def collect_queries(
     costs: CostCollector | None = None,
     threads: int | None = None,
 ) -> QueryColumns:
-    """Collect the rankings whose values are known for good.
+    """Collect the rankings whose values are final.
 
     Rankings whose attribution window is open are left out, and so are those that the policy leaves
     out of the mean. Those of one user are one cluster; where users are unknown, those of one query.
@@ -42,13 +41,13 @@ def collect_queries(
     Args:
         chunks: The rankings and their labels.
         contexts: What the rankings that are wanted have in common; others are left out.
-        definition: What to measure.
+        definition: The definition to evaluate with.
         measure: One of its measures, which has losses that add up to 1: nDCG.
-        now: The moment as of which labels count, in microseconds since 1970 in UTC; without one,
+        now: The time as of which labels count, in microseconds since 1970 in UTC; without one,
             all labels count.
         attributes: By what rankings are to be sliced; `model` and `version` are those that ranked.
         costs: Collects what documents cost, where that is asked for.
-        threads: How many threads may work.
+        threads: The number of threads.
 
     Raises:
         UsageError: The measure is not in the definition.
@@ -95,7 +94,7 @@ def collect_queries(
         ]
     if not keys:
         raise EmptyError(
-            "expected mature rankings with a value, found none",
+            "there are no rankings with a final value",
             hint="take a longer window, or wait until attribution windows are closed",
             code="empty_input",
         )
@@ -128,12 +127,12 @@ def collect_queries(
 
 
 def _name(context: Context) -> dict[str, str]:
-    """Give the attributes of a context by name, those that ranked among them."""
+    """Return the attributes of a context by name, including model and version."""
     rankers = {"model": context.model, "version": context.version}
     return dict(context.attributes) | {name: text for name, text in rankers.items() if text}
 
 
 def _read(column: Texts, places: list[int]) -> list[str | None]:
-    """Read the texts at some places; those that are empty are unknown."""
+    """Return the texts at some places; an empty text is unknown."""
     offsets, text = column[0].tolist(), column[1].tobytes()
     return [text[offsets[place] : offsets[place + 1]].decode() or None for place in places]

@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 
 from rankscope.errors import UsageError
-from rankscope.monitor.evaluate.stored_windows import add_cells
+from rankscope.monitor.evaluate.stored_windows import add_cells, name_place
 from rankscope.monitor.evaluate.values import name_columns
 from rankscope.monitor.events.limits import DAY, HOUR
-from rankscope.monitor.events.times import format_time
+from rankscope.monitor.events.times import format_time, to_datetime
 from rankscope.monitor.store.deadline import check_deadline
 from rankscope.records import record
 from rankscope.results import Table
@@ -16,14 +16,17 @@ from rankscope.results import Table
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
+    from datetime import datetime
     from typing import Any, Literal, TypeAlias
 
     from rankscope.monitor.definition.definition import Definition
     from rankscope.monitor.definition.slices import Slice
+    from rankscope.monitor.evaluate.baseline import Baseline
     from rankscope.monitor.evaluate.stored_windows import StoredCell
+    from rankscope.monitor.store.records import CellRow
+    from rankscope.monitor.store.store import Store
 
     Every: TypeAlias = Literal["hour", "day"]
-    from rankscope.monitor.evaluate.baseline import Baseline
 
 LENGTHS = {"hour": HOUR, "day": DAY}
 LEVEL = 0.95
@@ -33,16 +36,16 @@ SUMMED = ("values", "lower", "upper", "is_final", "defined", *COUNTED)
 
 @record(frozen=True, slots=True)
 class Series:
-    """The values of a measure over time, one a window that has rankings.
+    """The values of a measure over time, one for each window that has rankings.
 
     Args:
         measure: The measure.
-        every: How long windows are.
+        every: The length of the windows.
         model: The model that ranked; all together where it is `None`.
         version: Its version; likewise.
         slice: Names of attributes and values; empty for all rankings.
         level: The probability with which intervals cover.
-        starts: When windows begin, in microseconds since 1970 in UTC, ascending.
+        times: When the windows begin, in UTC, ascending.
         values: Their means; NaN where no ranking has a value.
         lower: The lower ends of the intervals, over users, or over queries where users are
             unknown; a user counts once an hour. NaN where there are fewer than two.
@@ -65,7 +68,7 @@ class Series:
     version: str | None
     slice: Slice
     level: float
-    starts: tuple[int, ...]
+    times: tuple[datetime, ...]
     values: tuple[float, ...]
     lower: tuple[float, ...]
     upper: tuple[float, ...]
@@ -81,10 +84,10 @@ class Series:
     is_final: tuple[bool, ...]
 
     def __len__(self) -> int:
-        return len(self.starts)
+        return len(self.times)
 
     def to_dict(self) -> dict[str, Any]:
-        """Give what JSON can hold; values that are none are `None`."""
+        """Return it as JSON holds it; a missing value is `None`."""
         said: dict[str, Any] = {
             "measure": self.measure,
             "every": self.every,
@@ -92,7 +95,7 @@ class Series:
             "version": self.version,
             "slice": [list(pair) for pair in self.slice],
             "level": self.level,
-            "starts": [format_time(start) for start in self.starts],
+            "starts": [format_time(time) for time in self.times],
         }
         for name in ("values", "lower", "upper"):
             said[name] = [None if math.isnan(one) else one for one in getattr(self, name)]
@@ -102,7 +105,7 @@ class Series:
 
 
 def read_length(every: str) -> int:
-    """Give the length of windows, in microseconds.
+    """Return the length of windows as the store counts time.
 
     Raises:
         UsageError: It is neither an hour nor a day.
@@ -110,10 +113,22 @@ def read_length(every: str) -> int:
     if every not in LENGTHS:
         raise UsageError(
             f"expected every='hour' or 'day', found {every!r}",
-            hint="windows of hours are kept, and of days",
+            hint="values are stored by hour and by day",
             code="bad_period",
         )
     return LENGTHS[every]
+
+
+def find_newest_cells(
+    store: Store, project: str, digest: bytes, every: str, since: int
+) -> list[CellRow]:
+    """Return the newest final window of each version in production, without slices, as stored.
+
+    There may be many, of which few are needed.
+    """
+    return store.newest_cells(
+        project, digest, since, length=read_length(every), slice=name_place(())
+    )
 
 
 def make_series(
@@ -126,16 +141,7 @@ def make_series(
     version: str | None = None,
     slice: Slice = (),  # noqa: A002 - the word for it
 ) -> Series:
-    """Make a series of the cells of one slice in production.
-
-    Args:
-        cells: The cells of windows of that length, or of a part of it.
-        definition: What their values are values of.
-        measure: One of its measures.
-        every: How long windows are.
-        model: The model that ranked; all together if left out.
-        version: Its version; likewise.
-        slice: The slice that the cells are of.
+    """Return the series of a measure from the cells of one slice.
 
     Raises:
         UsageError: There is no such measure, or windows are of neither length.
@@ -153,16 +159,9 @@ def make_all_series(
     every: Every = "hour",
     slice: Slice = (),  # noqa: A002 - the word for it
 ) -> list[dict[str, Series]]:
-    """Make the series of all measures, for several versions, of the cells of one slice.
+    """Return the series of all measures for several versions from the cells of one slice.
 
     The cells of a window are added up once, however many measures there are.
-
-    Args:
-        cells: The cells of windows of that length, or of a part of it.
-        definition: What their values are values of.
-        parts: Models and versions; `None` is all together.
-        every: How long windows are.
-        slice: The slice that the cells are of.
 
     Returns:
         For each part, the series by measure.
@@ -180,6 +179,7 @@ def make_all_series(
             if model in {None, key.model} and version in {None, key.version}:
                 buckets.setdefault(key.start - key.start % length, []).append(one)
         rows = [sum_window(buckets[start], definition) for start in sorted(buckets)]
+        times = tuple(map(to_datetime, sorted(buckets)))
         made.append(
             {
                 measure.name: Series(
@@ -189,7 +189,7 @@ def make_all_series(
                     version=version,
                     slice=slice,
                     level=LEVEL,
-                    starts=tuple(sorted(buckets)),
+                    times=times,
                     **{
                         name: tuple(row[measure.name][place] for row in rows)
                         for place, name in enumerate(SUMMED)
@@ -202,11 +202,7 @@ def make_all_series(
 
 
 def sum_window(cells: list[StoredCell], definition: Definition) -> dict[str, tuple[Any, ...]]:
-    """Sum the cells of a window, and return what `SUMMED` names, by measure.
-
-    Args:
-        cells: The cells, at least one.
-        definition: What their values are values of.
+    """Sum the cells of a window, and return what `SUMMED` lists, by measure.
 
     Raises:
         DeadlineError: It takes longer than the read that it is part of may.
@@ -240,14 +236,6 @@ def tabulate_slices(
     version: str | None = None,
 ) -> Table:
     """Tabulate the slices of rankings in production.
-
-    Args:
-        cells: The cells of the hours.
-        definition: What their values are values of.
-        measure: One of its measures.
-        baseline: What they are held against, if there is something.
-        model: The model that ranked; all together if left out.
-        version: Its version; likewise.
 
     Returns:
         One row a slice, the lowest difference to the baseline first, those without one last, by the

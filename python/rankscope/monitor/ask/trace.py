@@ -1,4 +1,4 @@
-"""Why a value changed between two spans of time."""
+"""Traces: why a value changed between two spans of time."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from rankscope.monitor.evaluate.contexts import find_contexts
 from rankscope.monitor.evaluate.values import name_columns
 from rankscope.monitor.events.event import ENVIRONMENTS
 from rankscope.monitor.events.limits import DAY, HOUR, MINUTE, SECOND
-from rankscope.monitor.events.times import format_time
+from rankscope.monitor.events.times import format_time, read_span, set_times, to_datetime
 from rankscope.records import record, replace
 from rankscope.stats.arrivals import RANKERS
 from rankscope.stats.trace import TraceChoices, trace
@@ -23,9 +23,9 @@ if TYPE_CHECKING:
     from rankscope.measures import Measure
     from rankscope.monitor.definition.definition import Definition
     from rankscope.monitor.events.event import Environment
-    from rankscope.monitor.store.records import Version
+    from rankscope.monitor.events.times import Time
+    from rankscope.monitor.store.records import Chunk, Context, Version
     from rankscope.monitor.store.store import Store
-    from rankscope.monitor.store.tables.chunks import Chunk, Context
     from rankscope.results.trace import Trace
     from rankscope.stats.query_columns import QueryColumns, TextColumn
 
@@ -52,22 +52,21 @@ def trace_spans(
     """Find out why the mean of a measure changed between two spans.
 
     Args:
-        store: Where the events are.
-        project: Whose they are.
-        definition: What to measure.
+        store: The store that holds the events.
+        project: The name of the project.
+        definition: The definition to evaluate with.
         before: The first window; a set, too, such as that of validation.
         after: The second window.
-        now: The moment as of which labels count, in microseconds since 1970 in UTC.
-        measure: One of the measures of the definition that has losses, which is nDCG; that of the
-            largest cutoff if left out.
-        attributes: The attributes to search, 20 at most; all that rankings of both windows have, if
-            left out. `model` and `version` are searched, too, where there are several.
+        now: The time as of which labels count, in microseconds since 1970 in UTC.
+        measure: An nDCG measure of the definition (default: the one with the largest cutoff).
+        attributes: The attributes to search, at most 20 (default: all that rankings of both spans
+            have). `model` and `version` are searched, too, if there are several.
         choices: How it is traced.
         documents: A table of documents, such as `{"doc_id": [...], "genre": [...]}`, by whose
-            columns what they cost is told apart, beside grade, rank, and whether they were shown
-            in the window before.
+            columns losses are broken down, as they are by grade, rank, and whether the document
+            was shown in the span before.
         limit: How many rankings a window may have.
-        threads: How many threads may work.
+        threads: The number of threads.
 
     Raises:
         UsageError: The measure is not in the definition, or an attribute is unknown.
@@ -96,7 +95,7 @@ def trace_spans(
 
 
 def find_traced(definition: Definition, measure: Measure | str | None = None) -> Measure:
-    """Find the measure to trace: the one that is asked for, or that which sees most of a list.
+    """Return the measure to trace (default: the one with the largest cutoff).
 
     Raises:
         UsageError: The one asked for is not in the definition.
@@ -117,7 +116,7 @@ def find_traced(definition: Definition, measure: Measure | str | None = None) ->
 
 @record(frozen=True, slots=True)
 class _Source:
-    """A project of a store, with what is read of it once.
+    """A project of a store, with its contexts and versions.
 
     Args:
         store: The store.
@@ -142,7 +141,7 @@ def _collect(
     limit: int,
     threads: int | None,
 ) -> QueryColumns:
-    """Collect the rankings of a span, with all attributes that one of them has."""
+    """Collect the rankings of a span with all of their attributes."""
     contexts = span.choose(source.contexts)
     time = span.narrow(source.versions)
     names = sorted({name for context in contexts.values() for name, _ in context.attributes})
@@ -171,7 +170,7 @@ def _collect(
 def _count(
     chunks: Iterable[Chunk], contexts: Mapping[int, Context], span: Span, limit: int
 ) -> Iterator[Chunk]:
-    """Give chunks, until they have more rankings of a span than may be held."""
+    """Yield chunks, and refuse a span with too many rankings."""
     import numpy as np  # noqa: PLC0415 - loads with the first array
 
     wanted = np.array([*contexts], dtype=np.int64)
@@ -190,7 +189,7 @@ def _count(
 def _leave_out_alike(
     windows: Sequence[QueryColumns], keep: Collection[str]
 ) -> tuple[QueryColumns, QueryColumns]:
-    """Leave the model and the version out where all rankings of both windows have one."""
+    """Drop the model and the version if all rankings of both spans share them."""
     import numpy as np  # noqa: PLC0415 - loads with the first array
 
     def texts(column: TextColumn | None) -> set[str | None]:
@@ -218,7 +217,7 @@ def _leave_out_alike(
 
 def _empty(span: Span) -> EmptyError:
     return EmptyError(
-        f"expected mature rankings with a value in {span.name}, found none",
+        f"there are no rankings with a final value in {span.name}",
         hint="take a longer span, or wait until attribution windows are closed",
         code="empty_input",
     )
@@ -229,28 +228,30 @@ WEEK = 7 * DAY
 
 @record(frozen=True, slots=True)
 class Span:
-    """The rankings of a time, of one version or of all, or a set that was uploaded.
+    """Rankings to compare: those of a span of time, of one version or of all, or an uploaded set.
 
     Args:
-        since: From which time on, in microseconds since 1970 in UTC; from the first if `None`.
-        until: Up to before which time; to the last if `None`.
-        model: The model that ranked; any if `None`.
-        version: Its version; any if `None`.
-        environment: Where the rankings were made. Of a set all labels count; in production, those
-            of rankings whose attribution window is closed.
+        since: The time of the first ranking (default: the first that is stored). A `datetime` with
+            a time zone, or ISO text; it is kept as a `datetime` in UTC.
+        until: The time before which the span ends (default: after the last ranking).
+        model: The model that ranked (default: any).
+        version: Its version (default: any).
+        environment: Where the rankings were made. In an uploaded set all labels count; in
+            production, only rankings whose attribution window has closed do.
 
     Raises:
-        UsageError: It is over before it begins, or there is no such environment.
+        UsageError: The span ends before it begins, a time has no time zone, or there is no such
+            environment.
 
     Examples:
-        >>> Span(0, 86_400_000_000, version="4").name
-        'version 4, 1970-01-01 00:00 to 1970-01-02 00:00 UTC'
+        >>> Span("2026-11-21T00:00:00Z", "2026-11-22T00:00:00Z", version="4").name
+        'version 4, 2026-11-21 00:00 to 2026-11-22 00:00 UTC'
         >>> Span(environment="validation").name
         'validation'
     """
 
-    since: int | None = None
-    until: int | None = None
+    since: Time | None = None
+    until: Time | None = None
     model: str | None = None
     version: str | None = None
     environment: Environment = "production"
@@ -259,45 +260,44 @@ class Span:
         if self.environment not in ENVIRONMENTS:
             raise UsageError(
                 f"expected one of {', '.join(ENVIRONMENTS)}, found {self.environment!r:.120}",
-                hint="leave environment out for production",
+                hint="omit environment for production",
                 code="bad_period",
             )
-        if self.since is not None and self.until is not None and self.since >= self.until:
+        set_times(self, "since", "until")
+        since, until = read_span(self.since, self.until)
+        if since is not None and until is not None and since >= until:
             raise UsageError(
-                "expected a span that begins before it is over, found one from "
-                f"{_write(self.since)} to {_write(self.until)}",
-                hint="exchange since and until",
+                f"a span must start before it ends, found {_write(since)} to {_write(until)}",
+                hint="swap since and until",
                 code="bad_period",
             )
 
     @property
     def is_set(self) -> bool:
-        """Whether it is a set that was uploaded, whose labels all count."""
+        """Whether the span is an uploaded set, whose labels all count."""
         return self.environment != "production"
 
     @property
     def name(self) -> str:
-        """It as people read it."""
+        """The span as text, for messages and tables."""
+        since, until = read_span(self.since, self.until)
         what: list[str] = [self.environment] if self.is_set else []
         what += [f"model {self.model}"] if self.model is not None else []
         what += [f"version {self.version}"] if self.version is not None else []
-        if self.since is not None and self.until is not None:
-            what.append(f"{_write(self.since)} to {_write(self.until)} UTC")
-        elif self.since is not None:
-            what.append(f"since {_write(self.since)} UTC")
-        elif self.until is not None:
-            what.append(f"before {_write(self.until)} UTC")
+        if since is not None and until is not None:
+            what.append(f"{_write(since)} to {_write(until)} UTC")
+        elif since is not None:
+            what.append(f"since {_write(since)} UTC")
+        elif until is not None:
+            what.append(f"before {_write(until)} UTC")
         return ", ".join(what) or "all of production"
 
     def choose(self, contexts: Mapping[int, Context]) -> dict[int, Context]:
-        """Choose what its rankings may have in common."""
+        """Return the contexts that rankings of the span may have."""
         return find_contexts(contexts, self.environment, self.model, self.version)
 
     def narrow(self, versions: Iterable[Version]) -> tuple[int, int] | None:
-        """Give the time that has to be read for its rankings: from when, and to before when.
-
-        Args:
-            versions: The versions that have rankings.
+        """Return the span of time to read for its rankings.
 
         Returns:
             `None` where it has no rankings.
@@ -309,17 +309,19 @@ class Span:
         ]
         if not mine:
             return None
-        since, until = min(each.first for each in mine), max(each.last for each in mine) + 1
-        since = since if self.since is None else max(since, self.since)
-        until = until if self.until is None else min(until, self.until)
+        first, end = min(each.first for each in mine), max(each.last for each in mine) + 1
+        since, until = read_span(self.since, self.until)
+        since = first if since is None else max(first, since)
+        until = end if until is None else min(end, until)
         return (since, until) if since < until else None
 
     def to_dict(self) -> dict[str, object]:
-        """Give all of it as texts; times as in RFC 3339."""
+        """Return all of it as text, times as in RFC 3339."""
+        since, until = read_span(self.since, self.until)
         return {
             "name": self.name,
-            "since": None if self.since is None else format_time(self.since),
-            "until": None if self.until is None else format_time(self.until),
+            "since": None if since is None else format_time(since),
+            "until": None if until is None else format_time(until),
             "model": self.model,
             "version": self.version,
             "environment": self.environment,
@@ -329,17 +331,12 @@ class Span:
 def suggest_spans(
     versions: Iterable[Version], definition: Definition, now: int
 ) -> tuple[Span, Span] | None:
-    """Suggest what to compare where nobody says.
+    """Suggest two spans to compare.
 
-    The newest version of a model is held against the one before it: its last week, as far as
-    attribution windows are closed, against the last week before it came. Where no version is the
-    second of its model, the last week is held against the one before; where there are not two
-    weeks, the second half of the time that there is against the first.
-
-    Args:
-        versions: The versions that have rankings, as `Store.versions` lists them.
-        definition: How long labels count.
-        now: The moment, in microseconds since 1970 in UTC.
+    The newest version of a model is compared with the one before it: its last week whose
+    attribution windows are closed, with the last week before it appeared. If no model has two
+    versions, the last week is compared with the week before; with less than two weeks, the second
+    half of the time with the first.
 
     Returns:
         The span before and the one after; `None` where production has no mature rankings, or none
@@ -361,34 +358,41 @@ def suggest_spans(
     length = min(WEEK, _floor((until - first) // 2))
     if length < HOUR:
         return None
-    return Span(until - 2 * length, until - length), Span(until - length, until)
+    return _span(until - 2 * length, until - length), _span(until - length, until)
 
 
 def _compare_versions(older: Version, newest: Version, closed: int) -> tuple[Span, Span]:
     came = _floor(newest.first)
     until = min(closed, _ceil(newest.last + 1))
     until = max(_floor(until), min(until, came + HOUR))
-    after = Span(max(came, until - WEEK), until, newest.model, newest.version)
+    begins = max(came, until - WEEK)
+    after = _span(begins, until, newest)
     ended = _ceil(min(newest.first, older.last + 1))
     began = max(_floor(older.first), ended - WEEK)
-    # Where both came at once, they are held against each other side by side.
+    # Versions that appeared at the same time are compared over the same span.
     if began >= ended:
-        return Span(after.since, after.until, older.model, older.version), after
-    return Span(began, ended, older.model, older.version), after
+        return _span(begins, until, older), after
+    return _span(began, ended, older), after
+
+
+def _span(since: int, until: int, version: Version | None = None) -> Span:
+    """Return the span of a version, or of all, from one time of the store to another."""
+    model, name = (None, None) if version is None else (version.model, version.version)
+    return Span(to_datetime(since), to_datetime(until), model, name)
 
 
 def _floor(time: int) -> int:
-    """The beginning of its hour."""
+    """Return the start of the hour of a time."""
     return time - time % HOUR
 
 
 def _ceil(time: int) -> int:
-    """The end of its hour; the time itself where an hour begins."""
+    """Return the end of the hour of a time; the time itself where an hour starts."""
     return -_floor(-time)
 
 
 def _write(time: int) -> str:
-    """Write a time as short as it can be said."""
+    """Write a time without the parts that are 0."""
     day, clock = format_time(time)[:10], format_time(time)[11:-1]
     shown = 5 if time % MINUTE == 0 else 8 if time % SECOND == 0 else len(clock)
     return f"{day} {clock[:shown]}"

@@ -1,3 +1,3 @@
-"""How a project is measured: measures, label weights, attribution window, slices, and baseline."""
+"""The configuration of a project: measures, label weights, attribution window, slices, baseline."""
 
 from __future__ import annotations

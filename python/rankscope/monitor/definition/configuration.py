@@ -3,43 +3,55 @@
 from __future__ import annotations
 
 import json
+from datetime import timedelta
 from hashlib import sha256
 
 from rankscope.errors import UsageError
 from rankscope.monitor.definition.definition import Definition
 from rankscope.monitor.definition.slices import MOST
 from rankscope.monitor.events.fields import can_be_stored
-from rankscope.monitor.events.limits import DAY, HOUR, Limits
-from rankscope.monitor.events.times import format_time
+from rankscope.monitor.events.limits import DAY, Limits
+from rankscope.monitor.events.times import (
+    count_micros,
+    describe_time,
+    format_time,
+    read_length,
+    read_span,
+    set_times,
+    to_datetime,
+)
 from rankscope.records import record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, Literal
+    from collections.abc import Mapping
+    from typing import Any, Literal, TypeAlias
 
+    from rankscope.monitor.events.times import Duration, Time
     from rankscope.monitor.store.store import Store
 
-    Kind = Literal["set", "period", "version"]
-    from collections.abc import Mapping
+    Kind: TypeAlias = Literal["set", "period", "version"]
 
 MOST_ATTRIBUTES = 6
 MOST_VALUES = 250
 MOST_GRACE = 30 * DAY
+GRACES = "a grace from 0 to 30 days"
 LIMITS = Limits()
 
 
 @record(frozen=True, slots=True, kw_only=True)
 class BaselineChoice:
-    """What values are held against.
+    """The baseline that values are compared with.
 
     Args:
         kind: A `set` that was logged with its environment, a `period` of production, or the
             `version` before the newest.
         environment: Which set.
-        model: The model that ranked; any if left out.
-        version: Its version; any if left out.
-        since: When the period begins, in microseconds since 1970 in UTC.
-        until: When it is over.
+        model: The model that ranked (default: any).
+        version: Its version (default: any).
+        since: When the period begins: a `datetime` with a time zone, or ISO text. It is kept as a
+            `datetime` in UTC.
+        until: When the period ends.
 
     Raises:
         UsageError: The parts do not fit each other.
@@ -53,46 +65,66 @@ class BaselineChoice:
     environment: Literal["validation", "training"] = "validation"
     model: str | None = None
     version: str | None = None
-    since: int | None = None
-    until: int | None = None
+    since: Time | None = None
+    until: Time | None = None
 
     def __post_init__(self) -> None:
         if self.kind not in {"set", "period", "version"}:
             raise _bad("a set, a period or a version", self.kind, "write BaselineChoice()")
         if self.environment not in {"validation", "training"}:
-            raise _bad("validation or training", self.environment, "name the set that was logged")
+            raise _bad("validation or training", self.environment, "choose the set that was logged")
+        set_times(self, "since", "until")
+        since, until = read_span(self.since, self.until)
         if self.kind == "period":
-            if self.since is None or self.until is None or self.since >= self.until:
-                raise _bad("since before until", self.since, "give both ends of the period")
+            if since is None or until is None or since >= until:
+                found = None if since is None else format_time(since)
+                raise _bad("since before until", found, "name both ends of the period")
         elif (self.since, self.until) != (None, None):
             raise _bad("a period with since and until", self.kind, 'say kind="period"')
-        for name in (self.model, self.version):
-            if not (name is None or can_be_stored(name, LIMITS.id_bytes)):
-                raise _bad("the name of a model and a version", name, "leave it out for any")
+        for ranker in (self.model, self.version):
+            if not (ranker is None or can_be_stored(ranker, LIMITS.id_bytes)):
+                raise _bad("the name of a model and a version", ranker, "omit it for any")
         if self.kind == "version" and self.version is not None:
-            raise _bad("no version", self.version, "it is the one before the newest")
+            raise _bad(
+                "no version", self.version, "the version is always the one before the newest"
+            )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the choice as it is stored."""
+        since, until = read_span(self.since, self.until)
+        said = {name: getattr(self, name) for name in BASELINE_FIELDS}
+        return said | {"since": since, "until": until}
+
+    @classmethod
+    def from_dict(cls, given: Mapping[str, Any]) -> BaselineChoice:
+        """Read what `to_dict` has written."""
+        parts = dict(given)
+        for name in ("since", "until"):
+            if parts.get(name) is not None:
+                parts[name] = to_datetime(parts[name])
+        return cls(**parts)
 
 
 @record(frozen=True, slots=True, kw_only=True)
 class Configuration:
-    """How a project is measured.
+    """The configuration of a project.
 
     Args:
-        definition: What values are values of.
-        attributes: By which attributes rankings are sliced, 6 at most.
-        pairs: Which two of them make slices together; all pairs if left out.
-        most: How many values of an attribute have a slice of their own, to 250; the rest is
+        definition: The definition that values are computed with.
+        attributes: The attributes that rankings are sliced by, at most 6.
+        pairs: The pairs of attributes that are sliced together (default: all).
+        most: The number of values of an attribute that have slices, at most 250; the rest is
             `<other>`.
-        baseline: What values are held against.
-        grace: How long alerts wait for events that come late, in microseconds, after the
-            attribution windows of a period are closed.
+        baseline: The baseline that values are compared with.
+        grace: How long alerts wait for late events after the attribution windows of a period have
+            closed: a `timedelta`, or text such as `1h`. It is kept as a `timedelta`.
 
     Raises:
         UsageError: A part is none, or they do not fit each other.
 
     Examples:
         >>> from rankscope.monitor.definition.definition import define
-        >>> music = define(positive={"click": 1, "buy": 5}, window=86_400)
+        >>> music = define(positive={"click": 1, "buy": 5}, window="24h")
         >>> configuration = Configuration(definition=music, attributes=("device", "country"))
         >>> configuration.all_pairs
         (('device', 'country'),)
@@ -105,7 +137,7 @@ class Configuration:
     pairs: tuple[tuple[str, str], ...] | None = None
     most: int = MOST
     baseline: BaselineChoice | None = BaselineChoice()
-    grace: int = HOUR
+    grace: Duration = timedelta(hours=1)
 
     def __post_init__(self) -> None:
         names = self.attributes
@@ -114,21 +146,23 @@ class Configuration:
             raise _bad(
                 f"different attributes, {MOST_ATTRIBUTES} at most",
                 names,
-                "name those that matter, such as device and country",
+                "choose the ones that matter, such as device and country",
             )
         for one, other in self.pairs or ():
             if one == other or one not in names or other not in names:
                 raise _bad(
-                    "pairs of two of the attributes", (one, other), "name it among the attributes"
+                    "pairs of two of the attributes", (one, other), "add it to the attributes"
                 )
         if type(self.most) is not int or not 1 <= self.most <= MOST_VALUES:
-            raise _bad(f"from 1 to {MOST_VALUES} values", self.most, "leave it out")
-        if type(self.grace) is not int or not 0 <= self.grace <= MOST_GRACE:
-            raise _bad("a grace from 0 to 30 days", self.grace, "leave it out for an hour")
+            raise _bad(f"from 1 to {MOST_VALUES} values", self.most, "omit it for the default")
+        grace = read_length(self.grace, "grace")
+        if not 0 <= count_micros(grace) <= MOST_GRACE:
+            raise _bad(GRACES, str(grace), "omit it for one hour")
+        object.__setattr__(self, "grace", grace)
 
     @property
     def all_pairs(self) -> tuple[tuple[str, str], ...]:
-        """The pairs of attributes whose values make slices together."""
+        """The pairs of attributes that are sliced together."""
         if self.pairs is not None:
             return self.pairs
         names = self.attributes
@@ -136,7 +170,7 @@ class Configuration:
 
     @property
     def digest(self) -> bytes:
-        """What stored windows are known by: 16 bytes that say what their values are values of."""
+        """The 16 bytes that identify the stored windows of this definition and slicing."""
         said = {
             "definition": self.definition.to_dict(),
             "attributes": self.attributes,
@@ -146,17 +180,15 @@ class Configuration:
         return sha256(json.dumps(said, sort_keys=True).encode()).digest()[:16]
 
     def to_dict(self) -> dict[str, Any]:
-        """Give all of it as numbers and texts."""
+        """Return it as JSON holds it."""
         chosen = self.baseline
         return {
             "definition": self.definition.to_dict(),
             "attributes": list(self.attributes),
             "pairs": None if self.pairs is None else [list(pair) for pair in self.pairs],
             "most": self.most,
-            "baseline": None
-            if chosen is None
-            else {name: getattr(chosen, name) for name in BASELINE_FIELDS},
-            "grace": self.grace,
+            "baseline": None if chosen is None else chosen.to_dict(),
+            "grace": count_micros(self.grace),
         }
 
     def to_json(self) -> str:
@@ -178,12 +210,12 @@ class Configuration:
                 "attributes": tuple(given["attributes"]),
                 "pairs": None if pairs is None else tuple((one, other) for one, other in pairs),
                 "most": given["most"],
-                "baseline": None if chosen is None else BaselineChoice(**chosen),
-                "grace": given["grace"],
+                "baseline": None if chosen is None else BaselineChoice.from_dict(chosen),
+                "grace": _read_grace(given["grace"]),
             }
         except UsageError:
             raise
-        except (ValueError, TypeError, KeyError) as error:
+        except (ValueError, TypeError, KeyError, OverflowError) as error:
             raise _bad("a configuration as JSON", f"{text[:80]!r}", str(error)) from None
         return cls(definition=Definition.from_json(definition), **parts)
 
@@ -191,26 +223,28 @@ class Configuration:
 BASELINE_FIELDS = ("kind", "environment", "model", "version", "since", "until")
 
 
+def _read_grace(stored: object) -> timedelta:
+    if type(stored) is not int or not 0 <= stored <= MOST_GRACE:
+        raise _bad(GRACES, stored, "omit it for one hour")
+    return timedelta(microseconds=stored)
+
+
 def _bad(expected: str, found: object, hint: str) -> UsageError:
     return UsageError(f"expected {expected}, found {found!r}", hint=hint, code="bad_configuration")
 
 
 def find_configuration(store: Store, project: str) -> Configuration:
-    """Find how a project is measured.
-
-    Args:
-        store: Where that is.
-        project: The name of the project.
+    """Return the configuration of a project.
 
     Raises:
-        UsageError: It was not said yet.
+        UsageError: The project has none yet.
     """
     text = store.configuration(project)
     if text is None:
         raise UsageError(
-            f"expected project {project!r} to be configured, found nothing about it",
-            hint="say what labels are worth: rankscope monitor configure STORE --positive "
-            "click=1 --window 24h, or the page Settings of rankscope serve",
+            f"project {project!r} is not configured",
+            hint="set up measurement: rankscope monitor configure STORE --positive "
+            "click=1 --window 24h, or the Settings page of rankscope serve",
             code="not_configured",
         )
     return Configuration.from_json(text)
@@ -226,7 +260,7 @@ BASELINES: Mapping[str, BaselineChoice | None] = {
 
 
 def describe_baseline(choice: BaselineChoice | None) -> str:
-    """Say what values are held against.
+    """Describe a baseline in a few words.
 
     Examples:
         >>> describe_baseline(BASELINES["validation"]), describe_baseline(None)
@@ -238,8 +272,10 @@ def describe_baseline(choice: BaselineChoice | None) -> str:
         return "none"
     if choice.kind == "version":
         what = "the version before the newest"
-    elif choice.since is not None and choice.until is not None:
-        what = f"{format_time(choice.since)} to {format_time(choice.until)}"
+    elif choice.kind == "period":
+        what = " to ".join(
+            describe_time(end) for end in read_span(choice.since, choice.until) if end is not None
+        )
     else:
         what = f"{choice.environment} set"
     who = " ".join(filter(None, (choice.model, choice.version)))

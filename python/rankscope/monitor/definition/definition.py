@@ -1,12 +1,14 @@
-"""What a value of production is a value of: measures, policy and attribution, with a digest."""
+"""The definition that values are computed with: measures, policy, label weights and window."""
 
 from __future__ import annotations
 
 import json
 import math
+from datetime import timedelta
 from hashlib import sha256
 
 from rankscope import engine
+from rankscope._core import EMPTY_VALUES
 from rankscope.data.attribution import Attribution, read_positive
 from rankscope.data.policy import Policy
 from rankscope.errors import UsageError
@@ -14,6 +16,7 @@ from rankscope.measures import nDCG
 from rankscope.measures.parse import LONGEST_TEXT
 from rankscope.monitor.events.fields import can_be_stored
 from rankscope.monitor.events.limits import Limits
+from rankscope.monitor.events.times import read_length
 from rankscope.records import record, replace
 
 TYPE_CHECKING = False
@@ -23,12 +26,13 @@ if TYPE_CHECKING:
     from rankscope.data.attribution import Positive
     from rankscope.engine import Measures
     from rankscope.measures import Measure
+    from rankscope.monitor.events.times import Duration
 
     Json: TypeAlias = dict[str, Any]
 
 LIMITS = Limits()
 RULE = 1
-"""The version of how events become values; it goes up with every change that changes one."""
+"""The version of the rules that turn events into values; a change of any value raises it."""
 
 DEEPEST = 1000
 """The largest cutoff."""
@@ -36,22 +40,22 @@ DEEPEST = 1000
 POLICY = Policy(ties="input", empty="skip")
 """Lists are ranked as they were logged, and means are over what has a relevant document."""
 
-EMPTY = ("skip", "zero", "one")
+EMPTY = ("skip", *(word for word, value in EMPTY_VALUES.items() if math.isfinite(value)))
 GAINS = ("linear", "exp2")
 
 
 @record(frozen=True, slots=True, kw_only=True)
 class Definition:
-    """What values are values of; `define` makes one of what people write.
+    """The definition that values are computed with; `define` creates one.
 
     Args:
         measures: The measures, each with a cutoff.
-        attribution: What labels are worth, and the grade of a document that has none when its
+        attribution: The weights of labels, and the grade of a document without a label when its
             window closes.
-        window: For how many seconds after a ranking its labels count.
+        window: The number of seconds after a ranking during which its labels count.
         max_grade: The largest grade, without its sign; a ranking with a larger one has no values,
             and is counted.
-        policy: What is done where tools differ.
+        policy: The policy.
 
     Raises:
         UsageError: There could be no window of such values, or a measure lacks a parameter.
@@ -65,14 +69,14 @@ class Definition:
 
     def __post_init__(self) -> None:
         if type(self.window) is not int or self.window < 1:
-            raise _bad("a window of whole seconds, 1 or more", self.window, "write window=86_400")
+            raise _bad("a window of whole seconds, 1 or more", self.window, 'write window="24h"')
         if not (_is_number(self.max_grade) and 0 < self.max_grade < math.inf):
-            raise _bad("a max_grade above 0", self.max_grade, "leave it out for 100")
+            raise _bad("a max_grade above 0", self.max_grade, "omit it for 100")
         if self.attribution.unknown != "zero":
             raise _bad(
                 "labels that are no positive class to count 0",
                 f"unknown={self.attribution.unknown!r}",
-                "one label must not stop the values of all rankings",
+                "an unknown label must not stop the evaluation",
             )
         for label in self.attribution.weights:
             if not can_be_stored(label, LIMITS.name_bytes):
@@ -92,7 +96,7 @@ class Definition:
         return sha256(self.to_json().encode()).hexdigest()
 
     def only(self, measure: Measure | str) -> Definition:
-        """Give the definition of the values of one of the measures.
+        """Return the definition with one of its measures only.
 
         Values of one measure may be compared although others were measured beside it.
 
@@ -102,11 +106,13 @@ class Definition:
         wanted = engine.read_measure(measure)
         if wanted not in self.measures:
             names = ", ".join(map(str, self.measures))
-            raise _bad(f"one of {names}", str(wanted), "values are of the measures defined")
+            raise _bad(
+                f"one of {names}", str(wanted), "choose one of the measures of the definition"
+            )
         return replace(self, measures=(wanted,))
 
     def to_dict(self) -> Json:
-        """Give all of it as numbers and texts."""
+        """Return it as JSON holds it."""
         attribution = self.attribution
         unlabelled = attribution.unlabelled
         return {
@@ -153,7 +159,7 @@ class Definition:
         if rule != RULE:
             raise UsageError(
                 f"expected version {RULE} of the rule, found {rule!r}",
-                hint="values of another version cannot be computed again by this one",
+                hint="use the version of rankscope that stored the definition",
                 code="other_definition",
             )
         return define(**parts)
@@ -163,7 +169,7 @@ def define(
     *,
     measures: Measures = (nDCG @ 1, nDCG @ 5, nDCG @ 10),
     positive: Positive,
-    window: int,
+    window: Duration | int,
     combine: Any = "sum",  # noqa: ANN401 - checked where the record is made
     repeats: Any = "each",  # noqa: ANN401 - likewise
     unlabelled: float | None = 0.0,
@@ -176,22 +182,23 @@ def define(
         measures: Measures with cutoffs, or their names.
         positive: The positive class, several of them, or a mapping of class to weight, as in
             `rankscope.attribute`.
-        window: For how many seconds after a ranking its labels count.
+        window: How long after a ranking its labels count: text such as `24h`, a `timedelta`, or a
+            number of seconds.
         combine: As in `rankscope.attribute`; it also combines grades that were sent.
         repeats: As in `rankscope.attribute`.
         unlabelled: The grade of a document that has no label when its window closes; `None` leaves
             it unjudged.
         max_grade: The largest grade, without its sign.
-        policy: What is done where tools differ, or only what is to be different.
+        policy: The policy, or the fields of it that differ from the default.
 
     Raises:
         UsageError: A part is none, or there could be no window of such values.
 
     Examples:
-        >>> music = define(positive={"click": 1, "buy": 5}, window=86_400)
-        >>> music.hash == define(positive={"buy": 5.0, "click": 1.0}, window=86_400).hash
+        >>> music = define(positive={"click": 1, "buy": 5}, window="24h")
+        >>> music.hash == define(positive={"buy": 5.0, "click": 1.0}, window="1d").hash
         True
-        >>> music.hash == define(positive={"click": 1, "buy": 4}, window=86_400).hash
+        >>> music.hash == define(positive={"click": 1, "buy": 4}, window="1d").hash
         False
         >>> Definition.from_json(music.to_json()) == music
         True
@@ -207,10 +214,18 @@ def define(
             repeats=repeats,
             unlabelled=math.nan if unlabelled is None else float(unlabelled),
         ),
-        window=window,
+        window=_read_window(window),
         max_grade=float(max_grade),
         policy=engine.read_policy(policy, POLICY),
     )
+
+
+def _read_window(window: Duration | int) -> Any:  # noqa: ANN401 - checked where the record is made
+    """Read the attribution window, in seconds."""
+    if not isinstance(window, timedelta | str):
+        return window
+    seconds = read_length(window, "window") / timedelta(seconds=1)
+    return int(seconds) if seconds.is_integer() else seconds
 
 
 def check_comparable(one: Definition, other: Definition) -> None:
@@ -226,7 +241,7 @@ def check_comparable(one: Definition, other: Definition) -> None:
     raise UsageError(
         f"expected values of one definition, found two, whose {name} differ: "
         f"{mine[name]} and {theirs[name]}",
-        hint="evaluate the rankings again, both by one definition",
+        hint="evaluate both with one definition",
         code="other_definition",
     )
 
@@ -239,7 +254,7 @@ def _check_measure(measure: Measure, max_grade: float) -> None:
             f"one of {len(measure.name):,}",
             "shorten its table: a definition is stored as text and read again",
         )
-    # What no grade can mend is refused here, such as a table of discounts that is too short.
+    # What no grade can fix is refused here, such as a table of discounts that is too short.
     measure.kernel_spec(grades=(0.0,), depth=k)
     if k is None or k > DEEPEST:
         raise _bad(
@@ -253,13 +268,13 @@ def _check_measure(measure: Measure, max_grade: float) -> None:
         raise _bad(
             "measures of all documents",
             measure.name,
-            "leave judged_only out: what has no label yet was shown all the same",
+            "remove judged_only: documents without a label were shown, too",
         )
     if parameters.get("gain", "linear") not in GAINS or callable(parameters.get("discount")):
         raise _bad(
             f"a gain of {' or '.join(GAINS)}, and a discount with a name",
             measure.name,
-            "a definition is text, and holds for whatever grades will come",
+            "a definition is stored as text and must work for any grade",
         )
     top = parameters.get("max_grade")
     if isinstance(top, int | float) and top < max_grade:
@@ -285,7 +300,7 @@ def _check_policy(policy: Policy) -> None:
             raise _bad(
                 f"{name} to be {' or '.join(map(str, allowed))}",
                 repr(found),
-                "lists count as they were logged, and windows keep sums",
+                "production values need this setting",
             )
 
 

@@ -1,4 +1,4 @@
-"""Baselines: what values are held against, each mean with its interval."""
+"""Baselines that values are compared with: means with intervals."""
 
 from __future__ import annotations
 
@@ -10,9 +10,7 @@ from rankscope.data.interval import Interval
 from rankscope.errors import EmptyError
 from rankscope.monitor.definition.definition import check_comparable
 from rankscope.monitor.evaluate.clusters import name_clusters
-from rankscope.monitor.evaluate.contexts import find_contexts
 from rankscope.monitor.evaluate.values import evaluate_chunks
-from rankscope.monitor.events.times import format_time
 from rankscope.records import record
 from rankscope.stats.means import Mean, estimate_mean
 
@@ -26,9 +24,7 @@ if TYPE_CHECKING:
 
     from rankscope.monitor.definition.definition import Definition
     from rankscope.monitor.definition.slices import Slice, Slicing
-    from rankscope.monitor.store.records import Version
-    from rankscope.monitor.store.store import Store
-    from rankscope.monitor.store.tables.chunks import Chunk, Context
+    from rankscope.monitor.store.records import Chunk, Context, Version
 
     Kind: TypeAlias = Literal["set", "period", "version"]
 
@@ -38,12 +34,12 @@ MEAN_FIELDS = ("value", "lower", "upper", "level", "clusters", "rankings")
 
 @record(frozen=True, slots=True)
 class Baseline:
-    """What values are held against.
+    """The baseline that values are compared with.
 
     Args:
         kind: A `set` that was uploaded, a `period`, or the `version` before.
         of: Which one, such as `validation` or `m 3`.
-        definition: What the values are values of.
+        definition: The definition of the values.
         means: By measure, the mean over rankings, with an interval over users, or over queries
             where users are unknown.
         rankings: How many rankings it has, those without relevant documents among them.
@@ -58,7 +54,7 @@ class Baseline:
     slices: Mapping[Slice, tuple[float, ...]] = MappingProxyType({})
 
     def to_dict(self) -> dict[str, Any]:
-        """Give all of it but the definition as numbers and texts."""
+        """Return all of it but the definition as JSON holds it."""
         return {
             "kind": self.kind,
             "of": self.of,
@@ -75,7 +71,7 @@ class Baseline:
 
     @classmethod
     def from_dict(cls, stored: Mapping[str, Any], definition: Definition) -> Baseline:
-        """Read what `to_dict` gave of a baseline by a definition."""
+        """Read what `to_dict` returned of a baseline with a definition."""
         return cls(
             stored["kind"],
             stored["of"],
@@ -89,7 +85,7 @@ class Baseline:
         )
 
     def find(self, measure: str, definition: Definition) -> Mean:
-        """Give the mean that values of a measure may be held against.
+        """Return the mean of a measure, after a check that its values are comparable.
 
         Raises:
             UsageError: The values are of another definition, or there is no such measure.
@@ -98,125 +94,8 @@ class Baseline:
         return self.means[measure]
 
 
-def measure_set(
-    store: Store,
-    project: str,
-    definition: Definition,
-    *,
-    environment: Literal["validation", "training"] = "validation",
-    model: str | None = None,
-    version: str | None = None,
-    interval: Interval = INTERVAL,
-    threads: int | None = None,
-) -> Baseline:
-    """Measure a set that was uploaded: all of its labels count, and nothing is pending.
-
-    Args:
-        store: Where the events are.
-        project: Whose they are.
-        definition: What to measure.
-        environment: Which set.
-        model: The model that ranked it; any if left out.
-        version: Its version; any if left out.
-        interval: How intervals are made.
-        threads: How many threads may work.
-
-    Raises:
-        EmptyError: There is no such ranking.
-    """
-    contexts = store.contexts(project)
-    wanted = find_contexts(contexts, environment, model, version)
-    sample = Sample(definition, wanted, None, threads)
-    sample.take(store.read(project))
-    name = _name(environment, model, version)
-    return sample.average("set", name, interval)
-
-
-def measure_period(
-    store: Store,
-    project: str,
-    definition: Definition,
-    *,
-    since: int,
-    until: int,
-    now: int,
-    model: str | None = None,
-    version: str | None = None,
-    interval: Interval = INTERVAL,
-    threads: int | None = None,
-) -> Baseline:
-    """Measure the rankings of a period in production whose attribution windows are closed.
-
-    Args:
-        store: Where the events are.
-        project: Whose they are.
-        definition: What to measure.
-        since: When the period begins, in microseconds since 1970 in UTC.
-        until: When it is over.
-        now: The moment as of which labels count.
-        model: The model that ranked; any if left out.
-        version: Its version; any if left out.
-        interval: How intervals are made.
-        threads: How many threads may work.
-
-    Raises:
-        EmptyError: There is no such ranking.
-    """
-    contexts = store.contexts(project)
-    wanted = find_contexts(contexts, "production", model, version)
-    sample = Sample(definition, wanted, now, threads)
-    sample.take(store.read(project, since, until))
-    name = _name(f"{format_time(since)} to {format_time(until)}", model, version)
-    return sample.average("period", name, interval)
-
-
-def measure_previous(
-    store: Store,
-    project: str,
-    definition: Definition,
-    *,
-    model: str,
-    version: str,
-    now: int,
-    since: int | None = None,
-    interval: Interval = INTERVAL,
-    threads: int | None = None,
-) -> Baseline:
-    """Measure the version of a model before another, as far as its rankings are mature.
-
-    The version before is the one that was first shown last before the other was first shown.
-
-    Args:
-        store: Where the events are.
-        project: Whose they are.
-        definition: What to measure.
-        model: The model.
-        version: The version whose predecessor is wanted.
-        now: The moment as of which labels count.
-        since: From when on rankings count, in microseconds since 1970 in UTC.
-        interval: How intervals are made.
-        threads: How many threads may work.
-
-    Raises:
-        EmptyError: There is no version before, or it has no mature ranking.
-    """
-    contexts = store.contexts(project)
-    found = find_previous(store.versions(project), model=model, version=version)
-    if found is None:
-        raise _empty(f"a version of {model} before {version}")
-    wanted = find_contexts(contexts, "production", model, found)
-    sample = Sample(definition, wanted, now, threads)
-    sample.take(store.read(project, since))
-    return sample.average("version", _name("", model, found), interval)
-
-
 def find_previous(versions: Iterable[Version], *, model: str, version: str) -> str | None:
-    """Find the version that was first shown last before another was; of two at once, by name.
-
-    Args:
-        versions: The versions that were shown, whichever models they are of.
-        model: The model.
-        version: The version whose predecessor is wanted.
+    """Find the version that appeared last before another one; of two at once, by name.
 
     Returns:
         The version; `None` where there is none before, or the other was not shown.
@@ -233,14 +112,14 @@ def find_previous(versions: Iterable[Version], *, model: str, version: str) -> s
     return max(before)[1] if before else None
 
 
-class Sample:
-    """Values of some rankings, and whose they are.
+class BaselineSample:
+    """The values of some rankings and their clusters.
 
     Args:
-        definition: What to measure.
+        definition: The definition to evaluate with.
         contexts: What the rankings that are wanted have in common, by number.
         now: As of when; without it, as of a set that was uploaded.
-        threads: How many threads may work.
+        threads: The number of threads.
     """
 
     def __init__(
@@ -259,7 +138,7 @@ class Sample:
         self._clusters: list[bytes] = []
 
     def take(self, chunks: Iterable[Chunk]) -> None:
-        """Take the rankings of chunks."""
+        """Add the rankings of chunks."""
         import numpy as np  # noqa: PLC0415 - loads with the first array
 
         wanted = np.array(sorted(self._contexts), dtype=np.int64)
@@ -274,7 +153,7 @@ class Sample:
     def average(
         self, kind: Kind, of: str, interval: Interval, slicing: Slicing | None = None
     ) -> Baseline:
-        """Average what was taken.
+        """Return the means of what was added.
 
         Raises:
             EmptyError: There is nothing.
@@ -337,10 +216,6 @@ def _or_none(number: float) -> float | None:
 
 def _or_nan(number: float | None) -> float:
     return math.nan if number is None else number
-
-
-def _name(what: str, model: str | None, version: str | None) -> str:
-    return " ".join(filter(None, (what, model, version)))
 
 
 def _empty(wanted: str) -> EmptyError:

@@ -1,4 +1,4 @@
-"""Which rankings depend on each other, and how much that widens an interval."""
+"""Clusters of rankings that depend on each other, and the intervals that allow for them."""
 
 from __future__ import annotations
 
@@ -17,17 +17,13 @@ if TYPE_CHECKING:
 
     from rankscope.monitor.evaluate.values import Evaluated
     from rankscope.monitor.evaluate.windows import Key
-    from rankscope.monitor.store.tables.chunks import Chunk
+    from rankscope.monitor.store.records import Chunk
 
     Moments: TypeAlias = tuple[float, float, float, float]
 
 
 def name_clusters(chunk: Chunk, places: Sequence[int]) -> Iterator[bytes]:
-    """Name whose ranking each is: the user, else the query, else nobody's but its own.
-
-    Args:
-        chunk: The rankings.
-        places: Which of them.
+    """Yield the cluster of each ranking: its user, else its query, else the ranking itself.
 
     Yields:
         A name for each; a user may be called as a query is, and is another all the same.
@@ -49,7 +45,7 @@ def name_clusters(chunk: Chunk, places: Sequence[int]) -> Iterator[bytes]:
 
 
 @record(frozen=True, slots=True)
-class Spread:
+class ClusterSpread:
     """Sums over the clusters of some rankings, for each measure.
 
     A cluster is the user, or the query where users are unknown. With S the sum of the values of a
@@ -62,7 +58,9 @@ class Spread:
     Examples:
         >>> import numpy as np
         >>> values, users = [0.9, 0.5, 0.7, 0.8], ["a", "b", "b", "c"]
-        >>> of_users = Spread(((3.0, 6.0, 4.1, 2.89),))  # a: 0.9 of 1, b: 1.2 of 2, c: 0.8 of 1
+        >>> of_users = ClusterSpread(
+        ...     ((3.0, 6.0, 4.1, 2.89),)
+        ... )  # a: 0.9 of 1, b: 1.2 of 2, c: 0.8 of 1
         >>> ends = of_users.interval(0, mean=2.9 / 4, count=4, level=0.95)
         >>> from rankscope import Interval
         >>> from rankscope.stats.means import estimate_mean
@@ -73,9 +71,9 @@ class Spread:
 
     moments: tuple[Moments, ...]
 
-    def merge(self, other: Spread) -> Spread:
+    def merge(self, other: ClusterSpread) -> ClusterSpread:
         """Add the clusters of other rankings."""
-        return Spread(
+        return ClusterSpread(
             tuple(
                 (one[0] + more[0], one[1] + more[1], one[2] + more[2], one[3] + more[3])
                 for one, more in zip(self.moments, other.moments, strict=True)
@@ -85,7 +83,7 @@ class Spread:
     def interval(
         self, measure: int, *, mean: float, count: int, level: float
     ) -> tuple[float, float]:
-        """Give the t interval by the cluster-robust standard error of a mean.
+        """Return the t interval with the cluster-robust standard error of a mean.
 
         It is that of `rankscope.stats.means.estimate_mean` where no cluster is in two parts.
 
@@ -108,18 +106,14 @@ class Spread:
         return mean - half, mean + half
 
 
-def add_spreads(spreads: Sequence[Spread]) -> Spread:
-    """Add up the clusters of several cells, at least one, one after the other.
-
-    Args:
-        spreads: What `Spread.merge` would add in the same order, with the same bits.
-    """
+def add_spreads(spreads: Sequence[ClusterSpread]) -> ClusterSpread:
+    """Add up the clusters of several cells, at least one, one after the other."""
     import numpy as np  # noqa: PLC0415 - loads with the first array
 
     moments = np.array([one.moments for one in spreads])
     # Added in order, as no other sum of NumPy promises to be.
     total = np.add.accumulate(moments, axis=0)[-1]
-    return Spread(tuple(tuple(row) for row in total.tolist()))
+    return ClusterSpread(tuple(tuple(row) for row in total.tolist()))
 
 
 class SpreadSums:
@@ -153,8 +147,8 @@ class SpreadSums:
         self._codes.append((places[groups] << 32) + np.array(whose, dtype=np.int64))
         self._values.append([one.value for one in evaluated.values.measures])
 
-    def finish(self) -> dict[Key, Spread]:
-        """Give the sums of each cell."""
+    def finish(self) -> dict[Key, ClusterSpread]:
+        """Return the sums of each cell."""
         import numpy as np  # noqa: PLC0415 - loads with the first array
 
         if not self._cells:
@@ -166,7 +160,8 @@ class SpreadSums:
             _sum_clusters(values, at, len(members), cell, len(self._cells)) for values in columns
         ]
         return {
-            key: Spread(tuple(one[place] for one in found)) for key, place in self._cells.items()
+            key: ClusterSpread(tuple(one[place] for one in found))
+            for key, place in self._cells.items()
         }
 
 

@@ -1,4 +1,4 @@
-"""What rankings have in common, while more of them come."""
+"""Contexts, read again when rankings have a new one."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from rankscope.monitor.store.records import Context
     from rankscope.monitor.store.store import Store
-    from rankscope.monitor.store.tables.chunks import Context
 
 
 class Contexts(dict[int, "Context"]):
-    """What rankings of a project have in common, by its number.
+    """The contexts of a project by number.
 
     Rankings are read in other moments than this: what is new by then is looked up when it is met.
 
@@ -35,7 +35,7 @@ class Contexts(dict[int, "Context"]):
 def find_contexts(
     contexts: Mapping[int, Context], environment: str, model: str | None, version: str | None
 ) -> dict[int, Context]:
-    """Find what is common to rankings of an environment, a model and a version; `None` is any."""
+    """Find the contexts of an environment, a model and a version; `None` stands for any."""
     return {
         number: context
         for number, context in contexts.items()

@@ -6,14 +6,12 @@ Days have nothing to do with each other, so that more than one can be summed at 
 from __future__ import annotations
 
 from collections import Counter
-from functools import partial
 
 from rankscope.monitor.evaluate.clusters import SpreadSums
 from rankscope.monitor.evaluate.contexts import Contexts
 from rankscope.monitor.evaluate.stored_windows import (
     AGES,
     Folded,
-    MaturityCurve,
     StoredCell,
     add_cells,
     pack_cell,
@@ -21,7 +19,7 @@ from rankscope.monitor.evaluate.stored_windows import (
     unpack_cell,
 )
 from rankscope.monitor.evaluate.values import evaluate_chunks
-from rankscope.monitor.evaluate.windows import group_rankings, sum_evaluated
+from rankscope.monitor.evaluate.windows import group_rankings, sum_cells
 from rankscope.monitor.events.limits import DAY, HOUR, SECOND
 from rankscope.monitor.store.folding import choose_versions
 from rankscope.records import record
@@ -39,9 +37,8 @@ if TYPE_CHECKING:
     from rankscope.monitor.evaluate.windows import Foldings, Key
     from rankscope.monitor.events.event import Environment
     from rankscope.monitor.store.folding import Pair
+    from rankscope.monitor.store.records import CellRow, Context, HourRow
     from rankscope.monitor.store.store import Store
-    from rankscope.monitor.store.tables.chunks import Context
-    from rankscope.monitor.store.tables.windows import CellRow, HourRow
 
 
 @record(frozen=True, slots=True)
@@ -64,7 +61,7 @@ class SummedDay:
 
 
 def find_closed(configuration: Configuration, now: int) -> int:
-    """Give the time at or before which an hour has begun that is closed as of a moment."""
+    """Return the latest start of an hour whose attribution windows are closed as of a moment."""
     return now - configuration.definition.window * SECOND - HOUR
 
 
@@ -84,9 +81,9 @@ def sum_day(
         store: Where the rankings and the other hours are.
         starts: When the hours begin, ascending.
         project: The name of the project.
-        configuration: How it is measured.
+        configuration: The configuration of the project.
         slicing: The slices.
-        now: The moment as of which values are, in microseconds since 1970 in UTC.
+        now: The time as of which values are computed, in microseconds since 1970 in UTC.
         threads: How many threads may work; the sums do not depend on it.
     """
     day = starts[0] - starts[0] % DAY
@@ -127,11 +124,9 @@ def _fold_hours(store: Store, project: str, starts: Sequence[int], contexts: Con
     if not _choose({(0, *maker): 1 for maker in makers}):
         # There are not too many in all hours together.
         return {}
-    from rankscope.monitor.store.tables.versions import count_by_hour  # noqa: PLC0415 - SQLAlchemy
-
-    counted = partial(count_by_hour, project=project, since=starts[0], until=starts[-1] + HOUR)
+    counted = store.count_by_hour(project, starts[0], starts[-1] + HOUR)
     rankings: Counter[tuple[int, Environment, str, str]] = Counter()
-    for start, number, count in store.query(counted):
+    for start, number, count in counted:
         context = contexts[number]
         rankings[start, context.environment, context.model, context.version] += count
     return _choose(rankings)
@@ -148,12 +143,12 @@ def _choose(rankings: Mapping[tuple[int, Environment, str, str], int]) -> Foldin
 
 
 def _open_until(start: int, configuration: Configuration) -> int:
-    """Give the last moment at which no ranking of an hour is mature."""
+    """Return the last moment at which no ranking of an hour is mature."""
     return start + configuration.definition.window * SECOND - 1
 
 
 def _batch(starts: Sequence[int], closed: int) -> Iterator[list[int]]:
-    """Put hours together that are closed and follow each other; each that is open stays alone."""
+    """Group consecutive closed hours; each open hour is a group of its own."""
     batch: list[int] = []
     for start in starts:
         if batch and (start > closed or start - batch[-1] > HOUR):
@@ -218,11 +213,9 @@ class _Hours:
                 self._count(each)
                 yield each
 
-        windows = sum_evaluated(
-            watch(), contexts, configuration.definition, slicing, foldings=foldings
-        )
+        cells = sum_cells(watch(), contexts, slicing, foldings=foldings)
         found = spreads.finish()
-        self.cells += [StoredCell(key, cell, found.get(key)) for key, cell in windows.cells.items()]
+        self.cells += [StoredCell(key, cell, found.get(key)) for key, cell in cells.items()]
 
     def _count(self, each: Evaluated) -> None:
         """Count the labels of the hours by age, and those that count for nothing."""
@@ -240,7 +233,7 @@ class _Hours:
         self._ages += np.bincount(at, minlength=self._ages.size).reshape(self._ages.shape)
 
     def pack(self, foldings: Foldings) -> list[HourRow]:
-        """Give what is known of the hours besides their cells."""
+        """Return the rows of the hours: ages of labels, late labels and folded versions."""
         columns = zip(
             self._starts,
             self._ages.tolist(),
@@ -252,8 +245,7 @@ class _Hours:
         for start, ages, late, unshown in columns:
             folding = foldings.get((start, "production"))
             folded = None if folding is None else Folded(folding.folded, folding.rest)
-            curve = MaturityCurve(AGES, tuple(ages))
-            packed.append(pack_hour(start, curve, late, unshown, folded))
+            packed.append(pack_hour(start, ages, late, unshown, folded))
         return packed
 
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from rankscope.data.attribution import Attribution
     from rankscope.monitor.definition.definition import Definition
     from rankscope.monitor.events.event import Label, Ranking
-    from rankscope.monitor.store.tables.chunks import Chunk, LabelColumns
+    from rankscope.monitor.store.records import Chunk, LabelColumns
 
     Status: TypeAlias = Literal[
         "counts", "retracts", "corrected", "retracted", "late", "not yet", "not shown"
@@ -32,7 +32,7 @@ RETRACTION = LABEL_KINDS.index("retraction")
 
 @record(frozen=True, slots=True, kw_only=True)
 class Graded:
-    """What is known of the documents of a chunk.
+    """The grades of the documents of a chunk, and counts of its labels.
 
     Args:
         relevance: The grade of each document; NaN while it is pending.
@@ -57,7 +57,7 @@ class Graded:
 
 
 def grade_chunk(chunk: Chunk, definition: Definition, now: int | None = None) -> Graded:
-    """Give the documents of a chunk the grades that they have as of a moment.
+    """Compute the grades of the documents of a chunk as of a moment.
 
     A label counts if it happened before the attribution window of its ranking closed, and not after
     `now`; one with a time before its ranking is that of a clock that is wrong, and counts. In the
@@ -113,7 +113,7 @@ def grade_chunk(chunk: Chunk, definition: Definition, now: int | None = None) ->
 
 
 def _stand(rows: NDArray[np.int64], kinds: NDArray[np.int8]) -> NDArray[np.bool_]:
-    """Whether each label says something still, after those that come later."""
+    """Whether each label still holds after corrections and retractions."""
     import numpy as np  # noqa: PLC0415 - loads with the first array
 
     resets = np.cumsum(kinds != LABEL)
@@ -128,7 +128,7 @@ def _grade(
     chosen: NDArray[np.int64],
     attribution: Attribution,
 ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-    """Give each document that has labels, or grades that were sent, its grade."""
+    """Return the documents that have labels, and their grades."""
     import numpy as np  # noqa: PLC0415 - loads with the first array
 
     documents, of_document = np.unique(rows, return_inverse=True)
@@ -167,15 +167,15 @@ def _count_in(marks: NDArray[np.bool_], offsets: NDArray[np.int64]) -> NDArray[n
 
 
 REASONS = {
-    "counts": "counts",
-    "retracts": "takes away what was said before",
+    "counts": "counted",
+    "retracts": "retracts earlier labels",
     "corrected": "replaced by a later correction",
-    "retracted": "taken away by a later retraction",
-    "late": "came after the attribution window was closed",
-    "not yet": "had not happened yet",
-    "not shown": "of a document that was not shown",
+    "retracted": "retracted later",
+    "late": "after the attribution window",
+    "not yet": "in the future",
+    "not shown": "document was not shown",
 }
-"""What a status means, in words."""
+"""A description of each status."""
 
 
 @record(frozen=True, slots=True)
@@ -192,19 +192,19 @@ class JudgedLabel:
 
     @property
     def counts(self) -> bool:
-        """Whether it is part of the grade of its document."""
+        """Whether the label is part of the grade of its document."""
         return self.status == "counts"
 
     @property
     def is_heard(self) -> bool:
-        """Whether it came in time, of a document that was shown."""
+        """Whether the label happened in time and its document was shown."""
         return self.status in {"counts", "retracts", "corrected", "retracted"}
 
 
 def judge_labels(
     ranking: Ranking, labels: Sequence[Label], definition: Definition, now: int | None
 ) -> tuple[JudgedLabel, ...]:
-    """Say of each label of a ranking whether it counts.
+    """Return whether each label of a ranking counts, or why not.
 
     Args:
         ranking: The ranking.

@@ -1,4 +1,4 @@
-"""Brings stored windows up to date: the hours that events or time have changed, and no others.
+"""Recomputes the stored windows of the hours that new events or time have changed.
 
 The windows of an hour are a function of its events and of whether the hour is closed. It is closed
 once the attribution window of the last ranking it may have is; until then all of its rankings are
@@ -17,7 +17,7 @@ from rankscope.monitor.evaluate.days import find_closed, sum_day
 from rankscope.monitor.evaluate.stored_baseline import find_baseline
 from rankscope.monitor.evaluate.worker import run_in_order
 from rankscope.monitor.events.limits import DAY, HOUR
-from rankscope.monitor.store.tables.windows import OpenHour, Progress
+from rankscope.monitor.store.records import OpenHour, Progress
 from rankscope.records import record
 
 TYPE_CHECKING = False
@@ -38,7 +38,7 @@ SHARE = 8
 
 @record(frozen=True, slots=True)
 class Refreshed:
-    """What was brought up to date.
+    """What a refresh has recomputed.
 
     Args:
         hours: How many hours were summed again.
@@ -66,13 +66,13 @@ def refresh(
     threads: int | None = None,
     is_thorough: bool = True,
 ) -> Refreshed:
-    """Bring the windows of a project up to date.
+    """Recompute the windows of a project that have changed.
 
     Args:
-        store: Where events and windows are.
+        store: The store that holds the events and windows.
         project: The name of the project.
-        configuration: How it is measured.
-        now: The moment, in microseconds since 1970 in UTC.
+        configuration: The configuration of the project.
+        now: The current time, in microseconds since 1970 in UTC.
         threads: How many threads may work; the windows do not depend on it.
         is_thorough: Whether all that has come is to be in the windows. If not, large hours that are
             not closed may wait, as `find_later` says.
@@ -142,7 +142,7 @@ def refresh(
 def find_later(
     known: Iterable[OpenHour], starts: Collection[int], closed: int, now: int
 ) -> list[OpenHour]:
-    """Find the hours that are not summed now although events have come, as there are too many.
+    """Find the large hours with new events that are left for a later refresh.
 
     To sum an hour takes as long as it has rankings, however few of them have changed; and while
     attribution windows are open, labels come to all hours of them, again and again. Where these
@@ -154,7 +154,7 @@ def find_later(
         known: The hours that were open when they were summed.
         starts: The hours to which events have come.
         closed: The last hour that is closed begins here or before.
-        now: The moment, in microseconds since 1970 in UTC.
+        now: The current time, in microseconds since 1970 in UTC.
 
     Examples:
         >>> early = OpenHour(0, as_of=100 * HOUR, rankings=40_000, is_behind=False)

@@ -1,4 +1,4 @@
-"""Finds what the windows of a project are held against, and keeps it as long as it holds."""
+"""Computes the baseline of a project, and keeps it until its rankings change."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from rankscope.errors import EmptyError
 from rankscope.monitor.evaluate.baseline import (
     INTERVAL,
     Baseline,
-    Sample,
+    BaselineSample,
     find_previous,
 )
 from rankscope.monitor.evaluate.contexts import find_contexts
 from rankscope.monitor.evaluate.stored_windows import name_place
 from rankscope.monitor.events.limits import DAY, HOUR, SECOND
-from rankscope.monitor.events.times import format_time
+from rankscope.monitor.events.times import format_time, read_span
 from rankscope.monitor.store.folding import OTHER
 from rankscope.records import record
 
@@ -25,9 +25,8 @@ if TYPE_CHECKING:
     from rankscope.monitor.definition.configuration import BaselineChoice, Configuration
     from rankscope.monitor.definition.definition import Definition
     from rankscope.monitor.definition.slices import Slicing
-    from rankscope.monitor.store.records import Version
+    from rankscope.monitor.store.records import CellRow, Version
     from rankscope.monitor.store.store import Store
-    from rankscope.monitor.store.tables.windows import CellRow
 
 LONGEST = 28 * DAY
 """Of the version before, what was shown earlier than this before the newest one is not taken."""
@@ -35,13 +34,13 @@ LONGEST = 28 * DAY
 
 @record(frozen=True, slots=True)
 class Plan:
-    """Which rankings make a baseline.
+    """The rankings that a baseline is computed from.
 
     Args:
         of: What it is called.
         environment: Where they were made.
-        model: What ranked them; any if left out.
-        version: Its version; any if left out.
+        model: The model that ranked them (default: any).
+        version: Its version (default: any).
         hours: The hours in which they are, ascending.
     """
 
@@ -52,7 +51,7 @@ class Plan:
     hours: tuple[int, ...]
 
     def to_dict(self) -> dict[str, object]:
-        """Give what tells it from other plans."""
+        """Return what distinguishes this plan from others."""
         return {
             "of": self.of,
             "environment": self.environment,
@@ -73,17 +72,17 @@ def find_baseline(
     now: int,
     threads: int | None = None,
 ) -> str:
-    """Find the baseline of a project.
+    """Compute the baseline of a project, or return the known one if it still holds.
 
     Args:
         store: Where events and windows are; the windows are up to date.
         project: The name of the project.
-        configuration: How it is measured.
+        configuration: The configuration of the project.
         slicing: The slices whose means are wanted, too.
         known: What was found before.
         changed: The hours whose rankings changed since.
-        now: The moment, in microseconds since 1970 in UTC.
-        threads: How many threads may work.
+        now: The current time, in microseconds since 1970 in UTC.
+        threads: The number of threads.
 
     Returns:
         The baseline as JSON; empty where there is none.
@@ -105,7 +104,7 @@ def find_baseline(
         return known
     is_set = configuration.baseline.kind == "set"
     contexts = find_contexts(store.contexts(project), plan.environment, plan.model, plan.version)
-    sample = Sample(configuration.definition, contexts, None if is_set else now, threads)
+    sample = BaselineSample(configuration.definition, contexts, None if is_set else now, threads)
     for since, until in join_hours(plan.hours):
         sample.take(store.read(project, since, until))
     try:
@@ -116,7 +115,7 @@ def find_baseline(
 
 
 def read_baseline(text: str, definition: Definition) -> Baseline | None:
-    """Read what `find_baseline` gave."""
+    """Read a baseline that `find_baseline` returned."""
     return Baseline.from_dict(json.loads(text)["baseline"], definition) if text else None
 
 
@@ -128,21 +127,14 @@ def plan_baseline(
     *,
     now: int,
 ) -> Plan | None:
-    """Choose the rankings of a baseline.
-
-    Args:
-        choice: What was asked for.
-        definition: What is measured.
-        versions: The versions there are.
-        rows: The cells of all rankings, without slices.
-        now: The moment, in microseconds since 1970 in UTC.
+    """Return which rankings a baseline is computed from.
 
     Returns:
         The plan; `None` where there is nothing to take, such as no version before the newest.
     """
     environment = choice.environment if choice.kind == "set" else "production"
     model, version = choice.model, choice.version
-    since, until = choice.since, choice.until
+    since, until = read_span(choice.since, choice.until)
     of = " ".join(filter(None, (environment, model, version)))
     if choice.kind == "version":
         shown = [
@@ -181,7 +173,7 @@ def plan_baseline(
 
 
 def join_hours(hours: Sequence[int]) -> Iterator[tuple[int, int]]:
-    """Join hours that follow each other: from when to before when each such span is.
+    """Join consecutive hours into spans.
 
     Examples:
         >>> from rankscope.monitor.events.limits import HOUR

@@ -9,21 +9,20 @@ from itertools import accumulate
 from typing import NamedTuple
 
 from rankscope import _core
-from rankscope.errors import UsageError
-from rankscope.monitor.evaluate.clusters import Spread, add_spreads
+from rankscope.monitor.evaluate.clusters import ClusterSpread, add_spreads
 from rankscope.monitor.evaluate.windows import COUNTS, Cell, Key
 from rankscope.monitor.events.limits import MINUTE
 from rankscope.monitor.store.deadline import check_deadline
-from rankscope.monitor.store.tables.windows import CellRow, HourRow
+from rankscope.monitor.store.records import CellRow, HourRow
 from rankscope.records import record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
+    from datetime import timedelta
     from typing import Any
 
     from rankscope.monitor.definition.slices import Slice
-    from rankscope.monitor.evaluate.grades import Graded
 
 MOMENTS = 4
 CHECK_EVERY = 1000
@@ -42,7 +41,7 @@ class StoredCell(NamedTuple):
 
     key: Key
     cell: Cell
-    spread: Spread | None
+    spread: ClusterSpread | None
 
 
 def pack_cell(length: int, stored: StoredCell) -> CellRow:
@@ -74,7 +73,7 @@ def unpack_cell(row: CellRow) -> StoredCell:
     return StoredCell(
         key,
         Cell(_unpack("q", row.counts), _unpack("q", row.defined), row.sums),
-        Spread(tuple(zip(*[iter(moments)] * MOMENTS, strict=True))) if moments else None,
+        ClusterSpread(tuple(zip(*[iter(moments)] * MOMENTS, strict=True))) if moments else None,
     )
 
 
@@ -104,7 +103,7 @@ def read_rankings(row: CellRow) -> int:
 
 
 class Folded(NamedTuple):
-    """What has no windows of its own in an hour of production, for its versions are too many.
+    """The versions that have no windows of their own in an hour of production.
 
     Args:
         versions: How many versions.
@@ -116,11 +115,11 @@ class Folded(NamedTuple):
 
 
 def pack_hour(
-    start: int, curve: MaturityCurve, late: int, unshown: int, folded: Folded | None = None
+    start: int, ages: Sequence[int], late: int, unshown: int, folded: Folded | None = None
 ) -> HourRow:
     """Pack what is known of an hour besides its cells."""
     # Most hours fold nothing, and those that were stored by earlier versions do not say.
-    return HourRow(start, _pack("q", (*curve.counts, *(folded or ()))), late, unshown)
+    return HourRow(start, _pack("q", (*ages, *(folded or ()))), late, unshown)
 
 
 def unpack_ages(row: HourRow) -> tuple[int, ...]:
@@ -144,7 +143,7 @@ def name_place(place: Slice) -> str:
     return json.dumps(place)
 
 
-def add_cells(cells: Sequence[StoredCell]) -> tuple[Cell, Spread | None]:
+def add_cells(cells: Sequence[StoredCell]) -> tuple[Cell, ClusterSpread | None]:
     """Add up cells, at least one, and how much their clusters differ where all of them say so."""
     if len(cells) == 1:
         return cells[0].cell, cells[0].spread
@@ -195,71 +194,33 @@ AGES = tuple(
         43200,
     )
 )
-"""The ages by which labels are counted."""
+"""The ages that labels are counted by."""
 
 
 @record(frozen=True, slots=True)
 class MaturityCurve:
-    """How many of the labels of mature rankings were there by which age.
+    """The number of labels of mature rankings by age.
 
     Ages are by the times of the events: how long an event took to arrive is not in them.
 
     Args:
-        ages: Ages in microseconds, ascending.
+        ages: Ages of labels, ascending.
         counts: How many labels came up to each age and after the one before it; the last number is
             that of those that came after all of them.
     """
 
-    ages: tuple[int, ...]
+    ages: tuple[timedelta, ...]
     counts: tuple[int, ...]
 
     @property
     def shares(self) -> tuple[float, ...]:
-        """The share of all labels that were there by each age; empty where there are no labels.
+        """The share of labels that had happened by each age; empty where there are no labels.
 
         Examples:
-            >>> MaturityCurve((60, 3600), (6, 3, 1)).shares
+            >>> from datetime import timedelta
+            >>> MaturityCurve((timedelta(minutes=1), timedelta(hours=1)), (6, 3, 1)).shares
             (0.6, 0.9)
         """
         total = sum(self.counts)
         so_far = list(accumulate(self.counts))[:-1]
         return tuple(count / total for count in so_far) if total else ()
-
-    def merge(self, other: MaturityCurve) -> MaturityCurve:
-        """Count the labels of both.
-
-        Raises:
-            UsageError: They are by other ages.
-        """
-        if self.ages != other.ages:
-            raise UsageError(
-                f"expected curves by the same ages, found {self.ages} and {other.ages}",
-                hint="count the labels of both by one list of ages",
-                code="other_definition",
-            )
-        return MaturityCurve(
-            self.ages, tuple(map(sum, zip(self.counts, other.counts, strict=True)))
-        )
-
-
-def count_ages(graded: Graded, ages: tuple[int, ...]) -> MaturityCurve:
-    """Count the labels of the mature rankings of a chunk by their age.
-
-    Args:
-        graded: What is known of the chunk.
-        ages: Ages in microseconds, ascending.
-
-    Raises:
-        UsageError: Ages are not ascending.
-    """
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
-    if not ages or list(ages) != sorted(set(ages)):
-        raise UsageError(
-            f"expected ages that ascend, found {ages}",
-            hint="(60_000_000, 3_600_000_000) for a minute and an hour",
-            code="bad_period",
-        )
-    final = graded.ages[graded.is_mature[graded.aged]]
-    places = np.searchsorted(np.array(ages), final, side="left")
-    return MaturityCurve(ages, tuple(np.bincount(places, minlength=len(ages) + 1).tolist()))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from rankscope._core import EMPTY_VALUES
 from rankscope.adapters.arrays import Groups
 from rankscope.api.rankings import rank_groups
 from rankscope.errors import MeasureError
@@ -21,19 +22,15 @@ if TYPE_CHECKING:
     from rankscope.measures import Measure
     from rankscope.monitor.definition.definition import Definition
     from rankscope.monitor.evaluate.grades import Graded
-    from rankscope.monitor.store.tables.chunks import Chunk
-    from rankscope.monitor.store.tables.documents import ItemColumns
-
-FILL = {"zero": 0.0, "one": 1.0}
-"""What a ranking without relevant documents is worth under a policy that counts it."""
+    from rankscope.monitor.store.records import Chunk, ItemColumns
 
 PARTS = ("truncation", "ordering", "undefined", "ideal")
-"""What there is of nDCG beside its value."""
+"""The columns of an nDCG measure besides its value."""
 
 
 @record(frozen=True, slots=True, kw_only=True)
 class MeasureValues:
-    """The values of a measure, one a ranking; NaN where the mean leaves it out.
+    """The values of a measure by ranking; NaN where the mean skips the ranking.
 
     What a ranking could have shown and did not is not in its log: the ideal is the best order of
     what was shown, and retrieval loss is not observable. Value, truncation, ordering and undefined
@@ -56,7 +53,7 @@ class MeasureValues:
     ideal: NDArray[np.float64] | None = None
 
     def columns(self) -> Iterator[tuple[str, NDArray[np.float64]]]:
-        """Give the columns that there are, by names such as `nDCG@10` and `nDCG@10 ordering`."""
+        """Yield the columns by name, such as `nDCG@10` and `nDCG@10 ordering`."""
         yield self.measure.name, self.value
         for part in PARTS:
             column = getattr(self, part)
@@ -65,8 +62,8 @@ class MeasureValues:
 
 
 @record(frozen=True, slots=True, kw_only=True)
-class Values:
-    """The values of a chunk, and what they were made of, one a ranking.
+class ChunkValues:
+    """The values of the rankings of a chunk, and counts of what they were computed from.
 
     Args:
         measures: The values of each measure.
@@ -91,7 +88,7 @@ class Values:
     is_refused: NDArray[np.bool_]
 
     def columns(self) -> dict[str, NDArray[np.float64]]:
-        """Give the columns of all measures by name."""
+        """Return the columns of all measures by name."""
         return dict(column for measured in self.measures for column in measured.columns())
 
 
@@ -109,7 +106,7 @@ def name_columns(definition: Definition) -> tuple[str, ...]:
 
 def evaluate_chunk(
     chunk: Chunk, graded: Graded, definition: Definition, threads: int | None = None
-) -> Values:
+) -> ChunkValues:
     """Evaluate the rankings of a chunk by the grades that are known of them.
 
     The rank of a document is the one that was logged: where ranks were not logged, such as those of
@@ -118,8 +115,8 @@ def evaluate_chunk(
     Args:
         chunk: The rankings.
         graded: What is known of their documents.
-        definition: What to measure.
-        threads: How many threads may work; all cores if left out.
+        definition: The definition to evaluate with.
+        threads: The number of threads (default: all cores).
     """
     import numpy as np  # noqa: PLC0415 - loads with the first array
 
@@ -143,8 +140,8 @@ def evaluate_chunk(
         values = evaluation.per_query(measure)
         return np.where(is_refused, np.nan, values) if is_refused.any() else values
 
-    fill = FILL.get(definition.policy.empty)
-    return Values(
+    fill = EMPTY_VALUES.get(definition.policy.empty)
+    return ChunkValues(
         measures=tuple(
             _fill(measure, tuple(map(look_up, (measure, *parts))), fill, is_refused)
             for measure, parts in asked.items()
@@ -180,7 +177,7 @@ def _fill(
     fill: float | None,
     is_refused: NDArray[np.bool_],
 ) -> MeasureValues:
-    """Say what rankings are worth for which a measure is undefined."""
+    """Return the values of rankings for which a measure is undefined."""
     import numpy as np  # noqa: PLC0415 - loads with the first array
 
     value, *parts = found
@@ -216,7 +213,7 @@ def _find_ties(items: ItemColumns, rankings: NDArray[np.int64]) -> NDArray[np.bo
 
 
 @record(frozen=True, slots=True)
-class Placed:
+class PlacedItems:
     """Rankings with a place for each rank, be there a document or not.
 
     Args:
@@ -230,8 +227,8 @@ class Placed:
     has_gaps: NDArray[np.bool_]
 
 
-def place_items(items: ItemColumns, relevance: NDArray[np.float64], depth: int) -> Placed:
-    """Put each document at its rank, down to a depth; those below it follow in their order.
+def place_items(items: ItemColumns, relevance: NDArray[np.float64], depth: int) -> PlacedItems:
+    """Place each document at its rank down to a depth; documents below it follow in order.
 
     Args:
         items: The documents.
@@ -266,7 +263,7 @@ def place_items(items: ItemColumns, relevance: NDArray[np.float64], depth: int) 
         names=("relevance", "ranks"),
         find=lambda row, _: (row,),
     )
-    return Placed(groups, of_documents, has_gaps)
+    return PlacedItems(groups, of_documents, has_gaps)
 
 
 @record(frozen=True, slots=True)
@@ -281,7 +278,7 @@ class Evaluated:
 
     chunk: Chunk
     graded: Graded
-    values: Values
+    values: ChunkValues
 
 
 def evaluate_chunks(
@@ -295,10 +292,10 @@ def evaluate_chunks(
 
     Args:
         chunks: The rankings and their labels.
-        definition: What to measure.
-        now: The moment, in microseconds since 1970 in UTC; without one, all labels count and
+        definition: The definition to evaluate with.
+        now: The current time, in microseconds since 1970 in UTC; without one, all labels count and
             nothing is pending.
-        threads: How many threads may work; the values do not depend on it.
+        threads: The number of threads; the values do not depend on it.
 
     Yields:
         Each chunk, evaluated.

@@ -1,8 +1,7 @@
 """Windows: exact sums of values by hour or day, version and slice.
 
-A window is a function of the events alone: sums are exact, so that neither the order in which
-events came nor how they were cut into chunks makes a difference, and windows can be added and taken
-away.
+A window is a function of the events alone. Sums are exact, so neither the order in which events
+arrived nor how they were split into chunks makes a difference, and windows can be added up.
 """
 
 from __future__ import annotations
@@ -10,33 +9,28 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from rankscope import _core
-from rankscope.errors import UsageError
-from rankscope.monitor.definition.definition import check_comparable
 from rankscope.monitor.definition.slices import Slicing
-from rankscope.monitor.evaluate.values import evaluate_chunks, name_columns
 from rankscope.monitor.events.limits import HOUR
-from rankscope.records import record, replace
+from rankscope.records import record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
-    from typing import Any, TypeAlias, TypeVar
+    from typing import Any, TypeAlias
 
     import numpy as np
     from numpy.typing import NDArray
 
-    from rankscope.monitor.definition.definition import Definition
     from rankscope.monitor.definition.slices import Slice
     from rankscope.monitor.evaluate.values import Evaluated
     from rankscope.monitor.events.event import Environment
     from rankscope.monitor.store.folding import Folding
-    from rankscope.monitor.store.tables.chunks import Chunk, Context
+    from rankscope.monitor.store.records import Chunk, Context
 
     # Things, each once, and for each ranking the place of what it has.
     _Codes: TypeAlias = tuple[list[Any], NDArray[np.int64]]
     # By the start of a window and an environment.
     Foldings: TypeAlias = Mapping[tuple[int, Environment], Folding]
-    _K = TypeVar("_K")
 
 COUNTS = (
     "rankings",
@@ -50,7 +44,7 @@ COUNTS = (
     "relevant",
     "unjudged",
 )
-"""What is counted in every cell; the last three are documents, the others rankings."""
+"""The counts of every cell: the last three are documents, the others rankings."""
 
 
 FOLD_NOTHING: Foldings = {}
@@ -58,7 +52,7 @@ FOLD_NOTHING: Foldings = {}
 
 # There are many keys and cells: these tuples are made five times as fast as records.
 class Key(NamedTuple):
-    """Whose sums a cell has.
+    """What a cell sums: a window, the model, a slice and whether rankings are mature.
 
     Args:
         start: When the window begins, in microseconds since 1970 in UTC.
@@ -84,7 +78,7 @@ class Cell(NamedTuple):
 
     Args:
         counts: A number for each of `COUNTS`.
-        defined: How many values are in each sum, in the order of `Windows.columns`.
+        defined: How many values are in each sum, in the order of `name_columns`.
         sums: The exact sums, packed, in the same order.
     """
 
@@ -93,216 +87,38 @@ class Cell(NamedTuple):
     sums: bytes
 
     def tally(self, name: str) -> int:
-        """Give one of the counts, such as `rankings`."""
+        """Return one of the counts, such as `rankings`."""
         return self.counts[COUNTS.index(name)]
 
     def means(self) -> tuple[float, ...]:
-        """Give the mean of each column, NaN where it has no values."""
+        """Return the mean of each column, NaN where it has no values."""
         pairs = zip(_core.round_sums(self.sums), self.defined, strict=True)
         return tuple(total / count if count else float("nan") for total, count in pairs)
 
     def merge(self, other: Cell) -> Cell:
-        """Add the rankings of another cell."""
-        return self._combine(other, 1)
+        """Return the cell of the rankings of both, which are different ones."""
 
-    def subtract(self, other: Cell) -> Cell:
-        """Take away the rankings of another cell, which were added before."""
-        return self._combine(other, -1)
-
-    def _combine(self, other: Cell, sign: int) -> Cell:
         def add(one: tuple[int, ...], more: tuple[int, ...]) -> tuple[int, ...]:
-            return tuple(count + sign * by for count, by in zip(one, more, strict=True))
+            return tuple(count + by for count, by in zip(one, more, strict=True))
 
         return Cell(
             add(self.counts, other.counts),
             add(self.defined, other.defined),
-            _core.merge_sums(self.sums, other.sums, sign < 0),
+            _core.merge_sums(self.sums, other.sums, False),
         )
 
 
-@record(frozen=True, slots=True)
-class Windows:
-    """Cells of windows of one length, by one definition.
-
-    Args:
-        definition: What the values are values of.
-        slicing: Which slices there are.
-        length: How long a window is, in microseconds.
-        cells: The cells that have rankings.
-        late: How many labels came after the window of their ranking was closed.
-        unshown: How many labels are of documents that were not shown.
-    """
-
-    definition: Definition
-    slicing: Slicing
-    length: int
-    cells: Mapping[Key, Cell]
-    late: int = 0
-    unshown: int = 0
-
-    @property
-    def columns(self) -> tuple[str, ...]:
-        """What the sums of each cell are of, such as `nDCG@10` and `nDCG@10 ordering`."""
-        return name_columns(self.definition)
-
-    def merge(self, other: Windows) -> Windows:
-        """Add windows of other rankings.
-
-        Raises:
-            UsageError: They are of another definition, other slices or another length.
-        """
-        return self._combine(other, 1)
-
-    def subtract(self, other: Windows) -> Windows:
-        """Take away windows of rankings that are in these.
-
-        Raises:
-            UsageError: They are of another definition, other slices or another length, or of
-                rankings that are not in these.
-        """
-        return self._combine(other, -1)
-
-    def _combine(self, other: Windows, sign: int) -> Windows:
-        check_comparable(self.definition, other.definition)
-        if (self.slicing, self.length) != (other.slicing, other.length):
-            raise UsageError(
-                "expected windows of the same slices and length, found others",
-                hint="choose slices once, and sum all rankings by them",
-                code="other_definition",
-            )
-        cells = dict(self.cells)
-        for key, cell in other.cells.items():
-            here = cells.get(key)
-            if sign > 0:
-                cells[key] = cell if here is None else here.merge(cell)
-                continue
-            left = None if here is None else here.subtract(cell)
-            if left is None or min(left.counts) < 0:
-                raise UsageError(
-                    f"expected rankings that are in the windows, found others at {key}",
-                    hint="take away what was added",
-                    code="bad_period",
-                )
-            if left.tally("rankings"):
-                cells[key] = left
-            else:
-                del cells[key]
-        return replace(
-            self,
-            cells=cells,
-            late=self.late + sign * other.late,
-            unshown=self.unshown + sign * other.unshown,
-        )
-
-    def widen(self, length: int) -> Windows:
-        """Make longer windows, such as days of hours.
-
-        Args:
-            length: How long they are, in microseconds: a multiple of what they are now.
-
-        Raises:
-            UsageError: It is not.
-        """
-        if length < 1 or length % self.length:
-            raise UsageError(
-                f"expected a multiple of {self.length} microseconds, found {length}",
-                hint="days are 24 hours",
-                code="bad_period",
-            )
-        cells: dict[Key, Cell] = {}
-        for key, cell in self.cells.items():
-            _add(cells, key._replace(start=key.start - key.start % length), cell)
-        return replace(self, length=length, cells=cells)
-
-    def select(
-        self,
-        *,
-        environment: Environment = "production",
-        model: str | None = None,
-        version: str | None = None,
-        slice: Slice = (),  # noqa: A002 - the word for it
-        mature: bool = False,
-    ) -> dict[int, Cell]:
-        """Give the cells of one slice by the start of their windows, in order of time.
-
-        Args:
-            environment: Where rankings were made.
-            model: The model; all of them together if left out.
-            version: The version; all of them together if left out.
-            slice: The slice.
-            mature: Whether only rankings count whose attribution window is closed.
-        """
-        found: dict[int, Cell] = {}
-        for key, cell in self.cells.items():
-            if (
-                key.environment == environment
-                and key.slice == slice
-                and (model is None or key.model == model)
-                and (version is None or key.version == version)
-                and (key.is_mature or not mature)
-            ):
-                _add(found, key.start, cell)
-        return dict(sorted(found.items()))
-
-
-def sum_windows(
-    chunks: Iterable[Chunk],
-    contexts: Mapping[int, Context],
-    definition: Definition,
-    slicing: Slicing,
-    *,
-    now: int | None,
-    length: int = HOUR,
-    threads: int | None = None,
-) -> Windows:
-    """Sum the values of rankings, as they are as of a moment.
-
-    Args:
-        chunks: The rankings and their labels.
-        contexts: What they have in common.
-        definition: What to measure.
-        slicing: The slices.
-        now: The moment, in microseconds since 1970 in UTC; without one, all labels count and
-            nothing is pending.
-        length: How long windows are, in microseconds; they begin at multiples of it since 1970.
-        threads: How many threads may work; the result does not depend on it.
-
-    Raises:
-        UsageError: The length is not 1 or more.
-    """
-    if length < 1:
-        raise UsageError(
-            f"expected windows of 1 microsecond or more, found {length}",
-            hint="HOUR is 3_600_000_000",
-            code="bad_period",
-        )
-    evaluated = evaluate_chunks(chunks, definition, now=now, threads=threads)
-    return sum_evaluated(evaluated, contexts, definition, slicing, length=length)
-
-
-def sum_evaluated(
+def sum_cells(
     evaluated: Iterable[Evaluated],
     contexts: Mapping[int, Context],
-    definition: Definition,
     slicing: Slicing,
     *,
-    length: int = HOUR,
     foldings: Foldings = FOLD_NOTHING,
-) -> Windows:
-    """Sum the values that rankings have.
-
-    Args:
-        evaluated: The rankings with their values.
-        contexts: What they have in common.
-        definition: What was measured.
-        slicing: The slices.
-        length: How long windows are, in microseconds, 1 or more.
-        foldings: Which versions have cells of their own, where that is not all of them.
-    """
+) -> dict[Key, Cell]:
+    """Sum the values of rankings by hour, version and slice."""
     cells: dict[Key, Cell] = {}
-    late = unshown = 0
     for each in evaluated:
-        chunk, graded, values = each.chunk, each.graded, each.values
+        graded, values = each.graded, each.values
         counted = (
             graded.is_labelled,
             values.is_empty,
@@ -314,35 +130,29 @@ def sum_evaluated(
             values.relevant,
             values.unjudged,
         )
-        parts = _Parts.of(
-            chunk, graded.is_mature, contexts, slicing, length=length, foldings=foldings
-        )
+        parts = _GroupCodes.of(each.chunk, graded.is_mature, contexts, slicing, foldings)
         columns = list(values.columns().values())
         for attributes in slicing.dimensions():
             keys, groups = parts.group(attributes)
             for key, cell in zip(keys, _sum(groups, len(keys), counted, columns), strict=True):
-                _add(cells, key, cell)
-        late, unshown = late + int(graded.late.sum()), unshown + int(graded.unshown.sum())
-    return Windows(definition, slicing, length, cells, late, unshown)
+                here = cells.get(key)
+                cells[key] = cell if here is None else here.merge(cell)
+    return cells
 
 
 def group_rankings(
     evaluated: Evaluated,
     contexts: Mapping[int, Context],
-    length: int = HOUR,
     foldings: Foldings = FOLD_NOTHING,
 ) -> tuple[list[Key], NDArray[np.int64]]:
-    """Give the cells of all rankings of a chunk, without slices, and for each ranking its cell."""
+    """Return the unsliced cells of a chunk, and the cell of each of its rankings."""
     is_mature = evaluated.graded.is_mature
-    parts = _Parts.of(
-        evaluated.chunk, is_mature, contexts, Slicing(), length=length, foldings=foldings
-    )
-    return parts.group(())
+    return _GroupCodes.of(evaluated.chunk, is_mature, contexts, Slicing(), foldings).group(())
 
 
 @record(frozen=True, slots=True)
-class _Parts:
-    """What puts the rankings of a chunk into cells: for each such thing what there is, and codes.
+class _GroupCodes:
+    """The parts of the keys of a chunk, and codes that say which of them each ranking has.
 
     Args:
         moments: Starts of windows, and whether rankings are mature.
@@ -361,10 +171,8 @@ class _Parts:
         is_mature: NDArray[np.bool_],
         contexts: Mapping[int, Context],
         slicing: Slicing,
-        *,
-        length: int,
         foldings: Foldings,
-    ) -> _Parts:
+    ) -> _GroupCodes:
         import numpy as np  # noqa: PLC0415 - loads with the first array
 
         numbers, of_ranking = np.unique(chunk.contexts, return_inverse=True)
@@ -376,8 +184,8 @@ class _Parts:
             codes = [places.setdefault(thing, len(places)) for thing in things]
             return list(places), np.array(codes, dtype=np.int64)[of_ranking]
 
-        moments, at = np.unique((chunk.times // length) * 2 + is_mature, return_inverse=True)
-        starts = [(moment // 2 * length, bool(moment % 2)) for moment in moments.tolist()]
+        moments, at = np.unique((chunk.times // HOUR) * 2 + is_mature, return_inverse=True)
+        starts = [(moment // 2 * HOUR, bool(moment % 2)) for moment in moments.tolist()]
         if foldings:
             makers = _fold(starts, at, found, of_ranking, foldings)
         else:
@@ -386,7 +194,7 @@ class _Parts:
         return cls((starts, at), makers, values)
 
     def group(self, attributes: tuple[str, ...]) -> tuple[list[Key], NDArray[np.int64]]:
-        """Give the keys of slices by some attributes, and for each ranking the place of its own."""
+        """Return the keys of slices by some attributes, and the key of each ranking by place."""
         import numpy as np  # noqa: PLC0415 - loads with the first array
 
         parts = [self.moments, self.makers, *(self.values[name] for name in attributes)]
@@ -410,7 +218,7 @@ def _fold(
     of_ranking: NDArray[np.int64],
     foldings: Foldings,
 ) -> _Codes:
-    """Number the environments, models and versions that the windows of rankings keep."""
+    """Number the environments, models and versions whose windows are kept apart."""
     import numpy as np  # noqa: PLC0415 - loads with the first array
 
     used, inverse = np.unique(at * len(contexts) + of_ranking, return_inverse=True)
@@ -441,8 +249,3 @@ def _sum(
     defined = [total(~np.isnan(column)) for column in columns]
     sums = _core.sum_groups(groups, columns, count)
     yield from map(Cell, zip(*counts, strict=True), zip(*defined, strict=True), sums)
-
-
-def _add(cells: dict[_K, Cell], key: _K, cell: Cell) -> None:
-    here = cells.get(key)
-    cells[key] = cell if here is None else here.merge(cell)

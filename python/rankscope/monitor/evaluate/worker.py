@@ -1,8 +1,8 @@
-"""Work on a store in a process of its own, and the messages between the two processes.
+"""Worker processes that read a store, and the messages between them and the process that writes it.
 
-Whoever logs to a service waits for its process, and a thread of it that evaluates would let them
-wait longer: one thread of Python runs at a time, whichever the system would rather have run. The
-process of a worker reads the store itself, and asks the one that has started it to write.
+Requests to a service wait for its process, and a thread that evaluates would make them wait longer,
+because only one thread of Python runs at a time. A worker process reads the store itself, and asks
+the process that started it to write.
 """
 
 from __future__ import annotations
@@ -38,9 +38,9 @@ COMMAND = (
 
 
 class Worker:
-    """A process that works on a store; it is started when there is something to do.
+    """A process that works on a store; it starts with the first piece of work.
 
-    It does one thing at a time, whoever asks, and ends with this process, however that ends.
+    It does one piece of work at a time and ends with this process, however that ends.
 
     Args:
         store: The store, which this process writes.
@@ -77,7 +77,7 @@ class Worker:
         self.close()
 
     def run(self, work: Callable[[Store], T]) -> T:
-        """Let the process do a piece of work, and wait for it.
+        """Run a function in the worker process and return its result.
 
         Args:
             work: A function of a module, with what it is given besides the store; both it and what
@@ -94,8 +94,8 @@ class Worker:
             except (EOFError, OSError) as error:
                 self._end()
                 raise FileError(
-                    f"expected process {process.pid} to do its work, found that it has ended",
-                    hint="it may have been killed for want of memory; the next time is another one",
+                    f"worker process {process.pid} ended before its work was done",
+                    hint="it may have run out of memory; the next run starts another one",
                     code="worker_ended",
                 ) from error
             except BaseException:
@@ -107,7 +107,7 @@ class Worker:
         return said  # type: ignore[no-any-return]  # what the work returned
 
     def close(self, seconds: float | None = None) -> None:
-        """End the process, and what it is doing; it holds nothing that could be lost.
+        """End the process and the work it is doing; it holds nothing that could be lost.
 
         Args:
             seconds: How long to wait for the thread that has work done; as long as it takes by
@@ -130,16 +130,16 @@ class Worker:
                 [sys.executable, "-P", "-c", COMMAND.format(path=sys.path)],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
-                # Who interrupts this process at a terminal means it alone: it ends the other.
+                # An interrupt at the terminal is for this process alone, which then ends the other.
                 process_group=0 if os.name == "posix" else None,
             )
-            # If it has ended already, that is told of when it is to work.
+            # If it has ended already, the next piece of work reports that.
             with suppress(OSError):
                 self._messages.send(self._store.url, self._is_modest)
         # Looked at once more: who closes this may have found no process to end.
         if self._process is None or self._is_closed:
             self._end()
-            raise FileError("expected a worker, found it closed", code="store_closed")
+            raise FileError("the worker is closed", code="store_closed")
         return self._process
 
     @property
@@ -150,7 +150,7 @@ class Worker:
         return Messages(process.stdout, process.stdin)
 
     def _converse(self, work: Callable[[Store], object]) -> tuple[str, Any]:
-        """Let the process do a piece of work, write what it asks for, and give how that ended."""
+        """Send work to the process, write what it asks for, and return the answer."""
         messages = self._messages
         messages.send(work)
         while (answer := messages.receive())[0] == "write":
@@ -159,7 +159,7 @@ class Worker:
         return what, said
 
     def _write(self, work: Callable[..., Any], size: int) -> tuple[str, object]:
-        """Do what the process asks to be written."""
+        """Write what the process asks for."""
         try:
             return "done", self._store.transact(work, size).result()
         except Exception as error:  # noqa: BLE001 - whatever it is, it is for who asked
@@ -178,7 +178,7 @@ class Worker:
 
 
 class Workers:
-    """Some workers, of which whichever is idle does the next piece of work.
+    """Several workers; the first idle one does the next piece of work.
 
     Args:
         store: The store, which this process writes.
@@ -198,7 +198,7 @@ class Workers:
         self.close()
 
     def run(self, work: Callable[[Store], T]) -> T:
-        """Let a worker do a piece of work, as `Worker.run` does, once one is idle.
+        """Run a function in the first idle worker, as `Worker.run` does.
 
         Raises:
             FileError: The process has ended before the work was done.
@@ -211,7 +211,7 @@ class Workers:
             self._idle.put(worker)
 
     def close(self, seconds: float | None = None) -> None:
-        """End all processes, and what they are doing.
+        """End all processes and the work they are doing.
 
         Args:
             seconds: How long to wait for each; see `Worker.close`.
@@ -221,7 +221,7 @@ class Workers:
 
 
 def run_in_order(store: Store, works: Iterable[Callable[[Store], T]], most: int) -> Iterator[T]:
-    """Do pieces of work by processes of their own, and give what they return in their order.
+    """Run functions in worker processes and yield their results in order.
 
     Args:
         store: The store, which this process writes.
@@ -248,7 +248,7 @@ def run_in_order(store: Store, works: Iterable[Callable[[Store], T]], most: int)
 
 
 class Messages:
-    """Sends and receives objects, which must be of one process and its own child.
+    """Sends and receives objects between a process and its own child.
 
     Args:
         incoming: Where they come from.

@@ -22,19 +22,19 @@ MODESTY = 19
 
 
 def main() -> None:
-    """Work until the process that has started this one needs it no more, or has ended."""
+    """Work until the process that started this one has ended."""
     incoming, outgoing = _take_pipes()
     received: SimpleQueue[tuple[Any, ...]] = SimpleQueue()
     messages = Messages(incoming, outgoing)
     threading.Thread(target=_listen, args=(messages, received), daemon=True).start()
-    # Who asks all processes of a service to end means the one that has started this one.
+    # A signal to all processes of a service is for the one that started this one.
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
     url, is_modest = received.get()
     if is_modest and hasattr(os, "nice"):
         os.nice(MODESTY)
 
     def ask(work: Callable[..., Any], size: int) -> object:
-        """Let the other process write, and give what that returned."""
+        """Ask the other process to write, and return the result."""
         messages.send("write", work, size)
         what, said = received.get()
         if what == "failed":
@@ -65,7 +65,7 @@ def _listen(messages: Messages, received: SimpleQueue[tuple[Any, ...]]) -> None:
 
 
 def _take_pipes() -> tuple[Any, Any]:
-    """Keep the pipes for messages: whatever else is printed here goes where errors go."""
+    """Keep the pipes for messages; other output of this process goes to standard error."""
     incoming, outgoing = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
     with Path(os.devnull).open("rb") as nothing:
         os.dup2(nothing.fileno(), 0)

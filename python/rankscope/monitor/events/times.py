@@ -1,4 +1,8 @@
-"""Times and durations, as people and programs write them, and as microseconds."""
+"""Times and durations: as people and programs write them, as `datetime`, and as microseconds.
+
+The store and what is below the Python API count microseconds since 1970 in UTC. The public API
+takes and returns `datetime` and `timedelta`; the functions here turn one into the other.
+"""
 
 from __future__ import annotations
 
@@ -6,10 +10,20 @@ import re
 import time
 from datetime import UTC, datetime, timedelta
 
-from rankscope.errors import UsageError
+from rankscope.errors import FormatError, UsageError
 from rankscope.monitor.events.limits import DAY, HOUR, MINUTE, SECOND
 from rankscope.monitor.events.rejection import RefusedError, show
 from rankscope.names import quote
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Any, TypeAlias
+
+    Time: TypeAlias = datetime | str
+    """A `datetime` with a time zone, or ISO text such as `2026-11-21T18:00:00Z`."""
+    Duration: TypeAlias = timedelta | str
+    """A `timedelta`, or text such as `90s`, `30m`, `24h`, `7d` or `2w`."""
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 MICROSECOND = timedelta(microseconds=1)
@@ -25,6 +39,88 @@ YEARS = range(-30_610_224_000_000_000, 221_845_392_000_000_000)
 def read_clock() -> int:
     """Return the current time in microseconds since 1970 in UTC."""
     return time.time_ns() // 1000
+
+
+def to_datetime(moment: int) -> datetime:
+    """Return microseconds since 1970 as a `datetime` in UTC.
+
+    Examples:
+        >>> to_datetime(1_500_000).isoformat()
+        '1970-01-01T00:00:01.500000+00:00'
+    """
+    return EPOCH + timedelta(microseconds=moment)
+
+
+def to_micros(moment: Time) -> int:
+    """Return a time that `read_moment` has accepted in microseconds since 1970."""
+    return (read_moment(moment, "time") - EPOCH) // MICROSECOND
+
+
+def read_moment(value: object, where: str) -> datetime:
+    """Read a time that somebody gave to the Python API.
+
+    Args:
+        value: A `datetime` with a time zone, or ISO text such as `2026-11-21T18:00:00Z`.
+        where: The name of the argument, for messages.
+
+    Raises:
+        UsageError: It is something else, or has no time zone.
+
+    Examples:
+        >>> read_moment("2026-11-21T19:00:00+01:00", "since").isoformat()
+        '2026-11-21T18:00:00+00:00'
+        >>> read_moment(datetime(2026, 11, 21), "at")
+        Traceback (most recent call last):
+          ...
+        rankscope.errors.UsageError: at: expected a time with its zone, found '2026-11-21 00:00:00'
+        <BLANKLINE>
+        Hint: add a time zone, such as tzinfo=timezone.utc, or write 2026-11-21T18:00:00Z
+    """
+    hint = "pass a datetime with a time zone, or text such as 2026-11-21T18:00:00Z"
+    if not isinstance(value, datetime | str):
+        message = f"{where}: expected a datetime or ISO text, found {show(value)}"
+        raise UsageError(message, hint=hint, code="time_format")
+    if type(value) is datetime and value.tzinfo is UTC and 1000 <= value.year < 9000:
+        return value
+    try:
+        moment, _ = read_time(value, where)
+    except FormatError as error:
+        if error.code == "time_zone":
+            hint = "add a time zone, such as tzinfo=timezone.utc, or write 2026-11-21T18:00:00Z"
+        raise UsageError(error.message, hint=hint, code=error.code) from None
+    return to_datetime(moment)
+
+
+def set_times(made: object, *names: str) -> None:
+    """Keep the times that a record was made with as `datetime` objects in UTC.
+
+    Raises:
+        UsageError: A time is something else, or has no time zone.
+    """
+    for name in names:
+        given = getattr(made, name)
+        if given is not None:
+            object.__setattr__(made, name, read_moment(given, name))
+
+
+def to_datetimes(given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return named values of which those that are times of the store are `datetime` objects."""
+    return {
+        name: to_datetime(value) if name in {"since", "until"} else value
+        for name, value in given.items()
+    }
+
+
+def read_span(since: Time | None, until: Time | None) -> tuple[int | None, int | None]:
+    """Read both ends of a span of the Python API, in microseconds since 1970.
+
+    Raises:
+        UsageError: An end is not a time.
+    """
+    return (
+        None if since is None else to_micros(read_moment(since, "since")),
+        None if until is None else to_micros(read_moment(until, "until")),
+    )
 
 
 def read_time(value: object, where: str) -> tuple[int, bool]:
@@ -75,14 +171,15 @@ def _read_text(text: str, where: str) -> tuple[int | None, bool]:
         return None, False
 
 
-def format_time(moment: int) -> str:
-    """Write microseconds since 1970 as an RFC 3339 timestamp.
+def format_time(moment: int | datetime) -> str:
+    """Write a `datetime`, or microseconds since 1970, as RFC 3339 in UTC.
 
     Examples:
         >>> format_time(1_500_000)
         '1970-01-01T00:00:01.500000Z'
     """
-    return f"{EPOCH + timedelta(microseconds=moment):%Y-%m-%dT%H:%M:%S.%f}Z"
+    moment = moment.astimezone(UTC) if isinstance(moment, datetime) else to_datetime(moment)
+    return f"{moment:%Y-%m-%dT%H:%M:%S.%f}Z"
 
 
 def _no_time(where: str, value: object) -> RefusedError:
@@ -115,7 +212,7 @@ WRITTEN = (("d", DAY, 2), ("h", HOUR, 1), ("m", MINUTE, 1))
 
 
 def read_duration(text: str) -> int:
-    """Read a duration as microseconds.
+    """Read a duration such as `24h` as microseconds.
 
     Raises:
         UsageError: It is not a duration, or one of more than a thousand years.
@@ -141,11 +238,37 @@ def read_duration(text: str) -> int:
     return duration
 
 
-def write_duration(duration: int) -> str:
+def read_length(value: Duration, where: str) -> timedelta:
+    """Read a duration that somebody gave to the Python API: a `timedelta`, or text such as `24h`.
+
+    Raises:
+        UsageError: It is neither.
+
+    Examples:
+        >>> read_length("36h", "grace")
+        datetime.timedelta(days=1, seconds=43200)
+    """
+    if isinstance(value, str):
+        return timedelta(microseconds=read_duration(value))
+    if not isinstance(value, timedelta):
+        raise UsageError(
+            f"{where}: expected a timedelta, or text such as 24h, found {show(value)}",
+            hint="write a whole number and the first letter of its unit",
+            code="usage",
+        )
+    return value
+
+
+def count_micros(value: Duration) -> int:
+    """Return a duration that `read_length` has accepted in microseconds."""
+    return read_length(value, "duration") // MICROSECOND
+
+
+def write_duration(duration: int | Duration) -> str:
     """Write a duration in the largest unit that divides it.
 
     Args:
-        duration: In microseconds.
+        duration: Microseconds, or what `read_length` takes.
 
     Examples:
         >>> [write_duration(hours * HOUR) for hours in (1, 24, 36, 48, 168)]
@@ -153,7 +276,44 @@ def write_duration(duration: int) -> str:
         >>> write_duration(0), write_duration(90 * SECOND), write_duration(SECOND // 2)
         ('0s', '90s', '0.5s')
     """
+    if not isinstance(duration, int):
+        duration = count_micros(duration)
     for name, unit, fewest in WRITTEN:
         if duration >= fewest * unit and duration % unit == 0:
             return f"{duration // unit}{name}"
     return f"{duration // SECOND if duration % SECOND == 0 else duration / SECOND}s"
+
+
+def describe_time(moment: int | datetime) -> str:
+    """Return a time for people: to the minute, in UTC; midnight as a date alone.
+
+    Examples:
+        >>> describe_time(0), describe_time(5_400_000_000), describe_time(1_500_000)
+        ('1 Jan 1970', '1 Jan 1970, 01:30 UTC', '1 Jan 1970, 00:00:01 UTC')
+    """
+    at = to_datetime(moment) if isinstance(moment, int) else moment.astimezone(UTC)
+    day = f"{at.day} {at:%b %Y}"
+    if not (at - EPOCH) % timedelta(days=1):
+        return day
+    return f"{day}, {at:%H:%M:%S} UTC" if at.second else f"{day}, {at:%H:%M} UTC"
+
+
+def describe_duration(duration: int | Duration) -> str:
+    """Return a duration as people say it.
+
+    Args:
+        duration: Microseconds, or what `read_length` takes.
+
+    Examples:
+        >>> [describe_duration(minutes * MINUTE) for minutes in (60, 90, 1440, 3840)]
+        ['1 h', '1 h 30 min', '1 day', '2 days 16 h']
+        >>> describe_duration(45 * SECOND), describe_duration(SECOND // 2), describe_duration(0)
+        ('45 s', '0.5 s', '0 s')
+    """
+    length = duration if isinstance(duration, int) else count_micros(duration)
+    days, rest = divmod(length, DAY)
+    hours, rest = divmod(rest, HOUR)
+    minutes, rest = divmod(rest, MINUTE)
+    units = ((days, "day" if days == 1 else "days"), (hours, "h"), (minutes, "min"))
+    parts = [f"{count:,} {unit}" for count, unit in units if count]
+    return " ".join([*parts, *([f"{rest / SECOND:g} s"] if rest or not parts else [])])

@@ -8,22 +8,21 @@ from __future__ import annotations
 
 import math
 import shutil
-from functools import partial
 
 from prometheus_client import CollectorRegistry, generate_latest
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, StateSetMetricFamily
 from starlette.responses import Response
 
 from rankscope.errors import UsageError
-from rankscope.monitor.ask.series import SUMMED, sum_window
+from rankscope.monitor.ask.series import SUMMED, find_newest_cells, sum_window
 from rankscope.monitor.evaluate.stored_windows import read_rankings, unpack_cell
 from rankscope.monitor.events.limits import DAY, HOUR, SECOND
 from rankscope.monitor.events.outcome import OTHER_COUNTERS
+from rankscope.monitor.events.times import EPOCH, to_datetime, to_micros
 from rankscope.monitor.server.http.dispatcher import PREFIX
 from rankscope.monitor.server.http.endpoint import Endpoint
 from rankscope.monitor.store.deadline import check_deadline
 from rankscope.monitor.store.folding import OTHER, choose_versions
-from rankscope.monitor.store.tables.outbox import count_letters
 from rankscope.records import record
 
 TYPE_CHECKING = False
@@ -38,7 +37,7 @@ if TYPE_CHECKING:
     from rankscope.monitor.server.http.endpoint import Asked
     from rankscope.monitor.server.pool import Desk
     from rankscope.monitor.store.folding import Pair
-    from rankscope.monitor.store.tables.windows import CellRow
+    from rankscope.monitor.store.records import CellRow
 
 CONTENT_TYPE = "text/plain; version=1.0.0; charset=utf-8"
 LENGTHS: Mapping[Literal["hour", "day"], int] = {"hour": HOUR, "day": DAY}
@@ -175,9 +174,11 @@ def find_windows(monitor: Monitor, every: Literal["hour", "day"]) -> Found:
         every: How long windows are.
     """
     definition, length = monitor.configuration.definition, LENGTHS[every]
-    closed = monitor.now() - definition.window * SECOND - length
+    closed = monitor.clock() - definition.window * SECOND - length
     since = closed - LEFT - LOOKED_BACK[every]
-    rows = monitor.newest_cells(every=every, since=since - since % length)
+    rows = find_newest_cells(
+        monitor.store, monitor.project, monitor.configuration.digest, every, since - since % length
+    )
     check_deadline()
     # What is newer counts more, however many rankings it has: there are never so many.
     folding = choose_versions(
@@ -253,7 +254,7 @@ def _tell_folded(monitor: Monitor, found: Sequence[Found]) -> Iterator[Metric]:
     yield GaugeMetricFamily(
         "rankscope_hour_versions_folded",
         "The most versions that a recent hour has no windows of: <other> has them.",
-        monitor.folded_versions(monitor.now() - LEFT),
+        monitor.folded_versions(to_datetime(monitor.clock() - LEFT)),
     )
 
 
@@ -276,12 +277,12 @@ def _tell_baseline(monitor: Monitor) -> Iterator[Metric]:
 
 
 def _tell_progress(monitor: Monitor) -> Iterator[Metric]:
-    quality = monitor.quality(since=monitor.now())
+    quality = monitor.quality(since=to_datetime(monitor.clock()))
     if quality.as_of is not None:
         yield GaugeMetricFamily(
             "rankscope_evaluated_timestamp_seconds",
             "As of when windows are up to date.",
-            quality.as_of / SECOND,
+            to_micros(quality.as_of) / SECOND,
         )
     yield GaugeMetricFamily(
         "rankscope_events_not_evaluated", "Events that came since.", quality.behind
@@ -304,14 +305,14 @@ def _tell_rules(monitor: Monitor) -> Iterator[Metric]:
     for one in monitor.check():
         name = [one.rule.name]
         states.add_metric(name, {state: state == one.state for state in STATES})
-        silenced.add_metric(name, (one.silenced_until or 0) > monitor.now())
+        silenced.add_metric(name, (one.silenced_until or EPOCH) > to_datetime(monitor.clock()))
         late.add_metric(name, one.late_rankings)
     yield from (states, silenced, late)
     outbox = GaugeMetricFamily(
         "rankscope_outbox", "Notifications, by what became of them.", labels=["status"]
     )
-    counts = partial(count_letters, project=monitor.project)
-    for status, count in sorted(monitor.store.query(counts).items()):
+    counts = monitor.store.count_notifications(monitor.project)
+    for status, count in sorted(counts.items()):
         outbox.add_metric([status], count)
     yield outbox
 

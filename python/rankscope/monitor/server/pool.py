@@ -121,7 +121,7 @@ class Desk:
                 503, "expected fewer to ask at a time", code="busy", headers=ask_again(1)
             )
         # One thread of the core a question, so that those who log are not held up.
-        monitor = Monitor(self._store, visitor.project, now=self._now, threads=1)
+        monitor = Monitor(self._store, visitor.project, clock=self._now, threads=1)
         seconds = self._trace_seconds if is_trace else self._seconds
         threads = self._tracing if is_trace else self._threads
         self._waiting[is_trace] += 1

@@ -10,9 +10,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
-    from rankscope.monitor.store.sqlite.borrowed import BorrowedStore
-    from rankscope.monitor.store.sqlite.store import SQLiteReader
-    from rankscope.monitor.store.store import Store
+    from rankscope.monitor.store.store import Store, StoreReader
+
+# Modules of a backend load SQLAlchemy, so that they are imported where a store is opened.
 
 
 def open_store(url: str, *, accept_loss: bool = False) -> Store:
@@ -23,54 +23,54 @@ def open_store(url: str, *, accept_loss: bool = False) -> Store:
         accept_loss: Open it although transactions that it acknowledged are lost.
 
     Raises:
-        UsageError: It is no URL of a store.
+        UsageError: It is not the URL of a store.
         FileError: The store cannot be opened, or has lost what it acknowledged.
 
     Examples:
         >>> open_store("mysql://host/events")
         Traceback (most recent call last):
           ...
-        rankscope.errors.UsageError: expected the URL of a store, found 'mysql://host/events'
+        rankscope.errors.UsageError: 'mysql://host/events' is not the URL of a store
         <BLANKLINE>
-        Hint: write sqlite:///events.db
+        Hint: use the path of a file, or sqlite:///events.db
     """
     path = _read_path(url)
     check_place(path)
-    from rankscope.monitor.store.sqlite.store import SQLiteStore  # noqa: PLC0415 - loads SQLAlchemy
+    from rankscope.monitor.store.sqlite.store import SQLiteStore  # noqa: PLC0415 - as above
 
     return SQLiteStore(path, accept_loss=accept_loss)
 
 
-def open_reader(url: str) -> SQLiteReader:
-    """Open a store by its URL, to read it, whoever writes to it.
+def open_reader(url: str) -> StoreReader:
+    """Open a store by its URL, to read it while any process may write to it.
 
     Args:
         url: As for `open_store`.
 
     Raises:
-        UsageError: It is no URL of a store.
+        UsageError: It is not the URL of a store.
         FileError: There is none, or it is of another version.
     """
     path = _read_path(url)
     check_place(path)
-    from rankscope.monitor.store.sqlite.store import open_sqlite_reader  # noqa: PLC0415 - likewise
+    from rankscope.monitor.store.sqlite.store import open_sqlite_reader  # noqa: PLC0415 - as above
 
     return open_sqlite_reader(path)
 
 
-def borrow_store(url: str, ask: Callable[[Callable[..., Any], int], object]) -> BorrowedStore:
+def borrow_store(url: str, ask: Callable[[Callable[..., Any], int], object]) -> Store:
     """Open a store by its URL that another process writes.
 
     Args:
         url: As for `open_store`.
-        ask: Lets that process do a piece of work that writes.
+        ask: Lets the other process do some work that writes.
 
     Raises:
-        UsageError: It is no URL of a store.
+        UsageError: It is not the URL of a store.
     """
-    from pathlib import Path  # noqa: PLC0415 - likewise
+    from pathlib import Path  # noqa: PLC0415 - as above
 
-    from rankscope.monitor.store.sqlite.borrowed import BorrowedStore  # noqa: PLC0415 - likewise
+    from rankscope.monitor.store.sqlite.store import BorrowedStore  # noqa: PLC0415 - as above
 
     return BorrowedStore(Path(_read_path(url)), ask)
 
@@ -78,11 +78,11 @@ def borrow_store(url: str, ask: Callable[[Callable[..., Any], int], object]) -> 
 def _read_path(url: str) -> str:
     if not url.startswith(SQLITE) or url == SQLITE:
         scheme, mark, rest = url.partition("://")
-        # What stands before an @ may be a password.
+        # The part before an @ may be a password.
         shown = f"{scheme}{mark}{rest.rpartition('@')[2]}"
         raise UsageError(
-            f"expected the URL of a store, found {shown[:100]!r}",
-            hint="write sqlite:///events.db",
+            f"{shown[:100]!r} is not the URL of a store",
+            hint="use the path of a file, or sqlite:///events.db",
             code="store_url",
         )
     return url.removeprefix(SQLITE)

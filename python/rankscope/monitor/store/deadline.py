@@ -1,4 +1,4 @@
-"""Deadlines for reads: SQLite checks them while it runs, and so does the Python between queries."""
+"""Deadlines for reads, which the database checks while it runs, and Python between queries."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ _current: ContextVar[Deadline | None] = ContextVar("rankscope_deadline", default
 
 
 class Deadline:
-    """The moment by which a read has to be done; it can also be stopped before.
+    """The time by which a read has to finish; any thread can also stop it earlier.
 
-    Any thread may stop it. The read notices at its next check and raises `DeadlineError`.
+    The read notices at its next check, and raises `DeadlineError`.
 
     Args:
         seconds: How long the read may take, from now on.
-        clock: Returns seconds that only grow.
+        clock: A monotonic clock, in seconds.
 
     Examples:
         >>> seconds = 0.0
@@ -42,15 +42,15 @@ class Deadline:
 
     @property
     def is_over(self) -> bool:
-        """Whether the time is up, or the read was stopped."""
+        """Whether the time is over, or the read was stopped."""
         return self._is_stopped or self._clock() >= self._ends
 
     def stop(self) -> None:
-        """End the read at its next check, because the service is closing."""
+        """Stop the read at its next check, because the service is closing."""
         self._is_stopped = True
 
     def make_error(self) -> DeadlineError:
-        """Make the error that a read raises when this is over."""
+        """Return the error that a read raises when its deadline is over."""
         if self._is_stopped:
             return DeadlineError(
                 "the read was stopped because the service is closing",
@@ -66,13 +66,7 @@ class Deadline:
 
 @contextmanager
 def limit_reads(deadline: Deadline) -> Iterator[None]:
-    """Apply a deadline to all reads of this thread or task.
-
-    Connections to a store that are opened meanwhile are interrupted once the deadline is over.
-
-    Args:
-        deadline: The deadline.
-    """
+    """Apply a deadline to all reads of this thread or task in a block."""
     token = _current.set(deadline)
     try:
         yield
@@ -86,7 +80,7 @@ def find_deadline() -> Deadline | None:
 
 
 def check_deadline() -> None:
-    """Stop here if the deadline is over; loops over many rows call this now and then.
+    """Raise an error if the deadline is over; loops over many rows call this now and then.
 
     Raises:
         DeadlineError: The deadline of this thread or task is over.

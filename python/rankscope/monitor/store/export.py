@@ -1,4 +1,4 @@
-"""Writes the events of a project as two files of Parquet: rankings and labels, one a row."""
+"""Writes the events of a project to two Parquet files: rankings and labels, one per row."""
 
 from __future__ import annotations
 
@@ -22,9 +22,8 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from rankscope.monitor.store.store import Store
-    from rankscope.monitor.store.tables.chunks import Chunk, Context
-    from rankscope.monitor.store.tables.documents import Texts
+    from rankscope.monitor.store.records import Chunk, Context, Texts
+    from rankscope.monitor.store.store import StoreReader
 
     Foreign: TypeAlias = Any  # of PyArrow, which has no types
 
@@ -32,40 +31,38 @@ FILES = ("rankings.parquet", "labels.parquet")
 
 
 def export_parquet(
-    store: Store,
+    store: StoreReader,
     project: str,
     folder: str | os.PathLike[str],
     *,
     since: int | None = None,
     until: int | None = None,
 ) -> Exported:
-    """Write the rankings of a project, and their labels, as Parquet: both files or none.
+    """Write the rankings of a project and their labels to Parquet files: both files or none.
 
-    The columns have the names of events, so that what is written can be read as events again:
-    documents are lists, times have their zone, and labels of rankings that are not there are left
-    out.
+    Columns have the names of fields of events, so that the files can be read as events again:
+    documents are lists, and times have their zone. Labels without a ranking are not written.
 
     Args:
-        store: Where they are.
+        store: The store.
         project: The name of the project.
-        folder: Where `rankings.parquet` and `labels.parquet` are to be; made if it is not there.
-            Only their owner may read the files, and the folder if it is made.
-        since: From which time on, in microseconds since 1970.
-        until: Up to before which time.
+        folder: The folder of `rankings.parquet` and `labels.parquet`, which is made if it does not
+            exist. Only the owner may read the files, and the folder if it was made.
+        since: The earliest time, in microseconds since 1970.
+        until: The first time that is not exported.
 
     Returns:
-        How many were written.
+        The number of rankings and labels.
 
     Raises:
-        UsageError: The span is over before it begins.
+        UsageError: The time range ends before it begins.
         FormatError: PyArrow is not installed.
-        FileError: There are such files already, or they cannot be written.
+        FileError: The files exist already, or cannot be written.
     """
     if since is not None and until is not None and since >= until:
         raise UsageError(
-            "expected a span that begins before it is over, found one from "
-            f"{format_time(since)} to {format_time(until)}",
-            hint="exchange since and until",
+            f"the time range ends before it begins: {format_time(since)} to {format_time(until)}",
+            hint="swap since and until",
             code="bad_period",
         )
     parquet = load_arrow("pyarrow.parquet")
@@ -84,7 +81,7 @@ def export_parquet(
 
 @contextmanager
 def _open_folder(folder: str | os.PathLike[str]) -> Iterator[Path]:
-    """Make a folder where there is none, and remove it again if the block fails."""
+    """Make a folder if it does not exist, and remove it again if the block fails."""
     target = Path(folder)
     is_new = make_folder(target, mode=0o700)
     _refuse_existing(target)
@@ -92,13 +89,13 @@ def _open_folder(folder: str | os.PathLike[str]) -> Iterator[Path]:
         yield target
     except BaseException:
         if is_new:
-            with suppress(OSError):  # somebody else may have put something there
+            with suppress(OSError):  # somebody else may have put a file there
                 target.rmdir()
         raise
 
 
 def _write(
-    store: Store,
+    store: StoreReader,
     project: str,
     writers: list[Foreign],
     since: int | None,
@@ -119,8 +116,8 @@ def _refuse_existing(folder: Path) -> None:
     there = [name for name in FILES if (folder / name).exists()]
     if there:
         raise FileError(
-            f"expected a folder without {' and '.join(FILES)}, found {' and '.join(there)}",
-            hint="name another folder",
+            f"the folder has {' and '.join(there)} already",
+            hint="use another folder",
             code="io",
             file=str(folder),
         )
@@ -198,7 +195,7 @@ def _labels_of(chunk: Chunk) -> Foreign:
 
 
 def _texts(column: Texts | None) -> Foreign:
-    """Give a column of texts, without a copy."""
+    """Return a column of texts, without a copy."""
     pa = load_arrow()
     if column is None:
         raise TypeError("the ids of events were not asked for")

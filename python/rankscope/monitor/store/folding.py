@@ -1,11 +1,11 @@
-"""Which versions of models have sums of their own, and which are summed together as `<other>`.
+"""Chooses the versions of models that are summed separately; the others are summed as `<other>`.
 
-A version is text from a log, and a log can hold anything: with the id of a request as its version,
-every ranking would have windows, lines and metrics of its own. So each hour and each day keeps the
-versions with the most rankings in it, and adds the others up.
+A version is text from a log, which can be anything: with the id of a request as its version, every
+ranking would have windows, lines and metrics of its own. So each hour and each day keeps the
+versions with the most rankings, and sums the others.
 
-The choice looks at nothing but the rankings of that hour, or at the hours of that day. It is
-therefore the same in whatever order events came and however often windows were brought up to date.
+The choice depends only on the rankings of that hour, or on the hours of that day. It is therefore
+the same in whatever order events came, and however often windows were computed.
 """
 
 from __future__ import annotations
@@ -24,23 +24,23 @@ if TYPE_CHECKING:
     K = TypeVar("K")
 
 OTHER = "<other>"
-"""The name of what is summed together."""
+"""The name of the sum of all others."""
 MOST_VERSIONS = 100
-"""Versions, of all models together, that have sums of their own in one environment."""
+"""The largest number of versions, of all models together, that one environment keeps."""
 MOST_MODELS = 20
-"""Models whose other versions are summed by model; those of all other models are one sum."""
+"""The largest number of models whose other versions are summed by model."""
 
 
 @record(frozen=True, slots=True)
 class Folding:
-    """Which versions have sums of their own.
+    """The versions that are summed separately.
 
     Args:
-        pairs: The models and versions that do.
+        pairs: Their models and versions.
         models: The models whose other versions are summed as `<other>` of that model. Versions of
             other models are summed as `<other>` of the model `<other>`.
-        folded: How many versions have none.
-        rest: What those weigh together, such as how many rankings they have.
+        folded: The number of the other versions.
+        rest: The sum of their weights, such as the number of their rankings.
 
     Examples:
         >>> folding = Folding(frozenset({("search", "4")}), frozenset({"search"}), folded=2, rest=3)
@@ -67,15 +67,14 @@ def choose_versions(
 ) -> Folding:
     """Choose the models and versions with the largest weights.
 
-    Of several that weigh the same, all are chosen or none, so that nothing but the weights decides.
-    Where every request has a version of its own, none of these is chosen rather than another.
+    Of several with the same weight all are chosen or none, so that only the weights decide. Where
+    every request has a version of its own, none of these is preferred.
 
     Args:
-        weights: What each model and version counts, such as how many rankings it has. What is
-            `<other>` already stays so.
-        most: How many versions are chosen at most.
-        most_models: For how many models the versions that are not chosen are kept apart from
-            those of other models.
+        weights: The weight of each model and version, such as the number of its rankings.
+            `<other>` stays what it is.
+        most: The largest number of versions to choose.
+        most_models: The largest number of models whose other versions are summed by model.
 
     Examples:
         >>> shown = {("search", "3"): 5, ("search", "4"): 9, ("search", "5"): 1, ("ads", "1"): 1}
@@ -95,7 +94,7 @@ def choose_versions(
 
 
 def _choose(weights: Mapping[K, int], most: int) -> frozenset[K]:
-    """Choose what weighs more than all that is too much."""
+    """Choose the keys that weigh more than the first one beyond the limit."""
     if len(weights) <= most:
         return frozenset(weights)
     limit = nlargest(most + 1, weights.values())[-1]

@@ -1,4 +1,4 @@
-"""Keys of the service: 256 random bits, shown once, of which only a hash is kept."""
+"""API keys: 256 random bits that are shown once, and of which only a hash is stored."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ if TYPE_CHECKING:
 
 
 SCOPES: tuple[Scope, ...] = ("ingest", "read", "admin")
-"""What a key may do; none of them is part of another."""
+"""What a key may do; no scope includes another."""
 
 FORM = re.compile(r"rk_([0-9a-f]{16})_([0-9a-f]{64})", re.ASCII)
 NO_DIGEST = bytes(32)
 
 
 class Secret:
-    """A text that no log and no message shows.
+    """A text that does not appear in logs and messages.
 
     Examples:
         >>> print(Secret("abc"), [Secret("abc")])
@@ -43,7 +43,7 @@ class Secret:
         self._text = text
 
     def reveal(self) -> str:
-        """Give the text."""
+        """Return the text."""
         return self._text
 
     def __str__(self) -> str:
@@ -55,16 +55,16 @@ class Secret:
 
 @record(frozen=True, slots=True)
 class ApiKey:
-    """A key as it is stored.
+    """An API key, as it is stored.
 
     Args:
-        key_id: What it is known by.
-        project: The project that it opens, and no other.
+        key_id: Its id.
+        project: The one project that it opens.
         scopes: What it may do.
-        name: What people call it.
+        name: Its name, for people.
         created: When it was made, in microseconds since 1970 in UTC.
         digest: SHA-256 of its secret; 256 random bits need no slower hash.
-        revoked: Since when it opens nothing, or `None`.
+        revoked: When it was revoked, or `None`.
     """
 
     key_id: str
@@ -78,13 +78,13 @@ class ApiKey:
 
 @record(frozen=True, slots=True)
 class AuditEntry:
-    """Something that was changed, and by whom.
+    """An entry of the audit log.
 
     Args:
-        time: When, in microseconds since 1970 in UTC.
-        actor: Who, such as the id of a key.
+        time: When it was done, in microseconds since 1970 in UTC.
+        actor: Who did it, such as the id of a key.
         action: What was done, such as `key.create`.
-        subject: To what, such as the id of a key.
+        subject: What it was done to, such as the id of a key.
     """
 
     time: int
@@ -94,20 +94,20 @@ class AuditEntry:
 
 
 def make_key(project: str, scopes: Iterable[str], *, name: str, now: int) -> tuple[ApiKey, Secret]:
-    """Make a key.
+    """Make an API key.
 
     Args:
         project: The project that it opens.
         scopes: What it may do.
-        name: What people call it.
+        name: Its name, for people.
         now: The time, in microseconds since 1970 in UTC.
 
     Returns:
-        What is to be stored, and what is to be shown once.
+        The key to store, and its text, which is shown once.
 
     Raises:
-        UsageError: There is no such scope, or none.
-        FormatError: The project or the name is no text that can be stored.
+        UsageError: A scope does not exist, or there is none.
+        FormatError: The project or the name cannot be stored.
 
     Examples:
         >>> key, shown = make_key("music", ["ingest"], name="search", now=0)
@@ -118,8 +118,8 @@ def make_key(project: str, scopes: Iterable[str], *, name: str, now: int) -> tup
     unknown = sorted(asked.difference(SCOPES))
     if unknown or not asked:
         raise UsageError(
-            f"expected scopes among {', '.join(SCOPES)}, found {', '.join(unknown) or 'none'}",
-            hint="name what the key is for",
+            f"unknown scope {', '.join(unknown)}" if unknown else "the key has no scope",
+            hint=f"use one or more of {', '.join(SCOPES)}",
             code="key_scope",
         )
     limits = Limits()
@@ -132,13 +132,13 @@ def make_key(project: str, scopes: Iterable[str], *, name: str, now: int) -> tup
 
 
 def authenticate(find_key: Callable[[str], ApiKey | None], presented: str) -> ApiKey | None:
-    """Find the key that was presented, if it is one that opens something.
+    """Return the key with a text, if it is valid.
 
-    Whether its id is unknown, its secret is wrong or it was revoked is not told.
+    The caller does not learn whether the id is unknown, the secret is wrong or the key was revoked.
 
     Args:
         find_key: Finds a key by its id, such as `Store.find_key`.
-        presented: What was sent.
+        presented: The text that was sent.
 
     Examples:
         >>> key, shown = make_key("music", ["ingest"], name="search", now=0)

@@ -1,229 +1,315 @@
-"""What a store does, whatever database is behind it."""
+"""The operations of a store, each one declared once, whatever database is behind it.
+
+Most of them are functions in `tables/`, which `reads` and `writes` make methods of the classes
+here. A backend adds the connections, and a transaction that is durable once it has returned.
+"""
 
 from __future__ import annotations
 
-from typing import Protocol
+from abc import ABC, abstractmethod
+from functools import partial, update_wrapper
+
+from rankscope.monitor.store.records import Deleted
+from rankscope.monitor.store.tables import keys as key_table
+from rankscope.monitor.store.tables import outbox, rankings, retention, rules, windows
+from rankscope.monitor.store.tables import projects as project_table
+from rankscope.monitor.store.tables import versions as version_table
+from rankscope.monitor.store.tables.chunks import CHUNK, read_ahead, read_chunks
+from rankscope.monitor.store.tables.events import prepare, store_events
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
     from concurrent.futures import Future
     from os import PathLike
-    from typing import TypeVar
+    from types import TracebackType
+    from typing import Any, Concatenate, ParamSpec, Self, TypeVar
 
-    from sqlalchemy import Connection
+    from sqlalchemy import Connection, Engine
 
     from rankscope.errors import FileError
-    from rankscope.monitor.events.event import Event, Label, Ranking
+    from rankscope.monitor.events.event import Event
     from rankscope.monitor.events.outcome import Outcome
-    from rankscope.monitor.store.keys import ApiKey, AuditEntry, Secret
-    from rankscope.monitor.store.records import Deleted, Touched, Version
-    from rankscope.monitor.store.tables.chunks import Chunk, Context
+    from rankscope.monitor.store.keys import ApiKey, Secret
+    from rankscope.monitor.store.records import Chunk
     from rankscope.monitor.store.tables.transaction import Transaction
-    from rankscope.monitor.store.tables.windows import CellRow, HourRow, OpenHour, Progress
 
+    P = ParamSpec("P")
     T = TypeVar("T")
 
 
-class Store(Protocol):
-    """Events, durable and each one once, by project.
+def reads(
+    function: Callable[Concatenate[Connection, P], T],
+) -> Callable[Concatenate[StoreReader, P], T]:
+    """Make a method of a function that reads; all it reads is of one moment."""
 
-    - What `append` has returned, and every future of `submit` that has a result, is on the disk.
-    - An event that is sent again changes nothing. The first of two with one id stays, and so does
-      the first of two rankings with one `ranking_id`.
-    - A batch is stored whole or not at all, and its answers are in its order.
-    - Everything that is not stored is counted, by reason.
-    - No answer tells which of two stores it is from, nor in which order the events came.
+    def method(self: StoreReader, /, *args: P.args, **named: P.kwargs) -> T:
+        with self.engine.connect() as connection:
+            return function(connection, *args, **named)
 
-    Methods raise `FileError` with a code: `store_overloaded` and `store_busy` (ask again),
-    `store_full` (the disk is), `store_failed` (nothing more is written), `store_closed`.
+    update_wrapper(method, function)
+    return method
+
+
+def writes(
+    function: Callable[Concatenate[Transaction, P], T],
+) -> Callable[Concatenate[Store, P], T]:
+    """Make a method of a function that writes; it returns once the result is durable."""
+
+    def method(self: Store, /, *args: P.args, **named: P.kwargs) -> T:
+        return self.transact(partial(_call, function, args, named)).result()
+
+    update_wrapper(method, function)
+    return method
+
+
+# A function of this module, so that work can be sent to another process.
+def _call(
+    function: Callable[..., T],
+    args: tuple[object, ...],
+    named: dict[str, Any],
+    transaction: Transaction,
+) -> T:
+    return function(transaction, *args, **named)
+
+
+class StoreReader(ABC):
+    """Reads the events of projects, and everything that was computed from them.
+
+    Each method reads the store as of one moment, while another process may write to it.
+
+    Args:
+        engine: Makes connections that read.
     """
 
-    def append(
+    def __init__(self, engine: Engine) -> None:
+        self.engine = engine
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
         self,
-        project: str,
-        events: Sequence[Event],
-        rejected: Mapping[str, int] | None = None,
-    ) -> list[Outcome]:
-        """Store events, and count those that were rejected before, by code."""
+        _kind: type[BaseException] | None,
+        _error: BaseException | None,
+        _trace: TracebackType | None,
+    ) -> None:
+        self.close()
 
-    def submit(
-        self,
-        project: str,
-        events: Sequence[Event],
-        rejected: Mapping[str, int] | None = None,
-    ) -> Future[list[Outcome]]:
-        """Do as `append` does, without waiting."""
-
-    def transact(self, work: Callable[[Transaction], T], size: int = 1) -> Future[T]:
-        """Do other work in a transaction of the writer, together with whatever it writes then."""
-
-    def query(self, read: Callable[[Connection], T]) -> T:
-        """Read something else, all of it of one moment."""
+    def close(self) -> None:
+        """Close the connections."""
+        self.engine.dispose()
 
     @property
+    @abstractmethod
     def url(self) -> str:
-        """Where it is, for other processes, too."""
+        """The URL by which other processes can open it, too."""
 
-    @property
-    def last_seq(self) -> int:
-        """The number of the last event that is acknowledged."""
-
-    @property
-    def failure(self) -> FileError | None:
-        """Why nothing more is written, if that is so."""
-
-    def projects(self) -> list[str]:
-        """Give the projects that have something stored, by name."""
-
-    def counters(self, project: str) -> dict[str, int]:
-        """Give how often what was taken or discarded, by reason."""
-
-    def lost_events(self) -> int:
-        """Give how many events were acknowledged and are lost, as was accepted."""
-
-    def lost_commits(self) -> int:
-        """Return how many acknowledged transactions are lost, as was accepted."""
-
+    @abstractmethod
     def find_secret(self, secret_id: str) -> Secret | None:
         """Find the secret of a webhook by its id, `None` where it is missing, as in a backup."""
 
-    def contexts(self, project: str) -> dict[int, Context]:
-        """Give what rankings have in common, by its number."""
+    @abstractmethod
+    def backup(self, path: str | PathLike[str]) -> int:
+        """Copy the store to a new file, and return the number of the last event in the copy."""
 
-    def versions(self, project: str) -> list[Version]:
-        """List the versions that have rankings, by model, and those of one in the order of time.
+    @abstractmethod
+    def verify(self) -> None:
+        """Read the whole store, and raise `FileError` if it is damaged."""
 
-        What was deleted does not count. No ranking is read for it.
-        """
+    def query(self, read: Callable[[Connection], T]) -> T:
+        """Call a function that reads with a connection."""
+        with self.engine.connect() as connection:
+            return read(connection)
+
+    @property
+    def last_seq(self) -> int:
+        """The number of the last event that was stored."""
+        return self.query(project_table.read_last_seq)
 
     def read(
         self,
         project: str,
         since: int | None = None,
         until: int | None = None,
-        size: int = ...,
+        size: int = CHUNK,
         *,
         event_ids: bool = False,
     ) -> Iterator[Chunk]:
-        """Read the rankings from one time to before another, with their labels, as columns.
+        """Read rankings from one time to before another, with their labels, as columns.
 
-        They come in the order of time, then of `ranking_id`; labels in the order in which they
-        count: time, then `event_id`. All is of one moment.
+        Args:
+            project: The name of the project.
+            since: The earliest time, in microseconds since 1970.
+            until: The first time that is not read.
+            size: The number of rankings in a chunk.
+            event_ids: Whether chunks have the ids of events.
+
+        Returns:
+            Rankings by time, then by `ranking_id`; labels in the order in which they count: by
+            time, then by `event_id`.
+        """
+        return read_ahead(
+            read_chunks(self.engine, project, since, until, size, event_ids=event_ids)
+        )
+
+    projects = reads(project_table.list_projects)
+    counters = reads(project_table.read_counters)
+    count_pending = reads(project_table.count_pending)
+    deleted_before = reads(project_table.read_deleted_before)
+    configuration = reads(project_table.read_configuration)
+    lost_events = reads(project_table.read_lost_events)
+    lost_commits = reads(project_table.read_lost_commits)
+
+    contexts = reads(rankings.read_contexts)
+    find_ranking = reads(rankings.find_ranking)
+    find_labels = reads(rankings.find_labels)
+    touched = reads(rankings.find_changes)
+    versions = reads(version_table.list_versions)
+    count_by_hour = reads(version_table.count_by_hour)
+
+    progress = reads(windows.read_progress)
+    cells = reads(windows.read_cells)
+    newest_cells = reads(windows.read_newest_cells)
+    hours = reads(windows.read_hours)
+    open_hours = reads(windows.read_open_hours)
+
+    list_rules = reads(rules.list_rules)
+    find_rule = reads(rules.find_rule)
+    list_alerts = reads(rules.list_alerts)
+    count_late = reads(rules.count_late)
+
+    list_notifications = reads(outbox.list_notifications)
+    list_due = reads(outbox.list_due)
+    count_notifications = reads(outbox.count_notifications)
+    count_dead = reads(outbox.count_dead)
+    find_webhook = reads(outbox.find_webhook)
+
+    find_key = reads(key_table.find_key)
+    keys = reads(key_table.list_keys)
+    all_keys = reads(key_table.list_all_keys)
+    audit = reads(key_table.list_audit)
+
+
+class Store(StoreReader):
+    """Stores events durably, each one once, by project.
+
+    - Everything that a method has written when it returns, and that a future with a result has
+      written, is on the disk.
+    - Sending an event again changes nothing. Of two events with one id the first is kept, and so
+      is the first of two rankings with one `ranking_id`.
+    - A batch is stored as a whole or not at all, and its outcomes are in its order.
+    - Everything that is not stored is counted, by reason.
+    - No result depends on the backend, nor on the order in which events came.
+
+    Methods that write raise `FileError` with a code: `store_overloaded` and `store_busy` (try
+    again), `store_full` (the disk is full), `store_failed` (nothing more is written) and
+    `store_closed`.
+    """
+
+    _keys_version = 0
+
+    @abstractmethod
+    def transact(self, work: Callable[[Transaction], T], size: int = 1) -> Future[T]:
+        """Do some work in a transaction of the writer, together with other work.
+
+        Args:
+            work: A function that takes the transaction. It may be called twice, the first time
+                without effect, if other work of the same transaction fails. To write from another
+                process, it has to be a function of a module with its arguments.
+            size: The number of events it stores.
+
+        Raises:
+            FileError: The work cannot be accepted now.
         """
 
-    def find_ranking(self, project: str, ranking_id: str) -> Ranking | None:
-        """Find a ranking."""
+    @property
+    @abstractmethod
+    def failure(self) -> FileError | None:
+        """The reason why nothing more is written, if that is so."""
 
-    def find_labels(self, project: str, ranking_id: str) -> list[Label]:
-        """Find the labels of a ranking, in the order in which they count."""
+    def append(
+        self, project: str, events: Sequence[Event], rejected: Mapping[str, int] | None = None
+    ) -> list[Outcome]:
+        """Store events, and return their outcomes once they are durable.
 
-    def count_pending(self, project: str) -> int:
-        """Count the labels of rankings that are not there."""
+        Args:
+            project: The name of the project.
+            events: The events; all of them are stored, or none.
+            rejected: How many events were rejected before they came here, by code.
 
-    def add_key(self, key: ApiKey, actor: str) -> None:
-        """Store a key, and who made it."""
+        Raises:
+            FileError: They are not stored, or not certainly.
+        """
+        return self.submit(project, events, rejected).result()
 
-    def revoke_key(self, project: str, key_id: str, now: int, actor: str) -> bool:
-        """Let a key of a project open nothing any more, and say whether it opened something."""
+    def submit(
+        self, project: str, events: Sequence[Event], rejected: Mapping[str, int] | None = None
+    ) -> Future[list[Outcome]]:
+        """Store events as `append` does, without waiting.
 
-    def find_key(self, key_id: str) -> ApiKey | None:
-        """Find a key by its id, whichever project it opens."""
+        Raises:
+            FileError: They cannot be accepted now.
+        """
+        batch = prepare(events)
+        work = partial(store_events, project=project, batch=batch, rejected=dict(rejected or {}))
+        return self.transact(work, max(1, len(batch)))
 
-    def all_keys(self) -> list[ApiKey]:
-        """List the keys of all projects, those that were revoked among them."""
+    def delete_before(self, project: str, time: int) -> Deleted:
+        """Delete the rankings before a time with their labels, and earlier labels without ranking.
+
+        Raises:
+            FileError: Not everything was deleted.
+        """
+        if project not in self.projects():
+            return Deleted(0, 0)
+        self.transact(partial(retention.mark_deleted, project=project, time=time)).result()
+        size = retention.AT_ONCE
+        pending = self.query(partial(retention.find_pending, project=project, time=time))
+        count = labels = 0
+        for start in range(0, len(pending), size):
+            seqs = pending[start : start + size]
+            work = partial(retention.delete_pending, project=project, seqs=seqs)
+            labels += self.transact(work, size).result().labels
+        while True:
+            work = partial(retention.delete_rankings, project=project, time=time)
+            deleted = self.transact(work, size).result()
+            if not deleted.rankings:
+                return Deleted(count, labels)
+            count += deleted.rankings
+            labels += deleted.labels
 
     @property
     def keys_version(self) -> int:
         """How often keys have been made or revoked since the store was opened."""
+        return self._keys_version
 
-    def keys(self, project: str) -> list[ApiKey]:
-        """List the keys of a project, those that were revoked among them, the oldest first."""
+    def add_key(self, key: ApiKey, actor: str) -> None:
+        """Store a key, and who made it."""
+        try:
+            self._insert_key(key, actor)
+        finally:
+            # Also where it fails: the key may be on the disk nevertheless.
+            self._keys_version += 1
 
-    def audit(self, project: str) -> list[AuditEntry]:
-        """List what was changed in a project, the oldest first."""
+    def revoke_key(self, project: str, key_id: str, now: int, actor: str) -> bool:
+        """Revoke a key of a project, and return whether it was valid before."""
+        try:
+            return self._revoke_key(project, key_id, now, actor)
+        finally:
+            self._keys_version += 1
 
-    def configuration(self, project: str) -> str | None:
-        """Give how a project is measured, as it was said last."""
+    _insert_key = writes(key_table.insert_key)
+    _revoke_key = writes(key_table.revoke_key)
 
-    def configure(self, project: str, text: str, now: int, actor: str) -> None:
-        """Store how a project is measured from now on; what was said before stays."""
+    configure = writes(project_table.insert_configuration)
+    put_windows = writes(windows.replace_windows)
+    drop_windows = writes(windows.drop_windows)
 
-    def progress(self, project: str, digest: bytes) -> Progress | None:
-        """Tell how far the windows of a configuration are up to date."""
+    save_rule = writes(rules.save_rule)
+    remove_rule = writes(rules.remove_rule)
 
-    def cells(
-        self,
-        project: str,
-        digest: bytes,
-        since: int | None = None,
-        until: int | None = None,
-        *,
-        length: int = ...,
-        slice: str | None = None,  # noqa: A002 - the word for it
-    ) -> list[CellRow]:
-        """Give the cells of windows from one time to before another, of one slice or of all.
-
-        They come in the order of their keys; windows are of hours where no length is given. One
-        that is not what was stored raises `FileError` with the code `store_damaged`.
-        """
-
-    def newest_cells(
-        self,
-        project: str,
-        digest: bytes,
-        since: int,
-        *,
-        length: int,
-        slice: str,  # noqa: A002 - the word for it
-    ) -> list[CellRow]:
-        """Return the newest final window of each version in production, from a time on."""
-
-    def hours(
-        self, project: str, digest: bytes, since: int | None = None, until: int | None = None
-    ) -> list[HourRow]:
-        """Give what is known besides cells of the hours from one time to before another."""
-
-    def open_hours(self, project: str, digest: bytes) -> list[OpenHour]:
-        """Give the hours that were not final when they were summed, in order."""
-
-    def put_windows(
-        self,
-        project: str,
-        digest: bytes,
-        *,
-        replaced: Mapping[int, Sequence[int]],
-        cells: Sequence[CellRow],
-        hours: Sequence[HourRow],
-        open_hours: Sequence[OpenHour],
-        progress: Progress,
-    ) -> None:
-        """Put windows in the place of those that there were, and say how far that is.
-
-        All cells of the windows that are `replaced`, by length the starts, are gone. Of the hours,
-        those are open that are among `open_hours`. All of it is done or nothing.
-        """
-
-    def drop_windows(self, project: str, keep: bytes) -> None:
-        """Delete the windows of all configurations but one."""
-
-    def touched(self, project: str, after: int, length: int = 1) -> Touched:
-        """Tell whose windows are to be computed again: what changed after a number.
-
-        Windows have a length in microseconds, and begin at multiples of it since 1970.
-        """
-
-    def delete_before(self, project: str, time: int) -> Deleted:
-        """Delete the rankings before a time, their labels, and labels before it without ranking."""
-
-    def deleted_before(self, project: str) -> int | None:
-        """Give the latest time before which events were deleted, `None` if none ever were."""
-
-    def backup(self, path: str | PathLike[str]) -> int:
-        """Copy the store to a new file while it goes on, and give the last number in the copy."""
-
-    def verify(self) -> None:
-        """Read all of the store, and raise `FileError` where it is damaged."""
-
-    def close(self) -> None:
-        """Store what was submitted, and let go."""
+    update_notification = writes(outbox.update_notification)
+    set_webhook = writes(outbox.set_webhook)
+    remove_webhook = writes(outbox.remove_webhook)
+    disable_webhook = writes(outbox.disable_webhook)

@@ -1,4 +1,4 @@
-"""What is drawn, as frozen, typed records; no drawing here."""
+"""The data of plots, as immutable records that don't depend on a plotting library."""
 
 from __future__ import annotations
 

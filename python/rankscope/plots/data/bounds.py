@@ -1,4 +1,4 @@
-"""Values with the bounds between which they lie, whatever is still unknown."""
+"""The data of a plot of values with bounds."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ if TYPE_CHECKING:
 
 @record(frozen=True, slots=True)
 class Range:
-    """A value and its bounds.
+    """A value with its bounds.
 
     Args:
         name: The run or the query.
         value: The value.
-        lower: The least that it can be.
-        upper: The most that it can be.
+        lower: The lowest possible value.
+        upper: The highest possible value.
     """
 
     name: str
@@ -33,11 +33,11 @@ class Range:
 
 @record(frozen=True, slots=True)
 class BoundsChart:
-    """Values with their bounds.
+    """The data of a plot of values with their bounds.
 
     Args:
         measure: The measure.
-        by: What a row is: `run` or `query`.
+        by: What each row shows: `run` or `query`.
         ranges: The values, in order.
     """
 
@@ -47,10 +47,10 @@ class BoundsChart:
 
     @classmethod
     def of(cls, bounds: Bounds) -> BoundsChart:
-        """Take the queries of one run, or of a pair of runs, the largest value first.
+        """Return the data for the queries of one run, or of two runs, highest value first.
 
         Args:
-            bounds: What `Rankings.bounds` gives; queries without a value are left out.
+            bounds: The result of `Rankings.bounds`. Queries without a value are left out.
 
         Examples:
             >>> import rankscope as rs
@@ -67,20 +67,20 @@ class BoundsChart:
 
     @classmethod
     def of_runs(cls, bounds: Mapping[str, Bounds]) -> BoundsChart:
-        """Take the means of runs, in their order.
+        """Return the data for the means of several runs, in their order.
 
         Args:
-            bounds: By run, what `Rankings.bounds` gives.
+            bounds: The result of `Rankings.bounds` for each run.
 
         Raises:
-            UsageError: They are not of one measure.
+            UsageError: The results are for different measures.
         """
         first = next(iter(bounds.values()))
         for each in bounds.values():
             if _name(each) != _name(first):
                 raise UsageError(
-                    f"expected bounds of {_name(first)}, found those of {_name(each)}",
-                    hint="draw them apart",
+                    f"expected bounds of {_name(first)}, found bounds of {_name(each)}",
+                    hint="draw them in separate plots",
                     code="not_alike",
                 )
         ranges = tuple(

@@ -1,4 +1,4 @@
-"""A measure by cutoff, with intervals, for one or several runs."""
+"""The data of a plot of a measure by cutoff."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ if TYPE_CHECKING:
 
 @record(frozen=True, slots=True)
 class CutoffLine:
-    """A run.
+    """The line of a run.
 
     Args:
-        run: What it is called.
+        run: The name of the run.
         values: The mean at each cutoff.
-        lower: The lower end of the interval at each cutoff; empty where there are none.
-        upper: The upper end.
+        lower: The lower end of the interval at each cutoff; empty without intervals.
+        upper: The upper end of the interval at each cutoff; empty without intervals.
     """
 
     run: str
@@ -32,13 +32,13 @@ class CutoffLine:
 
 @record(frozen=True, slots=True)
 class CutoffCurve:
-    """A measure by cutoff.
+    """The data of a plot of a measure by cutoff.
 
     Args:
         measure: The measure without its cutoff, such as `nDCG`.
-        cutoffs: The cutoffs, ascending.
-        lines: The runs.
-        level: The probability with which the intervals cover, if it is known.
+        cutoffs: The cutoffs, in ascending order.
+        lines: The line of each run.
+        level: The confidence level of the intervals, if known.
     """
 
     measure: str
@@ -54,17 +54,17 @@ class CutoffCurve:
         *,
         level: float | None = None,
     ) -> CutoffCurve:
-        """Take them from evaluations at several cutoffs.
+        """Return the data from evaluations at several cutoffs.
 
         Args:
-            evaluations: By run, what `evaluate` gives for such as
+            evaluations: The result of `evaluate` for each run, with measures such as
                 `[nDCG @ 1, nDCG @ 5, nDCG @ 10]`.
-            measure: The measure, where they have several; its cutoff does not matter.
-            level: The level that was asked for, to be written on the plot.
+            measure: The measure, if the results have several. Its cutoff doesn't matter.
+            level: The confidence level of the intervals, to show on the plot.
 
         Raises:
-            MeasureError: The first evaluation has no such measure with two cutoffs, or another has
-                other ones.
+            MeasureError: The first result doesn't have the measure at two cutoffs or more, or
+                another result has different ones.
 
         Examples:
             >>> import rankscope as rs

@@ -1,4 +1,4 @@
-"""The difference between two runs for each query, sorted."""
+"""The data of a plot of the difference between two runs for each query."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ if TYPE_CHECKING:
 
 @record(frozen=True, slots=True)
 class QueryDifferences:
-    """The difference of a measure for each query, largest first.
+    """The data of a plot of the difference between two runs for each query, largest first.
 
     Args:
         measure: The measure.
-        one: The run that the differences start from.
-        other: The run that is better where a difference is above 0.
+        one: The name of the first run.
+        other: The name of the second run, which is better if a difference is positive.
         query_ids: The queries.
-        differences: The value of `other` less that of `one`, of each query.
-        wins: How many queries are better in `other`.
-        losses: How many are worse.
+        differences: The value of `other` minus the value of `one`, for each query.
+        wins: The number of queries for which `other` is better.
+        losses: The number of queries for which `other` is worse.
     """
 
     measure: str
@@ -35,10 +35,10 @@ class QueryDifferences:
 
     @classmethod
     def of(cls, difference: RunDifference) -> QueryDifferences:
-        """Take them from the difference between two runs.
+        """Return the data from the difference between two runs.
 
         Args:
-            difference: What `diff` gives.
+            difference: The result of `diff`.
 
         Examples:
             >>> import rankscope as rs
@@ -68,10 +68,10 @@ class QueryDifferences:
 
     @property
     def ties(self) -> int:
-        """How many queries have one value in both, but for rounding."""
+        """The number of queries with equal values, except for rounding."""
         return len(self.differences) - self.wins - self.losses
 
     @property
     def mean(self) -> float:
-        """The mean of the differences; 0 where there are none."""
+        """The mean of the differences, or 0 if there are none."""
         return fsum(self.differences) / max(len(self.differences), 1)

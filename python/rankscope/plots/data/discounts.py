@@ -1,4 +1,4 @@
-"""Discount curves: the weight of each rank, with what is known of the attention that it gets."""
+"""The data of a plot of discounts."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ if TYPE_CHECKING:
 
 @record(frozen=True, slots=True)
 class DiscountLine:
-    """A discount.
+    """The line of a discount.
 
     Args:
-        names: What it is called; several names where discounts are one but for a factor.
-        weights: The weight of each rank from 1 on, divided by that of rank 1.
+        names: The names of the discount; several if discounts only differ by a constant factor.
+        weights: The weight of each rank, divided by that of rank 1.
     """
 
     names: tuple[str, ...]
@@ -25,13 +25,13 @@ class DiscountLine:
 
 @record(frozen=True, slots=True)
 class Examined:
-    """How much a rank was looked at, as estimated from clicks.
+    """How often users look at a rank, estimated from clicks.
 
     Args:
         rank: The rank.
-        value: How much, divided by that of rank 1.
+        value: The estimate, relative to rank 1.
         lower: The lower end of its interval.
-        upper: The upper end.
+        upper: The upper end of its interval.
     """
 
     rank: int
@@ -42,14 +42,14 @@ class Examined:
 
 @record(frozen=True, slots=True)
 class DiscountCurves:
-    """Discounts over ranks, with the table of attention, and with an examination curve.
+    """The data of a plot of discounts, with attention and an estimate from clicks.
 
     Args:
-        ranks: How many ranks there are.
-        lines: The discounts.
-        attention: Ranks of the table of attention, each with its share of rank 1.
-        examined: An examination curve, if there is one.
-        level: The probability with which its intervals cover.
+        ranks: The number of ranks.
+        lines: The line of each discount.
+        attention: The ranks of the table of attention, with their weights relative to rank 1.
+        examined: The estimates from clicks; empty without them.
+        level: The confidence level of their intervals.
     """
 
     ranks: int
@@ -62,11 +62,11 @@ class DiscountCurves:
     def of(
         cls, discounts: Discounts, examination: ExaminationCurve | None = None
     ) -> DiscountCurves:
-        """Take them from a result.
+        """Return the data from a table of discounts.
 
         Args:
-            discounts: What `tabulate_discounts` gives.
-            examination: What `estimate_examination` gives, to lay it over them.
+            discounts: The result of `tabulate_discounts`.
+            examination: The result of `estimate_examination`, to add an estimate from clicks.
         """
         ranks = len(discounts)
         alike = {names[0]: names for names in discounts.alike}
@@ -94,5 +94,5 @@ class DiscountCurves:
 
 
 def _is_of(curve: Curve, examination: ExaminationCurve | None) -> bool:
-    """Whether a discount is the examination curve itself, which is drawn with its intervals."""
+    """Return whether a discount is the estimate from clicks, which is drawn with intervals."""
     return examination is not None and curve.settings["discount"] == examination.weights

@@ -1,4 +1,4 @@
-"""What nDCG lost, and to what: bars by run, by slice or over time."""
+"""The data of a plot of losses by run, by slice or over time."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ if TYPE_CHECKING:
     from rankscope.results.losses import Losses
 
 UNDEFINED = "undefined"
-"""The part of queries without an ideal."""
+"""The part of queries without relevant documents."""
 PARTS = ("retrieval", "truncation", "ordering", UNDEFINED)
 
 
 @record(frozen=True, slots=True)
 class LossBar:
-    """What was lost by a run, in a slice, or at a time.
+    """The losses of a run, a slice or a time span.
 
     Args:
-        name: The run, the slice or the time.
-        sizes: The size of each part; nothing where it cannot be seen.
+        name: The run, the slice or the time span.
+        sizes: The size of each part; `None` if it isn't observable.
     """
 
     name: str
@@ -32,20 +32,20 @@ class LossBar:
 
     @property
     def total(self) -> float:
-        """All that was lost."""
+        """The total loss."""
         return math.fsum(size for size in self.sizes if size is not None)
 
 
 @record(frozen=True, slots=True)
 class LossBars:
-    """What nDCG lost, stacked.
+    """The data of a plot of losses as stacked bars.
 
     Args:
         measure: The measure.
-        by: What a bar is: `run`, the attribute of slices, or a time.
+        by: What each bar shows: `run`, or the attribute of slices.
         bars: The bars, in order.
-        parts: What each bar is stacked of, from the start of the pipeline to its end.
-        is_over_time: Whether the bars follow each other in time, from left to right.
+        parts: The parts of each bar, from the start of the pipeline to its end.
+        is_over_time: Whether the bars are time spans, drawn from left to right.
     """
 
     measure: str
@@ -56,13 +56,13 @@ class LossBars:
 
     @classmethod
     def of_runs(cls, losses: Mapping[str, Losses]) -> LossBars:
-        """Take the means of runs, a bar a run.
+        """Return the data for several runs, with one bar per run.
 
         Args:
-            losses: By run, what `Rankings.losses` gives.
+            losses: The result of `Rankings.losses` for each run.
 
         Raises:
-            UsageError: They are not of one measure, or not of the same stages.
+            UsageError: The results are for different measures or stages.
 
         Examples:
             >>> import rankscope as rs
@@ -76,9 +76,9 @@ class LossBars:
         for each in losses.values():
             if each.measure != first.measure or _parts_of(each) != parts:
                 raise UsageError(
-                    f"expected losses of {first.measure} by {', '.join(parts)}, found those of "
+                    f"expected losses of {first.measure} by {', '.join(parts)}, found losses of "
                     f"{each.measure} by {', '.join(_parts_of(each))}",
-                    hint="draw them apart",
+                    hint="draw them in separate plots",
                     code="not_alike",
                 )
         bars = tuple(
@@ -91,20 +91,20 @@ class LossBars:
     def of_slices(
         cls, losses: Losses, *, by: str | None = None, is_over_time: bool = False
     ) -> LossBars:
-        """Take the means of the slices of one run, a bar a slice.
+        """Return the data for the slices of one run, with one bar per slice.
 
         Args:
-            losses: What `Rankings.losses` gives with `by`.
-            by: What a slice is; the name of the attribute if left out.
-            is_over_time: Whether the slices are times; they are sorted then.
+            losses: The result of `Rankings.losses` with `by`.
+            by: What a slice is (default: the name of the attribute).
+            is_over_time: Whether the slices are time spans, which are then sorted by name.
 
         Raises:
-            UsageError: There are no slices.
+            UsageError: The result has no slices.
         """
         slices = losses.slices
         if slices is None:
             raise UsageError(
-                "expected losses with slices, found none",
+                "the losses have no slices",
                 hint="write rankings.losses(nDCG @ 10, by='country')",
                 code="no_slices",
             )
@@ -124,7 +124,7 @@ class LossBars:
 
     @property
     def unseen(self) -> tuple[str, ...]:
-        """The parts that cannot be seen in any bar."""
+        """The parts that aren't observable in any bar."""
         return tuple(
             part
             for at, part in enumerate(self.parts)
@@ -137,5 +137,5 @@ def _parts_of(losses: Losses) -> tuple[str, ...]:
 
 
 def _see(losses: Losses, part: str, size: float) -> float | None:
-    """Give a loss, or nothing where it cannot be seen."""
+    """Return a loss, or `None` if it isn't observable."""
     return None if part == "retrieval" and not losses.observes_retrieval else size

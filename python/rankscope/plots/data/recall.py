@@ -1,4 +1,4 @@
-"""Interpolated precision by recall, for one or several runs."""
+"""The data of a precision-recall plot."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ if TYPE_CHECKING:
 
 @record(frozen=True, slots=True)
 class PrecisionLine:
-    """A run.
+    """The line of a run.
 
     Args:
-        run: What it is called.
-        precision: The mean interpolated precision at each recall.
+        run: The name of the run.
+        precision: The mean interpolated precision at each recall level.
     """
 
     run: str
@@ -28,11 +28,11 @@ class PrecisionLine:
 
 @record(frozen=True, slots=True)
 class PrecisionRecall:
-    """Interpolated precision by recall.
+    """The data of a precision-recall plot.
 
     Args:
-        recall: The levels of recall, ascending, from 0 to 1.
-        lines: The runs.
+        recall: The recall levels, in ascending order from 0 to 1.
+        lines: The line of each run.
     """
 
     recall: tuple[float, ...]
@@ -40,14 +40,14 @@ class PrecisionRecall:
 
     @classmethod
     def of(cls, evaluations: Mapping[str, Evaluation]) -> PrecisionRecall:
-        """Take them from evaluations of interpolated precision.
+        """Return the data from evaluations of interpolated precision.
 
         Args:
-            evaluations: By run, what `evaluate` gives for such as
+            evaluations: The result of `evaluate` for each run, with measures such as
                 `[IPrec @ (tenth / 10) for tenth in range(11)]`.
 
         Raises:
-            MeasureError: The first evaluation has fewer than two levels, or another has not all.
+            MeasureError: The first result has fewer than two levels, or another lacks one of them.
 
         Examples:
             >>> import rankscope as rs

@@ -1,7 +1,7 @@
-"""Draws the records of `plots.data` with Matplotlib; no state of pyplot is touched.
+"""Plots with Matplotlib, without the global state of pyplot.
 
-Each function takes a record and the Axes to draw on, which are made where there are none, and
-returns the Axes. Matplotlib loads with the first of them.
+Each function draws a record of `plots.data` on the given axes, or on those of a new figure, and
+returns the axes. Matplotlib is only imported when you call one of them.
 """
 
 from __future__ import annotations

@@ -1,33 +1,43 @@
-"""The Axes to draw on: made where there are none, and dressed in a theme."""
+"""The axes to draw on."""
 
 from __future__ import annotations
 
 from rankscope.errors import UsageError, hint_extra
+from rankscope.plots.matplotlib.theme import find_theme
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Literal
+
     from matplotlib.axes import Axes
     from matplotlib.legend import Legend
 
-    from rankscope.plots.matplotlib.theme import Theme
+    from rankscope.plots.matplotlib.theme import Theme, ThemeName
 
 TEXT = 9
-"""The size of text in points."""
+"""The size of text, in points."""
 PAD = 0.1
-"""What is left free around a plot, in inches."""
+"""The margins around a plot, in inches."""
 
 
-def open_axes(ax: Axes | None, theme: Theme, size: tuple[float, float]) -> Axes:
-    """Give Axes dressed in a theme.
+def open_axes(
+    ax: Axes | None,
+    theme: ThemeName,
+    size: tuple[float, float],
+    grid: Literal["both", "x", "y"] = "both",
+) -> tuple[Axes, Theme]:
+    """Return axes in the style of a theme, and the colors of the theme.
 
     Args:
-        ax: Axes of the caller, or nothing to make a figure.
-        theme: The theme.
-        size: The width and height of a figure to be made, in inches.
+        ax: The axes to style, or `None` to create a figure.
+        theme: The name of the theme.
+        size: The width and height of the new figure, in inches.
+        grid: The direction of the grid lines.
 
     Raises:
-        UsageError: Matplotlib is not installed.
+        UsageError: Matplotlib is not installed, or the theme doesn't exist.
     """
+    colours = find_theme(theme)
     if ax is None:
         try:
             from matplotlib.figure import Figure  # noqa: PLC0415 - only where it is drawn
@@ -44,27 +54,28 @@ def open_axes(ax: Axes | None, theme: Theme, size: tuple[float, float]) -> Axes:
         figure = Figure(
             figsize=size,
             layout=ConstrainedLayoutEngine(w_pad=PAD, h_pad=PAD),
-            facecolor=theme.paper,
+            facecolor=colours.paper,
         )
         ax = figure.add_subplot()
-    ax.set_facecolor(theme.paper)
+    ax.set_facecolor(colours.paper)
     for side, spine in ax.spines.items():
-        spine.set_color(theme.muted)
+        spine.set_color(colours.muted)
         spine.set_visible(side in {"left", "bottom"})
-    ax.tick_params(colors=theme.ink, labelsize=TEXT)
+    ax.tick_params(colors=colours.ink, labelsize=TEXT)
     ax.set_axisbelow(True)
-    return ax
+    ax.grid(axis=grid, color=colours.faint, linewidth=0.8)
+    return ax, colours
 
 
 def name_axes(ax: Axes, theme: Theme, *, title: str, x: str, y: str) -> None:
-    """Write the title, and what the axes are."""
+    """Set the title and the labels of the axes."""
     ax.set_title(title, loc="left", color=theme.ink, fontsize=TEXT + 1.5, pad=10)
     ax.set_xlabel(x, color=theme.ink, fontsize=TEXT)
     ax.set_ylabel(y, color=theme.ink, fontsize=TEXT)
 
 
 def dress_legend(legend: Legend, theme: Theme) -> None:
-    """Give a legend no frame, and the ink of the theme."""
+    """Style a legend: no frame, and the text color of the theme."""
     legend.set_frame_on(False)
     for text in legend.get_texts():
         text.set_color(theme.ink)

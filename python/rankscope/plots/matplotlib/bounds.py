@@ -1,9 +1,8 @@
-"""Values and what they could still be."""
+"""The plot of values with bounds."""
 
 from __future__ import annotations
 
 from rankscope.plots.matplotlib.axes import TEXT, name_axes, open_axes
-from rankscope.plots.matplotlib.theme import find_theme
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -16,24 +15,27 @@ MOST_NAMES = 30
 
 
 def draw_bounds(data: BoundsChart, ax: Axes | None = None, *, theme: ThemeName = "light") -> Axes:
-    """Draw values with their bounds: lying with their names, or upright where there are many.
+    """Draw values with their bounds, as rows with names, or as columns if there are many.
 
     Args:
-        data: The values.
-        ax: Where to draw; Axes of a new figure if left out.
-        theme: `light` or `dark` paper.
+        data: The values, from `BoundsChart`.
+        ax: The axes to draw on (default: axes of a new figure).
+        theme: `light` or `dark` background.
 
     Returns:
-        The Axes.
+        The axes.
 
     Raises:
-        UsageError: Matplotlib is not installed, or there is no such theme.
+        UsageError: Matplotlib is not installed, or the theme doesn't exist.
     """
-    colours = find_theme(theme)
     count = len(data.ranges)
     is_named = count <= MOST_NAMES
-    ax = open_axes(ax, colours, (7.2, 1.4 + 0.34 * count) if is_named else (7.2, 4.2))
-    ax.grid(axis="x" if is_named else "y", color=colours.faint, linewidth=0.8)
+    ax, colours = open_axes(
+        ax,
+        theme,
+        (7.2, 1.4 + 0.34 * count) if is_named else (7.2, 4.2),
+        grid="x" if is_named else "y",
+    )
     places = [*range(count)]
     lower, value, upper = (
         [getattr(each, name) for each in data.ranges] for name in ("lower", "value", "upper")

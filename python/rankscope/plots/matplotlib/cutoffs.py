@@ -1,11 +1,10 @@
-"""A measure by cutoff."""
+"""The plot of a measure by cutoff."""
 
 from __future__ import annotations
 
 from rankscope.plots.matplotlib.axes import name_axes, open_axes
 from rankscope.plots.matplotlib.ends import name_ends
 from rankscope.plots.matplotlib.lines import draw_line
-from rankscope.plots.matplotlib.theme import find_theme
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -16,22 +15,20 @@ if TYPE_CHECKING:
 
 
 def draw_cutoffs(data: CutoffCurve, ax: Axes | None = None, *, theme: ThemeName = "light") -> Axes:
-    """Draw a measure by cutoff, a line a run, with intervals where there are some.
+    """Draw a measure by cutoff, with one line per run and with intervals, if any.
 
     Args:
-        data: The values.
-        ax: Where to draw; Axes of a new figure if left out.
-        theme: `light` or `dark` paper.
+        data: The values, from `CutoffCurve`.
+        ax: The axes to draw on (default: axes of a new figure).
+        theme: `light` or `dark` background.
 
     Returns:
-        The Axes.
+        The axes.
 
     Raises:
-        UsageError: Matplotlib is not installed, or there is no such theme.
+        UsageError: Matplotlib is not installed, or the theme doesn't exist.
     """
-    colours = find_theme(theme)
-    ax = open_axes(ax, colours, (7.2, 4.4))
-    ax.grid(axis="y", color=colours.faint, linewidth=0.8)
+    ax, colours = open_axes(ax, theme, (7.2, 4.4), grid="y")
     # Cutoffs are spaced evenly: they are usually 1, 3, 5, 10, 20, 100.
     places = [*range(len(data.cutoffs))]
     ends = []

@@ -1,9 +1,8 @@
-"""Differences of queries, sorted."""
+"""The plot of the difference between two runs for each query."""
 
 from __future__ import annotations
 
 from rankscope.plots.matplotlib.axes import TEXT, name_axes, open_axes
-from rankscope.plots.matplotlib.theme import find_theme
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -18,22 +17,20 @@ MOST_NAMES = 30
 def draw_differences(
     data: QueryDifferences, ax: Axes | None = None, *, theme: ThemeName = "light"
 ) -> Axes:
-    """Draw the difference of each query as a bar, the largest first.
+    """Draw the difference of each query as a bar, largest first.
 
     Args:
-        data: The differences.
-        ax: Where to draw; Axes of a new figure if left out.
-        theme: `light` or `dark` paper.
+        data: The differences, from `QueryDifferences`.
+        ax: The axes to draw on (default: axes of a new figure).
+        theme: `light` or `dark` background.
 
     Returns:
-        The Axes.
+        The axes.
 
     Raises:
-        UsageError: Matplotlib is not installed, or there is no such theme.
+        UsageError: Matplotlib is not installed, or the theme doesn't exist.
     """
-    colours = find_theme(theme)
-    ax = open_axes(ax, colours, (7.2, 4.0))
-    ax.grid(axis="y", color=colours.faint, linewidth=0.8)
+    ax, colours = open_axes(ax, theme, (7.2, 4.0), grid="y")
     places = [*range(len(data.differences))]
     up, down = colours.fills[0], colours.fills[1]
     ax.bar(

@@ -1,11 +1,10 @@
-"""Discount curves."""
+"""The plot of discounts."""
 
 from __future__ import annotations
 
 from rankscope.plots.matplotlib.axes import TEXT, dress_legend, name_axes, open_axes
 from rankscope.plots.matplotlib.ends import name_ends
 from rankscope.plots.matplotlib.lines import draw_line
-from rankscope.plots.matplotlib.theme import find_theme
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -16,30 +15,28 @@ if TYPE_CHECKING:
 
 MOST_TICKS = 15
 HIGHEST = 1.5
-"""Intervals that reach above it are cut, and say how far they go."""
+"""The upper limit for intervals. Longer ones are cut and labeled with their end."""
 BESIDE = 0.12
-"""How far beside a rank its clicks stand, so as not to hide the curves."""
+"""The horizontal offset of estimates from clicks, so they don't hide the curves."""
 
 
 def draw_discounts(
     data: DiscountCurves, ax: Axes | None = None, *, theme: ThemeName = "light"
 ) -> Axes:
-    """Draw the weight of each rank under discounts, with what is known of its attention.
+    """Draw the weight of each rank under several discounts, with attention and clicks.
 
     Args:
-        data: The curves.
-        ax: Where to draw; Axes of a new figure if left out.
-        theme: `light` or `dark` paper.
+        data: The discounts, from `DiscountCurves`.
+        ax: The axes to draw on (default: axes of a new figure).
+        theme: `light` or `dark` background.
 
     Returns:
-        The Axes.
+        The axes.
 
     Raises:
-        UsageError: Matplotlib is not installed, or there is no such theme.
+        UsageError: Matplotlib is not installed, or the theme doesn't exist.
     """
-    colours = find_theme(theme)
-    ax = open_axes(ax, colours, (7.2, 4.4))
-    ax.grid(axis="y", color=colours.faint, linewidth=0.8)
+    ax, colours = open_axes(ax, theme, (7.2, 4.4), grid="y")
     ends = []
     for number, line in enumerate(data.lines):
         ranks = range(1, len(line.weights) + 1)
@@ -80,7 +77,7 @@ def draw_discounts(
 
 
 def _draw_examined(ax: Axes, data: DiscountCurves, theme: Theme, highest: float) -> None:
-    """Draw an examination curve below rank 1, to which the other ranks are compared."""
+    """Draw the estimates from clicks for the ranks below rank 1."""
     examined = [each for each in data.examined if each.rank > 1]
     level = "" if data.level is None else f", with {data.level:.0%} intervals".replace("%", " %")
     places = [each.rank + BESIDE for each in examined]

@@ -1,4 +1,4 @@
-"""Names lines where they end, without one name over another."""
+"""Labels at the ends of lines, without overlaps."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ LINE_HEIGHT = 1.35
 
 
 def name_ends(ax: Axes, theme: Theme, ends: Sequence[End]) -> None:
-    """Write a name beside the end of each line; call it when the limits of the axes are set.
+    """Write the name of each line next to its end, after the limits of the axes are set.
 
     Args:
-        ax: The Axes.
+        ax: The axes.
         theme: The theme.
-        ends: The name and the colour of each line, and where it ends.
+        ends: The name, color and end point of each line.
     """
     low, high = ax.get_ylim()
     figure = ax.get_figure(root=True)
@@ -54,7 +54,7 @@ def name_ends(ax: Axes, theme: Theme, ends: Sequence[End]) -> None:
 
 
 def _spread(heights: Sequence[float], gap: float) -> list[float]:
-    """Move ascending heights apart, each as little as may be, until none is nearer than a gap."""
+    """Return ascending heights, moved as little as possible to be a gap apart."""
     # Heights that are too near form a block, whose centre is the mean of theirs.
     blocks: list[list[float]] = []
     for height in heights:

@@ -1,4 +1,4 @@
-"""Lines that differ in colour, in dash and in marker."""
+"""Lines that differ in color, dash pattern and marker."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ if TYPE_CHECKING:
 def draw_line(
     ax: Axes, theme: Theme, number: int, name: str, *, x: Sequence[float], y: Sequence[float]
 ) -> str:
-    """Draw a line, and give its colour.
+    """Draw a line and return its color.
 
     Args:
-        ax: The Axes.
+        ax: The axes.
         theme: The theme.
-        number: Which line it is, from 0 on; it says how it looks.
-        name: What it is called.
-        x: Where its points are.
-        y: How high they are.
+        number: The number of the line, from 0, which determines its style.
+        name: The name of the line.
+        x: The x coordinates of its points.
+        y: The y coordinates of its points.
     """
     colour = theme.lines[number % len(theme.lines)]
     ax.plot(

@@ -1,10 +1,10 @@
-"""What nDCG lost, stacked."""
+"""The plot of losses."""
 
 from __future__ import annotations
 
 from rankscope.plots.data.losses import UNDEFINED
 from rankscope.plots.matplotlib.axes import TEXT, dress_legend, name_axes, open_axes
-from rankscope.plots.matplotlib.theme import HATCHES, find_theme
+from rankscope.plots.matplotlib.theme import HATCHES
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -15,28 +15,26 @@ if TYPE_CHECKING:
 
 COLUMNS = 4
 ROW = 17
-"""How high a row of the legend is, in points."""
+"""The height of a row of the legend, in points."""
 
 
 def draw_losses(data: LossBars, ax: Axes | None = None, *, theme: ThemeName = "light") -> Axes:
-    """Draw what was lost as stacked bars: lying by run or slice, upright over time.
+    """Draw losses as stacked bars, horizontal by run or slice, and vertical over time.
 
     Args:
-        data: The bars.
-        ax: Where to draw; Axes of a new figure if left out.
-        theme: `light` or `dark` paper.
+        data: The bars, from `LossBars`.
+        ax: The axes to draw on (default: axes of a new figure).
+        theme: `light` or `dark` background.
 
     Returns:
-        The Axes.
+        The axes.
 
     Raises:
-        UsageError: Matplotlib is not installed, or there is no such theme.
+        UsageError: Matplotlib is not installed, or the theme doesn't exist.
     """
-    colours = find_theme(theme)
     count = len(data.bars)
     size = (7.2, 4.2) if data.is_over_time else (7.2, 1.6 + 0.42 * count)
-    ax = open_axes(ax, colours, size)
-    ax.grid(axis="y" if data.is_over_time else "x", color=colours.faint, linewidth=0.8)
+    ax, colours = open_axes(ax, theme, size, grid="y" if data.is_over_time else "x")
     places = [*range(count)]
     base = [0.0] * count
     for at, part in enumerate(data.parts):

@@ -1,10 +1,9 @@
-"""Interpolated precision by recall."""
+"""The precision-recall plot."""
 
 from __future__ import annotations
 
 from rankscope.plots.matplotlib.axes import dress_legend, name_axes, open_axes
 from rankscope.plots.matplotlib.lines import draw_line
-from rankscope.plots.matplotlib.theme import find_theme
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -17,22 +16,20 @@ if TYPE_CHECKING:
 def draw_precision_recall(
     data: PrecisionRecall, ax: Axes | None = None, *, theme: ThemeName = "light"
 ) -> Axes:
-    """Draw interpolated precision by recall, a line a run.
+    """Draw interpolated precision by recall, with one line per run.
 
     Args:
-        data: The values.
-        ax: Where to draw; Axes of a new figure if left out.
-        theme: `light` or `dark` paper.
+        data: The values, from `PrecisionRecall`.
+        ax: The axes to draw on (default: axes of a new figure).
+        theme: `light` or `dark` background.
 
     Returns:
-        The Axes.
+        The axes.
 
     Raises:
-        UsageError: Matplotlib is not installed, or there is no such theme.
+        UsageError: Matplotlib is not installed, or the theme doesn't exist.
     """
-    colours = find_theme(theme)
-    ax = open_axes(ax, colours, (6.0, 4.6))
-    ax.grid(color=colours.faint, linewidth=0.8)
+    ax, colours = open_axes(ax, theme, (6.0, 4.6))
     for number, line in enumerate(data.lines):
         draw_line(ax, colours, number, line.run, x=data.recall, y=line.precision)
     ax.set_xlim(-0.02, 1.02)

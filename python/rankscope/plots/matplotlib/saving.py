@@ -1,4 +1,4 @@
-"""Writes plots to files, without a date and without pyplot."""
+"""Writing plots to files."""
 
 from __future__ import annotations
 
@@ -17,20 +17,21 @@ if TYPE_CHECKING:
 DPI = 150
 PLAIN_SVG = {"Creator": None, "Date": None, "Format": None, "Type": None}
 UNDATED = {"svg": PLAIN_SVG, "svgz": PLAIN_SVG, "pdf": {"CreationDate": None}}
-"""What is not written by format, so that files do not tell the day they were made."""
+"""The metadata to omit in each format, so that files don't contain their creation date."""
 
 
 def save(ax: Axes, path: str | os.PathLike[str]) -> None:
-    """Write the figure of Axes to a file, whole or not at all.
+    """Write the figure of axes to a file.
 
-    The format is one that Matplotlib writes: `.svg`, `.png`, `.pdf` and others.
+    The file is written completely or not at all. The extension determines the format, which can be
+    any that Matplotlib supports, such as `.svg`, `.png` or `.pdf`.
 
     Args:
-        ax: What a function here has drawn on.
-        path: The file, whose ending says the format.
+        ax: The axes that a function of this package returned.
+        path: The file.
 
     Raises:
-        UsageError: Matplotlib writes no such format.
+        UsageError: Matplotlib doesn't support the format.
         FileError: The file cannot be written.
     """
     figure = _figure(ax)
@@ -40,7 +41,7 @@ def save(ax: Axes, path: str | os.PathLike[str]) -> None:
     if "." not in text or form not in known:
         endings = ", ".join(sorted(known))
         raise UsageError(
-            f"expected a file that ends with one of {endings}, found {quote(text)}",
+            f"the extension of a plot must be one of {endings}, found {quote(text)}",
             hint="write plot.svg",
             code="bad_format",
         )
@@ -49,10 +50,10 @@ def save(ax: Axes, path: str | os.PathLike[str]) -> None:
 
 
 def to_svg(ax: Axes) -> str:
-    """Give the figure of Axes as the text of an SVG element, to be put into a page.
+    """Return the figure of axes as an SVG element for a web page.
 
     Args:
-        ax: What a function here has drawn on.
+        ax: The axes that a function of this package returned.
     """
     held = StringIO()
     _figure(ax).savefig(held, format="svg", metadata=UNDATED["svg"], facecolor="auto")
@@ -64,7 +65,7 @@ def _figure(ax: Axes) -> Figure:
     figure = ax.get_figure(root=True)
     if figure is None:
         raise UsageError(
-            "expected Axes of a figure, found some that were removed",
+            "the axes were removed from their figure",
             hint="draw again",
             code="bad_parameter",
         )

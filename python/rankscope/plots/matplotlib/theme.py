@@ -1,8 +1,8 @@
-"""Colours, markers and hatches, for light and dark paper.
+"""Colors, markers and hatches for light and dark backgrounds.
 
-The hues are those of Okabe and Ito, *Color Universal Design*, 2008, which people with any kind of
-colour vision tell apart; their lightness is set so that they also differ in grey, and stand out
-from the paper.
+The hues are those of Okabe and Ito, *Color Universal Design*, 2008, which people with any type of
+color vision can distinguish. Their lightness is chosen so that they also differ in grayscale, and
+stand out from the background.
 """
 
 from __future__ import annotations
@@ -19,17 +19,17 @@ if TYPE_CHECKING:
 
 @record(frozen=True, slots=True)
 class Theme:
-    """What a plot is drawn in.
+    """The colors of a plot.
 
     Args:
         paper: The background.
         ink: Text and axes.
         faint: Grid lines.
-        muted: Text and marks of less weight.
-        lines: Colours of lines, in the order in which they are used.
-        fills: Colours of the parts of a bar, from one end on, again and again; the last is for
-            what is no such part.
-        edge: What the parts of a bar are edged and hatched with.
+        muted: Secondary text and marks.
+        lines: The colors of lines, in the order in which they are used.
+        fills: The colors of the parts of a bar, used in turn. The last one is for the part of
+            queries without relevant documents.
+        edge: The edges and hatches of the parts of a bar.
     """
 
     paper: str
@@ -67,15 +67,15 @@ HATCHES = ("", "///", "...", "\\\\\\", "ooo", "+++", "|||", "xxx")
 
 
 def find_theme(name: str) -> Theme:
-    """Find a theme.
+    """Return a theme by its name.
 
     Raises:
-        UsageError: There is none of this name.
+        UsageError: The theme doesn't exist.
     """
     if name not in THEMES:
         raise UsageError(
-            f"expected one of {', '.join(THEMES)} as theme, found {name!r}",
-            hint="leave it out for light paper",
+            f"theme must be one of {', '.join(THEMES)}, found {name!r}",
+            hint="the default is light",
             code="bad_parameter",
         )
     return THEMES[name]

@@ -98,7 +98,7 @@ def log_story(
 
 def open_monitor(store: Store, configuration: Configuration | None = CONFIGURATION) -> Monitor:
     """The monitor of the project, configured and up to date."""
-    monitor = Monitor(store, now=lambda: NOW)
+    monitor = Monitor(store, clock=lambda: NOW)
     if configuration is not None:
         monitor.configure(configuration)
         monitor.evaluate()

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 import re
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from itertools import pairwise
 
 import pytest
 from rankscope.monitor.evaluate.stored_windows import MaturityCurve
-from rankscope.monitor.events.limits import DAY, HOUR, MINUTE
+from rankscope.monitor.events.limits import DAY, HOUR
 from rankscope.monitor.server.pages.charts.lines import Event, Level, Line, Point, draw_lines
 from rankscope.monitor.server.pages.charts.others import draw_maturity, draw_waterfall
 from rankscope.monitor.server.pages.charts.time_axis import TimeAxis
@@ -127,9 +127,12 @@ def test_steps_lead_from_before_to_after() -> None:
     assert start == drawn.after
 
 
+AGES = timedelta(minutes=1), timedelta(hours=1), timedelta(days=1)
+
+
 def test_the_curve_ends_at_the_share_that_was_there_by_the_last_age() -> None:
     counts = (3, 4, 2, 1)
-    drawn = draw_maturity(MaturityCurve((MINUTE, HOUR, DAY), counts))
+    drawn = draw_maturity(MaturityCurve(AGES, counts))
     assert drawn is not None
     assert drawn.ages[-1].share == (3 + 4 + 2) / sum(counts)
     assert drawn.ages[0].x == 0
@@ -137,4 +140,4 @@ def test_the_curve_ends_at_the_share_that_was_there_by_the_last_age() -> None:
 
 
 def test_without_labels_there_is_no_curve() -> None:
-    assert draw_maturity(MaturityCurve((MINUTE, HOUR), (0, 0, 0))) is None
+    assert draw_maturity(MaturityCurve(AGES, (0, 0, 0, 0))) is None

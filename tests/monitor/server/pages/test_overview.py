@@ -8,6 +8,7 @@ import pytest
 from rankscope.monitor.definition.configuration import Configuration
 from rankscope.monitor.events.event import Items, Label, Ranking
 from rankscope.monitor.events.limits import DAY, HOUR
+from rankscope.monitor.events.times import to_datetime
 
 from tests.monitor.server.pages.site import (
     CONFIGURATION,
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
 
 def test_a_new_project_says_how_to_configure_it(site: Service) -> None:
     reader = check_page(get(site, "/"))
-    assert "Nothing is measured yet" in reader.text
+    assert "This project isn’t set up yet" in reader.text
     assert "rankscope monitor configure STORE --positive" in reader.text
 
 
@@ -74,7 +75,7 @@ def test_it_shows_the_values_of_the_newest_final_window_beside_the_baseline(site
     assert measure["difference"] == value - 1
     reader = check_page(get(site, "/?every=day"))
     assert f"{value:.4f}" in reader.text
-    assert f"−{1 - value:.4f} against 1.0000" in reader.text
+    assert f"−{1 - value:.4f} vs. the baseline of 1.0000" in reader.text
     for count in (series.rankings[final], series.defined[final]):
         assert str(count) in reader.text
 
@@ -83,13 +84,13 @@ def test_the_twin_says_what_the_monitor_says(site: Service) -> None:
     log_story(site.store)
     monitor = open_monitor(site.store)
     told = as_json(site.browser().get("/overview.json?range=30d&every=hour&version=4"))
-    since, until = NOW - 31 * DAY, NOW + HOUR
+    since, until = to_datetime(NOW - 31 * DAY), to_datetime(NOW + HOUR)
     for measure in told["measures"]:
         own = monitor.series(
             measure["measure"], every="hour", since=since, until=until, version="4"
         )
         assert measure["series"] == [own.to_dict()]
-    midnight = since - since % DAY
+    midnight = since.replace(hour=0, minute=0)
     slices = monitor.slices("nDCG@5", since=midnight, until=until, version="4")
     assert [row["slice"] for row in told["slices"]] == list(slices.column("slice"))
     assert told["configuration"] == CONFIGURATION.to_dict()
@@ -123,7 +124,7 @@ def test_versions_shown_at_a_time_have_lines_of_their_own(site: Service) -> None
 def test_what_cannot_be_shown_is_said_on_a_page(site: Service, query: str) -> None:
     open_monitor(site.store)
     reader = check_page(get(site, f"/?{query}", 422))
-    assert "This cannot be shown" in reader.text
+    assert "Invalid request" in reader.text
     twin = site.browser().get(f"/overview.json?{query}")
     assert twin.status_code == 422
     assert as_json(twin)["error"]["message"]

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def test_a_new_project_says_what_to_do(site: Service) -> None:
-    assert "Nothing is measured yet" in check_page(get(site, "/quality")).text
+    assert "This project isn’t set up yet" in check_page(get(site, "/quality")).text
     open_monitor(site.store)
     assert "No rankings yet" in check_page(get(site, "/quality")).text
 
@@ -32,8 +32,8 @@ def test_what_was_not_taken_is_counted_by_reason(site: Service) -> None:
             assert code in reader.text
         assert f"{count:,}" in reader.text
     assert quality.pending_labels == 1
-    assert "Disk free" in reader.text
-    assert "labels that wait for a ranking that is not there" in reader.text
+    assert "Free disk space" in reader.text
+    assert "labels waiting for their ranking" in reader.text
     told = as_json(site.browser().get("/quality.json?range=30d"))
     assert told["quality"]["events"] == dict(quality.events)
 

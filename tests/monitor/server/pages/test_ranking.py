@@ -44,7 +44,7 @@ def test_it_shows_each_number_of_the_value(site: Service) -> None:
     assert f"{3 * discount:.4f}" in reader.text  # what it adds
     assert f"{1 - discount:.4f}" in reader.text  # what is lost by ordering
     assert "not observable" in reader.text
-    assert "came after the attribution window was closed" in reader.text
+    assert "after the attribution window" in reader.text
     told = as_json(site.browser().get("/rankings.json?id=r1&measure=nDCG@5"))["ranking"]
     assert told["value"] == discount
     assert [each["contribution"] for each in told["documents"]] == [0, 0, 3 * discount]
@@ -53,7 +53,7 @@ def test_it_shows_each_number_of_the_value(site: Service) -> None:
 def test_what_may_change_is_said_to_be_not_final(site: Service) -> None:
     log(site, time=NOW - 2 * HOUR)
     reader = check_page(get(site, "/rankings?id=r1"))
-    assert "not final" in reader.text
+    assert "provisional" in reader.text
     assert "2 of 3 documents have no grade yet" in reader.text
     assert "pending" in reader.text
 
@@ -68,13 +68,13 @@ def test_another_measure_is_a_link_away(site: Service) -> None:
 
 def test_without_an_id_it_asks_for_one(site: Service) -> None:
     log(site)
-    assert "Its id" in check_page(get(site, "/rankings")).text
+    assert "Ranking ID" in check_page(get(site, "/rankings")).text
 
 
 def test_a_ranking_that_is_not_there_is_not_found(site: Service) -> None:
     log(site)
     reader = check_page(get(site, "/rankings?id=r2", 404))
-    assert "There is nothing here" in reader.text
+    assert "Page not found" in reader.text
     assert site.browser().get("/rankings.json?id=r2").status_code == 404
 
 

@@ -9,7 +9,8 @@ from urllib.parse import quote
 import pytest
 from rankscope.monitor.alerts.rule import Rule
 from rankscope.monitor.events.limits import DAY, HOUR
-from rankscope.monitor.server.pages.alerts import write_times
+from rankscope.monitor.events.times import to_datetime
+from rankscope.monitor.server.pages.alerts import write_multiple
 from rankscope.monitor.server.pages.rule import fill_form, read_form
 
 from tests.monitor.server.pages.site import as_json, check_page, get, log_story, open_monitor
@@ -51,14 +52,19 @@ def tell_story(site: Service, **parts: Any) -> Monitor:  # noqa: ANN401 - as `Ru
     log_story(site.store)
     monitor = open_monitor(site.store)
     since = NOW // DAY * DAY - 10 * DAY
-    made = {"name": "quality", "slices": ("device",), "fewest": 5, "since": since} | parts
+    made = {
+        "name": "quality",
+        "slices": ("device",),
+        "fewest": 5,
+        "since": to_datetime(since),
+    } | parts
     monitor.set_rule(Rule(measure="nDCG@5", **made))
     monitor.evaluate()
     return monitor
 
 
 def test_there_are_no_rules_yet(site: Service) -> None:
-    assert "Nothing is measured yet" in check_page(get(site, "/alerts")).text
+    assert "This project isn’t set up yet" in check_page(get(site, "/alerts")).text
     open_monitor(site.store)
     reader = check_page(get(site, "/alerts"))
     assert "No rules yet" in reader.text
@@ -73,18 +79,18 @@ def test_an_alert_is_on_all_pages_that_tell_of_it(site: Service) -> None:
         reader = check_page(get(site, path))
         assert "ALERT" in reader.text
         assert state.reason in reader.text
-        assert "Why did it fall?" in reader.text
+        assert "Find the cause" in reader.text
     assert "<title>ALERT" in get(site, "/")
 
 
 def test_why_did_it_fall_leads_to_a_trace_that_answers(site: Service) -> None:
     tell_story(site)
     page = get(site, "/")
-    link = re.search(r'href="(/trace\?[^"]+)"[^>]*>Why did it fall', page)
+    link = re.search(r'href="(/trace\?[^"]+)"[^>]*>Find the cause', page)
     assert link is not None
     reader = check_page(get(site, link[1].replace("&amp;", "&")))
     assert "device=tv, version=4" in reader.text
-    assert "What made it" in reader.text
+    assert "Causes" in reader.text
 
 
 def test_evidence_is_told_with_what_is_needed(site: Service) -> None:
@@ -94,7 +100,7 @@ def test_evidence_is_told_with_what_is_needed(site: Service) -> None:
     for stream in state.streams:
         assert stream.name in reader.text
         if stream.needed is not None:
-            assert write_times(stream.needed) in reader.text
+            assert write_multiple(stream.log_evidence - stream.needed) in reader.text
         if stream.floor is not None:
             assert f"{stream.floor:.4f}" in reader.text
 
@@ -140,16 +146,16 @@ def test_a_rule_is_changed_by_the_form(site: Service) -> None:
 @pytest.mark.parametrize(
     ("field", "value", "said"),
     [
-        ("name", "", "expected a text"),
+        ("name", "", "This field is required."),
         ("name", "a/b", "without slashes"),
         ("name", "a.json", "ends without .json"),
-        ("name", "taken", "not taken"),
+        ("name", "taken", "There is already a rule with this name."),
         ("measure", "nDCG@7", "nDCG@5"),
-        ("tolerance", "much", "expected a number"),
+        ("tolerance", "much", "Enter a number"),
         ("tolerance", "-1", "0 or more"),
         ("run_length", "1", "2 periods or more"),
         ("fewest", "2.5", "whole number"),
-        ("since", "yesterday", "expected a time"),
+        ("since", "yesterday", "Enter a time"),
         ("slices", "country", "device"),
         ("kind", "rise", "drop or threshold"),
     ],
@@ -175,7 +181,7 @@ def test_a_rule_is_silenced_and_heard_again(site: Service) -> None:
     monitor = tell_story(site)
     path = "/rules/quality"
     assert send(site, f"{path}/silence", {"hours": "24"}, path).status_code == 303
-    assert monitor.check()[0].silenced_until == NOW + 24 * HOUR
+    assert monitor.check()[0].silenced_until == to_datetime(NOW + 24 * HOUR)
     assert "silenced until" in check_page(get(site, "/alerts")).text
     assert send(site, f"{path}/silence", {"hours": "0"}, path).status_code == 303
     assert monitor.check()[0].silenced_until is None
@@ -258,7 +264,7 @@ def test_a_form_is_read_as_it_was_filled() -> None:
         run_length=360.0,
         fewest=7,
         needs="value",
-        since=NOW // DAY * DAY,
+        since=to_datetime(NOW // DAY * DAY),
         webhook=False,
     )
     form = fill_form(rule)
@@ -270,4 +276,4 @@ def test_a_form_is_read_as_it_was_filled() -> None:
 
 
 def test_evidence_of_any_size_can_be_written() -> None:
-    assert [write_times(found) for found in (-math.inf, 1e9)] == ["0", "1.0e+304"]
+    assert [write_multiple(found) for found in (-math.inf, 1e9)] == ["<0.1×", ">1,000,000×"]

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import re
+from datetime import timedelta
 
 import pytest
 from rankscope.errors import UsageError
 from rankscope.monitor.definition.configuration import BaselineChoice, Configuration
 from rankscope.monitor.definition.definition import define
 from rankscope.monitor.definition.words import split_words, write_word
-from rankscope.monitor.events.limits import DAY, HOUR
+from rankscope.monitor.events.limits import DAY
+from rankscope.monitor.events.times import to_datetime
 from rankscope.monitor.monitor import Monitor
 from rankscope.monitor.server.pages.settings import fill_form, read_form
 
@@ -52,7 +54,7 @@ MADE = Configuration(
     ),
     attributes=("device", "country"),
     baseline=BaselineChoice(kind="version"),
-    grace=2 * HOUR,
+    grace="2h",
 )
 UNUSUAL = Configuration(
     definition=define(
@@ -66,8 +68,8 @@ UNUSUAL = Configuration(
     attributes=("device", "a, b", "\u202e"),
     pairs=(("device", "a, b"),),
     most=7,
-    baseline=BaselineChoice(kind="period", since=0, until=DAY, model="m"),
-    grace=1_500_001,
+    baseline=BaselineChoice(kind="period", since=to_datetime(0), until=to_datetime(DAY), model="m"),
+    grace=timedelta(microseconds=1_500_001),
 )
 """With all that the form does not offer, or that nobody could type."""
 
@@ -113,9 +115,9 @@ def test_it_is_a_place_that_one_can_always_go_to(site: Service) -> None:
 def test_where_nothing_is_measured_pages_lead_to_the_form(site: Service) -> None:
     for path in ("/", "/trace", "/alerts", "/quality"):
         page = get(site, path)
-        assert "Nothing is measured yet" in page
+        assert "This project isn’t set up yet" in page
         assert f'class="button" href="{PATH}"' in page
-    assert f'the page <a href="{PATH}">' in get(site, "/rules/new", 409)
+    assert f'under <a href="{PATH}">' in get(site, "/rules/new", 409)
 
 
 def test_the_form_of_a_new_project_needs_no_more_than_labels(site: Service) -> None:
@@ -139,7 +141,7 @@ def test_labels_are_never_guessed(site: Service) -> None:
 
 def test_who_may_only_read_sees_it_without_a_form(site: Service) -> None:
     unknown = sign_in(site, "read")
-    assert "with a key that may change things" in unknown.text
+    assert "Sign in with an admin key" in unknown.text
     open_monitor(site.store, UNUSUAL)
     for reader in (unknown, sign_in(site, "read")):
         assert [form["action"] for form in reader.all("form")] == ["/sign-out"]
@@ -150,12 +152,12 @@ def test_who_may_only_read_sees_it_without_a_form(site: Service) -> None:
         "click 0.1",
         "add to basket 1e+300",
         "Unjudged",
-        "100000001s after a ranking",
-        "Largest grade 7",
+        "1,157 days 9 h 46 min 41 s after the ranking",
+        "Highest grade 7",
         "nDCG(dcg='exp-log2')@10",
-        "device with a, b",
-        "7 at most",
-        "1970-01-01T00:00:00.000000Z to 1970-01-02T00:00:00.000000Z of m",
+        "device × a, b",
+        "At most 7",
+        "1 Jan 1970 to 2 Jan 1970 of m",
     ):
         assert said in reader.text
 
@@ -166,7 +168,7 @@ def test_who_may_change_things_sees_what_is_measured_above_the_form(site: Servic
     assert PATH in [form["action"] for form in reader.all("form")]
     assert read_fields(reader) == fill_form(CONFIGURATION).texts
     assert "buy 3, click 1" in reader.text
-    assert "makes all values anew" in reader.text
+    assert "recomputes every value" in reader.text
 
 
 def test_the_twin_tells_the_same(site: Service) -> None:
@@ -196,7 +198,7 @@ def test_values_are_made_anew(site: Service) -> None:
     before = monitor.series("nDCG@5", every="day").values
     changed = fill_form(CONFIGURATION).texts | {"repeats": "once", "measures": "nDCG@5 nDCG@3"}
     assert send(site, dict(changed)).status_code == 303
-    again = Monitor(site.store, now=lambda: NOW)
+    again = Monitor(site.store, clock=lambda: NOW)
     assert len(again.series("nDCG@5", every="day")) == 0
     again.evaluate()
     assert again.measures == ("nDCG@5", "nDCG@3")
@@ -207,7 +209,7 @@ def test_values_are_made_anew(site: Service) -> None:
     ("changed", "expected"),
     [
         ({}, {}),
-        ({"grace": "3h"}, {"grace": 3 * HOUR}),
+        ({"grace": "3h"}, {"grace": timedelta(hours=3)}),
         ({"baseline": "none"}, {"baseline": None}),
         ({"baseline": "training"}, {"baseline": BaselineChoice(environment="training")}),
     ],
@@ -228,15 +230,15 @@ def test_what_the_form_does_not_offer_stays(
 @pytest.mark.parametrize(
     ("field", "value", "said"),
     [
-        ("positive", "", "expected labels and what they are worth"),
-        ("positive", "click=much", "expected a label and its weight"),
+        ("positive", "", "List at least one label with its weight"),
+        ("positive", "click=much", "Expected a label and its weight"),
         ("positive", "click=nan", "finite weights"),
-        ("positive", "click=1 click=2", "expected each label once"),
-        ("positive", 'click="1', "expected quotes around"),
+        ("positive", "click=1 click=2", "The label click is listed twice."),
+        ("positive", 'click="1', "Expected quotes around"),
         ("positive", f"{'x' * 129}=1", "labels as events have them"),
-        ("window", "a day", "expected a duration such as 90s"),
+        ("window", "a day", "Expected a duration such as 90s"),
         ("window", "0h", "1 or more"),
-        ("window", "", "expected a duration such as 90s"),
+        ("window", "", "Expected a duration such as 90s"),
         ("measures", "", "at least one measure"),
         ("measures", "nDGC@10", "did you mean 'nDCG@10'?"),
         ("measures", "nDCG", "with a cutoff"),
@@ -244,9 +246,9 @@ def test_what_the_form_does_not_offer_stays(
         ("repeats", "twice", "each"),
         ("slices", "device device", "different attributes"),
         ("slices", "a b c d e f g", "6 at most"),
-        ("baseline", "yesterday", "expected one of validation"),
-        ("baseline", "kept", "expected one of validation"),
-        ("grace", "-1h", "expected a duration such as 90s"),
+        ("baseline", "yesterday", "Choose one of validation"),
+        ("baseline", "kept", "Choose one of validation"),
+        ("grace", "-1h", "Expected a duration such as 90s"),
         ("grace", "31d", "from 0 to 30 days"),
     ],
 )
@@ -261,7 +263,7 @@ def test_what_is_wrong_is_said_beside_its_field_and_nothing_is_lost(
     assert said in reader.text
     wrong = [str(each["id"]) for each in reader.all("span") if each.get("class") == "wrong"]
     assert wrong == [f"{field}-wrong"]
-    assert "nothing was stored" in reader.text
+    assert "Nothing has been saved" in reader.text
     shown = read_fields(reader)
     texts = {name for name in FIELDS if name not in {"combine", "repeats", "baseline"}}
     assert {name: shown[name] for name in texts} == {name: sent[name] for name in texts}
@@ -284,14 +286,14 @@ def test_a_pair_of_what_is_sliced_no_more_is_not_dropped_in_silence(site: Servic
     fields = read_fields(check_page(get(site, PATH)))
     answer = send(site, fields | {"slices": "device"})
     assert answer.status_code == 422
-    assert "expected pairs of two of the attributes" in check_page(answer.text).text
+    assert "Expected pairs of two of the attributes" in check_page(answer.text).text
 
 
 def test_who_changes_it_is_told_what_is_lost_with_events_that_were_deleted(site: Service) -> None:
     log_story(site.store)
     monitor = open_monitor(site.store)
     assert "were deleted" not in get(site, PATH)
-    monitor.delete_before(NOW // DAY * DAY - 5 * DAY)
+    monitor.delete_before(to_datetime(NOW // DAY * DAY - 5 * DAY))
     assert "Events before 16 Nov 2026 were deleted" in check_page(get(site, PATH)).text
 
 

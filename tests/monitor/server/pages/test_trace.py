@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import math
 import re
+from datetime import timedelta
 from urllib.parse import urlencode
 
 import pytest
 from rankscope.monitor.ask.trace import Span
-from rankscope.monitor.events.limits import DAY, HOUR
+from rankscope.monitor.ask.versions import list_versions
+from rankscope.monitor.events.limits import HOUR
+from rankscope.monitor.events.times import to_datetime
 from rankscope.monitor.server.pages.render import read_moment, write_field
 from rankscope.monitor.server.pages.trace import suggest_before, view_trace
 
@@ -29,13 +32,13 @@ if TYPE_CHECKING:
 
 
 def test_before_it_is_configured_it_says_how(site: Service) -> None:
-    assert "Nothing is measured yet" in check_page(get(site, "/trace")).text
+    assert "This project isn’t set up yet" in check_page(get(site, "/trace")).text
 
 
 def test_without_rankings_nothing_can_be_compared(site: Service) -> None:
     open_monitor(site.store)
     check_page(get(site, "/trace"))
-    assert "nothing can be compared yet" in check_page(get(site, "/trace?measure=nDCG@5")).text
+    assert "There is nothing to compare yet" in check_page(get(site, "/trace?measure=nDCG@5")).text
 
 
 def test_the_form_suggests_the_newest_version_and_the_one_before(site: Service) -> None:
@@ -44,7 +47,7 @@ def test_the_form_suggests_the_newest_version_and_the_one_before(site: Service) 
     reader = check_page(get(site, "/trace"))
     values = {field.get("name"): field.get("value") for field in reader.all("input")}
     assert (values["before_version"], values["after_version"]) == ("3", "4")
-    assert "What made it" not in reader.text
+    assert "Held-out check" not in reader.text
 
 
 def test_the_story_is_told(site: Service) -> None:
@@ -86,7 +89,7 @@ def test_queries_lead_to_their_explanation(site: Service) -> None:
     links = [link for link in find_links(reader) if link.startswith("/rankings?")]
     assert links
     explained = check_page(get(site, links[0]))
-    assert "The list, rank by rank" in explained.text
+    assert "Labels" in explained.text
 
 
 @pytest.mark.parametrize(
@@ -109,7 +112,7 @@ def test_what_is_wrong_is_said_beside_its_field_and_nothing_is_lost(
     values = {each.get("name"): each.get("value") for each in reader.all("input")}
     assert (values["before_version"], values["after_version"]) == ("3", "4")
     assert any(each.get("class") == "wrong" for each in reader.all("span"))
-    assert "What made it" not in reader.text
+    assert "Held-out check" not in reader.text
 
 
 def test_a_span_that_ends_before_it_begins_is_refused(site: Service) -> None:
@@ -117,11 +120,11 @@ def test_a_span_that_ends_before_it_begins_is_refused(site: Service) -> None:
     open_monitor(site.store)
     asked = {"after_since": "2026-11-20T00:00", "after_until": "2026-11-19T00:00"}
     page = get(site, f"/trace?{urlencode(asked)}")
-    assert "begins before it is over" in check_page(page).text
+    assert "must start before it ends" in check_page(page).text
 
 
 def test_a_field_of_a_time_is_read_as_it_is_written() -> None:
-    for time in (0, HOUR, NOW, 1_500_000):
+    for time in map(to_datetime, (0, HOUR, NOW, 1_500_000)):
         assert read_moment(write_field(time)) == time
 
 
@@ -140,14 +143,15 @@ def test_texts_of_events_are_only_texts(site: Service, text: str) -> None:
 
 def test_the_week_before_a_span_is_held_against_it(site: Service) -> None:
     log_story(site.store)
-    versions = open_monitor(site.store).versions()
-    first = versions[1].first
-    assert suggest_before(Span(first, NOW, "m", "4"), versions) == Span(
-        first - 7 * DAY, first, "m", "3"
+    versions = list_versions(open_monitor(site.store).store, "default")
+    now, week = to_datetime(NOW), timedelta(days=7)
+    first = to_datetime(versions[1].first)
+    assert suggest_before(Span(first, now, "m", "4"), versions) == Span(
+        first - week, first, "m", "3"
     )
-    later = first + 2 * DAY
-    assert suggest_before(Span(later, NOW, "m", "4"), versions) == Span(
-        later - 7 * DAY, later, "m", "4"
+    later = first + timedelta(days=2)
+    assert suggest_before(Span(later, now, "m", "4"), versions) == Span(
+        later - week, later, "m", "4"
     )
-    assert suggest_before(Span(later, NOW), versions) == Span(later - 7 * DAY, later)
+    assert suggest_before(Span(later, now), versions) == Span(later - week, later)
     assert suggest_before(Span(), versions) == Span(environment="validation")

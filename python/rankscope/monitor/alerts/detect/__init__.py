@@ -1,3 +1,3 @@
-"""What a rule concludes from new data: streams, floors, evidence, and the state that follows."""
+"""Detection: streams, floors, evidence, and the state that follows from them."""
 
 from __future__ import annotations

@@ -1,13 +1,15 @@
-"""Feeds a period of data to a stream, and concludes from it."""
+"""Feeds periods of data to the streams of a rule."""
 
 from __future__ import annotations
 
 import math
+from datetime import timedelta
 
 from rankscope.errors import InputError
 from rankscope.monitor.alerts.detect.floors import T
 from rankscope.monitor.alerts.detect.stream import Stream
-from rankscope.monitor.events.limits import DAY
+from rankscope.monitor.alerts.rule import LENGTHS
+from rankscope.monitor.events.times import to_datetime
 from rankscope.monitor.store.folding import OTHER, choose_versions
 from rankscope.records import replace
 from rankscope.stats.clusters import average_by_cluster
@@ -24,27 +26,28 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from rankscope.monitor.alerts.detect.floors import Floors
-    from rankscope.monitor.alerts.detect.progress import Progress
+    from rankscope.monitor.alerts.detect.progress import RuleProgress
     from rankscope.monitor.alerts.detect.sample import Sample
     from rankscope.monitor.alerts.rule import Rule
     from rankscope.monitor.definition.slices import Slice, Slicing
     from rankscope.monitor.store.folding import Folding, Pair
-    from rankscope.monitor.store.tables.chunks import Context
+    from rankscope.monitor.store.records import Context
 
-LEAVE = 2 * DAY
+NOTHING = timedelta()
+LEAVE = timedelta(days=2)
 """A version that shows nothing for so long, while others of its rule do, is watched no more."""
 
 
 def feed(
-    progress: Progress,
+    progress: RuleProgress,
     rule: Rule,
     period: Sample,
     *,
     contexts: Mapping[int, Context],
     slicing: Slicing,
     floors: Floors,
-) -> Progress:
-    """Let a rule look at the next period.
+) -> RuleProgress:
+    """Check the next period for a rule.
 
     A rule watches the versions with the most rankings in the period; of two with as many, one that
     it has watched before. All others are one stream of their model, named `<other>`.
@@ -57,11 +60,11 @@ def feed(
         progress: What was concluded so far.
         rule: The rule.
         period: The rankings of that period in production, of all models.
-        contexts: What they have in common.
+        contexts: The contexts of the rankings.
         slicing: Which values have slices of their own.
         floors: Finds what values are held against.
     """
-    start = progress.following
+    start, length = progress.following, timedelta(microseconds=LENGTHS[rule.period])
     watched = {(stream.model, stream.version) for stream in progress.streams}
     folding = _choose(rule, period, contexts, watched)
     groups = group_contexts(rule, period, contexts, folding)
@@ -69,7 +72,7 @@ def feed(
     whole = [numbers for (_, _, place), numbers in groups.items() if not place]
     rows = period.find([number for numbers in whole for number in numbers])
     labelled = int(period.is_labelled[rows].sum())
-    counted = replace(progress.count(len(rows), labelled), following=start + rule.length)
+    counted = replace(progress.count(len(rows), labelled), following=start + LENGTHS[rule.period])
     is_late = counted.has_late_labels
     known = {
         stream.key: stream
@@ -81,7 +84,7 @@ def feed(
             known[key] = Stream(model=key[0], version=key[1], slice=key[2])
     streams = []
     for key, stream in sorted(known.items()):
-        absent = 0 if key[:2] in shown else stream.absent + (rule.length if shown else 0)
+        absent = NOTHING if key[:2] in shown else stream.absent + (length if shown else NOTHING)
         if absent >= LEAVE:
             continue
         followed = replace(stream, absent=absent)
@@ -102,7 +105,7 @@ def feed(
 
 
 def _hold(stream: Stream, rule: Rule, floors: Floors) -> Stream:
-    """Find what a stream is held against."""
+    """Set the floor of a stream."""
     held = floors.find(rule, *stream.key)
     return replace(stream, floor=held.floor, baseline=held.baseline, reason=held.reason)
 
@@ -110,7 +113,7 @@ def _hold(stream: Stream, rule: Rule, floors: Floors) -> Stream:
 def _choose(
     rule: Rule, period: Sample, contexts: Mapping[int, Context], watched: set[Pair]
 ) -> Folding:
-    """Choose the versions that have streams of their own."""
+    """Return which versions have streams of their own."""
     import numpy as np  # noqa: PLC0415 - loads with the first array
 
     weights = dict.fromkeys(watched, 1)
@@ -131,7 +134,7 @@ def group_contexts(
     Args:
         rule: The rule.
         period: The rankings.
-        contexts: What they have in common.
+        contexts: The contexts of the rankings.
         folding: Which versions are watched on their own; all of them by default.
     """
     import numpy as np  # noqa: PLC0415 - loads with the first array
@@ -154,7 +157,7 @@ def group_contexts(
 
 
 def is_kept(place: Slice, slicing: Slicing) -> bool:
-    """Whether a slice is one of its own, and not only a part of `<other>`."""
+    """Whether a slice is kept apart from `<other>`."""
     values = dict(slicing.values)
     return all(value in values.get(name, ()) for name, value in place)
 
@@ -166,7 +169,7 @@ def observe(
     values: NDArray[np.float64],
     clusters: NDArray[np.int64],
 ) -> Stream:
-    """Let a stream that has a floor look at the rankings of a period.
+    """Check the rankings of a period for a stream that has a floor.
 
     Args:
         stream: What is known so far.
@@ -191,7 +194,7 @@ def _detect(
     if stream.floor is None:
         return stream
     if not len(means):
-        told = "no ranking has had a value yet" if stream.detector is None else stream.reason
+        told = "no ranking has a value yet" if stream.detector is None else stream.reason
         return replace(stream, reason=told)
     before = stream.detector or Detector(run_length=rule.run_length)
     try:
@@ -200,13 +203,13 @@ def _detect(
         return replace(
             stream, state="ALERT" if stream.is_named else "INSUFFICIENT", reason=error.message
         )
-    known = dict(stream.moments) | {detector.periods: start}
+    known = dict(stream.moments) | {detector.periods: to_datetime(start)}
     return replace(
         stream,
         detector=detector,
         moments=tuple((number, known[number]) for number in sorted(set(detector.starts))),
         value=estimate_mean(values, clusters, T),
-        at=start,
+        at=to_datetime(start),
         reason="",
     )
 
@@ -218,7 +221,7 @@ def _compare(
     values: NDArray[np.float64],
     clusters: NDArray[np.int64],
 ) -> Stream:
-    """Hold the mean against the threshold; who is below it stays so until the value is not."""
+    """Compare the mean with the threshold; ALERT lasts until the value is back above it."""
     if stream.baseline is None:
         return stream
     threshold = Threshold(
@@ -229,21 +232,22 @@ def _compare(
         fewest=rule.fewest,
     )
     verdict = judge(threshold, values, clusters, T)
-    seen = replace(stream, value=verdict.mean, at=start)
+    began = to_datetime(start)
+    seen = replace(stream, value=verdict.mean, at=began)
     if verdict.state in {"NO_DATA", "INSUFFICIENT"}:
         if stream.state == "ALERT":
             return stream
         count = verdict.mean.clusters
-        told = f"the period has {count} users or queries with a value, {rule.fewest} are needed"
+        told = f"the period has {count} users or queries with a value, and needs {rule.fewest}"
         return replace(stream, state="INSUFFICIENT", reason=told)
     was_below = stream.state == "ALERT"
     if verdict.state == "ALERT" or (was_below and verdict.mean.value < verdict.limit):
-        return replace(seen, state="ALERT", reason="", since=stream.since if was_below else start)
+        return replace(seen, state="ALERT", reason="", since=stream.since if was_below else began)
     return replace(seen, state="OK", reason="", since=None)
 
 
 def name_drops(streams: Sequence[Stream], rule: Rule) -> list[Stream]:
-    """Name the streams whose evidence is enough among all of the rule.
+    """Mark the streams whose evidence is sufficient among all streams of the rule.
 
     One that was named stays so until the evidence since the drop seems to have begun is below 1.
     That of the detector itself counts each period as a possible beginning, and so stays near 1
@@ -284,12 +288,12 @@ def name_drops(streams: Sequence[Stream], rule: Rule) -> list[Stream]:
 
 
 def _still_falls(detector: Detector) -> bool:
-    """Whether the evidence since the drop seems to have begun is 1 or more."""
+    """Whether the evidence since the estimated start of the drop is 1 or more."""
     return math.fsum(map(math.exp, detector.sums)) >= len(detector.sums)
 
 
 def _cap(detector: Detector, needed: float) -> Detector:
-    """Let go of evidence beyond what is needed, were it from one of the bets alone."""
+    """Cap the evidence at what a single bet would need."""
     most = needed + math.log(len(detector.bets))
     return replace(
         detector,

@@ -1,4 +1,4 @@
-"""What the values of a stream are held against: the same slice of the baseline."""
+"""Floors: the values that streams are compared with, from the same slice of the baseline."""
 
 from __future__ import annotations
 
@@ -6,9 +6,11 @@ from rankscope import engine
 from rankscope.data.interval import Interval
 from rankscope.errors import UsageError
 from rankscope.monitor.alerts.detect.sample import collect_sample
+from rankscope.monitor.alerts.rule import LENGTHS
 from rankscope.monitor.evaluate.baseline import find_previous
 from rankscope.monitor.evaluate.contexts import find_contexts
 from rankscope.monitor.events.limits import DAY
+from rankscope.monitor.events.times import read_span
 from rankscope.records import record
 from rankscope.stats.clusters import average_by_cluster
 from rankscope.stats.floor import find_floor
@@ -25,9 +27,8 @@ if TYPE_CHECKING:
     from rankscope.monitor.definition.configuration import BaselineChoice
     from rankscope.monitor.definition.definition import Definition
     from rankscope.monitor.definition.slices import Slice
-    from rankscope.monitor.store.records import Version
+    from rankscope.monitor.store.records import Context, Version
     from rankscope.monitor.store.store import Store
-    from rankscope.monitor.store.tables.chunks import Context
     from rankscope.stats.means import Mean
 
     # The environment, from when, until when, as of when, and the contexts.
@@ -36,12 +37,12 @@ if TYPE_CHECKING:
 T = Interval(method="t")
 LONGEST = 28 * DAY
 MOST_RANKINGS = 500_000
-"""The version before is measured over this long, or over about so many rankings, at most."""
+"""The previous version is measured over at most this long, or about this many rankings."""
 
 
 @record(frozen=True, slots=True)
-class Held:
-    """What the values of a stream are held against.
+class StreamFloor:
+    """The floor of a stream, or why it has none.
 
     Args:
         floor: What the mean is held against; `None` where there is none.
@@ -55,17 +56,17 @@ class Held:
 
 
 class Floors:
-    """Finds the floors of streams; each part of the baseline is read once.
+    """Finds the floors of streams, and reads each part of the baseline once.
 
     Args:
-        store: Where the events are.
-        project: Whose they are.
+        store: The store that holds the events.
+        project: The name of the project.
         choice: What values are held against.
-        definition: What to measure.
+        definition: The definition to evaluate with.
         contexts: What rankings have in common.
         versions: The versions that have rankings.
-        now: The moment as of which labels of production count.
-        threads: How many threads may work.
+        now: The time as of which labels of production count.
+        threads: The number of threads.
     """
 
     def __init__(
@@ -90,8 +91,8 @@ class Floors:
         self._threads = threads
         self._samples: dict[_Wanted, Sample] = {}
 
-    def find(self, rule: Rule, model: str, version: str, place: Slice) -> Held:
-        """Find what the values of a version and slice are held against.
+    def find(self, rule: Rule, model: str, version: str, place: Slice) -> StreamFloor:
+        """Return the floor of a version and slice.
 
         Args:
             rule: The rule that asks.
@@ -100,10 +101,10 @@ class Floors:
             place: The slice.
         """
         if self._choice is None:
-            return Held(None, None, "the project has no baseline")
+            return StreamFloor(None, None, "the project has no baseline")
         wanted = self._want(self._choice, model, version)
         if wanted is None:
-            return Held(None, None, f"there is no version of {model or 'the model'} before")
+            return StreamFloor(None, None, f"there is no earlier version of {model or 'the model'}")
         if wanted not in self._samples:
             since, until, now, contexts = wanted
             self._samples[wanted] = collect_sample(
@@ -120,7 +121,7 @@ class Floors:
         return hold(rule, self._samples[wanted], sliced, engine.count_threads(self._threads))
 
     def _want(self, choice: BaselineChoice, model: str, version: str) -> _Wanted | None:
-        """Say which rankings the baseline of a version has; `None` where there is none."""
+        """Return which rankings make the baseline of a version, or `None`."""
         if choice.kind == "version":
             before = find_previous(self._versions, model=model, version=version)
             if before is None:
@@ -139,7 +140,8 @@ class Floors:
             return since, here.first, self._now, numbers
         if choice.kind == "period":
             numbers = self._find_contexts("production", choice.model, choice.version)
-            return choice.since or 0, choice.until or 0, self._now, numbers
+            begin, end = read_span(choice.since, choice.until)
+            return begin or 0, end or 0, self._now, numbers
         numbers = self._find_contexts(choice.environment, choice.model, choice.version)
         theirs = [one for one in self._versions if one.environment == choice.environment]
         since = min((one.first for one in theirs), default=0)
@@ -152,26 +154,26 @@ class Floors:
         return tuple(find_contexts(self._contexts, environment, model, version))
 
 
-def hold(rule: Rule, baseline: Sample, contexts: Sequence[int], threads: int = 1) -> Held:
-    """Find what values are held against.
+def hold(rule: Rule, baseline: Sample, contexts: Sequence[int], threads: int = 1) -> StreamFloor:
+    """Compute the floor from the rankings of the baseline.
 
     Args:
         rule: What is asked.
         baseline: The rankings of the baseline.
         contexts: Those of the slice.
-        threads: How many threads may work.
+        threads: The number of threads.
     """
     import numpy as np  # noqa: PLC0415 - loads with the first array
 
     rows = baseline.find(contexts)
     values, clusters = baseline.values[rule.measure][rows], baseline.clusters[rows]
-    means = average_by_cluster(values, clusters, baseline.times[rows], rule.length)
+    means = average_by_cluster(values, clusters, baseline.times[rows], LENGTHS[rule.period])
     count = len(np.unique(means.cluster))
     if count < rule.fewest:
-        return Held(
+        return StreamFloor(
             None,
             None,
-            f"the baseline has {count} users or queries with a value, {rule.fewest} are needed",
+            f"the baseline has {count} users or queries with a value, and needs {rule.fewest}",
         )
     if rule.kind == "threshold":
         mean = estimate_mean(values, clusters, T, threads)
@@ -182,12 +184,12 @@ def hold(rule: Rule, baseline: Sample, contexts: Sequence[int], threads: int = 1
             needs=rule.needs,
             fewest=rule.fewest,
         ).limit
-        return Held(limit, mean)
+        return StreamFloor(limit, mean)
     # Of the same means as the floor is made from.
     of = estimate_mean(means.value, np.arange(len(means.value)), T, threads).value
     tolerance = rule.tolerance * of if rule.is_relative else rule.tolerance
     try:
         floor = find_floor(means, tolerance, T, threads)
     except UsageError as error:
-        return Held(None, None, f"the baseline gives no floor: {error.message}")
-    return Held(floor.value, floor.baseline)
+        return StreamFloor(None, None, f"the baseline has no floor: {error.message}")
+    return StreamFloor(floor.value, floor.baseline)

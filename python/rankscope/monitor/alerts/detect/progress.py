@@ -1,10 +1,12 @@
-"""How far a rule has looked, and what it has concluded."""
+"""The periods a rule has checked, and what it has concluded."""
 
 from __future__ import annotations
 
 import json
 
 from rankscope.monitor.alerts.detect.stream import Stream
+from rankscope.monitor.alerts.rule import LENGTHS
+from rankscope.monitor.events.times import to_micros
 from rankscope.records import record, replace
 
 TYPE_CHECKING = False
@@ -13,8 +15,8 @@ if TYPE_CHECKING:
 
 
 @record(frozen=True, slots=True, kw_only=True)
-class Progress:
-    """How far a rule has looked, and what it has concluded.
+class RuleProgress:
+    """The periods a rule has checked, and what it has concluded.
 
     Args:
         basis: What was measured, in short; with another one the streams start anew.
@@ -44,13 +46,13 @@ class Progress:
 
     @property
     def has_late_labels(self) -> bool:
-        """Whether less than half as many rankings have labels as had before."""
+        """Whether the share of rankings with labels is less than half of what it was before."""
         if not (self.rankings and self.newest_rankings):
             return False
         return 2 * self.newest_labelled * self.rankings < self.labelled * self.newest_rankings
 
-    def count(self, rankings: int, labelled: int) -> Progress:
-        """Make a period the newest."""
+    def count(self, rankings: int, labelled: int) -> RuleProgress:
+        """Return the progress with the counts of a new period."""
         return replace(
             self,
             rankings=self.rankings + self.newest_rankings,
@@ -59,38 +61,38 @@ class Progress:
             newest_labelled=labelled,
         )
 
-    def restart(self) -> Progress:
-        """Forget all evidence, and what was said because of it, but not what it is held against."""
+    def restart(self) -> RuleProgress:
+        """Discard the evidence, but keep floors and baselines."""
         return replace(self, streams=tuple(map(_restart, self.streams)))
 
     def to_json(self) -> str:
-        """Write all of it, to be read by `from_json` without a difference."""
+        """Return all of it as JSON that `from_json` reads back."""
         said = {name: getattr(self, name) for name in FIELDS}
         said["streams"] = [stream.store() for stream in self.streams]
         return json.dumps(said, sort_keys=True, separators=(",", ":"), allow_nan=False)
 
     @staticmethod
-    def from_json(text: str) -> Progress:
+    def from_json(text: str) -> RuleProgress:
         """Read what `to_json` has written."""
         said = json.loads(text)
-        return Progress(**{**said, "streams": tuple(map(Stream.restore, said["streams"]))})
+        return RuleProgress(**{**said, "streams": tuple(map(Stream.restore, said["streams"]))})
 
 
-FIELDS: tuple[str, ...] = Progress.__match_args__
+FIELDS: tuple[str, ...] = RuleProgress.__match_args__
 
 
-def begin(rule: Rule, basis: str, now: int, seq: int) -> Progress:
-    """Begin with the period in which the rule says so, or with the newest.
+def begin(rule: Rule, basis: str, now: int, seq: int) -> RuleProgress:
+    """Return the progress of a rule before its first period.
 
     Args:
         rule: The rule.
         basis: What is measured, in short.
-        now: The time, in microseconds since 1970 in UTC.
+        now: The current time, in microseconds since 1970 in UTC.
         seq: The last number of the store.
     """
-    at = now if rule.since is None else rule.since
-    first = at - at % rule.length
-    return Progress(basis=basis, first=first, following=first, seq=seq)
+    at = now if rule.since is None else to_micros(rule.since)
+    first = at - at % LENGTHS[rule.period]
+    return RuleProgress(basis=basis, first=first, following=first, seq=seq)
 
 
 def _restart(stream: Stream) -> Stream:

@@ -1,4 +1,4 @@
-"""Rankings with their values and whose they are, by what they have in common."""
+"""Rankings with their values and clusters, grouped by context."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from rankscope.monitor.definition.definition import Definition
-    from rankscope.monitor.store.tables.chunks import Chunk
+    from rankscope.monitor.store.records import Chunk
 
 CLUSTER_BYTES = 8
 
 
 @record(frozen=True, slots=True)
 class Sample:
-    """Rankings with their values, in the order of the numbers of their contexts.
+    """Rankings with their values and clusters, in the order of their contexts.
 
     Args:
         contexts: The number of what each has in common with others, ascending.
@@ -40,7 +40,7 @@ class Sample:
     values: dict[str, NDArray[np.float64]]
 
     def find(self, contexts: Collection[int]) -> NDArray[np.int64]:
-        """Give the places of the rankings of some contexts."""
+        """Return the places of the rankings of some contexts."""
         import numpy as np  # noqa: PLC0415 - loads with the first array
 
         numbers = np.array(sorted(contexts), dtype=np.int64)
@@ -58,15 +58,15 @@ def collect_sample(
     now: int | None,
     threads: int | None = None,
 ) -> Sample:
-    """Evaluate the rankings of some contexts whose values are known for good.
+    """Evaluate the rankings of some contexts whose values are final.
 
     Args:
         chunks: The rankings and their labels.
         contexts: The numbers of what those that are wanted have in common.
-        definition: What to measure.
-        now: The moment as of which labels count, in microseconds since 1970 in UTC; without one,
+        definition: The definition to evaluate with.
+        now: The time as of which labels count, in microseconds since 1970 in UTC; without one,
             all labels count, and nothing is pending.
-        threads: How many threads may work; the values do not depend on it.
+        threads: The number of threads; the values do not depend on it.
     """
     import numpy as np  # noqa: PLC0415 - loads with the first array
 
@@ -98,5 +98,5 @@ def collect_sample(
 
 
 def _number(name: bytes) -> int:
-    """Give a name a number that is the same wherever it comes from."""
+    """Return a number for a name that is the same in every process."""
     return int.from_bytes(blake2b(name, digest_size=CLUSTER_BYTES).digest(), "big", signed=True)

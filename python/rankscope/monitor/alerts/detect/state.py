@@ -1,24 +1,22 @@
-"""The state of a rule: computed from what is stored, and from the time."""
+"""The state of a rule, computed from its progress and the current time."""
 
 from __future__ import annotations
 
-from rankscope.monitor.alerts.detect.progress import Progress
-from rankscope.monitor.alerts.rule import Rule
-from rankscope.monitor.events.times import format_time
+from rankscope.monitor.alerts.detect.progress import RuleProgress
+from rankscope.monitor.alerts.rule import LENGTHS, Rule
+from rankscope.monitor.events.times import describe_time, to_datetime, to_micros
 from rankscope.records import record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
-    from typing import Literal, TypeAlias
+    from datetime import datetime
+    from typing import Any, Literal, TypeAlias
 
     from rankscope.monitor.alerts.detect.stream import Stream
-    from rankscope.monitor.store.records import Version
+    from rankscope.monitor.store.records import RuleRow, Version
 
     State: TypeAlias = Literal["OK", "ALERT", "NO_DATA", "INSUFFICIENT"]
-    from typing import Any
-
-    from rankscope.monitor.store.tables.rules import RuleRow
 
 STATES: tuple[State, ...] = ("OK", "ALERT", "NO_DATA", "INSUFFICIENT")
 
@@ -29,8 +27,8 @@ MOST_NAMED = 3
 
 
 @record(frozen=True, slots=True)
-class Verdict:
-    """What is to be said of a rule.
+class RuleVerdict:
+    """The state of a rule and its reason.
 
     Args:
         state: Its state.
@@ -41,7 +39,9 @@ class Verdict:
     reason: str
 
 
-def decide(rule: Rule, progress: Progress, versions: Iterable[Version], now: int) -> Verdict:
+def decide(
+    rule: Rule, progress: RuleProgress, versions: Iterable[Version], now: int
+) -> RuleVerdict:
     """Decide the state of a rule.
 
     A stream is in ALERT from when its evidence is enough until there is none any more, or, for a
@@ -54,33 +54,33 @@ def decide(rule: Rule, progress: Progress, versions: Iterable[Version], now: int
         rule: The rule.
         progress: What was concluded from the periods.
         versions: The versions that have rankings.
-        now: The time, in microseconds since 1970 in UTC.
+        now: The current time, in microseconds since 1970 in UTC.
     """
     fallen = [stream for stream in progress.streams if stream.state == "ALERT"]
     if fallen:
-        return Verdict("ALERT", _tell_fallen(rule, fallen))
+        return RuleVerdict("ALERT", _tell_fallen(rule, fallen))
     last = max((one.last for one in versions if _is_watched(rule, one)), default=None)
-    quiet_since = now - now % rule.length - QUIET_PERIODS * rule.length
+    quiet_since = now - now % LENGTHS[rule.period] - QUIET_PERIODS * LENGTHS[rule.period]
     if last is not None and last < quiet_since:
-        return Verdict("NO_DATA", f"no ranking since {format_time(last)}")
+        return RuleVerdict("NO_DATA", f"no rankings since {describe_time(last)}")
     judged = [stream for stream in progress.streams if stream.state == "OK"]
     if not judged:
         reasons = [stream.reason for stream in progress.streams if stream.reason]
-        waits = (
-            f"no period is known for good yet; the first is that of {format_time(progress.first)}"
-        )
-        return Verdict("INSUFFICIENT", reasons[0] if reasons else waits)
+        waits = f"no period is final yet; the first begins at {describe_time(progress.first)}"
+        return RuleVerdict("INSUFFICIENT", reasons[0] if reasons else waits)
     if progress.has_late_labels:
         newest = percent(progress.newest_labelled, progress.newest_rankings)
         before = percent(progress.labelled, progress.rankings)
         told = f"labels are late: {newest} of rankings have labels, {before} before"
-        return Verdict("INSUFFICIENT", told)
+        return RuleVerdict("INSUFFICIENT", told)
     count = len(judged)
-    return Verdict("OK", f"{count} stream{'' if count == 1 else 's'} at or above what is asked")
+    floors = "its floor" if count == 1 else "their floors"
+    slices = "slice is" if count == 1 else "slices are"
+    return RuleVerdict("OK", f"{count} checked {slices} at or above {floors}")
 
 
 def read_word(stored: str) -> State:
-    """Read the word for a state."""
+    """Return the state with a name."""
     return next(state for state in STATES if state == stored)
 
 
@@ -89,36 +89,43 @@ def _is_watched(rule: Rule, version: Version) -> bool:
 
 
 def _tell_fallen(rule: Rule, fallen: list[Stream]) -> str:
-    """Tell of the streams that have fallen, those with the most evidence first."""
+    """Describe the streams in ALERT, the one with the most evidence first."""
     ordered = sorted(fallen, key=lambda one: (-one.log_evidence, one.key))
-    told = []
-    for stream in ordered[:MOST_NAMED]:
-        value = "" if stream.value is None else f" {stream.value.value:.4f}"
-        floor = "" if stream.floor is None else f", asked {stream.floor:.4f}"
-        told.append(f"{stream.name}: {rule.measure}{value}{floor}")
+    told = [f"{stream.name}: {rule.measure}{_compare(stream)}" for stream in ordered[:MOST_NAMED]]
     more = len(ordered) - MOST_NAMED
     return "; ".join([*told, *([f"and {more} more"] if more > 0 else [])])
 
 
+def _compare(stream: Stream) -> str:
+    """Compare the newest value of a stream with its floor, which it may have reached again."""
+    if stream.value is None:
+        return ""
+    value, floor = stream.value.value, stream.floor
+    if floor is None:
+        return f" is {value:.4f}"
+    below = "below the floor of" if value < floor else "after a drop below the floor of"
+    return f" is {value:.4f}, {below} {floor:.4f}"
+
+
 def percent(count: int, of: int) -> str:
-    """Write a share as people read it.
+    """Write a share as a percentage.
 
     Examples:
         >>> percent(12, 100)
-        '12 %'
+        '12%'
     """
-    return f"{100 * count / of:.0f} %" if of else "none"
+    return f"{100 * count / of:.0f}%" if of else "none"
 
 
 @record(frozen=True, slots=True, kw_only=True)
 class RuleState:
-    """How a rule stands.
+    """The state of a rule and its streams.
 
     Args:
         rule: The rule.
         state: `OK`; `ALERT` while something has fallen; `NO_DATA` where nothing comes any more;
             `INSUFFICIENT` where nothing can be said.
-        since: Since when, in microseconds since 1970 in UTC.
+        since: Since when it is in this state, in UTC.
         reason: Why.
         streams: What is known of each version and slice, those in ALERT first, then by evidence.
         evaluated: When something was concluded last.
@@ -130,37 +137,39 @@ class RuleState:
 
     rule: Rule
     state: State
-    since: int
+    since: datetime
     reason: str
     streams: tuple[Stream, ...]
-    evaluated: int
-    following: int
-    silenced_until: int | None
+    evaluated: datetime
+    following: datetime
+    silenced_until: datetime | None
     late_rankings: int
     passed_over: int
 
     def to_dict(self) -> dict[str, Any]:
-        """Give it as numbers and texts."""
+        """Return it as JSON holds it."""
         said = {name: getattr(self, name) for name in FIELDS}
+        said |= {name: to_micros(said[name]) for name in TIMES if said[name] is not None}
         streams = [stream.to_dict() for stream in self.streams]
         return said | {"rule": self.rule.to_dict(), "streams": streams}
 
 
 FIELDS: tuple[str, ...] = RuleState.__match_args__
+TIMES = ("since", "evaluated", "following", "silenced_until")
 
 
 def read_state(row: RuleRow) -> RuleState:
-    """Read how a rule stands from how it is stored."""
-    progress = Progress.from_json(row.progress)
+    """Return the state of a rule from its stored row."""
+    progress = RuleProgress.from_json(row.progress)
     return RuleState(
         rule=Rule.from_json(row.rule),
         state=read_word(row.state),
-        since=row.since,
+        since=to_datetime(row.since),
         reason=row.reason,
         streams=tuple(sorted(progress.streams, key=_urgency)),
-        evaluated=row.evaluated,
-        following=progress.following,
-        silenced_until=row.silenced_until,
+        evaluated=to_datetime(row.evaluated),
+        following=to_datetime(progress.following),
+        silenced_until=None if row.silenced_until is None else to_datetime(row.silenced_until),
         late_rankings=progress.late_rankings,
         passed_over=progress.passed_over,
     )

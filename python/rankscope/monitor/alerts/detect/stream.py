@@ -1,9 +1,11 @@
-"""Streams: what a rule knows of one version and slice."""
+"""Streams: the evidence of a rule about one version and slice."""
 
 from __future__ import annotations
 
 import math
+from datetime import timedelta
 
+from rankscope.monitor.events.times import MICROSECOND, to_datetime, to_micros
 from rankscope.records import record
 from rankscope.stats.detector import Detector
 from rankscope.stats.means import Mean
@@ -11,6 +13,7 @@ from rankscope.stats.means import Mean
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from datetime import datetime
     from typing import Any, Literal, TypeAlias
 
     from rankscope.monitor.definition.slices import Slice
@@ -20,7 +23,7 @@ if TYPE_CHECKING:
 
 @record(frozen=True, slots=True, kw_only=True)
 class Stream:
-    """What a rule knows of one version and slice.
+    """The evidence of a rule about one version and slice.
 
     Args:
         model: The model.
@@ -36,9 +39,9 @@ class Stream:
         is_named: Whether the evidence was enough, and has not gone since.
         moments: When the periods began at which the detector may have started, by their number.
         value: The mean of the newest period that had values, with its interval over users.
-        at: When that period began, in microseconds since 1970 in UTC.
+        at: When that period began, in UTC.
         since: When the drop seems to have begun, as it was estimated when it was found.
-        absent: For how long its version has shown nothing while others did, in microseconds.
+        absent: For how long its version has shown nothing while others did.
     """
 
     model: str
@@ -51,35 +54,35 @@ class Stream:
     detector: Detector | None = None
     needed: float | None = None
     is_named: bool = False
-    moments: tuple[tuple[int, int], ...] = ()
+    moments: tuple[tuple[int, datetime], ...] = ()
     value: Mean | None = None
-    at: int | None = None
-    since: int | None = None
-    absent: int = 0
+    at: datetime | None = None
+    since: datetime | None = None
+    absent: timedelta = timedelta()
 
     @property
     def key(self) -> tuple[str, str, Slice]:
-        """What it is known by in its rule."""
+        """The identity of the stream in its rule."""
         return self.model, self.version, self.slice
 
     @property
     def name(self) -> str:
-        """What people call it, such as `device=tv, version=4`."""
+        """The name of the stream, such as `device=tv, version=4`."""
         parts = [*self.slice, ("model", self.model), ("version", self.version)]
         return ", ".join(f"{name}={value}" for name, value in parts if value) or "all rankings"
 
     @property
     def log_evidence(self) -> float:
-        """The logarithm of the evidence of a drop; minus infinity where there is none."""
+        """The logarithm of the evidence of a drop; minus infinity if there is none."""
         return -math.inf if self.detector is None else self.detector.log_evidence
 
     @property
     def periods(self) -> int:
-        """How many periods the evidence is from."""
+        """The number of periods that the evidence comes from."""
         return 0 if self.detector is None else self.detector.periods
 
     def to_dict(self) -> dict[str, Any]:
-        """Give what people may want to know, as numbers and texts."""
+        """Return the public part of it as JSON holds it."""
         stored = self.store()
         del stored["detector"], stored["moments"], stored["absent"]
         evidence = self.log_evidence
@@ -90,26 +93,32 @@ class Stream:
         }
 
     def store(self) -> dict[str, Any]:
-        """Give all of it, to be read by `restore` without a difference."""
+        """Return all of it as JSON holds it, so that `restore` reads it back."""
         said = {name: getattr(self, name) for name in FIELDS}
         return said | {
             "slice": [list(pair) for pair in self.slice],
             "baseline": write_mean(self.baseline),
             "value": write_mean(self.value),
             "detector": None if self.detector is None else self.detector.to_dict(),
-            "moments": [list(pair) for pair in self.moments],
+            "moments": [[number, to_micros(moment)] for number, moment in self.moments],
+            "at": None if self.at is None else to_micros(self.at),
+            "since": None if self.since is None else to_micros(self.since),
+            "absent": self.absent // MICROSECOND,
         }
 
     @staticmethod
     def restore(stored: Mapping[str, Any]) -> Stream:
-        """Read what `store` gave."""
+        """Read what `store` returned."""
         held = stored["detector"]
         read = {
             "slice": _pairs(stored["slice"]),
             "baseline": _read_mean(stored["baseline"]),
             "value": _read_mean(stored["value"]),
             "detector": None if held is None else Detector.from_dict(held),
-            "moments": _pairs(stored["moments"]),
+            "moments": tuple((number, to_datetime(at)) for number, at in stored["moments"]),
+            "at": None if stored["at"] is None else to_datetime(stored["at"]),
+            "since": None if stored["since"] is None else to_datetime(stored["since"]),
+            "absent": timedelta(microseconds=stored["absent"]),
         }
         return Stream(**{**stored, **read})
 
@@ -119,7 +128,7 @@ MEAN: tuple[str, ...] = Mean.__match_args__
 
 
 def write_mean(mean: Mean | None) -> dict[str, float | None] | None:
-    """Give a mean as JSON can hold it: what is no number is nothing."""
+    """Return a mean as JSON holds it; NaN becomes `None`."""
     if mean is None:
         return None
     said = {name: getattr(mean, name) for name in MEAN}

@@ -88,7 +88,7 @@ LOOPBACK = (IPv4Network("127.0.0.0/8"), IPv6Network("::1/128"))
 
 
 def is_public(address: Address) -> bool:
-    """Whether an address is one that anybody on the Internet could call.
+    """Whether an address is public.
 
     Args:
         address: The address.
@@ -109,7 +109,7 @@ def is_public(address: Address) -> bool:
 
 
 def is_metadata_name(host: str) -> bool:
-    """Whether a host is known as the metadata service of a cloud.
+    """Whether a host is the metadata service of a cloud.
 
     Args:
         host: The name, in lower case.
@@ -122,7 +122,7 @@ def is_metadata_name(host: str) -> bool:
 
 
 def is_loopback(address: Address) -> bool:
-    """Whether an address is that of this machine."""
+    """Whether an address is one of this machine."""
     return any(address.version == network.version and address in network for network in LOOPBACK)
 
 

@@ -1,4 +1,4 @@
-"""Alerts: changes of the state of a rule, as people are told of them."""
+"""Alerts: changes of the state of a rule."""
 
 from __future__ import annotations
 
@@ -7,12 +7,13 @@ from hashlib import blake2b
 from urllib.parse import quote
 
 from rankscope.monitor.alerts.detect.stream import write_mean
-from rankscope.monitor.events.times import format_time, read_time
+from rankscope.monitor.events.times import format_time, read_time, to_datetime
 from rankscope.records import record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
+    from datetime import datetime
     from typing import Any
 
     from rankscope.monitor.alerts.detect.state import State
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from rankscope.monitor.alerts.rule import Rule
 
 CHANGED = "rule.state_changed"
-"""What a notification is about."""
+"""The type of the notification in its JSON."""
 
 
 @record(frozen=True, slots=True, kw_only=True)
@@ -38,7 +39,7 @@ class Fallen:
         floor: What the mean is held against.
         log_evidence: The logarithm of the evidence of a drop, or `None`.
         needed: The logarithm of the evidence that was needed, or `None`.
-        since: When the drop seems to have begun, in microseconds since 1970 in UTC, or `None`.
+        since: When the drop seems to have begun, in UTC, or `None`.
     """
 
     model: str
@@ -51,7 +52,7 @@ class Fallen:
     floor: float | None
     log_evidence: float | None
     needed: float | None
-    since: int | None
+    since: datetime | None
 
 
 @record(frozen=True, slots=True, kw_only=True)
@@ -65,10 +66,10 @@ class Alert:
 
     Args:
         alert_id: What it is known by, however often it is sent.
-        project: Whose it is.
+        project: The name of the project.
         rule: The name of the rule.
         measure: What it is about.
-        time: When it was concluded, in microseconds since 1970 in UTC.
+        time: When the state changed, in UTC.
         before: The state before.
         after: The state from then on.
         reason: Why.
@@ -79,7 +80,7 @@ class Alert:
     project: str
     rule: str
     measure: str
-    time: int
+    time: datetime
     before: State
     after: State
     reason: str
@@ -87,11 +88,11 @@ class Alert:
 
     @property
     def link(self) -> str:
-        """The path of the page of its rule."""
+        """The path of the page of the rule."""
         return f"/rules/{quote(self.rule, safe='')}"
 
     def to_dict(self) -> dict[str, Any]:
-        """Give it as numbers and texts."""
+        """Return it as JSON holds it."""
         return {
             "type": CHANGED,
             "id": self.alert_id,
@@ -107,7 +108,7 @@ class Alert:
         }
 
     def to_json(self) -> str:
-        """Write it as it is sent."""
+        """Return the JSON that is sent."""
         return json.dumps(self.to_dict(), allow_nan=False)
 
     @staticmethod
@@ -119,7 +120,7 @@ class Alert:
             project=said["project"],
             rule=said["rule"],
             measure=said["measure"],
-            time=read_time(said["time"], "time")[0],
+            time=to_datetime(read_time(said["time"], "time")[0]),
             before=said["before"],
             after=said["after"],
             reason=said["reason"],
@@ -138,10 +139,10 @@ def announce(
     reason: str,
     streams: Iterable[Stream],
 ) -> Alert:
-    """Tell of a change; the same change is the same alert.
+    """Return the alert of a change; the same change gives the same alert.
 
     Args:
-        project: Whose it is.
+        project: The name of the project.
         rule: The rule.
         revision: How often the rule was changed, with this.
         time: When it was concluded.
@@ -158,7 +159,7 @@ def announce(
         project=project,
         rule=rule.name,
         measure=rule.measure,
-        time=time,
+        time=to_datetime(time),
         before=before,
         after=after,
         reason=reason,
@@ -194,5 +195,5 @@ def _write(fallen: Fallen) -> dict[str, Any]:
 
 
 def _read(said: dict[str, Any]) -> Fallen:
-    since = None if said["since"] is None else read_time(said["since"], "since")[0]
+    since = None if said["since"] is None else to_datetime(read_time(said["since"], "since")[0])
     return Fallen(**{**said, "slice": tuple(said["slice"].items()), "since": since})

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import random
-from functools import partial
 from hashlib import blake2b
 
 from rankscope.errors import UsageError
@@ -13,6 +12,7 @@ from rankscope.monitor.alerts.notify.webhook import call, find_webhook
 from rankscope.monitor.events.limits import DAY, HOUR, MINUTE, SECOND
 from rankscope.monitor.events.times import format_time
 from rankscope.monitor.store.keys import AuditEntry
+from rankscope.monitor.store.records import LOG
 from rankscope.records import record, replace
 
 TYPE_CHECKING = False
@@ -20,14 +20,14 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from rankscope.monitor.alerts.notify.http import Poster
+    from rankscope.monitor.store.records import OutboxRow
     from rankscope.monitor.store.store import Store
-    from rankscope.monitor.store.tables.outbox import Letter
 
 WAITS = (5 * SECOND, 5 * MINUTE, *(hours * HOUR for hours in (0.5, 2, 5, 10, 14, 20, 24)))
-"""How long to wait after each failure."""
+"""How long to wait after each failed attempt."""
 
 MOST_AGE = 3 * DAY
-"""What is older is given up: it stays to be seen, and the next that is delivered tells of it."""
+"""Older notifications are given up; the next one that is delivered reports them."""
 
 JITTER = 0.2
 AT_ONCE = 20
@@ -37,8 +37,8 @@ ACTOR = "rankscope"
 
 
 @record(frozen=True, slots=True)
-class Outcome:
-    """What became of an attempt.
+class Attempt:
+    """The result of an attempt to deliver a notification.
 
     Args:
         problem: What was wrong; empty if it was delivered.
@@ -85,11 +85,9 @@ class Deliverer:
         Raises:
             FileError: The store does not take what became of them; they are tried again.
         """
-        from rankscope.monitor.store.tables import outbox as outbox_rows  # noqa: PLC0415 - loads SQLAlchemy
-
-        due = self._store.query(partial(outbox_rows.list_due, now=self._now(), limit=AT_ONCE))
+        due = self._store.list_due(self._now(), AT_ONCE)
         for tried, letter in enumerate(due, start=1):
-            if letter.channel == outbox_rows.LOG:
+            if letter.channel == LOG:
                 self._settle(letter, self._log.deliver(letter.body))
                 continue
             outcome = self._call(letter)
@@ -98,48 +96,41 @@ class Deliverer:
                 return tried
         return len(due)
 
-    def _call(self, letter: Letter) -> Outcome:
+    def _call(self, letter: OutboxRow) -> Attempt:
         """Post a notification, if it is not too old for that."""
         now = self._now()
         if now - letter.created >= MOST_AGE:
-            return Outcome(letter.problem or "it was not sent in three days")
+            return Attempt(letter.problem or "it was not sent in three days")
         webhook = find_webhook(self._store, letter.project)
         if webhook is None or webhook.disabled is not None:
-            return Outcome("there is no webhook")
+            return Attempt("there is no webhook")
         try:
             reply = call(self._poster, webhook, letter.notification_id, letter.body, now)
         except (PostError, UsageError) as error:
-            return Outcome(error.message)
+            return Attempt(error.message)
         if reply.status in range(200, 300):
-            return Outcome()
+            return Attempt()
         if reply.status == GONE:
             self._disable(letter.project, webhook.url)
-            return Outcome("the webhook is gone", is_gone=True)
-        return Outcome(f"status {reply.status}", reply.retry_after)
+            return Attempt("the webhook is gone", is_gone=True)
+        return Attempt(f"status {reply.status}", reply.retry_after)
 
     def _disable(self, project: str, url: str) -> None:
-        from rankscope.monitor.store.tables import outbox as outbox_rows  # noqa: PLC0415 - loads SQLAlchemy
-
         audit = AuditEntry(self._now(), ACTOR, "webhook.disable", "it says that it is gone")
-        work = partial(outbox_rows.disable_webhook, project=project, url=url, audit=audit)
-        self._store.transact(work).result()
+        self._store.disable_webhook(project, url, audit)
 
-    def _settle(self, letter: Letter, outcome: Outcome) -> None:
+    def _settle(self, letter: OutboxRow, outcome: Attempt) -> None:
         """Write down what became of an attempt."""
-        from rankscope.monitor.store.tables import outbox as outbox_rows  # noqa: PLC0415 - loads SQLAlchemy
-
         now = self._now()
         settled = self._conclude(letter, outcome, now)
         summary = None
         if settled.status == "delivered":
-            count = partial(outbox_rows.count_dead, project=letter.project, channel=letter.channel)
-            lost = self._store.query(count)
+            lost = self._store.count_dead(letter.project, letter.channel)
             summary = tell_lost(letter, lost, now) if lost else None
-        work = partial(outbox_rows.settle_letter, letter=settled, summary=summary)
-        self._store.transact(work).result()
+        self._store.update_notification(settled, summary)
 
-    def _conclude(self, letter: Letter, outcome: Outcome, now: int) -> Letter:
-        """Say how a notification stands after an attempt."""
+    def _conclude(self, letter: OutboxRow, outcome: Attempt, now: int) -> OutboxRow:
+        """Return the status of a notification after an attempt."""
         tried = replace(letter, attempts=letter.attempts + 1, problem=outcome.problem)
         if not outcome.problem:
             return replace(tried, status="delivered", finished=now)
@@ -150,8 +141,8 @@ class Deliverer:
         return replace(tried, due=due)
 
 
-def tell_lost(letter: Letter, count: int, now: int) -> tuple[str, str]:
-    """Say that notifications were lost before one that was delivered: its id, and JSON."""
+def tell_lost(letter: OutboxRow, count: int, now: int) -> tuple[str, str]:
+    """Return the ID and the body of a notification that reports lost ones."""
     said = json.dumps([letter.project, letter.number, letter.channel]).encode()
     name = f"lost_{blake2b(said, digest_size=16).hexdigest()}"
     body = {
@@ -165,7 +156,7 @@ def tell_lost(letter: Letter, count: int, now: int) -> tuple[str, str]:
 
 
 class LogChannel:
-    """Tells the log.
+    """Writes notifications to the log.
 
     Args:
         write: Takes what happened and its fields, such as `Journal.write`, which escapes all that
@@ -175,7 +166,7 @@ class LogChannel:
     def __init__(self, write: Callable[[str, Mapping[str, object]], object]) -> None:
         self._write = write
 
-    def deliver(self, body: str) -> Outcome:
+    def deliver(self, body: str) -> Attempt:
         """Write a notification.
 
         Args:
@@ -188,5 +179,5 @@ class LogChannel:
         try:
             self._write(event, fields)
         except OSError:
-            return Outcome("the log takes nothing")
-        return Outcome()
+            return Attempt("the log takes nothing")
+        return Attempt()

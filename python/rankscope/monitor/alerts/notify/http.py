@@ -70,7 +70,7 @@ class Target:
 
 @record(frozen=True, slots=True)
 class Reply:
-    """What was answered.
+    """The answer to a request.
 
     Args:
         status: Of HTTP.
@@ -124,7 +124,7 @@ def read_url(url: str, *, allows_http: bool = False) -> Target:
 
 
 def resolve_name(host: str, port: int) -> list[str]:
-    """Find the addresses that a name stands for, as this machine does.
+    """Resolve a host name as this machine does.
 
     Raises:
         OSError: There are none.
@@ -160,7 +160,7 @@ class Poster:
         self._context = context
 
     def check(self, target: Target) -> list[str]:
-        """Find the addresses of a target, and see that each of them may be called.
+        """Resolve a target, and check that each of its addresses may be called.
 
         Raises:
             PostError: There are none, or one that may not be.
@@ -196,7 +196,7 @@ class Poster:
         raise problem
 
     def _find(self, target: Target, until: float) -> list[str]:
-        """Find the addresses of a target; a thread of its own waits for names that hang."""
+        """Resolve a target in a thread of its own, so that a slow resolver does not block."""
         if is_metadata_name(target.host):
             raise _not_public()
         answers: SimpleQueue[list[str] | None] = SimpleQueue()
@@ -258,7 +258,7 @@ class Poster:
         return connection.recv(PIECE)
 
     def _left(self, until: float) -> float:
-        """Give how many seconds are left.
+        """Return how many seconds are left.
 
         Raises:
             PostError: None are.

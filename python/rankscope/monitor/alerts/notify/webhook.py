@@ -1,4 +1,4 @@
-"""The webhook of a project: one address, called with a signature.
+"""The webhook of a project: a URL that signed notifications are sent to.
 
 The signature is that of *Standard Webhooks*: HMAC-SHA256 over `id.timestamp.body`, in the headers
 `webhook-id`, `webhook-timestamp` and `webhook-signature`, by which the other side knows who sends,
@@ -12,20 +12,19 @@ import binascii
 import hmac
 import json
 import secrets
-from functools import partial
 
 from rankscope.errors import FileError, UsageError
 from rankscope.monitor.alerts.notify.http import PostError, read_url
 from rankscope.monitor.events.limits import SECOND
 from rankscope.monitor.events.times import format_time
 from rankscope.monitor.store.keys import AuditEntry, Secret
+from rankscope.monitor.store.records import Webhook
 from rankscope.records import record, replace
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from rankscope.monitor.alerts.notify.http import Poster, Reply
     from rankscope.monitor.store.store import Store
-    from rankscope.monitor.store.tables.outbox import Webhook
 
 PREFIX = "whsec_"
 SECRET_BYTES = range(24, 65)
@@ -34,7 +33,7 @@ TEST = "webhook.test"
 
 @record(frozen=True, slots=True)
 class Tried:
-    """What became of a test.
+    """The result of a test.
 
     Args:
         is_delivered: Whether it was taken.
@@ -46,7 +45,7 @@ class Tried:
 
 
 def make_secret() -> Secret:
-    """Make a secret of 256 random bits."""
+    """Create a secret of 256 random bits."""
     return Secret(PREFIX + base64.b64encode(secrets.token_bytes(32)).decode())
 
 
@@ -77,7 +76,7 @@ def call(poster: Poster, webhook: Webhook, notification_id: str, body: str, now:
         webhook: Where to.
         notification_id: What it is known by, however often it is sent.
         body: What is told, as JSON.
-        now: The time, in microseconds since 1970 in UTC.
+        now: The current time, in microseconds since 1970 in UTC.
 
     Raises:
         PostError: It may not be posted there, or nothing was answered.
@@ -108,15 +107,15 @@ def set_webhook(
     secret: Secret | None = None,
     allows_http: bool = False,
 ) -> Secret:
-    """Say where the notifications of a project go.
+    """Set the webhook of a project.
 
     Args:
         store: Where that is stored.
         project: Whose notifications.
         url: The address, which nobody is shown again in full.
         poster: Judges the address.
-        now: The time, in microseconds since 1970 in UTC.
-        actor: Who does it.
+        now: The current time, in microseconds since 1970 in UTC.
+        actor: The name for the audit log.
         secret: What notifications are signed with; a new one is made if it is left out.
         allows_http: Whether it may be without TLS.
 
@@ -128,42 +127,34 @@ def set_webhook(
         PostError: The address may not be called.
         FileError: It is not stored, or not surely.
     """
-    from rankscope.monitor.store.tables import outbox as outbox_rows  # noqa: PLC0415 - loads SQLAlchemy
-
     target = read_url(url, allows_http=allows_http)
     poster.check(target)
     chosen = make_secret() if secret is None else _check_secret(secret)
-    webhook = outbox_rows.Webhook(url, chosen, allows_http, now)
+    webhook = Webhook(url, chosen, allows_http, now)
     audit = AuditEntry(now, actor, "webhook.set", target.authority)
-    work = partial(outbox_rows.set_webhook, project=project, webhook=webhook, audit=audit)
-    store.transact(work).result()
+    store.set_webhook(project, webhook, audit)
     return chosen
 
 
 def remove_webhook(store: Store, project: str, *, now: int, actor: str) -> None:
-    """Let the notifications of a project go nowhere but to the log.
+    """Remove the webhook of a project; notifications go to the log only.
 
     Raises:
         UsageError: They go nowhere else.
         FileError: That is not stored, or not surely.
     """
-    from rankscope.monitor.store.tables import outbox as outbox_rows  # noqa: PLC0415 - loads SQLAlchemy
-
     audit = AuditEntry(now, actor, "webhook.remove", project)
-    work = partial(outbox_rows.remove_webhook, project=project, audit=audit)
-    if find_webhook(store, project) is None or not store.transact(work).result():
+    if find_webhook(store, project) is None or not store.remove_webhook(project, audit):
         raise _no_webhook()
 
 
 def find_webhook(store: Store, project: str) -> Webhook | None:
-    """Find where the notifications of a project go; its secret shows itself to nobody.
+    """Return the webhook of a project, or `None`; its secret stays hidden.
 
     A secret that is missing is `None`, as where a backup was restored, or the file of secrets
     cannot be read: then the webhook has to be set again.
     """
-    from rankscope.monitor.store.tables import outbox as outbox_rows  # noqa: PLC0415 - loads SQLAlchemy
-
-    webhook = store.query(partial(outbox_rows.find_webhook, project=project))
+    webhook = store.find_webhook(project)
     if webhook is None:
         return None
     try:
@@ -178,9 +169,9 @@ def try_webhook(store: Store, project: str, *, poster: Poster, now: int) -> Trie
 
     Args:
         store: Where it is stored.
-        project: Whose it is.
+        project: The name of the project.
         poster: Posts it.
-        now: The time, in microseconds since 1970 in UTC.
+        now: The current time, in microseconds since 1970 in UTC.
 
     Raises:
         UsageError: The project has no webhook.

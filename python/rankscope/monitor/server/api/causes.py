@@ -5,6 +5,7 @@ from __future__ import annotations
 from starlette.responses import JSONResponse
 
 from rankscope.monitor.ask.trace import Span
+from rankscope.monitor.events.times import to_datetimes
 from rankscope.monitor.server.api import schemas
 from rankscope.monitor.server.api.parameters import (
     MEASURE,
@@ -116,4 +117,4 @@ def read_span(side: str, query: Mapping[str, Any]) -> Span | None:
         UsageError: It ends before it begins.
     """
     given = {name: query[f"{side}_{name}"] for name in SPAN_FIELDS if f"{side}_{name}" in query}
-    return Span(**given) if given else None
+    return Span(**to_datetimes(given)) if given else None

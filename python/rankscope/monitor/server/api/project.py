@@ -115,7 +115,7 @@ class Project:
 
         def change(monitor: Monitor) -> Any:  # noqa: ANN401 - JSON
             scopes, name = asked.body["scopes"], asked.body["name"]
-            key, shown = make_key(monitor.project, scopes, name=name, now=monitor.now())
+            key, shown = make_key(monitor.project, scopes, name=name, now=monitor.clock())
             monitor.store.add_key(key, asked.visitor.actor)
             return _write_key(key) | {"key": shown.reveal()}
 
@@ -127,7 +127,7 @@ class Project:
 
         def change(monitor: Monitor) -> bool:
             store, project = monitor.store, monitor.project
-            return store.revoke_key(project, key_id, monitor.now(), asked.visitor.actor)
+            return store.revoke_key(project, key_id, monitor.clock(), asked.visitor.actor)
 
         if not await self._desk.ask(asked.visitor, change):
             raise RefusedRequestError(

@@ -6,7 +6,7 @@ from starlette.responses import JSONResponse, Response
 
 from rankscope.errors import UsageError
 from rankscope.monitor.alerts.rule import Rule
-from rankscope.monitor.events.times import format_time, read_time
+from rankscope.monitor.events.times import format_time, read_time, to_datetime
 from rankscope.monitor.server.api import schemas
 from rankscope.monitor.server.api.parameters import LIMIT
 from rankscope.monitor.server.http.endpoint import Endpoint
@@ -141,7 +141,7 @@ class Rules:
         given = asked.body["until"]
 
         def change(monitor: Monitor) -> None:
-            until = None if given is None else read_time(given, "until")[0]
+            until = None if given is None else to_datetime(read_time(given, "until")[0])
             monitor.silence(asked.part("name"), until, actor=asked.visitor.actor)
 
         await self._desk.ask(asked.visitor, change)

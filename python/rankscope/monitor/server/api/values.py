@@ -7,7 +7,7 @@ import math
 from starlette.responses import JSONResponse
 
 from rankscope.errors import UsageError
-from rankscope.monitor.events.times import format_time
+from rankscope.monitor.events.times import format_time, to_datetimes
 from rankscope.monitor.server.api import schemas
 from rankscope.monitor.server.api.parameters import (
     EVERY,
@@ -109,10 +109,10 @@ class Values:
 
         def read(monitor: Monitor) -> Any:  # noqa: ANN401 - JSON
             given = {"every": "hour"} | dict(asked.query)
-            check_span(given, monitor.now(), given["every"])
+            check_span(given, monitor.clock(), given["every"])
             parts = tuple(sorted(given.pop("slice", ())))
             _check_slice(parts, monitor.configuration)
-            series = monitor.series(given.pop("measure"), slice=parts, **given)
+            series = monitor.series(given.pop("measure"), slice=parts, **to_datetimes(given))
             if len(series) > MOST_POINTS:
                 raise refuse_long(series.every)
             return series.to_dict()
@@ -123,10 +123,10 @@ class Values:
         """Give the slices of a span of time."""
 
         def read(monitor: Monitor) -> Any:  # noqa: ANN401 - JSON
-            check_span(asked.query, monitor.now())
+            check_span(asked.query, monitor.clock())
             given = dict(asked.query)
             measure = given.pop("measure")
-            table = monitor.slices(measure, **given)
+            table = monitor.slices(measure, **to_datetimes(given))
             rows = [dict(zip(table.names, row, strict=True)) for row in table.rows()]
             left_out = max(len(rows) - MOST_POINTS, 0)
             return {"measure": measure, "slices": rows[:MOST_POINTS], "left_out": left_out}
@@ -137,8 +137,8 @@ class Values:
         """Give how good the data is."""
 
         def read(monitor: Monitor) -> Any:  # noqa: ANN401 - JSON
-            check_span(asked.query, monitor.now())
-            return monitor.quality(**asked.query).to_dict()
+            check_span(asked.query, monitor.clock())
+            return monitor.quality(**to_datetimes(asked.query)).to_dict()
 
         return JSONResponse(await self._desk.look(asked, read))
 

@@ -23,11 +23,12 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+    from rankscope.monitor.alerts.management import Notification
     from rankscope.monitor.alerts.notify.http import Poster
     from rankscope.monitor.monitor import Monitor
     from rankscope.monitor.server.http.endpoint import Asked
     from rankscope.monitor.server.pool import Desk
-    from rankscope.monitor.store.tables.outbox import Letter, Webhook
+    from rankscope.monitor.store.records import Webhook
 
 PATH = "/v1/webhook"
 
@@ -110,7 +111,7 @@ class Webhooks:
                 monitor.project,
                 asked.body["url"],
                 poster=self._poster,
-                now=monitor.now(),
+                now=monitor.clock(),
                 actor=asked.visitor.actor,
                 secret=None if given is None else Secret(given),
                 allows_http=asked.body.get("allows_http", False),
@@ -125,7 +126,7 @@ class Webhooks:
 
         def change(monitor: Monitor) -> None:
             remove_webhook(
-                monitor.store, monitor.project, now=monitor.now(), actor=asked.visitor.actor
+                monitor.store, monitor.project, now=monitor.clock(), actor=asked.visitor.actor
             )
 
         await self._slow.ask(asked.visitor, change)
@@ -136,7 +137,7 @@ class Webhooks:
 
         def change(monitor: Monitor) -> Any:  # noqa: ANN401 - JSON
             tried = try_webhook(
-                monitor.store, monitor.project, poster=self._poster, now=monitor.now()
+                monitor.store, monitor.project, poster=self._poster, now=monitor.clock()
             )
             return {"is_delivered": tried.is_delivered, "told": tried.told}
 
@@ -165,7 +166,7 @@ def _write_webhook(webhook: Webhook | None) -> dict[str, Any] | None:
     }
 
 
-def write_letter(letter: Letter) -> dict[str, Any]:
+def write_letter(letter: Notification) -> dict[str, Any]:
     """Write what became of a notification."""
     return {
         "id": letter.notification_id,

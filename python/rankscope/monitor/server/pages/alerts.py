@@ -6,7 +6,7 @@ import json
 import math
 
 from rankscope.monitor.events.limits import HOUR
-from rankscope.monitor.events.times import format_time
+from rankscope.monitor.events.times import format_time, to_micros
 from rankscope.monitor.server.pages.page import Page, list_states, read_configuration
 from rankscope.monitor.server.pages.render import make_address, make_plain, write_field
 from rankscope.monitor.store.folding import OTHER
@@ -14,25 +14,27 @@ from rankscope.records import record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from datetime import datetime
     from typing import Any
 
     from rankscope.monitor.alerts.detect.state import RuleState
     from rankscope.monitor.alerts.detect.stream import Stream
+    from rankscope.monitor.alerts.management import Notification
     from rankscope.monitor.alerts.notify.alert import Alert, Fallen
     from rankscope.monitor.alerts.rule import Rule
     from rankscope.monitor.definition.configuration import Configuration
     from rankscope.monitor.monitor import Monitor
     from rankscope.monitor.server.http.endpoint import Asked
-    from rankscope.monitor.store.tables.outbox import Letter
 
 MOST = 100
 MOST_STREAMS = 20
+MOST_TIMES = 1_000_000
 
 TOLD = {
-    "waiting": "waits",
+    "waiting": "waiting",
     "delivered": "delivered",
-    "dead": "given up",
-    "summed": "given up, and a later one said so",
+    "dead": "failed",
+    "summed": "failed, and summarized in a later one",
 }
 
 
@@ -41,16 +43,14 @@ class Evidence:
     """How much evidence of a drop a stream has, for a bar.
 
     Args:
-        share: Which share of the bar is filled.
-        needed: Where on the bar what is needed lies, from 0 to 100.
-        text: The evidence as a number of times.
-        asked: How many times are needed.
+        share: The share of the bar that is filled.
+        needed: Where the alert level lies on the bar, from 0 to 100.
+        text: The evidence as a multiple of the alert level, such as `3.3×`.
     """
 
     share: float
     needed: float
     text: str
-    asked: str
 
 
 @record(frozen=True, slots=True, kw_only=True)
@@ -69,10 +69,10 @@ class AlertsView:
     now: int
     rules: tuple[RuleState, ...]
     alerts: tuple[Alert, ...]
-    letters: tuple[Letter, ...]
+    letters: tuple[Notification, ...]
 
     def to_dict(self) -> dict[str, Any]:
-        """Give what JSON can hold."""
+        """Return the view as dicts and lists, for JSON."""
         return {
             "now": format_time(self.now),
             "rules": [make_plain(one) for one in self.rules],
@@ -86,21 +86,21 @@ def view_alerts(monitor: Monitor) -> AlertsView:
     configuration = read_configuration(monitor)
     return AlertsView(
         configuration=configuration,
-        now=monitor.now(),
+        now=monitor.clock(),
         rules=() if configuration is None else list_states(monitor),
         alerts=monitor.alerts(MOST),
         letters=monitor.notifications(MOST),
     )
 
 
-def read_rule_of(letter: Letter) -> str:
-    """Give the rule that a notification is about; nothing where it is about no rule."""
+def read_rule_of(letter: Notification) -> str:
+    """Return the name of the rule that a notification is about; empty if it is about none."""
     said = json.loads(letter.body)
     return str(said.get("rule", ""))
 
 
 def weigh(stream: Stream) -> Evidence | None:
-    """Say how much evidence of a drop a stream has; nothing where none is collected."""
+    """Return how much evidence of a drop a stream has; `None` if it collects none."""
     if stream.detector is None or stream.needed is None or stream.needed <= 0:
         return None
     found = stream.log_evidence
@@ -109,32 +109,26 @@ def weigh(stream: Stream) -> Evidence | None:
     return Evidence(
         share=share,
         needed=round(100 * stream.needed / most, 2),
-        text=write_times(found),
-        asked=write_times(stream.needed),
+        text=write_multiple(found - stream.needed),
     )
 
 
-def write_times(log_evidence: float) -> str:
-    """Write evidence, which is a number of times, from its logarithm.
+def write_multiple(log_ratio: float) -> str:
+    """Write a ratio from its logarithm, as a multiple.
 
     Examples:
-        >>> (
-        ...     write_times(0.0),
-        ...     write_times(math.log(1800)),
-        ...     write_times(100.0),
-        ...     write_times(-math.inf),
-        ... )
-        ('1', '1,800', '2.7e+43', '0')
+        >>> [write_multiple(math.log(ratio)) for ratio in (0.02, 0.5, 3.28, 1800, 5e7)]
+        ['<0.1×', '0.5×', '3.3×', '1,800×', '>1,000,000×']
     """
-    if log_evidence == -math.inf:
-        return "0"
-    if log_evidence > math.log(1e6):
-        return f"{math.exp(min(log_evidence, 700.0)):.1e}"
-    times = math.exp(log_evidence)
-    return f"{times:,.0f}" if times >= 10 else f"{times:.2g}"
+    if log_ratio < math.log(0.1):
+        return "<0.1×"
+    if log_ratio > math.log(MOST_TIMES):
+        return f">{MOST_TIMES:,}×"
+    ratio = math.exp(log_ratio)
+    return f"{ratio:,.0f}×" if ratio >= 10 else f"{ratio:.2g}×"
 
 
-def _tell(letter: Letter) -> dict[str, Any]:
+def _tell(letter: Notification) -> dict[str, Any]:
     finished = letter.finished
     return {
         "id": letter.notification_id,
@@ -150,48 +144,49 @@ def _tell(letter: Letter) -> dict[str, Any]:
 
 
 def describe_rule(rule: Rule) -> str:
-    """Say what a rule asks for.
+    """Describe a rule in a sentence.
 
     Examples:
         >>> from rankscope.monitor.alerts.rule import Rule
         >>> describe_rule(Rule(name="quality", measure="nDCG@5", slices=("device",)))
-        'A drop of nDCG@5 by more than 0.02, day by day, in all rankings and by device; one \
-false alarm in 1,800 days or more, on average.'
+        'Alerts when nDCG@5 drops more than 0.02 below the baseline, checked every day, overall \
+and by device. At most one false alarm in 1,800 days, on average.'
     """
-    amount = f"{100 * rule.tolerance:g} %" if rule.is_relative else f"{rule.tolerance:g}"
-    where = f" of {rule.model}" if rule.model is not None else ""
+    amount = f"{100 * rule.tolerance:g}%" if rule.is_relative else f"{rule.tolerance:g}"
+    where = f" for the model {rule.model}" if rule.model is not None else ""
     slices = f" and by {', '.join(rule.slices)}" if rule.slices else ""
     if rule.kind == "drop":
         return (
-            f"A drop of {rule.measure} by more than {amount}, {rule.period} by {rule.period}, in "
-            f"all rankings{where}{slices}; one false alarm in {rule.run_length:,.0f} "
-            f"{rule.period}s or more, on average."
+            f"Alerts when {rule.measure} drops more than {amount} below the baseline, checked "
+            f"every {rule.period}, overall{slices}{where}. At most one false alarm in "
+            f"{rule.run_length:,.0f} {rule.period}s, on average."
         )
-    needs = "with its whole interval " if rule.needs == "interval" else ""
+    what = "the whole confidence interval of " if rule.needs == "interval" else ""
     return (
-        f"{rule.measure} of a {rule.period} {needs}more than {amount} below the baseline, in all "
-        f"rankings{where}{slices}."
+        f"Alerts when {what}{rule.measure} in one {rule.period} is more than {amount} below the "
+        f"baseline, overall{slices}{where}."
     )
 
 
-def trace_of(measure: str, stream: Stream | Fallen | None, now: int) -> str:
-    """Give the address of a trace that says why a stream fell.
+def trace_of(measure: str, stream: Stream | Fallen | None, now: int | datetime) -> str:
+    """Return the address of a trace of the drop of a stream.
 
-    What is looked at is its version from when the drop seems to have begun; the trace itself knows
-    what to hold that against.
+    It traces the version of the stream from the beginning of the drop on. The page suggests what to
+    compare that with.
 
     Args:
         measure: The measure.
         stream: What fell.
-        now: Until when, in microseconds since 1970 in UTC.
+        now: Until when.
     """
     if stream is None or stream.since is None:
         return make_address("/trace", measure=measure)
+    end = now if isinstance(now, int) else to_micros(now)
     return make_address(
         "/trace",
         measure=measure,
-        after_since=write_field(stream.since - stream.since % HOUR),
-        after_until=write_field(now - now % HOUR),
+        after_since=write_field(stream.since.replace(minute=0, second=0, microsecond=0)),
+        after_until=write_field(end - end % HOUR),
         # What is summed as `<other>` cannot be traced by that name.
         after_model=None if stream.model in {"", OTHER} else stream.model,
         after_version=None if stream.version in {"", OTHER} else stream.version,
@@ -219,7 +214,7 @@ ALERTS = Page(
     twin="/alerts.json",
     here="Alerts",
     template="alerts.html.j2",
-    summary="How the rules stand, what they have found, and who was told.",
+    summary="Alert rules, alert history and notifications.",
     view=_view_alerts,
     extras=_explain_alerts,
 )

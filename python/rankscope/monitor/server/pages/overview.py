@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 
-from rankscope.monitor.events.times import format_time
+from rankscope.monitor.ask.versions import list_versions
+from rankscope.monitor.events.times import describe_time, format_time, to_datetime, to_micros
 from rankscope.monitor.server.http.query import Parameter
 from rankscope.monitor.server.pages.alerts import trace_of
 from rankscope.monitor.server.pages.charts.lines import Event, Level, Line, Point, draw_lines
@@ -109,24 +110,24 @@ class MeasureView:
 
     @property
     def description(self) -> str:
-        """What the chart shows, for those who do not see it."""
+        """The chart in words, for screen readers."""
         whole = self.series[0]
         known = [
             (value, start)
-            for value, start in zip(whole.values, whole.starts, strict=True)
+            for value, start in zip(whole.values, whole.times, strict=True)
             if not math.isnan(value)
         ]
         if not known:
-            return f"No {whole.every} has a value."
+            return f"There is no {whole.every} with a value."
         (least, when), (most, _) = min(known), max(known)
-        told = f"{len(known)} {whole.every}s with a value, from {least:.4f} to {most:.4f}; "
-        told += f"the lowest begins {format_time(when)}."
+        text = f"{len(known)} {whole.every}s with a value, from {least:.4f} to {most:.4f}. "
+        text += f"The lowest is at {describe_time(when)}."
         if self.baseline is not None and not math.isnan(self.baseline.value):
-            told += f" The baseline is {self.baseline.value:.4f}."
-        return told
+            text += f" The baseline is {self.baseline.value:.4f}."
+        return text
 
     def to_dict(self) -> dict[str, Any]:
-        """Give what JSON can hold."""
+        """Return the view as dicts and lists, for JSON."""
         newest = self.newest
         return {
             "measure": self.measure,
@@ -226,7 +227,7 @@ class Overview:
         return max((one.last for one in self.versions), default=None)
 
     def to_dict(self) -> dict[str, Any]:
-        """Give what JSON can hold."""
+        """Return the view as dicts and lists, for JSON."""
         extent, baseline, maturity = self.extent, self.baseline, self.maturity
         return {
             "project": self.project,
@@ -271,17 +272,18 @@ def view_overview(monitor: Monitor, choice: Choice | None = None) -> Overview:
         UsageError: There is no such range, or there are too many windows in it.
     """
     choice = choice or Choice()
-    now = monitor.now()
+    now = monitor.clock()
     configuration = read_configuration(monitor)
-    versions = () if configuration is None else monitor.versions()
+    versions = () if configuration is None else list_versions(monitor.store, monitor.project)
     extent = choose_extent(choice, versions, now)
     measures: tuple[MeasureView, ...] = ()
     baseline = None
     if configuration is not None:
         baseline = monitor.baseline()
+        since, until = to_datetime(extent.since), to_datetime(extent.until)
         parts = [(extent.model, extent.version)]
         parts += [(one.model, one.version) for one in extent.lines]
-        read = monitor.all_series(parts, every=extent.every, since=extent.since, until=extent.until)
+        read = monitor.all_series(parts, every=extent.every, since=since, until=until)
         measures = tuple(
             _view_measure(
                 tuple(part[measure] for part in read), configuration.definition, extent, baseline
@@ -307,7 +309,9 @@ def view_overview(monitor: Monitor, choice: Choice | None = None) -> Overview:
         if counted
         else (),
         baseline=baseline,
-        maturity=None if configuration is None else monitor.maturity(extent.since, extent.until),
+        maturity=None
+        if configuration is None
+        else monitor.maturity(to_datetime(extent.since), to_datetime(extent.until)),
         sliced=sliced,
         slices=_tabulate(monitor, sliced, extent) if sliced else None,
     )
@@ -351,8 +355,8 @@ def _tabulate(monitor: Monitor, measure: str, extent: Extent) -> Table:
     return monitor.slices(
         measure,
         every=every,
-        since=since,
-        until=extent.until,
+        since=to_datetime(since),
+        until=to_datetime(extent.until),
         model=extent.model,
         version=extent.version,
     )
@@ -366,7 +370,7 @@ def _find_newest(series: Series) -> Window | None:
     if at < 0:
         return None
     return Window(
-        start=series.starts[at],
+        start=to_micros(series.times[at]),
         value=series.values[at],
         lower=series.lower[at],
         upper=series.upper[at],
@@ -380,15 +384,20 @@ def _find_newest(series: Series) -> Window | None:
     )
 
 
+def _start(series: Series) -> list[int]:
+    """Return when windows begin, as charts count time."""
+    return [*map(to_micros, series.times)]
+
+
 def _take_values(series: Series) -> list[Point]:
-    columns = (series.starts, series.values, series.lower, series.upper, series.is_final)
+    columns = (_start(series), series.values, series.lower, series.upper, series.is_final)
     return [Point(*row) for row in zip(*columns, strict=True)]
 
 
 def _take_share(name: str) -> Callable[[Series], list[Point]]:
     def take(series: Series) -> list[Point]:
         rows = zip(
-            series.starts, getattr(series, name), series.rankings, series.is_final, strict=True
+            _start(series), getattr(series, name), series.rankings, series.is_final, strict=True
         )
         return [
             Point(start, count / total if total else math.nan, is_final=is_final)
@@ -399,7 +408,7 @@ def _take_share(name: str) -> Callable[[Series], list[Point]]:
 
 
 def _take_rankings(series: Series) -> list[Point]:
-    rows = zip(series.starts, series.rankings, strict=True)
+    rows = zip(_start(series), series.rankings, strict=True)
     # A number of rankings does not wait for labels.
     return [Point(start, count) for start, count in rows]
 
@@ -448,11 +457,11 @@ def _draw(
 
 
 SAID = {
-    "1d": "a day",
+    "1d": "1 day",
     "7d": "7 days",
     "30d": "30 days",
     "90d": "90 days",
-    "1y": "a year",
+    "1y": "1 year",
     "all": "all",
 }
 
@@ -475,16 +484,18 @@ OVERVIEW = Page(
     twin="/overview.json",
     here="Overview",
     template="overview.html.j2",
-    summary="How good rankings are now and over time, held against the baseline.",
+    summary="Values now and over time, compared with the baseline.",
     view=_view,
     parameters=(
-        Parameter("range", "How far back.", schema={"type": "string", "enum": list(RANGES)}),
         Parameter(
-            "every", "How long windows are.", schema={"type": "string", "enum": list(LENGTHS)}
+            "range", "The range of time to show.", schema={"type": "string", "enum": list(RANGES)}
         ),
-        Parameter("model", "Only this model."),
-        Parameter("version", "Only this version."),
-        Parameter("measure", "The measure whose slices are listed."),
+        Parameter(
+            "every", "The length of the windows.", schema={"type": "string", "enum": list(LENGTHS)}
+        ),
+        Parameter("model", "Show only this model."),
+        Parameter("version", "Show only this version."),
+        Parameter("measure", "The measure of the slices."),
     ),
     extras=_extras,
 )

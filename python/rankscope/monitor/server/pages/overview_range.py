@@ -35,7 +35,7 @@ class Choice:
     """What is asked for.
 
     Args:
-        range: One of `RANGES`; chosen by what there is if left out.
+        range: One of `RANGES` (default: chosen from the data).
         every: How long windows are; if left out, hours up to a week where they have rankings
             enough.
         model: Only this model.
@@ -135,15 +135,15 @@ def choose_extent(choice: Choice, versions: Sequence[Version], now: int) -> Exte
         if now - last >= (RANGES[name] or 0) * DAY:
             name = "all"
     if name not in RANGES:
-        raise _bad(f"a range among {', '.join(RANGES)}", name)
+        raise _bad(f"unknown range {name}; use one of: {', '.join(RANGES)}")
     days = RANGES[name]
     span = max(now - first, DAY) if days is None else days * DAY
     is_short = span <= 7 * DAY and (has_full_hours or span <= DAY)
     every = choice.every or ("hour" if is_short else "day")
     if every not in LENGTHS:
-        raise _bad("windows of an hour or a day", every)
+        raise _bad(f"unknown window length {every}; use hour or day")
     if every == "hour" and span > MOST_HOURS * DAY:
-        raise _bad("days", f"hours, which are shown over {MOST_HOURS} days at most")
+        raise _bad(f"hours can be shown for at most {MOST_HOURS} days")
     length = LENGTHS[every]
     until = -(-now // length) * length
     since = (until - span) // length * length
@@ -158,9 +158,5 @@ def choose_extent(choice: Choice, versions: Sequence[Version], now: int) -> Exte
     return Extent(name, every, since, until, choice.model, choice.version, shown)
 
 
-def _bad(expected: str, found: str) -> UsageError:
-    return UsageError(
-        f"expected {expected}, found {found}",
-        hint="choose by the links above the charts",
-        code="bad_period",
-    )
+def _bad(message: str) -> UsageError:
+    return UsageError(message, hint="use the links above the charts", code="bad_period")

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
         """What a page shows."""
 
         def to_dict(self) -> dict[str, Any]:
-            """Give what JSON can hold."""
+            """Return the view as dicts and lists, for JSON."""
 
 
 @record(frozen=True, slots=True, kw_only=True)
@@ -54,7 +54,7 @@ class Page:
 
 
 def read_configuration(monitor: Monitor) -> Configuration | None:
-    """Give how a project is measured, `None` where it is not."""
+    """Return the configuration of a project, or `None` if it is not set up."""
     try:
         return monitor.configuration
     except UsageError as error:

@@ -34,13 +34,13 @@ PAGES = (OVERVIEW, TRACE, RANKING, ALERTS, NEW_RULE, RULE, QUALITY, SETTINGS)
 STYLES = ("look.css", "explanation.css", "pages.css")
 
 TITLES = {
-    403: "This may not be done",
-    404: "There is nothing here",
-    409: "Nothing is measured yet",
-    422: "This cannot be shown",
+    403: "Not allowed",
+    404: "Page not found",
+    409: "This project isn’t set up yet",
+    422: "Invalid request",
     429: "Too many requests",
-    500: "Something went wrong here",
-    503: "The service cannot answer now",
+    500: "Internal error",
+    503: "Service unavailable",
 }
 
 
@@ -80,7 +80,7 @@ class Pages:
             frame=self._frame(),
             problem=problem,
             request_id=request_id,
-            title=TITLES.get(problem.status, "This was refused"),
+            title=TITLES.get(problem.status, "Request refused"),
         )
         return HTMLResponse(text, problem.status, problem.headers)
 
@@ -110,7 +110,7 @@ class Pages:
         return answer
 
     def tell(self, page: Page) -> Callable[[Asked], Awaitable[Response]]:
-        """Give what answers with the twin of a page."""
+        """Return the handler that answers with the twin of a page."""
 
         async def answer(asked: Asked) -> Response:
             return JSONResponse(

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import shutil
 
+from rankscope.monitor.ask.versions import list_versions
 from rankscope.monitor.doctor import CLOCK
 from rankscope.monitor.events.limits import DAY, HOUR
 from rankscope.monitor.events.outcome import OTHER_COUNTERS
-from rankscope.monitor.events.times import format_time
+from rankscope.monitor.events.times import format_time, to_datetime, to_micros
 from rankscope.monitor.server.http.query import Parameter
 from rankscope.monitor.server.pages.charts.lines import Line, Point, draw_lines
 from rankscope.monitor.server.pages.overview import SAID
@@ -31,20 +32,20 @@ if TYPE_CHECKING:
 
 TAKEN = {
     "accepted": "accepted",
-    "duplicate": "sent again, and counted once",
-    "conflict": "with the id of another event: the first stays",
+    "duplicate": "duplicates, counted once",
+    "conflict": "conflicts: same id as an earlier event, which is kept",
 }
 BESIDES = {
-    "unknown_field": "fields that are not known, and were left out",
-    "deleted_rankings": "rankings deleted as they were old",
-    "deleted_labels": "labels deleted as they were old",
+    "unknown_field": "unknown fields, ignored",
+    "deleted_rankings": "old rankings deleted",
+    "deleted_labels": "old labels deleted",
 }
 SHARES = (
     ("labelled", "rankings", "Rankings with labels"),
     ("empty", "rankings", "Rankings without relevant documents"),
-    ("missing", "rankings", "Rankings that showed nothing"),
+    ("missing", "rankings", "Empty rankings"),
     ("tied", "rankings", "Rankings with tied scores"),
-    ("gaps", "rankings", "Rankings logged at other ranks than 1, 2, 3, …"),
+    ("gaps", "rankings", "Rankings with gaps in their ranks"),
     ("unjudged", "documents", "Documents without a grade yet"),
 )
 """What is counted, of how many, and what that is called."""
@@ -126,24 +127,23 @@ class QualityView:
         found = [(words, quality.events.get(name, 0)) for name, words in BESIDES.items()]
         skewed = sum(quality.events.get(name, 0) for name in CLOCK)
         found += [
-            ("times that could not be taken: look at the clocks of the senders", skewed),
-            ("labels that wait for a ranking that is not there", quality.pending_labels),
-            ("labels after the attribution window of their ranking", quality.late),
+            ("times out of range: check the clocks of the senders", skewed),
+            ("labels waiting for their ranking", quality.pending_labels),
+            ("labels after the attribution window", quality.late),
             ("labels of documents that were not shown", quality.unshown),
             (
-                "versions without windows of their own, in the hour with most of them",
+                "versions summed as <other>, most in one hour",
                 quality.folded_versions,
             ),
-            ("rankings of versions without windows of their own", quality.folded_rankings),
+            ("rankings of versions summed as <other>", quality.folded_rankings),
         ]
         found += [
-            (f"values of {name} without a slice of their own", count)
-            for name, count in quality.folded.items()
+            (f"values of {name} summed as <other>", count) for name, count in quality.folded.items()
         ]
         return found
 
     def to_dict(self) -> dict[str, Any]:
-        """Give what JSON can hold."""
+        """Return the view as dicts and lists, for JSON."""
         return {
             "now": format_time(self.now),
             "since": format_time(self.extent.since),
@@ -165,14 +165,14 @@ def view_quality(monitor: Monitor, choice: Choice) -> QualityView:
     Raises:
         UsageError: There is no such range, or there are too many windows in it.
     """
-    now = monitor.now()
+    now = monitor.clock()
     configuration = read_configuration(monitor)
-    versions = () if configuration is None else monitor.versions()
+    versions = () if configuration is None else list_versions(monitor.store, monitor.project)
     extent = choose_extent(choice, versions, now)
     quality = series = None
     shares: tuple[Share, ...] = ()
     if configuration is not None:
-        since, until = extent.since, extent.until
+        since, until = to_datetime(extent.since), to_datetime(extent.until)
         quality = monitor.quality(since, until)
         series = monitor.series(monitor.measures[0], every=extent.every, since=since, until=until)
         if len(series):
@@ -207,7 +207,9 @@ def _measure_room(monitor: Monitor) -> Room | None:
 
 
 def _draw(series: Series, extent: Extent, name: str, of: str) -> LineChart:
-    counts = zip(series.starts, getattr(series, name), getattr(series, of), strict=True)
+    counts = zip(
+        map(to_micros, series.times), getattr(series, name), getattr(series, of), strict=True
+    )
     points = tuple(Point(start, count / total) for start, count, total in counts if total)
     return draw_lines(
         [Line("", points)],
@@ -229,12 +231,14 @@ QUALITY = Page(
     twin="/quality.json",
     here="Data quality",
     template="quality.html.j2",
-    summary="What was taken, discarded, late, or is open.",
+    summary="Accepted, rejected, late and missing events.",
     view=_view,
     parameters=(
-        Parameter("range", "How far back.", schema={"type": "string", "enum": list(RANGES)}),
         Parameter(
-            "every", "How long windows are.", schema={"type": "string", "enum": list(LENGTHS)}
+            "range", "The range of time to show.", schema={"type": "string", "enum": list(RANGES)}
+        ),
+        Parameter(
+            "every", "The length of the windows.", schema={"type": "string", "enum": list(LENGTHS)}
         ),
     ),
     extras=lambda _view: {"ranges": SAID},

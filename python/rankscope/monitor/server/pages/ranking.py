@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 @record(frozen=True, slots=True)
 class Bar:
-    """Where 1 goes: the value and the losses of a ranking.
+    """The value and the losses of a ranking, which add up to 1.
 
     Args:
         value: The value.
@@ -50,7 +50,7 @@ class RankingView:
 
     @property
     def bar(self) -> Bar | None:
-        """Where 1 goes, where losses are known."""
+        """The value and the losses, if the losses are known."""
         explained = self.explained
         if explained is None or explained.losses is None or math.isnan(explained.value):
             return None
@@ -72,7 +72,7 @@ class RankingView:
         return max((each.contribution or 0.0 for each in documents), default=0.0)
 
     def to_dict(self) -> dict[str, Any]:
-        """Give what JSON can hold."""
+        """Return the view as dicts and lists, for JSON."""
         return {
             "measures": list(self.measures),
             "ranking": None if self.explained is None else self.explained.to_dict(),
@@ -89,7 +89,7 @@ def view_ranking(monitor: Monitor, ranking_id: str | None, measure: str | None) 
     Args:
         monitor: The monitor of the project.
         ranking_id: The ranking; nothing is explained without one.
-        measure: One of the measures; that which is traced if left out.
+        measure: One of the measures (default: the one with the largest cutoff).
 
     Raises:
         UsageError: There is no such ranking, no such measure, or nothing is measured.
@@ -118,9 +118,9 @@ RANKING = Page(
     twin="/rankings.json",
     here="Trace",
     template="ranking.html.j2",
-    summary="Why one ranking has its value, rank by rank.",
+    summary="How the value of one ranking is computed, rank by rank.",
     view=_view,
-    parameters=(Parameter("id", "The ranking."), Parameter("measure", "The measure.")),
+    parameters=(Parameter("id", "The id of the ranking."), Parameter("measure", "The measure.")),
     extras=_extras,
     refuses=(404,),
 )

@@ -5,14 +5,21 @@ from __future__ import annotations
 import math
 import re
 import shlex
-from datetime import timedelta
+from datetime import datetime, timedelta
 from functools import partial
 from urllib.parse import quote, urlencode
 
 from rankscope._core import __version__
-from rankscope.monitor.events.limits import DAY, MINUTE
-from rankscope.monitor.events.times import EPOCH, format_time, read_time
-from rankscope.monitor.server.pages.charts.others import write_age
+from rankscope.monitor.events.limits import MINUTE
+from rankscope.monitor.events.times import (
+    MICROSECOND,
+    describe_duration,
+    describe_time,
+    format_time,
+    read_time,
+    to_datetime,
+    to_micros,
+)
 from rankscope.records import record
 from rankscope.results.table import Table
 from rankscope.web.templating import make_environment
@@ -22,6 +29,8 @@ if TYPE_CHECKING:
     from typing import Any
 
     from jinja2 import Environment
+
+    from rankscope.monitor.events.times import Time
 
 PLACES = (
     ("Overview", "/"),
@@ -50,9 +59,9 @@ class Frame:
         script: The address of the script.
         here: Which of the places this is; none of them if empty.
         project: The project; empty where nobody is let in.
-        key: The name or the id of the key of whoever asks; empty where there is none.
+        key: The name or the id of the key that is signed in; empty if there is none.
         csrf: What forms have to say.
-        can_change: Whether whoever asks may change things.
+        can_change: Whether the key may change rules and settings.
         twin: The address of the same page as JSON; empty where there is none.
         now: As of when the page is, in microseconds since 1970 in UTC.
     """
@@ -86,34 +95,34 @@ def make_pages() -> Environment:
     """
     environment = make_environment("rankscope.monitor.server.pages", extra="monitor")
     environment.filters |= {
-        "moment": write_moment,
+        "moment": describe_time,
+        "minute": write_minute,
         "rfc": format_time,
+        "micros": to_micros,
         "signed": write_signed,
-        "lasting": write_age,
+        "lasting": describe_duration,
         "known": is_known,
         "share_of": write_share_of,
         "part": write_part,
         "bytes": write_bytes,
         "shellword": shlex.quote,
         "loss": name_loss,
+        "sentence": write_sentence,
         "pathword": partial(quote, safe=""),
     }
     environment.globals |= {"address": make_address, "shapes": SHAPES}
     return environment
 
 
-def write_moment(time: int) -> str:
-    """Write a time as people say it: to the minute, in UTC, and without the minute at midnight.
+def write_minute(time: int | Time) -> str:
+    """Write a time to the minute.
 
     Examples:
-        >>> write_moment(0), write_moment(5_400_000_000), write_moment(1_500_000)
-        ('1 Jan 1970', '1 Jan 1970, 01:30 UTC', '1 Jan 1970, 00:00:01 UTC')
+        >>> write_minute(5_401_000_000)
+        '1 Jan 1970, 01:30 UTC'
     """
-    at = EPOCH + timedelta(microseconds=time)
-    day = f"{at.day} {at:%b %Y}"
-    if time % DAY == 0:
-        return day
-    return f"{day}, {at:%H:%M:%S} UTC" if at.second else f"{day}, {at:%H:%M} UTC"
+    moment = time if isinstance(time, int) else to_micros(time)
+    return describe_time(moment - moment % MINUTE)
 
 
 def write_signed(amount: float | None) -> str:
@@ -132,24 +141,24 @@ def write_signed(amount: float | None) -> str:
 
 
 def write_share_of(part: int, whole: int) -> str:
-    """Write which share of a whole a part is, in percent.
+    """Write a part as a percentage of the whole.
 
     Examples:
         >>> write_share_of(1, 8), write_share_of(0, 0)
-        ('12.5 %', '–')
+        ('12.5%', '–')
     """
-    return f"{100 * part / whole:.1f} %" if whole else "–"
+    return f"{100 * part / whole:.1f}%" if whole else "–"
 
 
 def write_part(share: float) -> str:
-    """Write which share of a change a part of it is, in percent; a part may be against the change.
+    """Write a share of a change as a percentage, which may be negative.
 
     Examples:
         >>> write_part(0.925), write_part(-0.00001), write_part(-0.25)
-        ('92.5 %', '0.0 %', '−25.0 %')
+        ('92.5%', '0.0%', '−25.0%')
     """
     written = f"{abs(100 * share):.1f}"
-    return f"{'−' if share < 0 and float(written) else ''}{written} %"
+    return f"{'−' if share < 0 and float(written) else ''}{written}%"
 
 
 def write_bytes(size: int) -> str:
@@ -172,6 +181,17 @@ def is_known(value: float | None) -> bool:
     return value is not None and not math.isnan(value)
 
 
+def write_sentence(text: str) -> str:
+    """Write a message as a sentence, with a capital letter and a full stop.
+
+    Examples:
+        >>> write_sentence("expected a time"), write_sentence("Is it running?"), write_sentence("")
+        ('Expected a time.', 'Is it running?', '')
+    """
+    whole = text[:1].upper() + text[1:]
+    return whole if not whole or whole.endswith((".", "?", "!", "…")) else f"{whole}."
+
+
 def name_loss(name: str) -> str:
     """Write the name of a part of a change as people read it."""
     return {"undefined": "no relevant documents"}.get(name, name)
@@ -188,6 +208,10 @@ def make_plain(held: object) -> Any:  # noqa: ANN401 - JSON
         return held
     if isinstance(held, float):
         return held if math.isfinite(held) else None
+    if isinstance(held, datetime):
+        return to_micros(held)
+    if isinstance(held, timedelta):
+        return held // MICROSECOND
     if isinstance(held, Table):
         return [make_plain(dict(zip(held.names, row, strict=True))) for row in held.rows()]
     if hasattr(held, "to_dict"):
@@ -207,7 +231,7 @@ def make_address(path: str, **parameters: str | int | None) -> str:
 
     Args:
         path: The page.
-        parameters: What it is about; those that are `None` are left out.
+        parameters: The query parameters, without those that are `None`.
 
     Examples:
         >>> make_address("/rankings", id="../a b&c", measure=None)
@@ -223,7 +247,7 @@ LOCAL = re.compile(r"\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d)?)?", re.ASCII)
 """What browsers make of a field for a date and a time."""
 
 
-def read_moment(text: str) -> int | None:
+def read_moment(text: str) -> datetime | None:
     """Read a time of a form; `None` where the field is empty.
 
     Raises:
@@ -232,8 +256,8 @@ def read_moment(text: str) -> int | None:
     Examples:
         >>> read_moment("1970-01-02T00:00") == read_moment("1970-01-02")
         True
-        >>> read_moment("1970-01-01T01:00:00+01:00"), read_moment("")
-        (0, None)
+        >>> read_moment("1970-01-01T01:00:00+01:00") == EPOCH, read_moment("")
+        (True, None)
     """
     text = text.strip()
     if not text:
@@ -241,10 +265,10 @@ def read_moment(text: str) -> int | None:
     match = LOCAL.fullmatch(text)
     if match:
         text += ("" if match[1] else "T00:00") + ("" if match[2] else ":00") + "Z"
-    return read_time(text, "time")[0]
+    return to_datetime(read_time(text, "time")[0])
 
 
-def write_field(time: int | None) -> str:
+def write_field(time: int | Time | None) -> str:
     """Write a time as a field for a date and a time has it.
 
     Examples:
@@ -253,5 +277,5 @@ def write_field(time: int | None) -> str:
     """
     if time is None:
         return ""
-    text = format_time(time)
-    return text[:16] if time % MINUTE == 0 else text
+    text = format_time(time if isinstance(time, int) else to_micros(time))
+    return text[:16] if text.endswith(":00.000000Z") else text

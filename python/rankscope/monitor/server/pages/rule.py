@@ -10,7 +10,7 @@ from rankscope.errors import UsageError
 from rankscope.monitor.alerts.rule import Rule
 from rankscope.monitor.events.limits import HOUR
 from rankscope.monitor.events.rejection import RefusedError
-from rankscope.monitor.events.times import format_time
+from rankscope.monitor.events.times import format_time, to_datetime
 from rankscope.monitor.server.api.schemas import TEXT, form_of, list_of
 from rankscope.monitor.server.http.endpoint import Endpoint
 from rankscope.monitor.server.http.problems import RefusedRequestError
@@ -59,7 +59,7 @@ class RuleView:
     form: RuleForm
 
     def to_dict(self) -> dict[str, Any]:
-        """Give what JSON can hold."""
+        """Return the view as dicts and lists, for JSON."""
         return {
             "now": format_time(self.now),
             "state": make_plain(self.state),
@@ -84,8 +84,8 @@ def view_rule(monitor: Monitor, name: str | None, form: RuleForm | None = None) 
         state = next((one for one in monitor.check() if one.rule.name == name), None)
         if state is None:
             raise UsageError(
-                "expected the name of a rule, found another",
-                hint="see the list of rules",
+                "there is no rule with this name",
+                hint="see the list of rules under Alerts",
                 code="no_rule",
             )
     if form is None:
@@ -95,7 +95,7 @@ def view_rule(monitor: Monitor, name: str | None, form: RuleForm | None = None) 
         models=tuple(
             dict.fromkeys(one.model for one in monitor.versions() if one.model not in {"", OTHER})
         ),
-        now=monitor.now(),
+        now=monitor.clock(),
         state=state,
         alerts=tuple(one for one in monitor.alerts(MOST_ALERTS) if one.rule == name),
         form=form,
@@ -128,11 +128,11 @@ class RuleForm:
     wrong: Mapping[str, str]
 
     def __getitem__(self, name: str) -> str:
-        """Give the text of a field."""
+        """Return the text of a field."""
         return self.texts.get(name, "")
 
     def to_dict(self) -> dict[str, Any]:
-        """Give what JSON can hold."""
+        """Return the view as dicts and lists, for JSON."""
         flags = {name: name in self.flags for name in FLAGS}
         return dict(self.texts) | flags | {"slices": list(self.slices), "wrong": dict(self.wrong)}
 
@@ -156,7 +156,7 @@ def fill_form(rule: Rule) -> RuleForm:
 
 
 def new_form(measure: str) -> RuleForm:
-    """Give the form of a rule that has no name yet, with what is left out in a rule."""
+    """Return the form of a new rule, with the defaults of a rule and no name."""
     form = fill_form(Rule(name="new rule", measure=measure))
     return replace(form, texts={**form.texts, "name": ""})
 
@@ -177,14 +177,14 @@ def read_form(fields: Mapping[str, tuple[str, ...]]) -> tuple[Rule | None, RuleF
         try:
             said[name] = read(texts[name])
         except ValueError:
-            wrong[name] = f"expected {expected}"
+            wrong[name] = f"Enter {expected}."
     try:
         said["since"] = read_moment(texts["since"])
     except RefusedError:
-        wrong["since"] = "expected a time, such as 2026-11-21T18:00, in UTC, or nothing"
+        wrong["since"] = "Enter a time in UTC, such as 2026-11-21T18:00, or leave the field empty."
     for name in ("name", "measure"):
         if not texts[name]:
-            wrong[name] = "expected a text"
+            wrong[name] = "This field is required."
     rule = None
     if not wrong:
         try:
@@ -195,7 +195,7 @@ def read_form(fields: Mapping[str, tuple[str, ...]]) -> tuple[Rule | None, RuleF
 
 
 def place_problem(error: UsageError) -> dict[str, str]:
-    """Say beside which field a problem belongs; the message of a rule begins with its name."""
+    """Return a problem by its field, whose name begins the message of a rule."""
     field, _, message = error.message.partition(": ")
     known = {*TEXTS, *NUMBERS, "since", "slices"}
     return {field: show(message)} if field in known else {"": show(error.message)}
@@ -223,9 +223,19 @@ class RuleForms:
             for path, answer, summary, body in (
                 ("/rules/new", self.make, "Create a rule.", FIELDS),
                 ("/rules/{name}/change", self.change, "Change a rule.", FIELDS),
-                ("/rules/{name}/silence", self.silence, "Silence a rule for a while.", SILENCE),
-                ("/rules/{name}/resolve", self.resolve, "Resolve the alert of a rule.", form_of()),
-                ("/rules/{name}/remove", self.remove, "Remove a rule.", REMOVE),
+                (
+                    "/rules/{name}/silence",
+                    self.silence,
+                    "Pause the notifications of a rule.",
+                    SILENCE,
+                ),
+                (
+                    "/rules/{name}/resolve",
+                    self.resolve,
+                    "Resolve the incident of a rule.",
+                    form_of(),
+                ),
+                ("/rules/{name}/remove", self.remove, "Delete a rule.", REMOVE),
             )
         )
 
@@ -239,21 +249,21 @@ class RuleForms:
         return await self._desk.ask(asked.visitor, lambda monitor: self._set(monitor, asked, name))
 
     async def silence(self, asked: Asked) -> Response:
-        """Tell nobody of a rule for some hours; again, for none."""
+        """Pause the notifications of a rule for some hours; with 0, resume them."""
         hours = asked.field("hours")
         if hours not in HOURS:
             raise RefusedRequestError(
-                422, f"expected hours among {', '.join(HOURS)}", code="bad_form"
+                422, f"hours must be one of {', '.join(HOURS)}", code="bad_form"
             )
 
         def silence(monitor: Monitor, name: str, actor: str) -> None:
-            until = monitor.now() + int(hours) * HOUR if int(hours) else None
+            until = to_datetime(monitor.clock() + int(hours) * HOUR) if int(hours) else None
             monitor.silence(name, until, actor=actor)
 
         return await self._do(asked, silence)
 
     async def resolve(self, asked: Asked) -> Response:
-        """Forget what a rule has found."""
+        """Resolve the incident of a rule."""
 
         def resolve(monitor: Monitor, name: str, actor: str) -> None:
             monitor.resolve(name, actor=actor)
@@ -261,10 +271,10 @@ class RuleForms:
         return await self._do(asked, resolve)
 
     async def remove(self, asked: Asked) -> Response:
-        """Remove a rule, if that is ticked."""
+        """Delete a rule, if the box is ticked."""
         if asked.field("sure") != "yes":
             raise RefusedRequestError(
-                422, "expected it to be ticked that the rule is to go", code="bad_form"
+                422, "tick the box to confirm that the rule is deleted", code="bad_form"
             )
 
         def remove(monitor: Monitor, name: str, actor: str) -> None:
@@ -282,9 +292,12 @@ class RuleForms:
     def _set(self, monitor: Monitor, asked: Asked, name: str | None) -> Response:
         rule, form = read_form(asked.form)
         if rule is not None and name is not None and rule.name != name:
-            raise RefusedRequestError(422, "expected the name of this rule", code="bad_form")
+            raise RefusedRequestError(422, "the name of a rule cannot be changed", code="bad_form")
         if name is None and any(each.name == form["name"] for each in monitor.rules()):
-            rule, form = None, replace(form, wrong={"name": "expected a name that is not taken"})
+            rule, form = (
+                None,
+                replace(form, wrong={"name": "There is already a rule with this name."}),
+            )
         if rule is not None:
             try:
                 monitor.set_rule(rule, actor=asked.visitor.actor)
@@ -309,7 +322,7 @@ def _view_rule(monitor: Monitor, asked: Asked) -> RuleView:
 
 
 def explain_rule(view: RuleView) -> dict[str, object]:
-    """Give what the template of a rule needs besides."""
+    """Return what else the template of a rule needs."""
     names = [measure.name for measure in view.configuration.definition.measures]
     return {**WORDS, "measures": [(name, name) for name in names]}
 
@@ -319,7 +332,7 @@ NEW_RULE = Page(
     twin="",
     here="Alerts",
     template="rule.html.j2",
-    summary="The form to make a rule by.",
+    summary="The form that creates a rule.",
     view=_view_new,
     extras=explain_rule,
 )
@@ -328,7 +341,7 @@ RULE = Page(
     twin="/rules/{name}.json",
     here="Alerts",
     template="rule.html.j2",
-    summary="A rule: how it stands, what it has found, and the form to change it by.",
+    summary="A rule: its status, its history, and the form that changes it.",
     view=_view_rule,
     extras=explain_rule,
 )

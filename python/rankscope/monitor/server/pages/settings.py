@@ -47,7 +47,7 @@ class SettingsView:
     form: SettingsForm
 
     def to_dict(self) -> dict[str, Any]:
-        """Give what JSON can hold."""
+        """Return the view as dicts and lists, for JSON."""
         configuration, deleted = self.configuration, self.deleted_before
         return {
             "now": format_time(self.now),
@@ -70,7 +70,7 @@ def view_settings(monitor: Monitor, form: SettingsForm | None = None) -> Setting
         form = new_form() if configuration is None else fill_form(configuration)
     return SettingsView(
         configuration=configuration,
-        now=monitor.now(),
+        now=monitor.clock(),
         deleted_before=monitor.store.deleted_before(monitor.project),
         form=form,
     )
@@ -87,7 +87,6 @@ def _extras(view: SettingsView) -> dict[str, object]:
     return {
         "baselines": [(name, describe_baseline(each)) for name, each in choices.items()],
         "describe_baseline": describe_baseline,
-        "write_duration": write_duration,
         "write_weight": write_weight,
         "second": SECOND,
     }
@@ -98,7 +97,7 @@ SETTINGS = Page(
     twin="/settings.json",
     here="Settings",
     template="settings.html.j2",
-    summary="How the project is measured, and the form to change it by.",
+    summary="The configuration of the project, and the form that changes it.",
     view=_view,
     extras=_extras,
 )
@@ -124,7 +123,7 @@ class SettingsForm:
     wrong: Mapping[str, str]
 
     def __getitem__(self, name: str) -> str:
-        """Give the text of a field."""
+        """Return the text of a field."""
         return self.texts[name]
 
 
@@ -154,7 +153,7 @@ def fill_form(configuration: Configuration) -> SettingsForm:
 
 
 def new_form() -> SettingsForm:
-    """Give the form of a project that is not configured yet."""
+    """Return the form of a project that is not set up yet."""
     form = fill_form(START)
     return replace(form, texts={**form.texts, "positive": ""})
 
@@ -205,10 +204,10 @@ def _change_positive(configuration: Configuration, text: str) -> Configuration:
     weights: dict[str, float] = {}
     for label, weight in map(read_weight, split_words(text)):
         if label in weights:
-            raise _bad("each label once", f"{label!r} again")
+            raise _bad(f"The label {label} is listed twice.")
         weights[label] = weight
     if not weights:
-        raise _bad("labels and what they are worth, such as click=1 buy=5", "none")
+        raise _bad("List at least one label with its weight, such as click=1 buy=5.")
     return _redefine(configuration, positive=weights)
 
 
@@ -234,12 +233,12 @@ def _change_slices(configuration: Configuration, text: str) -> Configuration:
 
 def _change_baseline(configuration: Configuration, text: str) -> Configuration:
     if text not in BASELINES:
-        raise _bad(f"one of {', '.join(BASELINES)}", repr(text))
+        raise _bad(f"Choose one of {', '.join(BASELINES)}.")
     return replace(configuration, baseline=BASELINES[text])
 
 
 def _change_grace(configuration: Configuration, text: str) -> Configuration:
-    return replace(configuration, grace=read_duration(text))
+    return replace(configuration, grace=text)
 
 
 CHANGES: Mapping[str, Callable[[Configuration, str], Configuration]] = {
@@ -255,8 +254,8 @@ CHANGES: Mapping[str, Callable[[Configuration, str], Configuration]] = {
 """By field, what its text makes of a configuration; what is wrong is so said beside its field."""
 
 
-def _bad(expected: str, found: str) -> UsageError:
-    return UsageError(f"expected {expected}, found {found}", code="bad_configuration")
+def _bad(message: str) -> UsageError:
+    return UsageError(message, code="bad_configuration")
 
 
 class SavingSettings:
@@ -276,13 +275,13 @@ class SavingSettings:
             "admin",
             self.save,
             "form",
-            "Change how the project is measured.",
+            "Change the configuration of the project.",
             body=form_of(*CHANGES),
             status=303,
         )
 
     async def save(self, asked: Asked) -> Response:
-        """Say how the project is measured, or show the form again with what is wrong."""
+        """Save the configuration, or show the form again with its errors."""
         return await self._desk.ask(asked.visitor, lambda monitor: self._save(monitor, asked))
 
     def _save(self, monitor: Monitor, asked: Asked) -> Response:

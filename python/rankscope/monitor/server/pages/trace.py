@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from rankscope.errors import InputError, UsageError
 from rankscope.monitor.ask.trace import Span
+from rankscope.monitor.ask.versions import list_versions
 from rankscope.monitor.events.limits import DAY, HOUR
 from rankscope.monitor.events.rejection import RefusedError
+from rankscope.monitor.events.times import read_span, to_datetime
 from rankscope.monitor.server.http.query import Parameter
 from rankscope.monitor.server.pages.charts.others import draw_waterfall
 from rankscope.monitor.server.pages.page import Page, read_configuration
 from rankscope.monitor.server.pages.render import read_moment, write_field
 from rankscope.records import record
 from rankscope.results.text import show
+from rankscope.results.trace_text import VERDICTS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -30,13 +33,6 @@ SIDES = ("before", "after")
 PARTS = ("since", "until", "model", "version", "environment")
 FIELDS = tuple(f"{side}_{part}" for side in SIDES for part in PARTS)
 MOST_SLICES = 50
-
-VERDICTS = {
-    "unchanged": "The ideal did not change: labels are not the cause.",
-    "ideal": "The ideal changed, and what the lists gain did not follow: look at the labels first.",
-    "both": "The ideal changed, and so did what the lists gain: look at the labels, too.",
-    "unclear": "Neither the value nor the ideal changed clearly.",
-}
 
 
 @record(frozen=True, slots=True, kw_only=True)
@@ -131,7 +127,7 @@ class TraceView:
         ]
         rest = change - sum(line.amount for line in lines)
         share = rest / change if change else None
-        return (*lines, Line(name="elsewhere", amount=rest, share=share, kind=""))
+        return (*lines, Line(name="everything else", amount=rest, share=share, kind=""))
 
     @property
     def fallen(self) -> list[dict[str, Any]]:
@@ -145,12 +141,12 @@ class TraceView:
 
     @staticmethod
     def rows(table: Table) -> list[dict[str, Any]]:
-        """Give the first rows of a table."""
+        """Return the first rows of a table."""
         return _list_rows(table)[:MOST_SLICES]
 
     @staticmethod
     def amounts(lines: Sequence[Line]) -> dict[str, float | None]:
-        """Give what rows add, by their place."""
+        """Return the contributions of rows, by their place."""
         return {str(at): line.amount for at, line in enumerate(lines)}
 
     def draw(self, parts: Mapping[str, float | None]) -> Waterfall:
@@ -161,7 +157,7 @@ class TraceView:
         return draw_waterfall(before, after, parts)
 
     def to_dict(self) -> dict[str, Any]:
-        """Give what JSON can hold."""
+        """Return the view as dicts and lists, for JSON."""
         return {
             "measure": self.measure,
             "fields": dict(self.fields),
@@ -193,15 +189,15 @@ def view_trace(monitor: Monitor, asked: Mapping[str, str]) -> TraceView:
     given = {name: asked[name] for name in FIELDS if asked.get(name)}
     wrong: dict[str, str] = {}
     if measure not in measures:
-        wrong["measure"] = f"expected {' or '.join(measures) or 'nDCG among the measures'}"
-    versions = tuple(one for one in monitor.versions() if not one.folded)
+        wrong["measure"] = (
+            f"Choose {' or '.join(measures)}." if measures else "The project has no nDCG to trace."
+        )
+    versions = tuple(one for one in list_versions(monitor.store, monitor.project) if not one.folded)
     spans = _read_spans(given, wrong, versions) if given else monitor.suggest_spans()
     fields = _write_spans(*spans) if spans else given
     trace = None
     if asked and spans is None and not wrong:
-        wrong[""] = (
-            "There are no rankings of two hours that are final: nothing can be compared yet."
-        )
+        wrong[""] = "There is nothing to compare yet: fewer than two hours have final rankings."
     if asked and spans is not None and not wrong:
         try:
             trace = monitor.trace(*spans, measure)
@@ -237,7 +233,7 @@ def _read_spans(
             try:
                 said[part] = read_moment(given.get(name, ""))
             except RefusedError:
-                wrong[name] = "expected a time, such as 2026-11-21T18:00, in UTC"
+                wrong[name] = "Enter a time in UTC, such as 2026-11-21T18:00."
         try:
             spans.append(Span(**said))
         except UsageError as error:
@@ -258,7 +254,7 @@ def suggest_before(after: Span, versions: Sequence[Version]) -> Span:
         after: The span.
         versions: The versions in production, in the order in which they were first shown.
     """
-    since, version = after.since, after.version
+    (since, _), version = read_span(after.since, None), after.version
     mine = [one for one in versions if after.model in {None, one.model}]
     if version is not None:
         first = min((one.first for one in mine if one.version == version), default=None)
@@ -268,7 +264,7 @@ def suggest_before(after: Span, versions: Sequence[Version]) -> Span:
             version = older[-1].version if older else None
     if since is None:
         return Span(environment="validation")
-    return Span(since - 7 * DAY, since, after.model, version)
+    return Span(to_datetime(since - 7 * DAY), to_datetime(since), after.model, version)
 
 
 def _write_spans(before: Span, after: Span) -> dict[str, str]:
@@ -285,17 +281,17 @@ def _write_spans(before: Span, after: Span) -> dict[str, str]:
 
 
 WORDS = {
-    "since": "From which time on the rankings {} are, in UTC.",
-    "until": "Up to before which time, in UTC.",
-    "model": "The model that ranked them.",
-    "version": "Its version.",
-    "environment": "Where they were made.",
+    "since": "Start of the span {}, in UTC.",
+    "until": "End of the span {}, exclusive, in UTC.",
+    "model": "Model of the span {}.",
+    "version": "Version of the model of the span {}.",
+    "environment": "Environment of the span {}.",
 }
 FACTS = {
-    "ideal": "what the best order adds up to",
+    "ideal": "DCG of the ideal order",
     "relevant": "relevant documents",
     "without relevant": "share without relevant documents",
-    "gained": "what the list adds up to",
+    "gained": "DCG of the ranking",
 }
 
 
@@ -313,7 +309,7 @@ TRACE = Page(
     twin="/trace.json",
     here="Trace",
     template="trace.html.j2",
-    summary="Why a mean changed between two spans.",
+    summary="Why a value changed between two spans.",
     view=_view,
     extras=lambda _view: {"facts": FACTS},
     is_trace=True,

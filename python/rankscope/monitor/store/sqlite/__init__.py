@@ -1,3 +1,1 @@
-"""The store in one SQLite file: writing in group commits, reading, locking, and durability."""
-
-from __future__ import annotations
+"""A store in one SQLite file: connections, durable commits, and the files beside the database."""

@@ -1,4 +1,4 @@
-"""Commits in groups, and checkpoints beside the thread that writes."""
+"""Commits in groups, and checkpoints of the log beside the thread that writes."""
 
 from __future__ import annotations
 
@@ -9,34 +9,41 @@ from collections import deque
 from concurrent.futures import Future
 
 from rankscope.errors import FileError
-from rankscope.monitor.store.sqlite.connection import driver_of, telling_faults
+from rankscope.monitor.store.sqlite.connection import converted_errors, driver_of
+from rankscope.monitor.store.sqlite.files import beside, size_of
 from rankscope.records import record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from typing import Any, TypeVar
+    from pathlib import Path
+    from typing import Any, TypeAlias, TypeVar
+
+    from sqlalchemy import Connection
 
     from rankscope.monitor.store.tables.transaction import Transaction
 
     T = TypeVar("T")
-    from pathlib import Path
+    Work: TypeAlias = Callable[[Transaction], Any]
 
-    from sqlalchemy import Connection
+STOPPING = frozenset({"store_failed", "store_damaged"})
+"""Codes of errors after which nothing more is written: the content of the disk is unknown."""
+AFTER_BYTES = 16 << 20
+"""The size of the log at which it is copied into the database."""
 
 
 @record(frozen=True, slots=True)
 class Job:
-    """A piece of work that waits to be committed.
+    """Some work that waits to be committed.
 
     Args:
-        work: What it does within a transaction.
-        size: How many events it stores.
-        future: What is told of it.
+        work: The function that takes the transaction.
+        size: The number of events it stores.
+        future: Takes the result.
         since: When it came, on the monotonic clock.
     """
 
-    work: Callable[[Transaction], Any]
+    work: Work
     size: int
     future: Future[Any]
     since: float
@@ -46,17 +53,17 @@ class GroupCommitter:
     """Commits jobs in groups, in the order in which they came.
 
     Args:
-        commit: Does all jobs of a group in one transaction and gives what each of them returns,
-            once that is on the disk.
-        tidy: Does what is to be done now and then, after a group was answered.
+        commit: Does the work of a group in one transaction, and returns the results once they are
+            on the disk.
+        tidy: Called after each group.
         seconds: How long the first job of a group waits for others.
-        events: How many events make a group that does not wait.
-        queue: How many events may wait.
+        events: A group of this many events does not wait.
+        queue: The largest number of events that may wait.
     """
 
     def __init__(
         self,
-        commit: Callable[[list[Callable[[Transaction], Any]]], list[Any]],
+        commit: Callable[[list[Work]], list[Any]],
         tidy: Callable[[], None],
         *,
         seconds: float,
@@ -72,44 +79,40 @@ class GroupCommitter:
         self._waiting = 0
         self._changed = threading.Condition()
         self._is_closing = False
-        self._failure: FileError | None = None
+        self.failure: FileError | None = None
+        """The reason why nothing more is written, if that is so."""
         self._process = os.getpid()
         self._thread = threading.Thread(target=self._run, name="rankscope-writer", daemon=True)
         self._thread.start()
 
     @property
-    def failure(self) -> FileError | None:
-        """Why nothing more is written, if that is so."""
-        return self._failure
-
-    @property
     def waiting(self) -> int:
-        """How many events wait."""
+        """The number of events that wait."""
         return self._waiting
 
     def submit(self, work: Callable[[Transaction], T], size: int) -> Future[T]:
-        """Let a job wait for its turn.
+        """Add a job to the queue.
 
         Raises:
-            FileError: Too many wait already, nothing more is written, or this is a child of the
-                process that writes.
+            FileError: The queue is full, nothing more is written, or this is a child of the process
+                that writes.
         """
         if os.getpid() != self._process:
             raise FileError(
-                f"expected process {self._process}, which opened the store, found its child",
+                f"the store was opened by process {self._process}, of which this is a child",
                 hint="open stores after the process has forked",
                 code="store_closed",
             )
         job: Job = Job(work, size, Future(), time.monotonic())
         with self._changed:
-            if self._failure is not None:
-                raise self._failure
+            if self.failure is not None:
+                raise self.failure
             if self._is_closing:
-                raise FileError("expected an open store, found it closed", code="store_closed")
+                raise FileError("the store is closed", code="store_closed")
             if self._waiting and self._waiting + size > self._most:
                 raise FileError(
-                    f"expected at most {self._most} events to wait, found {self._waiting}",
-                    hint="send them again later",
+                    f"{self._waiting} events wait to be stored already; the limit is {self._most}",
+                    hint="send the events again later",
                     code="store_overloaded",
                 )
             self._jobs.append(job)
@@ -118,7 +121,7 @@ class GroupCommitter:
         return job.future
 
     def close(self) -> None:
-        """Do what waits, and stop."""
+        """Commit the jobs that wait, and stop."""
         with self._changed:
             self._is_closing = True
             self._changed.notify()
@@ -129,21 +132,21 @@ class GroupCommitter:
         while group := self._gather():
             running = [job for job in group if job.future.set_running_or_notify_cancel()]
             self._do(running)
-            if self._failure is not None:
+            if self.failure is not None:
                 continue
             try:
                 self._tidy()
             except FileError as error:
                 self._note(error)
-            except Exception as error:  # noqa: BLE001 - the thread has to go on, or say why not
-                self._failure = FileError(
-                    f"expected to tidy up, found {type(error).__name__}: {error}",
+            except Exception as error:  # noqa: BLE001 - the thread goes on, or reports why it cannot
+                self.failure = FileError(
+                    f"the log could not be copied: {type(error).__name__}: {error}",
                     hint="open the store again",
                     code="store_failed",
                 )
 
     def _gather(self) -> list[Job]:
-        """Wait for the jobs of the next group; there are none once this is closed."""
+        """Wait for the next group; it is empty once this is closed."""
         with self._changed:
             while not self._jobs and not self._is_closing:
                 self._changed.wait()
@@ -164,32 +167,28 @@ class GroupCommitter:
     def _do(self, group: list[Job]) -> None:
         if not group:
             return
-        if self._failure is not None:
-            _refuse(group, self._failure)
+        if self.failure is not None:
+            _refuse(group, self.failure)
             return
         try:
-            answers = self._commit([job.work for job in group])
+            results = self._commit([job.work for job in group])
         except FileError as error:
             self._note(error)
             _refuse(group, error)
-        except Exception as error:  # noqa: BLE001 - whatever a job raises is for who sent it
-            # One job has failed, and took the others of its transaction with it.
+        except Exception as error:  # noqa: BLE001 - whatever a job raises is for its sender
+            # One job has failed, which rolled back the others of its transaction.
             if len(group) == 1:
                 _refuse(group, error)
             else:
                 for job in group:
                     self._do([job])
         else:
-            for job, answer in zip(group, answers, strict=True):
-                job.future.set_result(answer)
+            for job, result in zip(group, results, strict=True):
+                job.future.set_result(result)
 
     def _note(self, error: FileError) -> None:
         if error.code in STOPPING:
-            self._failure = error
-
-
-STOPPING = frozenset({"store_failed", "store_damaged"})
-"""Codes after which nothing more is written: what the disk holds is not known any more."""
+            self.failure = error
 
 
 def _refuse(group: list[Job], error: Exception) -> None:
@@ -197,11 +196,8 @@ def _refuse(group: list[Job], error: Exception) -> None:
         job.future.set_exception(error)
 
 
-AFTER_BYTES = 16 << 20
-
-
 class Checkpointer:
-    """Keeps the log short: most of it is copied by a thread, the rest by the one that writes.
+    """Keeps the log short: a thread copies most of it, and the writer the rest.
 
     Args:
         path: The store.
@@ -213,16 +209,15 @@ class Checkpointer:
         self._connection = connection
         self._next = AFTER_BYTES
         self._copying: threading.Thread | None = None
-        self._fault: FileError | None = None
+        self._error: FileError | None = None
 
     @property
     def log_bytes(self) -> int:
         """The size of the log."""
-        log = self._path.with_name(f"{self._path.name}-wal")
-        return log.stat().st_size if log.exists() else 0
+        return size_of(beside(self._path, "-wal"))
 
     def advance(self) -> None:
-        """Do what is due, between two transactions of the connection that writes.
+        """Do the next step if it is due, between two transactions of the writer.
 
         Raises:
             FileError: The disk fails.
@@ -233,10 +228,10 @@ class Checkpointer:
                 self._copying.start()
         elif not self._copying.is_alive():
             self.close()
-            if self._fault is not None:
-                raise self._fault
-            self._cut()
-            # Where a reader keeps the log from being cut, it is not tried again at once.
+            if self._error is not None:
+                raise self._error
+            self._truncate()
+            # If a reader keeps the log from being truncated, that is not tried again at once.
             self._next = self.log_bytes + AFTER_BYTES
 
     def close(self) -> None:
@@ -248,15 +243,15 @@ class Checkpointer:
     def _copy(self) -> None:
         """Copy what no reader needs any more, while new transactions are added."""
         try:
-            with telling_faults(self._path), self._connection.engine.connect() as connection:
+            with converted_errors(self._path), self._connection.engine.connect() as connection:
                 driver_of(connection).execute("PRAGMA wal_checkpoint(PASSIVE)").fetchall()
         except FileError as error:
-            self._fault = error
+            self._error = error
 
-    def _cut(self) -> None:
-        """Copy the rest, and begin the log anew; readers of an older moment are not waited for."""
+    def _truncate(self) -> None:
+        """Copy the rest and truncate the log, without waiting for readers of an older state."""
         driver = driver_of(self._connection)
-        with telling_faults(self._path):
+        with converted_errors(self._path):
             wait = driver.execute("PRAGMA busy_timeout").fetchone()[0]
             driver.execute("PRAGMA busy_timeout=0")
             try:

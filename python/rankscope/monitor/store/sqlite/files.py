@@ -1,4 +1,4 @@
-"""The files of a store: where they may lie, what they are called, and who may read them."""
+"""The files of a store: their names, where they may be, and who may read them."""
 
 from __future__ import annotations
 
@@ -10,19 +10,16 @@ from pathlib import Path
 from rankscope.errors import FileError
 
 SQLITE = "sqlite:///"
-"""What the URL of a store begins with."""
+"""The start of the URL of a store."""
 NETWORK = frozenset({"nfs", "nfs4", "cifs", "smb3", "smbfs", "afs", "ceph", "fuse.sshfs"})
 MOUNTS = Path("/proc/self/mountinfo")
 PRIVATE = 0o600
 ENDINGS = ("", "-wal", "-shm", ".high-water", ".lock", ".secrets")
-"""What the names of the files of a store end with."""
+"""The endings of the names of the files of a store."""
 
 
 def locate_store(path: str | os.PathLike[str]) -> Path:
-    """Find the one path of a store, whichever symbolic links lead to it.
-
-    The log, the mark and the lock lie beside this path, so that every name of the store leads to
-    the same ones.
+    """Resolve the path of a store, so that all symbolic links lead to the same log, mark and lock.
 
     Raises:
         FileError: The file has a second hard link. SQLite finds the log by the name of the file:
@@ -32,10 +29,10 @@ def locate_store(path: str | os.PathLike[str]) -> Path:
     try:
         found = located.stat()
     except OSError:
-        return located  # opening it says what is wrong
+        return located  # opening it raises the error
     if stat.S_ISREG(found.st_mode) and found.st_nlink > 1:
         raise FileError(
-            f"expected a store with one name, found a file with {found.st_nlink} hard links",
+            f"the store has {found.st_nlink} hard links; it may have only one name",
             hint="delete the other hard links, which find FOLDER -samefile "
             f"{located.name} shows; symbolic links may stay",
             code="store_links",
@@ -45,15 +42,19 @@ def locate_store(path: str | os.PathLike[str]) -> Path:
 
 
 def beside(path: Path, ending: str) -> Path:
-    """Return the path of a file that has the name of a store and an ending, as `.high-water`."""
+    """Return the path of a file of a store by its ending, such as `.high-water`."""
     return path.with_name(path.name + ending)
 
 
-def make_private(path: Path) -> None:
-    """Make a file, if there is none, that only its owner may read and write.
+def size_of(path: Path) -> int:
+    """Return the size of a file, 0 where there is none."""
+    return path.stat().st_size if path.exists() else 0
 
-    A file that is there is closed to all others: whatever the umask is, and whichever version wrote
-    it. SQLite gives its log the permissions of the database.
+
+def make_private(path: Path) -> None:
+    """Make a file that only its owner may read and write, or close an existing one to all others.
+
+    The umask does not matter. SQLite gives its log the permissions of the database.
 
     Raises:
         FileError: The file cannot be made.
@@ -64,24 +65,24 @@ def make_private(path: Path) -> None:
         pass
     except OSError as error:
         raise cannot_write(path, error) from error
-    # A file of another owner stays as it is; the doctor reports it.
+    # A file of another owner is left as it is; the doctor reports it.
     with suppress(PermissionError):
         if stat.S_IMODE(path.stat().st_mode) != PRIVATE:
             path.chmod(PRIVATE)
 
 
 def cannot_write(path: Path, error: OSError) -> FileError:
-    """Say that a file of a store cannot be written."""
+    """Return the error of a file that cannot be written."""
     return FileError(
-        f"expected a file that can be written, found that it cannot ({error.strerror})",
-        hint="check the path, its permissions, and the room on the disk",
+        f"the file cannot be written ({error.strerror})",
+        hint="check the path, its permissions, and the free space on the disk",
         code="io",
         file=str(path),
     )
 
 
 def find_open_files(store: Path) -> list[Path]:
-    """List the files of a store that others than their owner may read or write."""
+    """List the files of a store that others than the owner may read or write."""
     files = (beside(store, ending) for ending in ENDINGS)
     return [
         path for path in files if path.is_file() and stat.S_IMODE(path.stat().st_mode) & ~PRIVATE
@@ -89,27 +90,25 @@ def find_open_files(store: Path) -> list[Path]:
 
 
 def refuse_network(path: Path, mounts: Path = MOUNTS) -> None:
-    """Refuse a path on a network file system, where the system knows its mounts.
+    """Refuse a path on a network file system, where the system lists its mounts.
 
-    Args:
-        path: The path.
-        mounts: The table of mounts, as Linux has it.
+    `mounts` is the list of mounts, in the format of Linux.
 
     Raises:
-        FileError: It is on one.
+        FileError: It is on a network file system.
     """
     kind = _kind_at(path.resolve(), mounts)
     if kind in NETWORK:
         raise FileError(
-            f"expected a store on a local disk, found one on {kind}",
-            hint="locks and syncs of network file systems cannot be trusted; use a local path",
+            f"the store is on a network file system ({kind})",
+            hint="put it on a local disk: locks and syncs of network file systems are not reliable",
             code="store_network",
             file=str(path),
         )
 
 
 def _kind_at(path: Path, mounts: Path) -> str | None:
-    """Find the kind of the file system that is mounted nearest above a path."""
+    """Find the type of the file system that a path is on."""
     try:
         lines = mounts.read_text(encoding="utf-8", errors="surrogateescape").splitlines()
     except OSError:
@@ -128,24 +127,21 @@ MAGIC = b"SQLite format 3\0"
 
 
 def check_place(path: str) -> None:
-    """Refuse a path at which no store can be, before anything is opened or made beside it.
-
-    Args:
-        path: The path; there may be nothing yet.
+    """Refuse a path that cannot be that of a store, before anything is opened or made beside it.
 
     Raises:
-        FileError: No file can have this path, or something else than a store is there.
+        FileError: No file can have this path, or it is that of something else than a store.
     """
     try:
-        facts = os.stat(path)  # noqa: PTH116 - pathlib changes what the path says
+        facts = os.stat(path)  # noqa: PTH116 - pathlib changes the path
         is_file = stat.S_ISREG(facts.st_mode)
         head = _read_head(path) if is_file and facts.st_size else MAGIC
     except FileNotFoundError:
         return
-    except (OSError, ValueError) as error:  # a ValueError is about a text that no path can be
+    except (OSError, ValueError) as error:  # a ValueError means that no path can be like this
         reason = getattr(error, "strerror", None) or str(error)
         raise FileError(
-            f"expected the path of a store, found one that cannot be opened: {reason}",
+            f"the store cannot be opened: {reason}",
             hint="check the path and its permissions",
             code="io",
             file=path,
@@ -153,14 +149,14 @@ def check_place(path: str) -> None:
     if not is_file:
         kind = "a folder" if stat.S_ISDIR(facts.st_mode) else "a pipe or a device"
         raise FileError(
-            f"expected a store, found {kind}",
-            hint="name the file of the store",
+            f"this is {kind}, not a store",
+            hint="use the path of the file of the store",
             code="io",
             file=path,
         )
     if head != MAGIC:
         raise FileError(
-            "expected a store, found a file that is none, or whose first bytes are damaged",
+            "the file is not a store, or its first bytes are damaged",
             hint="check the path, or restore a backup",
             code="store_damaged",
             file=path,

@@ -1,9 +1,9 @@
-"""The mark of what was acknowledged, and the check that a store still has all of it.
+"""The high-water mark: the number of the last acknowledged transaction, in a file of its own.
 
 SQLite opens a database whose log is damaged without complaint, and drops the transactions after the
-damage. Every transaction therefore has a number, and the last one that was acknowledged is kept in
-this file, synced before the caller gets its answer. A store that has fewer transactions is refused
-when it is opened, whatever they wrote: events, a revoked key, a rule, a configuration.
+damage. Every transaction therefore has a number, and the last acknowledged one is kept in this
+file, which is synced before the caller gets its answer. A store that has fewer transactions is
+refused when it is opened, whatever they wrote: events, a revoked key, a rule, a configuration.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from zlib import crc32
 from sqlalchemy import select, update
 
 from rankscope.errors import FileError
-from rankscope.monitor.store.sqlite.files import beside, make_private
+from rankscope.monitor.store.sqlite.files import beside, make_private, size_of
 from rankscope.monitor.store.tables import schema
 from rankscope.records import record
 
@@ -24,19 +24,20 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from sqlalchemy import Connection
 
+MARK = ".high-water"
 MAGIC = b"rankhwm2"
 BODY = struct.Struct("<8s16sQQ")
 # Earlier versions numbered events only.
 OLD_MAGIC = b"rankhwm1"
 OLD_BODY = struct.Struct("<8s16sQ")
 CHECKSUM = struct.Struct("<I")
-APART = 512  # a sector: a write that is torn damages one of the two only
+APART = 512  # a sector: a torn write damages only one of the two copies
 SIZE = 2 * APART
 
 
 @record(frozen=True, slots=True)
 class Mark:
-    """How far a store has acknowledged.
+    """The last event and the last transaction of a store.
 
     Args:
         store: The random id of the store, 16 bytes.
@@ -54,15 +55,19 @@ class Mark:
         return self.seq == 0 and self.commit == 0
 
     def is_ahead_of(self, other: Mark) -> bool:
-        """Whether this mark has events or transactions that another one of the store lacks."""
+        """Return whether it has events or transactions that another mark of the store lacks."""
         return self.seq > other.seq or self.commit > other.commit
+
+    def __str__(self) -> str:
+        count, noun = (self.seq, "event") if self.seq else (self.commit, "transaction")
+        return f"{count} {noun}{'s' if count != 1 else ''}"
 
 
 class HighWater:
-    """The file of a mark; two copies are written in turn.
+    """The file of a mark, with two copies that are written in turn.
 
     Args:
-        path: Where it is.
+        path: The path of the file.
     """
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
@@ -81,20 +86,20 @@ class HighWater:
                 content = file.read(SIZE)
         except FileNotFoundError:
             return None
-        marks = [_read(content[place : place + APART]) for place in (0, APART)]
-        known = [mark for mark in marks if mark is not None]
-        if not known:
+        copies = (_read_copy(content[start : start + APART]) for start in (0, APART))
+        marks = [mark for mark in copies if mark is not None]
+        if not marks:
             raise FileError(
-                "expected the high-water mark of a store, found damaged bytes",
+                "the high-water mark of the store is damaged",
                 hint="restore a backup with its .high-water, or check the store with "
                 "rankscope monitor doctor and open it with accept_loss=True",
                 code="high_water",
                 file=str(self._path),
             )
-        return max(known, key=lambda mark: (mark.commit, mark.seq))
+        return max(marks, key=lambda mark: (mark.commit, mark.seq))
 
     def start(self, mark: Mark) -> None:
-        """Write both copies anew, on the disk when this returns."""
+        """Write both copies and the file's name to the disk, and keep the file open."""
         self.close()
         make_private(self._path)
         self._file = os.open(self._path, os.O_RDWR | os.O_CLOEXEC)
@@ -105,10 +110,10 @@ class HighWater:
         sync_folder(self._path.parent)
 
     def write(self, mark: Mark) -> None:
-        """Write a mark over the older copy, on the disk when this returns.
+        """Write a mark over the older copy; it is on the disk when this returns.
 
         Raises:
-            OSError: It could not be written; it is not tried again.
+            OSError: It could not be written; this is not retried.
         """
         if self._file is None:
             raise ValueError("the mark was not started")
@@ -125,12 +130,12 @@ class HighWater:
 
 
 def sync_data(file: int) -> None:
-    """Put what was written to a file on the disk."""
+    """Write the content of a file to the disk."""
     getattr(os, "fdatasync", os.fsync)(file)
 
 
 def sync_folder(folder: Path) -> None:
-    """Put the names of a folder on the disk."""
+    """Write the names in a folder to the disk."""
     opened = os.open(folder, os.O_RDONLY)
     try:
         os.fsync(opened)
@@ -138,7 +143,7 @@ def sync_folder(folder: Path) -> None:
         os.close(opened)
 
 
-def _read(copy: bytes) -> Mark | None:
+def _read_copy(copy: bytes) -> Mark | None:
     for magic, body in ((MAGIC, BODY), (OLD_MAGIC, OLD_BODY)):
         end = body.size + CHECKSUM.size
         if len(copy) < end or copy[: len(magic)] != magic:
@@ -149,87 +154,55 @@ def _read(copy: bytes) -> Mark | None:
     return None
 
 
-MARK = ".high-water"
-LAST_RESORT = "restore a backup, or open the store with accept_loss=True to go on without them"
-
-
 def check_mark(stored: Mark | None, mark: Mark | None, path: Path, *, has_log: bool) -> None:
     """Refuse a store that has less than it acknowledged.
 
     Args:
-        stored: Which store it is, and its last event and transaction; `None` where there is no
-            store, or an empty file.
-        mark: How far it acknowledged; `None` where there is no mark.
+        stored: The last event and transaction in the store; `None` where there is no store, or an
+            empty file.
+        mark: The high-water mark; `None` where there is none.
         path: The file.
         has_log: Whether there was a log before the store was opened.
 
     Raises:
-        FileError: It has less, or the mark is of another store. The hint offers `accept_loss=True`
-            only where no file beside the store explains the difference.
+        FileError: The store has less, or the mark is that of another store. The hint offers
+            `accept_loss=True` only where no file beside the store explains the difference.
     """
-    if stored is None:
-        if mark is not None and not mark.is_new:
-            message = f"expected the store that acknowledged {_count(mark)}, found an empty one"
-            is_there = path.exists() and path.stat().st_size > 0
-            raise _lost(path, message, _miss_log(path) if is_there and not has_log else "")
-        return
-    if mark == stored or (mark is None and stored.is_new):
-        return
     if mark is None:
-        message = f"expected the high-water mark of a store of {_count(stored)}, found none"
+        if stored is None or stored.is_new:
+            return
+        message = f"the store has {stored}, but its high-water mark is missing"
         hint = f"put back its file {path.name}{MARK}; if it is gone, open with accept_loss=True"
-        raise _lost(path, message, _explain(stored, path) or hint)
+        raise _lost(path, message, _find_own_mark(stored, path) or hint)
+    if stored is None:
+        if mark.is_new:
+            return
+        message = f"the store is empty, but it acknowledged {mark}"
+        raise _lost(path, message, _miss_log(path) if size_of(path) and not has_log else "")
     if mark.store != stored.store:
         if mark.is_new:
             return
-        message = f"expected the store that acknowledged {_count(mark)}, found another one"
-        hint = f"put the store and the {MARK} of the same backup together: they are of two stores"
-        raise _lost(path, message, _explain(stored, path) or hint)
+        message = f"this is not the store that acknowledged {mark}"
+        hint = f"put the store and the {MARK} of the same backup together; these are of two stores"
+        raise _lost(path, message, _find_own_mark(stored, path) or hint)
     if not mark.is_ahead_of(stored):
         return
-    what, said, found = (
+    what, acknowledged, found = (
         ("events", mark.seq, stored.seq)
         if mark.seq > stored.seq
         else ("transactions", mark.commit, stored.commit)
     )
-    lost = said - found
+    lost = acknowledged - found
     message = (
-        f"expected {what} up to number {said}, which were acknowledged, found them up to "
-        f"{found}: {lost} {'is' if lost == 1 else 'are'} lost"
+        f"{lost} acknowledged {what if lost != 1 else what[:-1]} {'is' if lost == 1 else 'are'} "
+        f"lost: the store has them up to number {found}, and acknowledged them up to {acknowledged}"
     )
-    hint = _explain(stored, path)
-    if not hint and not has_log:
-        hint = _miss_log(path)
-    raise _lost(path, message, hint)
+    missing = "" if has_log else _miss_log(path)
+    raise _lost(path, message, _find_own_mark(stored, path) or missing)
 
 
-def accept_loss(connection: Connection, stored: Mark, mark: Mark | None) -> Mark:
-    """Go on after a loss: no number is used twice, and what is lost is recorded."""
-    seq, commit = stored.seq, stored.commit
-    if mark is not None:
-        seq, commit = max(seq, mark.seq), max(commit, mark.commit)
-    rows = dict(map(tuple, connection.execute(select(schema.meta))))
-    values = {
-        "last_seq": seq,
-        "last_commit": commit + 1,  # this is a transaction, too
-        "lost_events": int(rows["lost_events"]) + seq - stored.seq,
-        "lost_commits": int(rows["lost_commits"]) + commit - stored.commit,
-    }
-    for name, value in values.items():
-        changed = update(schema.meta).where(schema.meta.c.name == name)
-        connection.execute(changed.values(value=str(value)))
-    return Mark(stored.store, seq, commit + 1)
-
-
-def _miss_log(path: Path) -> str:
-    return (
-        f"put back its log {path.name}-wal, which has what is missing: it was deleted, or left "
-        "behind when the store was moved. If it is gone, restore a backup"
-    )
-
-
-def _explain(stored: Mark, path: Path) -> str:
-    """Find the mark that belongs to a store among the files beside it, and say how to use it."""
+def _find_own_mark(stored: Mark, path: Path) -> str:
+    """Look for the mark of a store among the files beside it, and return how to use it."""
     for file in sorted(path.parent.glob(f"*{MARK}")):
         if file == beside(path, MARK):
             continue
@@ -245,9 +218,37 @@ def _explain(stored: Mark, path: Path) -> str:
     return ""
 
 
-def _count(mark: Mark) -> str:
-    return f"{mark.seq} events" if mark.seq else f"{mark.commit} transactions"
+def _miss_log(path: Path) -> str:
+    return (
+        f"put back its log {path.name}-wal, which has what is missing: it was deleted, or left "
+        "behind when the store was moved. If it is gone, restore a backup"
+    )
 
 
-def _lost(path: Path, message: str, hint: str = "") -> FileError:
-    return FileError(message, hint=hint or LAST_RESORT, code="store_lost", file=str(path))
+def _lost(path: Path, message: str, hint: str) -> FileError:
+    last = "restore a backup, or open the store with accept_loss=True to go on without them"
+    return FileError(message, hint=hint or last, code="store_lost", file=str(path))
+
+
+def accept_loss(connection: Connection, stored: Mark, mark: Mark | None) -> Mark:
+    """Record what is lost, so that the store can go on; no number is used twice."""
+    seq, commit = stored.seq, stored.commit
+    if mark is not None:
+        seq, commit = max(seq, mark.seq), max(commit, mark.commit)
+    facts = dict(map(tuple, connection.execute(select(schema.meta))))
+    made = Mark(stored.store, seq, commit + 1)  # this is a transaction, too
+    write_facts(
+        connection,
+        last_seq=made.seq,
+        last_commit=made.commit,
+        lost_events=int(facts["lost_events"]) + seq - stored.seq,
+        lost_commits=int(facts["lost_commits"]) + commit - stored.commit,
+    )
+    return made
+
+
+def write_facts(connection: Connection, **facts: int) -> None:
+    """Replace facts about the store by their names."""
+    for name, value in facts.items():
+        changed = update(schema.meta).where(schema.meta.c.name == name)
+        connection.execute(changed.values(value=str(value)))

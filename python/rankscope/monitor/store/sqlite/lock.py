@@ -1,8 +1,8 @@
-"""One process writes to a store; the operating system releases the locks of a process that died.
+"""Locks that let one process write; the operating system releases them when the process ends.
 
-There are two locks. The one on the file `.lock` says which process writes. The one on the database
-itself belongs to its device and inode, so that a second writer is refused whatever the name under
-which it found the database: after the file was moved, or through a second mount of it.
+There are two. The one on the file `.lock` names the process that writes. The one on the database
+itself belongs to its device and inode, so that a second writer is refused also where it uses
+another name: after the file was moved, or through a second mount.
 """
 
 from __future__ import annotations
@@ -39,13 +39,13 @@ class Descriptors:
         self.forget()
 
     def forget(self) -> None:
-        """Start from nothing, as a child of the process does: it has no locks to lose."""
+        """Forget everything in a child process, which has no locks to lose."""
         self._guard = threading.Lock()
         self._connections: Counter[Inode] = Counter()
         self._waiting: dict[Inode, list[int]] = {}
 
     def connect(self, path: Path) -> Inode | None:
-        """Count a connection of SQLite to a file; without the file there is nothing to count."""
+        """Count a connection of SQLite to a file, if the file exists."""
         try:
             inode = inode_of(path)
         except OSError:
@@ -66,7 +66,7 @@ class Descriptors:
                     os.close(file)
 
     def close(self, inode: Inode, file: int) -> None:
-        """Close a descriptor now, or when the last connection is closed."""
+        """Close a descriptor now, or once the last connection is closed."""
         with self._guard:
             if self._connections[inode]:
                 self._waiting.setdefault(inode, []).append(file)
@@ -80,17 +80,17 @@ if hasattr(os, "register_at_fork"):
 
 
 class WriterLock:
-    """The lock of a store, held until it is closed or the process ends, however it ends.
+    """The lock on the file `.lock`, held until it is closed or the process ends.
 
     Args:
-        path: The file that is locked; it stays when the lock is released.
+        path: The file; it is kept when the lock is released.
 
     Raises:
         FileError: Another process holds it.
     """
 
     def __init__(self, path: Path) -> None:
-        import fcntl  # noqa: PLC0415 - where there is none, stores can still be read
+        import fcntl  # noqa: PLC0415 - systems without it can still read stores
 
         self._file: int | None = None
         make_private(path)
@@ -100,7 +100,7 @@ class WriterLock:
         except OSError as error:
             os.close(opened)
             holder = path.read_text(encoding="ascii", errors="replace").strip()
-            raise _locked(path, f"process {holder or 'unknown'} writes") from error
+            raise _locked(path, f"process {holder or 'unknown'}") from error
         os.ftruncate(opened, 0)
         os.pwrite(opened, f"{os.getpid()}\n".encode(), 0)
         self._file = opened
@@ -114,7 +114,7 @@ class WriterLock:
 
 
 class InodeLock:
-    """The lock on a database itself, whatever name it was opened by.
+    """The lock on a database itself, under whatever name it was opened.
 
     Args:
         path: The database. It stays open until no connection of SQLite in this process has it open.
@@ -135,7 +135,7 @@ class InodeLock:
             fcntl.flock(opened, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError as error:
             DESCRIPTORS.close(self._inode, opened)
-            raise _locked(path, "another process writes to it under another name") from error
+            raise _locked(path, "it opened the store under another name") from error
         self._file = opened
         _release_in_child(self)
 
@@ -156,29 +156,29 @@ class InodeLock:
 
 
 def inode_of(path: Path) -> Inode:
-    """Identify a file, whatever its name."""
+    """Return what identifies a file under all its names."""
     found = path.stat()
     return found.st_dev, found.st_ino
 
 
 def _locked(path: Path, found: str) -> FileError:
     return FileError(
-        f"expected to be the only process that writes, found that {found}",
-        hint="if that is rankscope serve, use its pages or its address; any process may read",
+        f"another process writes to the store: {found}",
+        hint="if it is rankscope serve, use its pages or its API; any process can read the store",
         code="store_locked",
         file=str(path),
     )
 
 
 def _release_in_child(lock: WriterLock | InodeLock) -> None:
-    """Let no child hold a lock after its parent has died."""
+    """Release a lock in child processes, so that none holds it after its parent has died."""
     this = weakref.ref(lock)
 
     def release() -> None:
-        held = this()
-        if isinstance(held, InodeLock):
-            held.close_in_child()
-        elif held is not None:
-            held.close()
+        inherited = this()
+        if isinstance(inherited, InodeLock):
+            inherited.close_in_child()
+        elif inherited is not None:
+            inherited.close()
 
     os.register_at_fork(after_in_child=release)

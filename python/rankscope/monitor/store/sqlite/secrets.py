@@ -31,7 +31,7 @@ class SecretFile:
         self._path = beside(store, ".secrets")
 
     def find(self, secret_id: str) -> Secret | None:
-        """Find a secret by its id; `None` where it is not in the file, or there is no file.
+        """Find a secret by its id, `None` where the file does not have it.
 
         Raises:
             FileError: The file cannot be read, or is damaged.
@@ -45,9 +45,9 @@ class SecretFile:
         Raises:
             FileError: The file cannot be read or written.
         """
-        known = self._read()
-        if known.get(secret_id) != secret.reveal():
-            self._write({**known, secret_id: secret.reveal()})
+        stored = self._read()
+        if stored.get(secret_id) != secret.reveal():
+            self._write({**stored, secret_id: secret.reveal()})
 
     def keep(self, secret_ids: Collection[str]) -> None:
         """Remove all secrets but those with these ids.
@@ -55,15 +55,14 @@ class SecretFile:
         Raises:
             FileError: The file cannot be read or written.
         """
-        known = self._read()
-        kept = {name: text for name, text in known.items() if name in secret_ids}
-        if kept != known:
+        stored = self._read()
+        kept = {name: text for name, text in stored.items() if name in secret_ids}
+        if kept != stored:
             self._write(kept)
 
     def _read(self) -> dict[str, str]:
         try:
-            said = json.loads(self._path.read_bytes())
-            secrets = said["secrets"]
+            secrets = json.loads(self._path.read_bytes())["secrets"]
             if all(isinstance(text, str) for text in secrets.values()):
                 return dict(secrets)
         except FileNotFoundError:
@@ -75,7 +74,7 @@ class SecretFile:
         raise self._damaged("it is damaged")
 
     def _write(self, secrets: Mapping[str, str]) -> None:
-        """Replace the file as a whole: a crash leaves the old one or the new one."""
+        """Replace the whole file, so that a crash leaves either the old or the new one."""
         part = self._path.with_name(f"{self._path.name}.part")
         try:
             part.unlink(missing_ok=True)
@@ -93,7 +92,7 @@ class SecretFile:
 
     def _damaged(self, problem: str) -> FileError:
         return FileError(
-            f"expected the file with the secrets of webhooks, found a problem: {problem}",
+            f"the file with the secrets of webhooks cannot be used: {problem}",
             hint="restore the file, or delete it and set the webhook of each project again",
             code="store_secrets",
             file=str(self._path),

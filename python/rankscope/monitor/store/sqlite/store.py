@@ -1,21 +1,20 @@
-"""A store in one file of SQLite, with a log that is written ahead."""
+"""A store in one SQLite file, with a write-ahead log."""
 
 from __future__ import annotations
 
 import os
 import sqlite3
+from concurrent.futures import Future
 from contextlib import ExitStack, closing, suppress
 from pathlib import Path
-
-from sqlalchemy import select
 
 from rankscope.errors import FileError
 from rankscope.monitor.store.sqlite.commits import Checkpointer, GroupCommitter
 from rankscope.monitor.store.sqlite.connection import (
     STOPS,
     connect_sqlite,
+    converted_errors,
     driver_of,
-    telling_faults,
 )
 from rankscope.monitor.store.sqlite.files import (
     ENDINGS,
@@ -25,8 +24,10 @@ from rankscope.monitor.store.sqlite.files import (
     locate_store,
     make_private,
     refuse_network,
+    size_of,
 )
 from rankscope.monitor.store.sqlite.high_water import (
+    MARK,
     HighWater,
     Mark,
     accept_loss,
@@ -35,33 +36,28 @@ from rankscope.monitor.store.sqlite.high_water import (
     sync_folder,
 )
 from rankscope.monitor.store.sqlite.lock import InodeLock, WriterLock
-from rankscope.monitor.store.sqlite.reader import StoreReader
 from rankscope.monitor.store.sqlite.secrets import SecretFile
-from rankscope.monitor.store.sqlite.startup import (
-    find_wrong_count,
-    inspect_store,
-    make_tables,
-    read_facts,
-)
+from rankscope.monitor.store.sqlite.startup import damaged, inspect_store, make_tables, read_facts
 from rankscope.monitor.store.sqlite.upgrade import clean, upgrade
-from rankscope.monitor.store.sqlite.writer import StoreWriter
-from rankscope.monitor.store.tables.schema import VERSION, webhooks
-from rankscope.monitor.store.tables.transaction import Known, Transaction
+from rankscope.monitor.store.store import Store, StoreReader
+from rankscope.monitor.store.tables.outbox import list_secret_ids
+from rankscope.monitor.store.tables.rankings import find_wrong_count
+from rankscope.monitor.store.tables.schema import VERSION
+from rankscope.monitor.store.tables.transaction import NumberCache, Transaction
 from rankscope.monitor.store.tables.windows import check_windows
 from rankscope.writing import replacing
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from concurrent.futures import Future
-    from types import TracebackType
-    from typing import Any, Self, TypeVar
+    from typing import Any, TypeVar
 
     from rankscope.monitor.store.keys import Secret
 
     T = TypeVar("T")
 
 BUSY_SECONDS = 5.0
+WRITE_NUMBER = "UPDATE meta SET value = ? WHERE name = ?"
 
 
 def open_sqlite_reader(path: str | os.PathLike[str]) -> SQLiteReader:
@@ -72,37 +68,32 @@ def open_sqlite_reader(path: str | os.PathLike[str]) -> SQLiteReader:
     """
     file = locate_store(path)
     if not file.is_file():
-        raise _no_store(file)
+        raise _no_store(file, "there is no store")
     if not file.stat().st_size:
-        raise _no_store(file, "an empty file")
-    reader = SQLiteReader(file, BUSY_SECONDS)
-    with reader.connect() as connection:
+        raise _no_store(file, "the file is empty, so it is not a store")
+    reader = SQLiteReader(file)
+    with reader.engine.connect() as connection:
         read_facts(connection, file)
     return reader
 
 
 class SQLiteReader(StoreReader):
-    """Reads a store in a file of SQLite.
+    """Reads a store in a SQLite file.
 
     Args:
         path: The file.
-        busy_seconds: How long reading waits for a lock that another process holds.
+        busy_seconds: How long to wait for a lock that another process holds.
     """
 
-    def __init__(self, path: Path, busy_seconds: float) -> None:
+    def __init__(self, path: Path, busy_seconds: float = BUSY_SECONDS) -> None:
         super().__init__(connect_sqlite(path, writes=False, busy_seconds=busy_seconds))
-        self._path = path
+        self.path = path
         self._secrets = SecretFile(path)
 
     @property
-    def path(self) -> Path:
-        """The file."""
-        return self._path
-
-    @property
     def url(self) -> str:
-        """Where it is, for other processes, too."""
-        return f"{SQLITE}{self._path.absolute()}"
+        """The URL by which other processes can open it, too."""
+        return f"{SQLITE}{self.path.absolute()}"
 
     def find_secret(self, secret_id: str) -> Secret | None:
         """Find the secret of a webhook by its id, `None` where it is missing, as in a backup.
@@ -113,31 +104,30 @@ class SQLiteReader(StoreReader):
         return self._secrets.find(secret_id)
 
     def backup(self, path: str | os.PathLike[str]) -> int:
-        """Copy the store to a new file while it goes on.
+        """Copy the store to a new file while other processes use it.
 
-        The copy has its own `.high-water`, and all that was acknowledged up to one moment. It has
-        no secrets of webhooks, and only its owner may read it.
+        The copy has a `.high-water` of its own, and everything that was acknowledged up to one
+        moment. It has no secrets of webhooks, and only its owner may read it.
 
         Returns:
             The number of the last event in the copy.
 
         Raises:
-            FileError: There is a file already, or the copy cannot be written; nothing is left of it
-                then.
+            FileError: The file exists, or the copy cannot be written; nothing of it is left then.
         """
         target = Path(path).absolute()
-        marked = beside(target, ".high-water")
+        marked = beside(target, MARK)
         there = [each.name for each in (target, marked) if os.path.lexists(each)]
         if there or not target.parent.is_dir():
             raise FileError(
-                f"expected a new file in a folder, found {there[0] if there else 'no folder'}",
-                hint="name another file",
+                f"{there[0]} exists already" if there else "the folder does not exist",
+                hint="use the path of a new file",
                 code="io",
                 file=str(target),
             )
         is_marked = False
         try:
-            with telling_faults(target), replacing(target, mode=PRIVATE) as part:
+            with converted_errors(target), replacing(target, mode=PRIVATE) as part:
                 mark = self._copy(part)
                 is_marked = True
                 with closing(HighWater(marked)) as high_water:
@@ -150,50 +140,49 @@ class SQLiteReader(StoreReader):
         return mark.seq
 
     def _copy(self, part: Path) -> Mark:
-        """Copy the store to an empty file as it is at one moment, and put that on the disk."""
-        with self._engine.connect() as connection:
-            mark = read_facts(connection, self._path)  # from here on, all is of one moment
+        """Copy the store as it is at one moment to an empty file, and sync that."""
+        with self.engine.connect() as connection:
+            mark = read_facts(connection, self.path)  # from here on, all is of one moment
             with closing(sqlite3.connect(part)) as copy:
                 driver_of(connection).backup(copy)
-        _sync_file(part)
+        opened = os.open(part, os.O_RDWR)
+        try:
+            sync_data(opened)
+        finally:
+            os.close(opened)
         return mark
 
     def verify(self) -> None:
-        """Read all of the store.
+        """Read the whole store.
 
         Raises:
             FileError: It is damaged.
         """
-        with self._engine.connect() as connection:
+        with self.engine.connect() as connection:
             found = str(connection.exec_driver_sql("PRAGMA integrity_check(1)").scalar_one())
-            fault = find_wrong_count(connection) if found == "ok" else found
-        if fault is not None:
-            raise FileError(
-                f"expected a store, found one that is damaged ({fault:.120})",
-                hint="restore a backup",
-                code="store_damaged",
-                file=str(self._path),
-            )
+            problem = find_wrong_count(connection) if found == "ok" else found
+        if problem is not None:
+            raise damaged(self.path, f"{problem:.120}")
         self.query(check_windows)
         for project in self.projects():
             for _ in self.read(project):
                 pass
 
 
-class SQLiteStore(SQLiteReader, StoreWriter):
-    """A store in a file of SQLite; see `Store` for what it promises.
+class SQLiteStore(SQLiteReader, Store):
+    """A store in a SQLite file; see `Store` for its guarantees.
 
-    One process writes, by one thread, which commits in groups: what is acknowledged is in the log,
-    and the number of its transaction in the file `.high-water`, and both are synced. Reading needs
-    no lock. Only the owner of the files may read them.
+    One thread of one process writes, and commits in groups: what is acknowledged is in the log, and
+    the number of its transaction in the file `.high-water`, and both are synced. Reading needs no
+    lock. Only the owner of the files may read them.
 
     Args:
-        path: The file; it is made if it is not there.
+        path: The file, which is made if it does not exist.
         accept_loss: Open a store although transactions that it acknowledged are lost; they are
             counted in `lost_commits`, and their events in `lost_events`.
         group_seconds: How long the first event of a group waits for others.
-        group_events: How many events make a group that does not wait.
-        queue_events: How many events may wait to be committed.
+        group_events: A group of this many events does not wait.
+        queue_events: The largest number of events that may wait to be committed.
         busy_seconds: How long a transaction waits for a lock that another process holds.
 
     Raises:
@@ -223,44 +212,44 @@ class SQLiteStore(SQLiteReader, StoreWriter):
         queue_events: int = 20_000,
         busy_seconds: float = BUSY_SECONDS,
     ) -> None:
-        self._path = locate_store(path)
-        self._known = Known()
+        file = locate_store(path)
+        self._cache = NumberCache()
         self._is_open = False
-        if not self._path.parent.is_dir():
-            raise _no_store(self._path)
-        refuse_network(self._path)
-        super().__init__(self._path, busy_seconds)
+        if not file.parent.is_dir():
+            raise _no_store(file, "the folder of the store does not exist")
+        refuse_network(file)
+        super().__init__(file, busy_seconds)
         with ExitStack() as stack:
-            stack.enter_context(closing(WriterLock(beside(self._path, ".lock"))))
-            self._high_water = stack.enter_context(
-                closing(HighWater(beside(self._path, ".high-water")))
-            )
-            mark = self._read_mark(accepts=accept_loss)
-            has_log = _size_of(beside(self._path, "-wal")) > 0
-            is_empty = not _size_of(self._path)
+            stack.enter_context(closing(WriterLock(beside(file, ".lock"))))
+            self._high_water = stack.enter_context(closing(HighWater(beside(file, MARK))))
+            mark = self._read_mark(accept_loss=accept_loss)
+            has_log = size_of(beside(file, "-wal")) > 0
+            is_empty = not size_of(file)
             if is_empty and not accept_loss:
-                # A new store is not made where another has acknowledged events.
-                check_mark(None, mark, self._path, has_log=has_log)
-            make_private(self._path)
+                # A new store is not made where another one has acknowledged events.
+                check_mark(None, mark, file, has_log=has_log)
+            make_private(file)
             for ending in ENDINGS:
-                if beside(self._path, ending).exists():
-                    make_private(beside(self._path, ending))
-            stack.enter_context(closing(InodeLock(self._path)))
-            found = inspect_store(self._path, busy_seconds)
+                if beside(file, ending).exists():
+                    make_private(beside(file, ending))
+            stack.enter_context(closing(InodeLock(file)))
+            found = inspect_store(file, busy_seconds)
             if not accept_loss:
                 stored = None if found is None else found[0]
-                check_mark(stored, mark, self._path, has_log=has_log)
-            engine = connect_sqlite(self._path, writes=True, busy_seconds=busy_seconds)
+                check_mark(stored, mark, file, has_log=has_log)
+            engine = connect_sqlite(file, writes=True, busy_seconds=busy_seconds)
             self._connection = stack.enter_context(engine.connect())
             self._mark = self._prepare(found, mark, accepts=accept_loss)
             self._high_water.start(self._mark)
             if is_empty:
-                sync_folder(self._path.parent)
-            clean(self._connection, self._path)
-            self._drop_unused_secrets()
-            self._checkpointer = stack.enter_context(
-                closing(Checkpointer(self._path, self._connection))
-            )
+                sync_folder(file.parent)
+            clean(self._connection, file)
+            # Secrets are left over where their file could not be written before. If it is damaged,
+            # only webhooks are affected, and events can still be stored.
+            used = self.query(list_secret_ids)
+            with suppress(FileError):
+                self._secrets.keep(used)
+            self._checkpointer = stack.enter_context(closing(Checkpointer(file, self._connection)))
             self._committer = GroupCommitter(
                 self._commit,
                 self._checkpointer.advance,
@@ -271,11 +260,11 @@ class SQLiteStore(SQLiteReader, StoreWriter):
             self._resources = stack.pop_all()
         self._is_open = True
 
-    def _read_mark(self, *, accepts: bool) -> Mark | None:
+    def _read_mark(self, *, accept_loss: bool) -> Mark | None:
         try:
             return self._high_water.read()
         except FileError:
-            if not accepts:
+            if not accept_loss:
                 raise
             return None
 
@@ -292,25 +281,6 @@ class SQLiteStore(SQLiteReader, StoreWriter):
                 stored = accept_loss(self._connection, stored, mark)
         return stored
 
-    def _drop_unused_secrets(self) -> None:
-        """Remove the secrets of webhooks that were removed when the file could not be written."""
-        with self._connection.begin():
-            used = list(self._connection.execute(select(webhooks.c.secret_id)).scalars())
-        # A file that is damaged is a matter of the webhooks, and keeps no event out.
-        with suppress(FileError):
-            self._secrets.keep(used)
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        _kind: type[BaseException] | None,
-        _error: BaseException | None,
-        _trace: TracebackType | None,
-    ) -> None:
-        self.close()
-
     @property
     def last_seq(self) -> int:
         """The number of the last event that is acknowledged."""
@@ -318,12 +288,12 @@ class SQLiteStore(SQLiteReader, StoreWriter):
 
     @property
     def failure(self) -> FileError | None:
-        """Why nothing more is written, if that is so."""
+        """The reason why nothing more is written, if that is so."""
         return self._committer.failure
 
     @property
     def waiting(self) -> int:
-        """How many events wait to be committed."""
+        """The number of events that wait to be committed."""
         return self._committer.waiting
 
     @property
@@ -332,56 +302,93 @@ class SQLiteStore(SQLiteReader, StoreWriter):
         return self._checkpointer.log_bytes
 
     def transact(self, work: Callable[[Transaction], T], size: int = 1) -> Future[T]:
-        """Do other work in a transaction of the writer, together with whatever it writes then."""
+        """Do some work in a transaction of the writer; see `Store.transact`."""
         return self._committer.submit(work, size)
 
     def close(self) -> None:
-        """Store what was submitted, and let go."""
+        """Commit what was submitted, and close the files."""
         if self._is_open:
             self._is_open = False
             self._committer.close()
             self._resources.close()
 
     def _commit(self, works: list[Callable[[Transaction], Any]]) -> list[Any]:
-        """Do the works of a group in one transaction; this returns once it is on the disk."""
+        """Do the work of a group in one transaction, which is on the disk when this returns."""
         with self._connection.begin():
-            transaction = Transaction(self._connection, self._mark, self._known, self._secrets)
-            answers = [work(transaction) for work in works]
-            mark = transaction.finish()
+            before = driver_of(self._connection).total_changes
+            transaction = Transaction(self._connection, self._mark.seq, self._cache)
+            results = [work(transaction) for work in works]
+            transaction.flush()
+            mark = self._number(transaction, before)
+            for secret_id, secret in transaction.secrets.items():
+                self._secrets.add(secret_id, secret)
+            used = list_secret_ids(self._connection) if transaction.changes_webhooks else None
         if mark != self._mark:
             try:
                 self._high_water.write(mark)
             except OSError as error:
                 raise FileError(
-                    f"expected the disk to keep the mark, found that it may not ({error})",
-                    hint=f"look at the disk; {STOPS}",
+                    f"the disk may not have stored the high-water mark ({error})",
+                    hint=f"check the disk; {STOPS}",
                     code="store_failed",
-                    file=str(self._path),
+                    file=str(self.path),
                 ) from error
         self._mark = mark
-        transaction.keep()
-        return answers
+        self._cache.update(transaction.new_numbers)
+        if used is not None:
+            # Secrets that cannot be removed now are removed when the store is opened next.
+            with suppress(FileError):
+                self._secrets.keep(used)
+        return results
+
+    def _number(self, transaction: Transaction, changes: int) -> Mark:
+        """Write the numbers of a transaction and of its last event.
+
+        A transaction that changes nothing has no number: nothing of it can be lost.
+        """
+        before = self._mark
+        if driver_of(self._connection).total_changes == changes:
+            return before
+        mark = Mark(before.store, transaction.seq, before.commit + 1)
+        numbers = [(str(mark.commit), "last_commit")]
+        if mark.seq != before.seq:
+            numbers.append((str(mark.seq), "last_seq"))
+        self._connection.exec_driver_sql(WRITE_NUMBER, numbers)
+        return mark
 
 
-def _sync_file(path: Path) -> None:
-    opened = os.open(path, os.O_RDWR)
-    try:
-        sync_data(opened)
-    finally:
-        os.close(opened)
+class BorrowedStore(SQLiteReader, Store):
+    """A store that another process writes: this one reads the file, and asks that one to write.
+
+    Args:
+        path: The file.
+        ask: Lets the other process do some work of a size, as `Store.transact` does, and returns
+            the result or raises its exception.
+    """
+
+    def __init__(
+        self, path: Path, ask: Callable[[Callable[[Transaction], Any], int], object]
+    ) -> None:
+        super().__init__(path)
+        self._ask = ask
+
+    @property
+    def failure(self) -> FileError | None:
+        """Always `None`: the other process knows whether it can write."""
+        return None
+
+    def transact(self, work: Callable[[Transaction], T], size: int = 1) -> Future[T]:
+        """Let the other process do some work in a transaction of its writer."""
+        done: Future[Any] = Future()
+        try:
+            done.set_result(self._ask(work, size))
+        except Exception as error:  # noqa: BLE001 - whatever the work raises
+            done.set_exception(error)
+        return done
 
 
-def _size_of(path: Path) -> int:
-    """Return the size of a file, 0 where there is none."""
-    return path.stat().st_size if path.exists() else 0
-
-
-def _no_store(path: Path, found: str = "none") -> FileError:
-    return FileError(
-        f"expected a store, found {found}",
-        hint="check the path; if the store was there, restore a backup"
-        if path.exists()
-        else "check the path",
-        code="io",
-        file=str(path),
-    )
+def _no_store(path: Path, message: str) -> FileError:
+    hint = "check the path"
+    if path.exists():
+        hint += "; if the store was there, restore a backup"
+    return FileError(message, hint=hint, code="io", file=str(path))

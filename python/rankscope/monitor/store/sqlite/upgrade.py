@@ -1,13 +1,14 @@
-"""Brings a store that an earlier version wrote up to the tables of this one."""
+"""Upgrades the tables of a store that an earlier version wrote."""
 
 from __future__ import annotations
 
 import secrets
 
-from sqlalchemy import delete, insert, select, text, update
+from sqlalchemy import delete, insert, select, text
 
 from rankscope.monitor.store.keys import Secret
-from rankscope.monitor.store.sqlite.connection import driver_of, telling_faults
+from rankscope.monitor.store.sqlite.connection import converted_errors, driver_of
+from rankscope.monitor.store.sqlite.high_water import write_facts
 from rankscope.monitor.store.tables import schema
 from rankscope.monitor.store.tables.schema import webhooks
 from rankscope.monitor.store.tables.windows import CELLS, HOURS, checksum_of
@@ -23,20 +24,11 @@ if TYPE_CHECKING:
     from rankscope.monitor.store.sqlite.secrets import SecretFile
 
 UNCLEAN = "unclean"
-"""The name of a fact that is there while freed pages of the file may have secrets in them."""
+"""The name of a fact that is stored while freed pages of the file may contain secrets."""
 
 
 def upgrade(connection: Connection, stored: Mark, version: int, secret_file: SecretFile) -> Mark:
-    """Change the tables of an earlier version within a transaction.
-
-    Args:
-        connection: A connection that writes, within a transaction.
-        stored: Which store it is, and its last event and transaction.
-        version: The version of the tables.
-        secret_file: Where the secrets of webhooks are kept.
-
-    Returns:
-        Which store it is, with the number of this transaction.
+    """Upgrade the tables of an earlier version, and return the number of this transaction.
 
     Raises:
         FileError: The store or the file of secrets cannot be written.
@@ -45,25 +37,20 @@ def upgrade(connection: Connection, stored: Mark, version: int, secret_file: Sec
         rows = [{"name": name, "value": "0"} for name in ("last_commit", "lost_commits")]
         connection.execute(insert(schema.meta), rows)
         _add_checksums(connection)
-        _take_secrets_out(connection, secret_file)
+        _move_secrets(connection, secret_file)
     mark = replace(stored, commit=stored.commit + 1)
-    for name, value in (("schema_version", schema.VERSION), ("last_commit", mark.commit)):
-        changed = update(schema.meta).where(schema.meta.c.name == name)
-        connection.execute(changed.values(value=str(value)))
+    write_facts(connection, schema_version=schema.VERSION, last_commit=mark.commit)
     return mark
 
 
 def clean(connection: Connection, path: Path) -> None:
-    """Overwrite what `upgrade` has freed, so that no secret is left in the file or its log.
+    """Overwrite the pages that `upgrade` has freed, so that no secret is left in them or the log.
 
-    Where a reader holds the log, this is done again when the store is opened next.
-
-    Args:
-        connection: A connection that writes, outside of a transaction.
-        path: The store.
+    The connection must be outside of a transaction. Where a reader holds the log, this is repeated
+    when the store is opened next.
 
     Raises:
-        FileError: There is no room on the disk for a second copy of the store.
+        FileError: The disk has no room for a second copy of the store.
     """
     with connection.begin():
         asked = select(schema.meta.c.value).where(schema.meta.c.name == UNCLEAN)
@@ -71,14 +58,14 @@ def clean(connection: Connection, path: Path) -> None:
     if is_clean:
         return
     driver = driver_of(connection)
-    with telling_faults(path):
+    with converted_errors(path):
         # The copy that VACUUM makes may be larger than the memory.
         kept = driver.execute("PRAGMA temp_store").fetchone()[0]
         driver.execute("PRAGMA temp_store=FILE")
         driver.execute("VACUUM")
         driver.execute(f"PRAGMA temp_store={kept}")
-        is_held, *_ = driver.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
-    if not is_held:
+        is_busy, *_ = driver.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+    if not is_busy:
         with connection.begin():
             connection.execute(delete(schema.meta).where(schema.meta.c.name == UNCLEAN))
 
@@ -90,16 +77,18 @@ def _add_checksums(connection: Connection) -> None:
         connection.exec_driver_sql(
             f"ALTER TABLE {table} ADD COLUMN checksum BIGINT NOT NULL DEFAULT 0"
         )
-        driver.create_function("checksum_of", len(windows.checked), _checksum, deterministic=True)
+        driver.create_function(
+            "checksum_of",
+            len(windows.checked),
+            lambda *values: checksum_of(values),
+            deterministic=True,
+        )
         columns = ", ".join(windows.checked)
         connection.exec_driver_sql(f"UPDATE {table} SET checksum = checksum_of({columns})")  # noqa: S608 - our own names
 
 
-def _checksum(*values: object) -> int:
-    return checksum_of(values)
-
-
-def _take_secrets_out(connection: Connection, secret_file: SecretFile) -> None:
+def _move_secrets(connection: Connection, secret_file: SecretFile) -> None:
+    """Move the secrets of webhooks from the database into their file."""
     rows = connection.execute(text("SELECT * FROM webhooks")).mappings().all()
     webhooks.drop(connection)
     webhooks.create(connection)

@@ -1,3 +1,1 @@
-"""The tables of a store: what their rows are, and how they are read and written."""
-
-from __future__ import annotations
+"""The tables of a store and the statements that read and write them, for any SQL database."""

@@ -10,10 +10,10 @@ from sqlalchemy import LargeBinary, bindparam, cast, select, tuple_
 
 from rankscope.errors import FileError
 from rankscope.monitor.store.deadline import check_deadline
-from rankscope.monitor.store.sqlite.connection import fetch_rows
-from rankscope.monitor.store.tables import schema
+from rankscope.monitor.store.records import Chunk, LabelColumns
 from rankscope.monitor.store.tables.documents import offsets_of, unpack_columns
-from rankscope.records import record
+from rankscope.monitor.store.tables.schema import events, labels, rankings
+from rankscope.monitor.store.tables.statements import FIRST, LAST, fetch_rows, in_project
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -24,112 +24,45 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from sqlalchemy import ColumnElement, Engine, Select
 
-    from rankscope.monitor.events.event import Environment
-    from rankscope.monitor.store.tables.documents import ItemColumns, Texts
+    from rankscope.monitor.store.records import Texts
 
     T = TypeVar("T")
 
-
-@record(frozen=True, slots=True)
-class Context:
-    """What many rankings have in common.
-
-    Args:
-        model: The model that ranked.
-        version: Its version.
-        environment: Where.
-        attributes: Names and values, by name.
-    """
-
-    model: str
-    version: str
-    environment: Environment
-    attributes: tuple[tuple[str, str], ...]
-
-
-@record(frozen=True, slots=True)
-class LabelColumns:
-    """Labels of rankings, ranking by ranking, and within one in the order in which they count.
-
-    Args:
-        rankings: The place in the chunk of the ranking of each.
-        doc_ids: The offsets of the ids of their documents, and the ids in UTF-8, end to end.
-        times: Microseconds since 1970 in UTC.
-        kinds: Places in `LABEL_KINDS`.
-        names: Which labels there are: each different list of labels once.
-        codes: The place of its list among those.
-        values: Grades, NaN where there is none.
-        event_ids: The offsets of what they are known by, and the ids, where they were asked for.
-    """
-
-    rankings: NDArray[np.int64]
-    doc_ids: Texts
-    times: NDArray[np.int64]
-    kinds: NDArray[np.int8]
-    names: tuple[tuple[str, ...], ...]
-    codes: NDArray[np.int64]
-    values: NDArray[np.float64]
-    event_ids: Texts | None = None
-
-
-@record(frozen=True, slots=True)
-class Chunk:
-    """Rankings one after another, and their labels.
-
-    Args:
-        seqs: The numbers under which they are stored.
-        times: When they were shown, in microseconds since 1970 in UTC.
-        contexts: The numbers of what they have in common, as `Store.contexts` has them.
-        ranking_ids: The offsets of their ids, and the ids in UTF-8, end to end.
-        query_keys: Likewise, what repeats.
-        user_ids: Likewise, who saw them.
-        items: Their documents.
-        labels: Their labels.
-        event_ids: What they are known by, where that was asked for.
-    """
-
-    seqs: NDArray[np.int64]
-    times: NDArray[np.int64]
-    contexts: NDArray[np.int64]
-    ranking_ids: Texts
-    query_keys: Texts
-    user_ids: Texts
-    items: ItemColumns
-    labels: LabelColumns
-    event_ids: Texts | None = None
-
-
 CHUNK = 5_000
-"""How many rankings are read at once: their columns are as large as what a core keeps near it."""
+"""How many rankings are read at once, so that their columns fit into the cache of a core."""
 
 
 def read_chunks(
     engine: Engine,
-    is_theirs: ColumnElement[bool],
-    is_then: ColumnElement[bool],
+    project: str,
+    since: int | None,
+    until: int | None,
     size: int,
     *,
     event_ids: bool,
 ) -> Generator[Chunk]:
-    """Read rankings, some at a time, with all their labels.
+    """Read rankings with all their labels, all as of one moment.
 
     Args:
-        engine: Makes connections that do not write.
-        is_theirs: Whether a ranking is of the project.
-        is_then: Whether it was shown when it should have been.
-        size: How many rankings a chunk has.
+        engine: Makes connections that read.
+        project: The name of the project.
+        since: The earliest time, in microseconds since 1970.
+        until: The first time that is not read.
+        size: The number of rankings in a chunk.
         event_ids: Whether chunks have the ids of events.
 
     Yields:
-        Rankings in the order of time, then of `ranking_id`; all of one moment.
+        Rankings by time, then by `ranking_id`.
 
     Raises:
-        DeadlineError: It takes longer than the read that it is part of may.
+        DeadlineError: The deadline of the read is over.
     """
-    rankings = _select_rankings(event_ids=event_ids).where(is_theirs, is_then)
-    labels = _select_labels(event_ids=event_ids).where(is_theirs)
+    times = FIRST if since is None else since, LAST if until is None else until - 1
+    is_theirs = in_project(rankings.c.project_id, project)
+    wanted = _select_rankings(event_ids=event_ids).where(is_theirs, rankings.c.time.between(*times))
+    their_labels = _select_labels(event_ids=event_ids).where(is_theirs)
     with engine.connect() as connection:
-        result = connection.execute(rankings)
+        result = connection.execute(wanted)
         while rows := fetch_rows(result, size):
             check_deadline()
             (_, first, _, first_id, *_), (_, last, _, last_id, *_) = rows[0], rows[-1]
@@ -139,54 +72,52 @@ def read_chunks(
                 "last": last,
                 "last_id": _decode(last_id),
             }
-            yield _make_chunk(rows, fetch_rows(connection.execute(labels, ends)))
+            yield _make_chunk(rows, fetch_rows(connection.execute(their_labels, ends)))
 
 
 def _select_rankings(*, event_ids: bool) -> Select[Any]:
-    shown, said = schema.rankings, schema.events
     columns = (
-        shown.c.seq,
-        shown.c.time,
-        shown.c.context_id,
-        _utf8(shown.c.ranking_id),
-        _utf8(shown.c.query_key),
-        _utf8(shown.c.user_id),
-        shown.c.packed,
+        rankings.c.seq,
+        rankings.c.time,
+        rankings.c.context_id,
+        _utf8(rankings.c.ranking_id),
+        _utf8(rankings.c.query_key),
+        _utf8(rankings.c.user_id),
+        rankings.c.packed,
     )
     wanted = (
-        select(*columns, _utf8(said.c.event_id)).join(said, said.c.seq == shown.c.seq)
+        select(*columns, _utf8(events.c.event_id)).join(events, events.c.seq == rankings.c.seq)
         if event_ids
         else select(*columns)
     )
-    return wanted.order_by(shown.c.time, shown.c.ranking_id)
+    return wanted.order_by(rankings.c.time, rankings.c.ranking_id)
 
 
 def _select_labels(*, event_ids: bool) -> Select[Any]:
     """Select the labels of the rankings from `first` and `first_id` to `last` and `last_id`."""
-    shown, told = schema.rankings, schema.labels
-    order = (shown.c.time, shown.c.ranking_id)
+    order = (rankings.c.time, rankings.c.ranking_id)
     return (
         select(
-            shown.c.seq,
-            _utf8(told.c.doc_id),
-            told.c.time,
-            told.c.kind,
-            told.c.labels,
-            told.c.value,
-            *([_utf8(told.c.event_id)] if event_ids else []),
+            rankings.c.seq,
+            _utf8(labels.c.doc_id),
+            labels.c.time,
+            labels.c.kind,
+            labels.c.labels,
+            labels.c.value,
+            *([_utf8(labels.c.event_id)] if event_ids else []),
         )
         .join_from(
-            shown,
-            told,
-            # Not the column itself, so that rankings come first, not all labels of the project.
-            (told.c.project_id == shown.c.project_id + 0)
-            & (told.c.ranking_id == shown.c.ranking_id),
+            rankings,
+            labels,
+            # With + 0, rankings are looked up first, and not all labels of the project.
+            (labels.c.project_id == rankings.c.project_id + 0)
+            & (labels.c.ranking_id == rankings.c.ranking_id),
         )
         .where(
             tuple_(*order) >= tuple_(bindparam("first"), bindparam("first_id")),
             tuple_(*order) <= tuple_(bindparam("last"), bindparam("last_id")),
         )
-        .order_by(*order, told.c.time, told.c.event_id)
+        .order_by(*order, labels.c.time, labels.c.event_id)
     )
 
 
@@ -194,10 +125,10 @@ def _utf8(column: ColumnElement[str]) -> ColumnElement[bytes]:
     return cast(column, LargeBinary)
 
 
-def _make_chunk(rows: Sequence[Any], told: Sequence[Any]) -> Chunk:
+def _make_chunk(rows: Sequence[Any], label_rows: Sequence[Any]) -> Chunk:
     columns = zip(*rows, strict=True)
     seqs, times, contexts, ranking_ids, query_keys, user_ids, pieces, *event_ids = columns
-    places = {seq: place for place, seq in enumerate(seqs)}
+    positions = {seq: position for position, seq in enumerate(seqs)}
     return Chunk(
         _integers(seqs),
         _integers(times),
@@ -206,30 +137,32 @@ def _make_chunk(rows: Sequence[Any], told: Sequence[Any]) -> Chunk:
         _texts(query_keys),
         _texts(user_ids),
         unpack_columns(pieces),
-        _make_labels(told, places, event_ids=bool(event_ids)),
+        _make_labels(label_rows, positions, event_ids=bool(event_ids)),
         _texts(event_ids[0]) if event_ids else None,
     )
 
 
-def _make_labels(rows: Sequence[Any], places: dict[int, int], *, event_ids: bool) -> LabelColumns:
+def _make_labels(
+    rows: Sequence[Any], positions: dict[int, int], *, event_ids: bool
+) -> LabelColumns:
     import numpy as np  # noqa: PLC0415 - loads with the first array
 
     columns = list(zip(*rows, strict=True)) or [()] * (7 if event_ids else 6)
-    seqs, doc_ids, times, kinds, said, values, *known_by = columns
-    different = {text: code for code, text in enumerate(dict.fromkeys(said))}
+    seqs, doc_ids, times, kinds, texts, values, *ids = columns
+    codes = {text: code for code, text in enumerate(dict.fromkeys(texts))}
     return LabelColumns(
-        _integers([places[seq] for seq in seqs]),
+        _integers([positions[seq] for seq in seqs]),
         _texts(doc_ids),
         _integers(times),
         np.array(kinds, dtype=np.int8),
-        tuple(tuple(json.loads(text)) for text in different),
-        _integers([different[text] for text in said]),
+        tuple(tuple(json.loads(text)) for text in codes),
+        _integers([codes[text] for text in texts]),
         np.array(values, dtype=np.float64),
-        _texts(known_by[0]) if known_by else None,
+        _texts(ids[0]) if ids else None,
     )
 
 
-def _integers(values: Sequence[int]) -> Any:  # noqa: ANN401 - an array
+def _integers(values: Sequence[int]) -> NDArray[np.int64]:
     import numpy as np  # noqa: PLC0415 - loads with the first array
 
     return np.array(values, dtype=np.int64)
@@ -249,30 +182,30 @@ def _decode(text: bytes) -> str:
         return text.decode()
     except UnicodeDecodeError as error:
         raise FileError(
-            f"expected text in UTF-8, found {text[error.start : error.start + 10]!r}",
+            f"a stored text is not UTF-8: {text[error.start : error.start + 10]!r}",
             hint="restore a backup",
             code="store_damaged",
         ) from error
 
 
 def read_ahead(pieces: Generator[T]) -> Iterator[T]:
-    """Give what comes, and let a thread of its own make the next.
+    """Iterate over pieces while a thread makes the next one.
 
     Args:
-        pieces: Makes them; it is closed in the end, however that comes.
+        pieces: Makes the pieces; it is closed in the end, also where the caller stops early.
     """
-    nothing = object()
-    # The thread reads under the deadline of the request.
+    end = object()
+    # The thread reads under the deadline of the caller.
     context = copy_context()
 
     def make_next() -> T | object:
-        return next(pieces, nothing)
+        return next(pieces, end)
 
     with ThreadPoolExecutor(1, "rankscope-reader") as thread:
         try:
             coming = thread.submit(context.run, make_next)
-            while (piece := coming.result()) is not nothing:
+            while (piece := coming.result()) is not end:
                 coming = thread.submit(context.run, make_next)
-                yield piece  # type: ignore[misc]  # what is not nothing is a piece
+                yield piece  # type: ignore[misc]  # everything but the end is a piece
         finally:
             thread.submit(context.run, pieces.close).result()

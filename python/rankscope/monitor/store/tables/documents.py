@@ -1,12 +1,12 @@
-"""The documents of one ranking in one piece of bytes, and many such pieces as columns.
+"""Packs the documents of a ranking into bytes, and unpacks those of many rankings into columns.
 
-A piece is, little-endian: one byte of version, one of flags, two with the length of the ids where
-they are alike and 0 where they are not, four with the number of documents, four with a checksum of
-all but itself; then ranks (4 bytes each, left out where they are 1, 2, 3, …), scores and grades
-(8 bytes each, or 4 where that loses nothing; left out where there are none; NaN for none), lengths
-of ids (2 bytes each, left out where they are alike), and the ids in UTF-8, end to end.
+A packed ranking is, little-endian: one byte of version, one of flags, two with the length of the
+ids if all have the same and otherwise 0, four with the number of documents, four with a checksum of
+everything else; then ranks (4 bytes each, omitted where they are 1, 2, 3, …), scores and grades
+(8 bytes each, or 4 where that loses nothing; omitted where there are none; NaN for none), lengths
+of ids (2 bytes each, omitted where all are the same), and the ids in UTF-8, end to end.
 
-The core takes many pieces apart at once.
+The core unpacks many rankings at once.
 """
 
 from __future__ import annotations
@@ -18,17 +18,14 @@ from zlib import crc32
 from rankscope import _core
 from rankscope.errors import FileError
 from rankscope.monitor.events.event import Items
-from rankscope.records import record
+from rankscope.monitor.store.records import ItemColumns
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from typing import TypeAlias
 
     import numpy as np
     from numpy.typing import NDArray
-
-    Texts: TypeAlias = tuple[NDArray[np.int64], NDArray[np.uint8]]
 
 VERSION = 1
 SHAPE = struct.Struct("<BBHI")
@@ -42,27 +39,8 @@ GRADES_ARE_SHORT = 16
 NAN = float("nan")
 
 
-@record(frozen=True, slots=True)
-class ItemColumns:
-    """The documents of many rankings, in rank order, one ranking after another.
-
-    Args:
-        offsets: The documents of ranking `q` are rows `offsets[q]:offsets[q + 1]`.
-        doc_ids: The offsets of their ids, and the ids in UTF-8, end to end.
-        ranks: Their ranks as logged.
-        scores: Their scores, NaN where there is none.
-        relevance: Their grades, NaN where there is none.
-    """
-
-    offsets: NDArray[np.int64]
-    doc_ids: Texts
-    ranks: NDArray[np.int64]
-    scores: NDArray[np.float64]
-    relevance: NDArray[np.float64]
-
-
 def pack(items: Items) -> bytes:
-    """Put the documents of a ranking into one piece.
+    """Pack the documents of a ranking.
 
     Examples:
         >>> unpack(pack(Items(("a", "b"), (1, 2), (0.5, None)))).scores
@@ -73,7 +51,7 @@ def pack(items: Items) -> bytes:
     count = len(items)
     joined = "".join(items.doc_ids)
     ids = joined.encode()
-    # The text of ASCII has a byte a character.
+    # In ASCII each character is one byte.
     texts = items.doc_ids if joined.isascii() else [doc_id.encode() for doc_id in items.doc_ids]
     sizes = list(map(len, texts))
     alike = sizes[0] if count and min(sizes) == max(sizes) else 0
@@ -109,10 +87,10 @@ def _pack_numbers(values: tuple[float | None, ...]) -> tuple[bytes, bool]:
 
 
 def unpack(piece: bytes) -> Items:
-    """Take the documents of a ranking out of their piece.
+    """Unpack the documents of a ranking.
 
     Raises:
-        FileError: It is damaged, or of a later version.
+        FileError: They are damaged, or of a later version.
     """
     columns = unpack_columns([piece])
     starts, text = columns.doc_ids
@@ -132,10 +110,10 @@ def _none_for_nan(values: NDArray[np.float64]) -> tuple[float | None, ...]:
 
 
 def unpack_columns(pieces: Sequence[bytes]) -> ItemColumns:
-    """Take the documents of many rankings out of their pieces.
+    """Unpack the documents of many rankings.
 
     Raises:
-        FileError: A piece is damaged, or of a later version; the line is its 1-based place.
+        FileError: A piece is damaged, or of a later version; the line is its 1-based position.
     """
     import numpy as np  # noqa: PLC0415 - loads with the first array
 
@@ -150,7 +128,7 @@ def unpack_columns(pieces: Sequence[bytes]) -> ItemColumns:
 
 
 def _find_fault(pieces: Sequence[bytes]) -> FileError:
-    """Say which piece cannot be unpacked."""
+    """Find the piece that cannot be unpacked."""
     damaged = None
     for place, piece in enumerate(pieces, start=1):
         if _check(piece) != piece[8:HEAD]:
@@ -158,13 +136,13 @@ def _find_fault(pieces: Sequence[bytes]) -> FileError:
             break
         if piece[0] != VERSION:
             return FileError(
-                f"expected packed rankings of version {VERSION}, found {piece[0]}",
+                f"a stored ranking has version {piece[0]}; this release reads version {VERSION}",
                 hint="the store was written by a later version of rankscope",
                 code="store_version",
                 line=place,
             )
     return FileError(
-        "expected the documents of a ranking, found bytes that are damaged",
+        "the documents of a stored ranking are damaged",
         hint="restore a backup of the store",
         code="store_damaged",
         line=damaged,
@@ -176,7 +154,7 @@ def _check(piece: bytes) -> bytes:
 
 
 def offsets_of(sizes: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Give where runs of some sizes begin, and where the last ends."""
+    """Return the offsets of runs of some sizes, and the end of the last."""
     import numpy as np  # noqa: PLC0415 - loads with the first array
 
     offsets = np.zeros(len(sizes) + 1, dtype=np.int64)

@@ -1,17 +1,16 @@
-"""Keys and audit in a store: who may do what, and who changed that."""
+"""API keys and the audit log: who may do what, and who changed what."""
 
 from __future__ import annotations
 
 from sqlalchemy import insert, select, update
 
 from rankscope.monitor.store.keys import ApiKey, AuditEntry
-from rankscope.monitor.store.tables import schema
+from rankscope.monitor.store.tables.schema import audit, keys, projects
+from rankscope.monitor.store.tables.statements import in_project
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
-
-    from sqlalchemy import Connection
+    from sqlalchemy import ColumnElement, Connection
 
     from rankscope.monitor.store.tables.transaction import Transaction
 
@@ -28,70 +27,66 @@ def insert_key(transaction: Transaction, key: ApiKey, actor: str) -> None:
         "digest": key.digest,
         "revoked": key.revoked,
     }
-    transaction.connection.execute(insert(schema.keys), row)
+    transaction.connection.execute(insert(keys), row)
     entry = AuditEntry(key.created, actor, "key.create", key.key_id)
-    write_audit(transaction.connection, project_id, entry)
+    insert_audit(transaction.connection, project_id, entry)
 
 
 def revoke_key(transaction: Transaction, project: str, key_id: str, now: int, actor: str) -> bool:
-    """Let a key of a project open nothing any more, and say whether it opened something before."""
-    table, of = schema.keys, schema.projects
-    found = select(of.c.project_id).where(of.c.name == project)
-    project_id = transaction.connection.execute(found).scalar_one_or_none()
-    wanted = (
-        (table.c.key_id == key_id) & (table.c.project_id == project_id) & table.c.revoked.is_(None)
-    )
-    changed = transaction.connection.execute(update(table).where(wanted).values(revoked=now))
-    if project_id is None or changed.rowcount == 0:
+    """Revoke a key of a project, and return whether it was valid before."""
+    connection = transaction.connection
+    is_valid = (keys.c.key_id == key_id) & keys.c.revoked.is_(None)
+    changed = update(keys).where(is_valid, in_project(keys.c.project_id, project))
+    if connection.execute(changed.values(revoked=now)).rowcount == 0:
         return False
-    write_audit(transaction.connection, project_id, AuditEntry(now, actor, "key.revoke", key_id))
+    entry = AuditEntry(now, actor, "key.revoke", key_id)
+    insert_audit(connection, transaction.project(project), entry)
     return True
 
 
 def find_key(connection: Connection, key_id: str) -> ApiKey | None:
     """Find a key by its id, whichever project it opens."""
-    row = connection.execute(_select_keys().where(schema.keys.c.key_id == key_id)).one_or_none()
-    return None if row is None else _key_of(row)
+    return next(iter(_select_keys(connection, keys.c.key_id == key_id)), None)
 
 
 def list_all_keys(connection: Connection) -> list[ApiKey]:
-    """List the keys of all projects."""
-    return [_key_of(row) for row in connection.execute(_select_keys())]
+    """List the keys of all projects, including revoked ones."""
+    return _select_keys(connection)
 
 
 def list_keys(connection: Connection, project: str) -> list[ApiKey]:
-    """List the keys of a project, the oldest first."""
-    table = schema.keys
-    wanted = _select_keys().where(schema.projects.c.name == project)
+    """List the keys of a project, including revoked ones, oldest first."""
+    return _select_keys(connection, projects.c.name == project)
+
+
+def _select_keys(connection: Connection, *wanted: ColumnElement[bool]) -> list[ApiKey]:
+    asked = select(keys, projects.c.name.label("project")).join(
+        projects, projects.c.project_id == keys.c.project_id
+    )
+    rows = connection.execute(asked.where(*wanted).order_by(keys.c.created, keys.c.key_id))
     return [
-        _key_of(row) for row in connection.execute(wanted.order_by(table.c.created, table.c.key_id))
+        ApiKey(
+            row.key_id,
+            row.project,
+            tuple(row.scopes.split()),
+            row.name,
+            row.created,
+            row.digest,
+            row.revoked,
+        )
+        for row in rows
     ]
 
 
 def list_audit(connection: Connection, project: str) -> list[AuditEntry]:
-    """List what was changed in a project, the oldest first."""
-    table, of = schema.audit, schema.projects
-    wanted = (
-        select(table.c.time, table.c.actor, table.c.action, table.c.subject)
-        .join(of, of.c.project_id == table.c.project_id)
-        .where(of.c.name == project)
-        .order_by(table.c.audit_id)
-    )
-    return [AuditEntry(*row) for row in connection.execute(wanted)]
+    """List the changes that were made in a project, oldest first."""
+    columns = (audit.c.time, audit.c.actor, audit.c.action, audit.c.subject)
+    wanted = select(*columns).where(in_project(audit.c.project_id, project))
+    return [AuditEntry(*row) for row in connection.execute(wanted.order_by(audit.c.audit_id))]
 
 
-def _select_keys() -> Any:  # noqa: ANN401 - a select with a type for each of its columns
-    table, of = schema.keys, schema.projects
-    return select(table, of.c.name.label("project")).join(of, of.c.project_id == table.c.project_id)
-
-
-def _key_of(row: Any) -> ApiKey:  # noqa: ANN401 - a row has the fields that were asked for
-    scopes = tuple(row.scopes.split())
-    return ApiKey(row.key_id, row.project, scopes, row.name, row.created, row.digest, row.revoked)
-
-
-def write_audit(connection: Connection, project_id: int, entry: AuditEntry) -> None:
-    """Write down what was changed, and by whom."""
+def insert_audit(connection: Connection, project_id: int, entry: AuditEntry) -> None:
+    """Record a change in the audit log."""
     row = {
         "project_id": project_id,
         "time": entry.time,
@@ -99,4 +94,4 @@ def write_audit(connection: Connection, project_id: int, entry: AuditEntry) -> N
         "action": entry.action,
         "subject": entry.subject,
     }
-    connection.execute(insert(schema.audit), row)
+    connection.execute(insert(audit), row)

@@ -1,4 +1,4 @@
-"""What is still to be told, and to whom, in a store."""
+"""The outbox: notifications that wait for delivery, and where they are sent."""
 
 from __future__ import annotations
 
@@ -6,170 +6,117 @@ import secrets
 
 from sqlalchemy import case, delete, func, insert, select, update
 
-from rankscope.monitor.store.sqlite.reader import is_of
-from rankscope.monitor.store.tables import schema
-from rankscope.monitor.store.tables.keys import write_audit
-from rankscope.monitor.store.tables.schema import outbox, webhooks
-from rankscope.records import record
+from rankscope.monitor.store.records import LOG, WEBHOOK, AlertRow, OutboxRow, Webhook
+from rankscope.monitor.store.tables.keys import insert_audit
+from rankscope.monitor.store.tables.schema import outbox, projects, webhooks
+from rankscope.monitor.store.tables.statements import in_project
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Collection
-    from typing import Any, Literal, TypeAlias
+    from typing import Any
 
-    from sqlalchemy import Connection
+    from sqlalchemy import Connection, Select
 
-    from rankscope.monitor.store.keys import AuditEntry, Secret
+    from rankscope.monitor.store.keys import AuditEntry
     from rankscope.monitor.store.tables.transaction import Transaction
 
-    Status: TypeAlias = Literal["waiting", "delivered", "dead", "summed"]
-
-LOG, WEBHOOK = "log", "webhook"
+CHANGING = ("status", "attempts", "due", "finished", "problem")
 
 
-@record(frozen=True, slots=True, kw_only=True)
-class Letter:
-    """A notification that is to be delivered, or was, or cannot be.
-
-    Args:
-        number: Its place among all.
-        project: Whose it is.
-        notification_id: What it is known by, however often it is sent.
-        channel: By which way: `log` or `webhook`.
-        body: What is told, as JSON.
-        created: When it was written, in microseconds since 1970 in UTC.
-        status: `waiting`, `delivered`, `dead` if it was given up, or `summed` if it was given up
-            and a later one has said so.
-        attempts: How often it was tried.
-        due: When it is to be tried next.
-        finished: When it was delivered or given up.
-        problem: What was wrong the last time.
-    """
-
-    number: int
-    project: str
-    notification_id: str
-    channel: str
-    body: str
-    created: int
-    status: Status
-    attempts: int
-    due: int
-    finished: int | None
-    problem: str
-
-
-@record(frozen=True, slots=True)
-class Webhook:
-    """Where the notifications of a project go.
-
-    Args:
-        url: The address.
-        secret: The secret that signs them, as `whsec_` and base64; `None` where it is missing, as
-            after a restore: then the webhook has to be set again.
-        allows_http: Whether it may be without TLS.
-        created: When it was set, in microseconds since 1970 in UTC.
-        disabled: Since when it said that it is gone, or `None`.
-        secret_id: The id by which `find_secret` of the store finds the secret.
-    """
-
-    url: str
-    secret: Secret | None
-    allows_http: bool
-    created: int
-    disabled: int | None = None
-    secret_id: str = ""
-
-
-def insert_letters(
-    connection: Connection,
-    project_id: int,
-    notification_id: str,
-    body: str,
-    *,
-    now: int,
-    channels: Collection[str],
-) -> None:
-    """Let a notification wait for each channel; a webhook only where there is one."""
-    for channel in sorted(channels):
+def insert_notifications(connection: Connection, project_id: int, alert: AlertRow) -> None:
+    """Add a notification for each channel of an alert; for a webhook only where there is one."""
+    for channel in sorted(alert.channels):
         here = (webhooks.c.project_id == project_id) & webhooks.c.disabled.is_(None)
         if channel == WEBHOOK and not connection.execute(select(webhooks).where(here)).all():
             continue
         row = {
             "project_id": project_id,
-            "notification_id": notification_id,
+            "notification_id": alert.alert_id,
             "channel": channel,
-            "body": body,
-            "created": now,
+            "body": alert.body,
+            "created": alert.time,
             "status": "waiting",
             "attempts": 0,
-            "due": now,
+            "due": alert.time,
             "finished": None,
             "problem": "",
         }
         connection.execute(insert(outbox), row)
 
 
-def list_letters(connection: Connection, project: str, limit: int) -> list[Letter]:
-    """List the last notifications of a project, the newest first."""
-    wanted = _select_letters().where(is_of(outbox.c.project_id, project))
-    rows = connection.execute(wanted.order_by(outbox.c.number.desc()).limit(limit))
-    return [Letter(**dict(zip(LETTER, row, strict=True))) for row in rows]
+def list_notifications(connection: Connection, project: str, limit: int) -> list[OutboxRow]:
+    """List the last notifications of a project, newest first."""
+    wanted = _select_rows().where(in_project(outbox.c.project_id, project))
+    return _read_rows(connection, wanted.order_by(outbox.c.number.desc()).limit(limit))
 
 
-def list_due(connection: Connection, now: int, limit: int) -> list[Letter]:
-    """List notifications that are to be tried now, those of the log first, then in their order."""
-    wanted = _select_letters().where(outbox.c.status == "waiting", outbox.c.due <= now)
+def list_due(connection: Connection, now: int, limit: int) -> list[OutboxRow]:
+    """List the notifications whose next attempt is due: those for the log first, then by time."""
+    wanted = _select_rows().where(outbox.c.status == "waiting", outbox.c.due <= now)
     is_slow = case((outbox.c.channel == LOG, 0), else_=1)
-    rows = connection.execute(wanted.order_by(is_slow, outbox.c.due, outbox.c.number).limit(limit))
-    return [Letter(**dict(zip(LETTER, row, strict=True))) for row in rows]
+    ordered = wanted.order_by(is_slow, outbox.c.due, outbox.c.number)
+    return _read_rows(connection, ordered.limit(limit))
 
 
-def count_letters(connection: Connection, project: str) -> dict[str, int]:
-    """Count the notifications of a project by what became of them."""
+def _select_rows() -> Select[Any]:
+    columns = (column for column in outbox.columns if column.name != "project_id")
+    of_project = projects.c.project_id == outbox.c.project_id
+    wanted = select(projects.c.name.label("project"), *columns)
+    return wanted.select_from(outbox).join(projects, of_project)
+
+
+def _read_rows(connection: Connection, wanted: Select[Any]) -> list[OutboxRow]:
+    return [OutboxRow(**row) for row in connection.execute(wanted).mappings()]
+
+
+def count_notifications(connection: Connection, project: str) -> dict[str, int]:
+    """Count the notifications of a project by status."""
     wanted = (
         select(outbox.c.status, func.count())
-        .where(is_of(outbox.c.project_id, project))
+        .where(in_project(outbox.c.project_id, project))
         .group_by(outbox.c.status)
         .order_by(outbox.c.status)
     )
     return dict(map(tuple, connection.execute(wanted)))
 
 
-def settle_letter(transaction: Transaction, letter: Letter, summary: tuple[str, str] | None) -> int:
-    """Write down what became of a notification.
+def update_notification(
+    transaction: Transaction, row: OutboxRow, summary: tuple[str, str] | None
+) -> int:
+    """Store the result of an attempt to deliver a notification.
 
     Args:
-        transaction: Where that is done.
-        letter: The notification, as it stands now.
-        summary: Id and JSON of what is to be told, after a delivery, if others were given up
-            before; they are told by it.
+        transaction: The transaction.
+        row: The notification after the attempt.
+        summary: After a delivery, the id and the JSON of a notification which reports that others
+            were given up before.
 
     Returns:
-        How many others that is about.
+        How many notifications that were given up are now reported.
     """
-    project_id = transaction.project(letter.project)
+    project_id = transaction.project(row.project)
     connection = transaction.connection
-    changed = {name: getattr(letter, name) for name in CHANGING}
-    connection.execute(update(outbox).where(outbox.c.number == letter.number).values(changed))
+    changed = {name: getattr(row, name) for name in CHANGING}
+    connection.execute(update(outbox).where(outbox.c.number == row.number).values(changed))
     if summary is None:
         return 0
     given_up = (
         (outbox.c.project_id == project_id)
-        & (outbox.c.channel == letter.channel)
+        & (outbox.c.channel == row.channel)
         & (outbox.c.status == "dead")
     )
     count = connection.execute(update(outbox).where(given_up).values(status="summed")).rowcount
     if count:
-        at = letter.created if letter.finished is None else letter.finished
-        insert_letters(connection, project_id, *summary, now=at, channels=(letter.channel,))
+        name, body = summary
+        now = row.created if row.finished is None else row.finished
+        insert_notifications(connection, project_id, AlertRow(name, now, body, (row.channel,)))
     return count
 
 
 def count_dead(connection: Connection, project: str, channel: str) -> int:
-    """Count the notifications that were given up, and of which nobody was told."""
+    """Count the notifications that were given up and not reported yet."""
     wanted = select(func.count()).where(
-        is_of(outbox.c.project_id, project),
+        in_project(outbox.c.project_id, project),
         outbox.c.channel == channel,
         outbox.c.status == "dead",
     )
@@ -177,22 +124,26 @@ def count_dead(connection: Connection, project: str, channel: str) -> int:
 
 
 def find_webhook(connection: Connection, project: str) -> Webhook | None:
-    """Find where the notifications of a project go, without the secret, which has an id here."""
-    row = connection.execute(
-        select(webhooks).where(is_of(webhooks.c.project_id, project))
-    ).one_or_none()
+    """Find the webhook of a project; the database has only the id of its secret."""
+    wanted = select(webhooks).where(in_project(webhooks.c.project_id, project))
+    row = connection.execute(wanted).one_or_none()
     if row is None:
         return None
     return Webhook(row.url, None, row.allows_http, row.created, row.disabled, row.secret_id)
 
 
+def list_secret_ids(connection: Connection) -> list[str]:
+    """List the ids of the secrets that webhooks use."""
+    return list(connection.execute(select(webhooks.c.secret_id)).scalars())
+
+
 def set_webhook(
     transaction: Transaction, project: str, webhook: Webhook, audit: AuditEntry
 ) -> None:
-    """Say where the notifications of a project go, in the place of what was said before.
+    """Set or replace the webhook of a project.
 
     Raises:
-        FileError: The file of secrets cannot be written.
+        FileError: The secret cannot be stored.
     """
     if webhook.secret is None:
         raise ValueError("a webhook is set with its secret")
@@ -200,7 +151,8 @@ def set_webhook(
     here = webhooks.c.project_id == project_id
     transaction.connection.execute(delete(webhooks).where(here))
     secret_id = secrets.token_hex(8)
-    transaction.secrets.add(secret_id, webhook.secret)
+    transaction.secrets[secret_id] = webhook.secret
+    transaction.changes_webhooks = True
     row = {
         "project_id": project_id,
         "url": webhook.url,
@@ -210,49 +162,39 @@ def set_webhook(
         "disabled": webhook.disabled,
     }
     transaction.connection.execute(insert(webhooks), row)
-    write_audit(transaction.connection, project_id, audit)
+    insert_audit(transaction.connection, project_id, audit)
 
 
 def remove_webhook(transaction: Transaction, project: str, audit: AuditEntry) -> bool:
-    """Let the notifications of a project go nowhere, and say whether they went somewhere."""
+    """Remove the webhook of a project, and return whether there was one."""
     project_id = transaction.project(project)
     here = webhooks.c.project_id == project_id
     if transaction.connection.execute(delete(webhooks).where(here)).rowcount == 0:
         return False
-    transaction.secrets.forget()
-    _give_up(transaction, project_id, audit.time, "the webhook was removed")
-    write_audit(transaction.connection, project_id, audit)
+    transaction.changes_webhooks = True
+    _give_up(transaction, project_id, audit, "the webhook was removed")
     return True
 
 
 def disable_webhook(transaction: Transaction, project: str, url: str, audit: AuditEntry) -> bool:
-    """Send nothing more to a webhook that says that it is gone, if it still is the one."""
+    """Disable a webhook whose receiver is gone, unless another one was set in the meantime."""
     project_id = transaction.project(project)
     here = (webhooks.c.project_id == project_id) & (webhooks.c.url == url)
     here &= webhooks.c.disabled.is_(None)
     changed = update(webhooks).where(here).values(disabled=audit.time)
     if transaction.connection.execute(changed).rowcount == 0:
         return False
-    _give_up(transaction, project_id, audit.time, "the webhook is gone")
-    write_audit(transaction.connection, project_id, audit)
+    _give_up(transaction, project_id, audit, "the webhook is gone")
     return True
 
 
-def _give_up(transaction: Transaction, project_id: int, now: int, problem: str) -> None:
+def _give_up(transaction: Transaction, project_id: int, audit: AuditEntry, problem: str) -> None:
+    """Give up what waits for the webhook of a project, and record why."""
     here = (
         (outbox.c.project_id == project_id)
         & (outbox.c.channel == WEBHOOK)
         & (outbox.c.status == "waiting")
     )
-    values = {"status": "dead", "finished": now, "problem": problem}
+    values = {"status": "dead", "finished": audit.time, "problem": problem}
     transaction.connection.execute(update(outbox).where(here).values(values))
-
-
-def _select_letters() -> Any:  # noqa: ANN401 - a select with a type for each of its columns
-    of = schema.projects
-    named = select(*(of.c.name if name == "project" else outbox.c[name] for name in LETTER))
-    return named.select_from(outbox).join(of, of.c.project_id == outbox.c.project_id)
-
-
-CHANGING = ("status", "attempts", "due", "finished", "problem")
-LETTER = ("number", "project", "notification_id", "channel", "body", "created", *CHANGING)
+    insert_audit(transaction.connection, project_id, audit)

@@ -1,13 +1,14 @@
-"""Deletes what is old, a little at a time, so that new events need not wait."""
+"""Deletes old events in small transactions, so that new ones do not have to wait."""
 
 from __future__ import annotations
 
 from sqlalchemy import delete, select, update
 
 from rankscope.monitor.store.records import Deleted
-from rankscope.monitor.store.sqlite.reader import is_of, is_pending
-from rankscope.monitor.store.tables import schema
-from rankscope.monitor.store.tables.versions import discount_deleted, find_contexts
+from rankscope.monitor.store.tables.rankings import is_pending
+from rankscope.monitor.store.tables.schema import events, labels, projects, rankings
+from rankscope.monitor.store.tables.statements import in_project
+from rankscope.monitor.store.tables.versions import count_by_context, subtract_rankings
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -18,56 +19,53 @@ if TYPE_CHECKING:
     from rankscope.monitor.store.tables.transaction import Transaction
 
 AT_ONCE = 500
+"""How many events a transaction deletes."""
 
 
 def mark_deleted(transaction: Transaction, project: str, time: int) -> None:
-    """Write down that what is before a time is not whole any more, before the first of it goes."""
-    table = schema.projects
-    earlier = table.c.deleted_before.is_(None) | (table.c.deleted_before < time)
-    of = table.c.project_id == transaction.project(project)
-    transaction.connection.execute(update(table).where(of, earlier).values(deleted_before=time))
+    """Record that events before a time are incomplete, before the first of them is deleted."""
+    earlier = projects.c.deleted_before.is_(None) | (projects.c.deleted_before < time)
+    number = projects.c.project_id == transaction.project(project)
+    transaction.connection.execute(
+        update(projects).where(number, earlier).values(deleted_before=time)
+    )
 
 
 def delete_rankings(transaction: Transaction, project: str, time: int) -> Deleted:
-    """Delete some of the rankings before a time, with all their labels; nothing if none is left."""
-    shown, told = schema.rankings, schema.labels
+    """Delete some of the rankings before a time, with all their labels."""
     connection = transaction.connection
-    old = is_of(shown.c.project_id, project) & (shown.c.time < time)
-    ranked = _choose(connection, shown, old)
-    of_those = select(shown.c.ranking_id).where(shown.c.seq.in_(ranked))
-    theirs = is_of(told.c.project_id, project) & told.c.ranking_id.in_(of_those)
-    labels = 0
-    while ranked and (labelled := _choose(connection, told, theirs)):
-        _delete(connection, told, labelled)
-        labels += len(labelled)
-    gone = find_contexts(connection, ranked)
-    _delete(connection, shown, ranked)
-    discount_deleted(connection, gone)
-    return _count(transaction, project, Deleted(len(ranked), labels))
+    old = in_project(rankings.c.project_id, project) & (rankings.c.time < time)
+    ranked = _choose(connection, rankings, old)
+    ranking_ids = select(rankings.c.ranking_id).where(rankings.c.seq.in_(ranked))
+    theirs = in_project(labels.c.project_id, project) & labels.c.ranking_id.in_(ranking_ids)
+    count = 0
+    while ranked and (labelled := _choose(connection, labels, theirs)):
+        _delete(connection, labels, labelled)
+        count += len(labelled)
+    by_context = count_by_context(connection, ranked)
+    _delete(connection, rankings, ranked)
+    subtract_rankings(connection, by_context)
+    return _count(transaction, project, Deleted(len(ranked), count))
 
 
 def find_pending(connection: Connection, project: str, time: int) -> list[int]:
-    """Find the labels before a time whose rankings are not there."""
-    told = schema.labels
-    old = is_of(told.c.project_id, project) & (told.c.time < time) & is_pending()
-    return list(connection.execute(select(told.c.seq).where(old)).scalars())
+    """Find the labels before a time whose ranking is not stored."""
+    old = in_project(labels.c.project_id, project) & (labels.c.time < time) & is_pending()
+    return list(connection.execute(select(labels.c.seq).where(old)).scalars())
 
 
 def delete_pending(transaction: Transaction, project: str, seqs: Sequence[int]) -> Deleted:
-    """Delete some of these labels, if their rankings have not come in between."""
-    told = schema.labels
-    labelled = _choose(transaction.connection, told, told.c.seq.in_(seqs) & is_pending())
-    _delete(transaction.connection, told, labelled)
-    transaction.pending[transaction.project(project)] -= len(labelled)
-    return _count(transaction, project, Deleted(0, len(labelled)))
+    """Delete those of some labels whose ranking has not come in the meantime."""
+    chosen = _choose(transaction.connection, labels, labels.c.seq.in_(seqs) & is_pending())
+    _delete(transaction.connection, labels, chosen)
+    transaction.pending[transaction.project(project)] -= len(chosen)
+    return _count(transaction, project, Deleted(0, len(chosen)))
 
 
 def _count(transaction: Transaction, project: str, deleted: Deleted) -> Deleted:
     project_id = transaction.project(project)
-    for reason, count in (
-        ("deleted_rankings", deleted.rankings),
-        ("deleted_labels", deleted.labels),
-    ):
+    counts = {"deleted_rankings": deleted.rankings, "deleted_labels": deleted.labels}
+    for reason, count in counts.items():
         if count:
             transaction.counts[project_id, reason] += count
     return deleted
@@ -79,5 +77,5 @@ def _choose(connection: Connection, table: Table, wanted: ColumnElement[bool]) -
 
 
 def _delete(connection: Connection, table: Table, seqs: list[int]) -> None:
-    for rows in (table, schema.events):
+    for rows in (table, events):
         connection.execute(delete(rows).where(rows.c.seq.in_(seqs)))

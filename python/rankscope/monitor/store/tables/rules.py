@@ -1,88 +1,44 @@
-"""Rules and their alerts in a store, which does not read what they say.
+"""Alert rules, their alerts, and the notifications of both.
 
-A state, what it was concluded from, the alert on its change and the notifications of it are written
-in one transaction.
+A rule's state, its progress, the alert on a change and its notifications are written in one
+transaction. The store does not read the JSON in them.
 """
 
 from __future__ import annotations
 
 from sqlalchemy import delete, func, insert, select, update
 
-from rankscope.monitor.store.sqlite.reader import is_of
-from rankscope.monitor.store.tables import schema
-from rankscope.monitor.store.tables.keys import write_audit
-from rankscope.monitor.store.tables.outbox import insert_letters
-from rankscope.monitor.store.tables.schema import alerts, rules
-from rankscope.records import record
+from rankscope.monitor.store.records import RuleRow
+from rankscope.monitor.store.tables.keys import insert_audit
+from rankscope.monitor.store.tables.outbox import insert_notifications
+from rankscope.monitor.store.tables.schema import alerts, contexts, rankings, rules
+from rankscope.monitor.store.tables.statements import in_project
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Collection
-    from typing import Any
-
-    from sqlalchemy import Connection, Row
+    from sqlalchemy import ColumnElement, Connection
 
     from rankscope.monitor.store.keys import AuditEntry
+    from rankscope.monitor.store.records import AlertRow
     from rankscope.monitor.store.tables.transaction import Transaction
 
-
-@record(frozen=True, slots=True, kw_only=True)
-class RuleRow:
-    """A rule, and how it stands.
-
-    Args:
-        name: What it is known by in its project.
-        rule: What people said, as JSON.
-        progress: What was concluded so far, as JSON.
-        state: Its state.
-        reason: Why.
-        since: Since when, in microseconds since 1970 in UTC.
-        evaluated: When it was looked at last.
-        silenced_until: Until when nobody is told, or `None`.
-        revision: How often it was changed, 1 for a rule that is new.
-    """
-
-    name: str
-    rule: str
-    progress: str
-    state: str
-    reason: str
-    since: int
-    evaluated: int
-    silenced_until: int | None
-    revision: int
-
-
-@record(frozen=True, slots=True)
-class AlertRow:
-    """A change of a state.
-
-    Args:
-        alert_id: What it is known by everywhere.
-        time: When it was concluded, in microseconds since 1970 in UTC.
-        body: What there is to say, as JSON.
-        channels: Who is to be told, of `log` and `webhook`.
-    """
-
-    alert_id: str
-    time: int
-    body: str
-    channels: Collection[str]
+COLUMNS = tuple(name for name in rules.columns.keys() if name != "project_id")  # noqa: SIM118 - not a dict
 
 
 def list_rules(connection: Connection, project: str) -> list[RuleRow]:
     """List the rules of a project, by name."""
-    columns = [rules.c[name] for name in COLUMNS]
-    wanted = select(*columns).where(is_of(rules.c.project_id, project)).order_by(rules.c.name)
-    return [_row_of(row) for row in connection.execute(wanted)]
+    return _select_rules(connection, in_project(rules.c.project_id, project))
 
 
 def find_rule(connection: Connection, project: str, name: str) -> RuleRow | None:
-    """Find a rule."""
-    columns = [rules.c[name] for name in COLUMNS]
-    wanted = select(*columns).where(is_of(rules.c.project_id, project), rules.c.name == name)
-    row = connection.execute(wanted).one_or_none()
-    return None if row is None else _row_of(row)
+    """Find a rule by its name."""
+    wanted = in_project(rules.c.project_id, project) & (rules.c.name == name)
+    return next(iter(_select_rules(connection, wanted)), None)
+
+
+def _select_rules(connection: Connection, wanted: ColumnElement[bool]) -> list[RuleRow]:
+    asked = select(*(rules.c[name] for name in COLUMNS)).where(wanted).order_by(rules.c.name)
+    return [RuleRow(**row) for row in connection.execute(asked).mappings()]
 
 
 def save_rule(
@@ -93,59 +49,52 @@ def save_rule(
     alert: AlertRow | None = None,
     audit: AuditEntry | None = None,
 ) -> bool:
-    """Store a rule as it now stands, and what is to be told of that.
+    """Store a rule, unless somebody else has changed it in the meantime.
 
     Args:
-        transaction: Where that is done.
+        transaction: The transaction.
         project: The name of the project.
-        row: The rule; its revision is one more than what it was made from.
-        alert: The change of its state.
-        audit: Who changed it.
+        row: The rule; its revision is one more than that of the rule it was made from.
+        alert: The change of its state, if it changed.
+        audit: Who changed it, if somebody did.
 
     Returns:
-        Whether that was done; if somebody else has changed the rule since, nothing was.
+        Whether it was stored; where it was not, nothing was changed.
     """
     project_id = transaction.project(project)
     connection = transaction.connection
     values = {name: getattr(row, name) for name in COLUMNS}
     here = (rules.c.project_id == project_id) & (rules.c.name == row.name)
     if row.revision > 1:
-        known = here & (rules.c.revision == row.revision - 1)
-        if connection.execute(update(rules).where(known).values(values)).rowcount == 0:
+        unchanged = here & (rules.c.revision == row.revision - 1)
+        if connection.execute(update(rules).where(unchanged).values(values)).rowcount == 0:
             return False
     else:
         if connection.execute(select(rules.c.revision).where(here)).one_or_none() is not None:
             return False
         connection.execute(insert(rules), {"project_id": project_id, **values})
     if alert is not None:
-        told = {"project_id": project_id, "alert_id": alert.alert_id, "body": alert.body}
-        connection.execute(insert(alerts), told)
-        insert_letters(
-            connection,
-            project_id,
-            alert.alert_id,
-            alert.body,
-            now=alert.time,
-            channels=alert.channels,
-        )
+        stored = {"project_id": project_id, "alert_id": alert.alert_id, "body": alert.body}
+        connection.execute(insert(alerts), stored)
+        insert_notifications(connection, project_id, alert)
     if audit is not None:
-        write_audit(connection, project_id, audit)
+        insert_audit(connection, project_id, audit)
     return True
 
 
 def remove_rule(transaction: Transaction, project: str, name: str, audit: AuditEntry) -> bool:
-    """Remove a rule, and say whether there was one; its alerts stay."""
+    """Remove a rule, and return whether there was one; its alerts are kept."""
     project_id = transaction.project(project)
     here = (rules.c.project_id == project_id) & (rules.c.name == name)
     if transaction.connection.execute(delete(rules).where(here)).rowcount == 0:
         return False
-    write_audit(transaction.connection, project_id, audit)
+    insert_audit(transaction.connection, project_id, audit)
     return True
 
 
 def list_alerts(connection: Connection, project: str, limit: int) -> list[str]:
-    """List the last changes of states, the newest first."""
-    wanted = select(alerts.c.body).where(is_of(alerts.c.project_id, project))
+    """List the last changes of states as JSON, newest first."""
+    wanted = select(alerts.c.body).where(in_project(alerts.c.project_id, project))
     return list(connection.execute(wanted.order_by(alerts.c.number.desc()).limit(limit)).scalars())
 
 
@@ -159,49 +108,31 @@ def count_late(
     after: int,
     upto: int,
 ) -> int:
-    """Count the rankings of a time in production that were stored between two numbers.
+    """Count rankings in production by their times, and by when they were stored.
 
     Args:
         connection: A connection.
         project: The name of the project.
-        model: The model; any if left out.
-        since: From which time on, in microseconds since 1970.
-        until: Up to before which time.
-        after: The number after which.
-        upto: The last number.
+        model: The model; `None` means any.
+        since: The earliest time, in microseconds since 1970.
+        until: The first time that does not count.
+        after: The number of an event; only later events count.
+        upto: The number of the last event that counts.
     """
-    shown, common = schema.rankings, schema.contexts
-    # Not the column itself, so that only what is new is read, and not all of the time.
     wanted = (
         select(func.count())
-        .select_from(shown)
-        .join(common, common.c.context_id == shown.c.context_id)
+        .select_from(rankings)
+        .join(contexts, contexts.c.context_id == rankings.c.context_id)
         .where(
-            is_of(shown.c.project_id + 0, project),
-            shown.c.seq > after,
-            shown.c.seq <= upto,
-            shown.c.time >= since,
-            shown.c.time < until,
-            common.c.environment == "production",
+            # With + 0, only new rankings are read, not all of the time.
+            in_project(rankings.c.project_id + 0, project),
+            rankings.c.seq > after,
+            rankings.c.seq <= upto,
+            rankings.c.time >= since,
+            rankings.c.time < until,
+            contexts.c.environment == "production",
         )
     )
     if model is not None:
-        wanted = wanted.where(common.c.model == model)
+        wanted = wanted.where(contexts.c.model == model)
     return int(connection.execute(wanted).scalar_one())
-
-
-def _row_of(row: Row[Any]) -> RuleRow:
-    return RuleRow(**dict(zip(COLUMNS, row, strict=True)))
-
-
-COLUMNS = (
-    "name",
-    "rule",
-    "progress",
-    "state",
-    "reason",
-    "since",
-    "evaluated",
-    "silenced_until",
-    "revision",
-)

@@ -20,7 +20,7 @@ from sqlalchemy import (
 )
 
 VERSION = 2
-"""Of the tables; a store says which it has in `meta`. `upgrading` changes older ones."""
+"""The version of the tables, which a store has in `meta`; older ones are upgraded."""
 OLDEST = 1
 
 TABLES = MetaData()
@@ -45,10 +45,10 @@ projects = Table(
     Column("pending", BigInteger, nullable=False),
     Column("deleted_before", BigInteger),
 )
-"""`pending` is how many labels there are whose rankings are not there; events of times before
-`deleted_before` were deleted."""
+"""`pending` is the number of labels whose ranking is not stored; events before `deleted_before`
+were deleted."""
 
-# Number and kind of all events, so that an id has one meaning, and one order holds for all.
+# All events, rankings and labels, so that no two share an id and one order holds for all.
 events = Table(
     "events",
     TABLES,
@@ -74,10 +74,8 @@ contexts = Table(
     Column("last", BigInteger),
     UniqueConstraint("project_id", "digest"),
 )
-"""What many rankings have in common; `attributes` is an object of JSON.
-
-How many rankings there are, and the times of the first and the last, are kept here for versions.
-"""
+"""What many rankings have in common; `attributes` is a JSON object. The number of their rankings
+and the times of the first and the last are kept here for the list of versions."""
 
 rankings = Table(
     "rankings",
@@ -91,11 +89,11 @@ rankings = Table(
     Column("context_id", Integer, nullable=False),
     Column("packed", LargeBinary, nullable=False),
     UniqueConstraint("project_id", "ranking_id"),
-    # Unique, so that the labels of rankings come in the order of these without being sorted.
+    # Unique, so that labels can be read in the order of rankings without sorting.
     Index("rankings_by_time", "project_id", "time", "ranking_id", unique=True),
     Index("rankings_by_context", "context_id", "time"),
 )
-"""One row a ranking, its documents packed."""
+"""One row per ranking, its documents packed."""
 
 labels = Table(
     "labels",
@@ -111,10 +109,8 @@ labels = Table(
     Column("value", Float(53)),
     PrimaryKeyConstraint("project_id", "ranking_id", "time", "event_id"),
 )
-"""One row a label; `kind` is a place in `LABEL_KINDS`, `labels` a list of JSON.
-
-The labels of a ranking are beside each other, in the order in which they count.
-"""
+"""One row per label; `kind` is a position in `LABEL_KINDS`, `labels` a JSON list. The labels of a
+ranking are adjacent, in the order in which they count."""
 
 counters = Table(
     "counters",
@@ -123,7 +119,7 @@ counters = Table(
     Column("reason", Text, primary_key=True),
     Column("count", BigInteger, nullable=False),
 )
-"""How often something was taken, or discarded, and why."""
+"""How many events were stored or discarded, by reason."""
 
 keys = Table(
     "keys",
@@ -136,7 +132,7 @@ keys = Table(
     Column("digest", LargeBinary(32), nullable=False),
     Column("revoked", BigInteger),
 )
-"""Keys of the service; `scopes` are words, `digest` is of the secret, which is stored nowhere."""
+"""API keys; `scopes` are words, and `digest` is that of the secret, which is stored nowhere."""
 
 audit = Table(
     "audit",
@@ -159,7 +155,7 @@ configurations = Table(
     Column("actor", Text, nullable=False),
     Column("text", Text, nullable=False),
 )
-"""How projects are measured, as JSON; of those of a project the last one holds."""
+"""Configurations of projects as JSON; the last one of a project is current."""
 
 progress = Table(
     "progress",
@@ -171,7 +167,7 @@ progress = Table(
     Column("slicing", Text, nullable=False),
     Column("baseline", Text, nullable=False),
 )
-"""How far the windows of a project are up to date; `digest` is that of its configuration."""
+"""How far windows are up to date; `digest` is that of the configuration."""
 
 hours = Table(
     "hours",
@@ -184,7 +180,7 @@ hours = Table(
     Column("unshown", BigInteger, nullable=False),
     Column("checksum", BigInteger, nullable=False),
 )
-"""One row an hour that has rankings; `checksum` is of all other columns."""
+"""One row per hour that has rankings; `checksum` is that of all other columns."""
 
 open_hours = Table(
     "open_hours",
@@ -196,8 +192,8 @@ open_hours = Table(
     Column("rankings", BigInteger, nullable=False),
     Column("is_behind", Boolean, nullable=False),
 )
-"""One row an hour that was not final when it was summed, at `as_of`; `is_behind` if events have
-come since then that are to be summed later."""
+"""One row per hour that was not final when it was summed, at `as_of`; `is_behind` if later events
+still have to be summed."""
 
 cells = Table(
     "cells",
@@ -218,8 +214,7 @@ cells = Table(
     Column("checksum", BigInteger, nullable=False),
     Index("cells_by_slice", "project_id", "digest", "length", "slice", "start"),
 )
-"""One row a cell of a window; `length` is how long that is, `checksum` is of all other columns."""
-
+"""One row per cell of a window; `checksum` is that of all other columns."""
 
 rules = Table(
     "rules",
@@ -235,7 +230,7 @@ rules = Table(
     Column("silenced_until", BigInteger),
     Column("revision", BigInteger, nullable=False),
 )
-"""Rules and their states; `rule` and `progress` are JSON, and `revision` grows by each change."""
+"""Rules and their states; `rule` and `progress` are JSON, and each change adds 1 to `revision`."""
 
 alerts = Table(
     "alerts",
@@ -246,7 +241,7 @@ alerts = Table(
     Column("body", Text, nullable=False),
     Index("alerts_of_project", "project_id", "number"),
 )
-"""Every change of a state, as JSON."""
+"""Every change of a rule's state, as JSON."""
 
 outbox = Table(
     "outbox",
@@ -265,7 +260,7 @@ outbox = Table(
     Index("outbox_of_project", "project_id", "number"),
     Index("outbox_by_status", "status", "due"),
 )
-"""What is to be told, and what became of it; `status` is waiting, delivered, dead or summed."""
+"""Notifications; `status` is waiting, delivered, dead or summed."""
 
 webhooks = Table(
     "webhooks",
@@ -277,5 +272,5 @@ webhooks = Table(
     Column("created", BigInteger, nullable=False),
     Column("disabled", BigInteger),
 )
-"""Where notifications of a project go. The secret that signs them is in the file `.secrets`, by its
-id, and not in the database."""
+"""Where the notifications of a project are sent. The database has only the id of the secret that
+signs them."""

@@ -1,19 +1,15 @@
-"""One transaction of the writer: numbers, projects, contexts and counters of what it stores."""
+"""One transaction that writes: the numbers and counters of what it stores."""
 
 from __future__ import annotations
 
 import json
 from collections import Counter
-from contextlib import suppress
 from hashlib import blake2b
 
 from sqlalchemy import insert, select, update
 
-from rankscope.errors import FileError
-from rankscope.monitor.store.sqlite.connection import driver_of
-from rankscope.monitor.store.tables.schema import contexts, counters, projects, webhooks
-from rankscope.monitor.store.tables.versions import Shown, count_shown
-from rankscope.records import replace
+from rankscope.monitor.store.tables.schema import contexts, counters, projects
+from rankscope.monitor.store.tables.versions import RankingSpan, add_rankings
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -21,78 +17,82 @@ if TYPE_CHECKING:
 
     from rankscope.monitor.events.event import Ranking
     from rankscope.monitor.store.keys import Secret
-    from rankscope.monitor.store.sqlite.high_water import Mark
-    from rankscope.monitor.store.sqlite.secrets import SecretFile
 
-NUMBER = "UPDATE meta SET value = ? WHERE name = ?"
-MOST_KEPT = 100_000
+MOST_CACHED = 100_000
 
 
-class Known:
-    """Projects and contexts that are stored, by what they say; the writer keeps them."""
+class NumberCache:
+    """The numbers of projects and contexts that are stored; the writer keeps them in memory."""
 
     def __init__(self) -> None:
         self.projects: dict[str, int] = {}
         self.contexts: dict[tuple[object, ...], int] = {}
 
+    def update(self, new: NumberCache) -> None:
+        """Add numbers once the transaction that made them is committed."""
+        if len(self.contexts) + len(new.contexts) > MOST_CACHED:
+            self.contexts.clear()
+        self.projects |= new.projects
+        self.contexts |= new.contexts
+
 
 class Transaction:
-    """What a piece of work stores with; it counts only once the transaction is committed.
+    """A transaction of the writer; what it collects counts only once it is committed.
 
     Attributes:
         connection: The connection, within the transaction.
         seq: The number of the last event so far.
-        counts: By project and reason, what is to be added to the counters.
-        shown: By context, the rankings that are new.
-        pending: By project, how many more labels there are whose rankings are not there.
-        secrets: Writes the secrets of webhooks.
+        counts: What to add to the counters, by project and reason.
+        rankings: The new rankings, by context.
+        pending: How many more labels have no ranking, by project.
+        secrets: The new secrets of webhooks by their ids. The backend stores them before it
+            commits, so that no webhook is ever without its secret.
+        changes_webhooks: Whether there may be secrets that no webhook uses afterwards. The backend
+            removes them after the commit.
+        new_numbers: The numbers that this transaction made or read.
     """
 
-    def __init__(
-        self, connection: Connection, mark: Mark, known: Known, secret_file: SecretFile
-    ) -> None:
+    def __init__(self, connection: Connection, seq: int, cache: NumberCache) -> None:
         self.connection = connection
-        self.seq = mark.seq
-        self.secrets = _UsedSecrets(secret_file)
-        self._mark = mark
-        self._changes = driver_of(connection).total_changes
+        self.seq = seq
         self.counts: Counter[tuple[int, str]] = Counter()
-        self.shown: dict[int, Shown] = {}
+        self.rankings: dict[int, RankingSpan] = {}
         self.pending: Counter[int] = Counter()
-        self._known = known
-        self._new = Known()
+        self.secrets: dict[str, Secret] = {}
+        self.changes_webhooks = False
+        self.new_numbers = NumberCache()
+        self._cache = cache
 
     def next_seq(self) -> int:
-        """Give the number of the next event."""
+        """Return the number of the next event."""
         self.seq += 1
         return self.seq
 
     def project(self, name: str) -> int:
-        """Give the number of a project, which is made if it is new."""
-        known = self._known.projects.get(name) or self._new.projects.get(name)
-        if known is None:
+        """Return the number of a project, which is made if it is new."""
+        number = self._cache.projects.get(name) or self.new_numbers.projects.get(name)
+        if number is None:
             found = select(projects.c.project_id).where(projects.c.name == name)
-            known = self.connection.execute(found).scalar_one_or_none()
-            if known is None:
-                made = (
-                    insert(projects).values(name=name, pending=0).returning(projects.c.project_id)
-                )
-                known = int(self.connection.execute(made).scalar_one())
-            self._new.projects[name] = known
-        return known
+            number = self.connection.execute(found).scalar_one_or_none()
+            if number is None:
+                made = insert(projects).values(name=name, pending=0)
+                made = made.returning(projects.c.project_id)
+                number = int(self.connection.execute(made).scalar_one())
+            self.new_numbers.projects[name] = number
+        return number
 
     def context(self, project_id: int, ranking: Ranking) -> int:
-        """Give the number of what a new ranking has in common with others, and count it there."""
-        said = (ranking.model, ranking.version, ranking.environment, ranking.attributes)
-        key = (project_id, *said)
-        known = self._known.contexts.get(key) or self._new.contexts.get(key)
-        if known is None:
-            digest = blake2b(json.dumps(said).encode(), digest_size=16).digest()
+        """Return the number of the context of a new ranking, and count the ranking there."""
+        content = (ranking.model, ranking.version, ranking.environment, ranking.attributes)
+        key = (project_id, *content)
+        number = self._cache.contexts.get(key) or self.new_numbers.contexts.get(key)
+        if number is None:
+            digest = blake2b(json.dumps(content).encode(), digest_size=16).digest()
             found = select(contexts.c.context_id).where(
                 contexts.c.project_id == project_id, contexts.c.digest == digest
             )
-            known = self.connection.execute(found).scalar_one_or_none()
-            if known is None:
+            number = self.connection.execute(found).scalar_one_or_none()
+            if number is None:
                 row = {
                     "project_id": project_id,
                     "digest": digest,
@@ -103,20 +103,15 @@ class Transaction:
                     "rankings": 0,
                 }
                 made = insert(contexts).values(row).returning(contexts.c.context_id)
-                known = int(self.connection.execute(made).scalar_one())
-            self._new.contexts[key] = known
-        before = self.shown.get(known)
-        at = ranking.time
-        self.shown[known] = Shown(1, at, at) if before is None else before.add(at)
-        return known
+                number = int(self.connection.execute(made).scalar_one())
+            self.new_numbers.contexts[key] = number
+        new, before = RankingSpan(1, ranking.time, ranking.time), self.rankings.get(number)
+        self.rankings[number] = new if before is None else before.merge(new)
+        return number
 
-    def finish(self) -> Mark:
-        """Write what was counted, and the numbers of the last event and of this transaction.
-
-        A transaction that changes nothing has no number: there is nothing of it to lose.
-        """
-        driver = driver_of(self.connection)
-        count_shown(self.connection, self.shown)
+    def flush(self) -> None:
+        """Write the counters that were collected."""
+        add_rankings(self.connection, self.rankings)
         for project_id, count in self.pending.items():
             if count:
                 more = update(projects).where(projects.c.project_id == project_id)
@@ -128,53 +123,3 @@ class Transaction:
                 self.connection.execute(
                     insert(counters), {"project_id": project_id, "reason": reason, "count": count}
                 )
-        if driver.total_changes == self._changes:
-            return self._mark
-        mark = replace(self._mark, seq=self.seq, commit=self._mark.commit + 1)
-        moved = [(str(mark.commit), "last_commit")]
-        if mark.seq != self._mark.seq:
-            moved.append((str(mark.seq), "last_seq"))
-        self.connection.exec_driver_sql(NUMBER, moved)
-        self.secrets.finish(self.connection)
-        return mark
-
-    def keep(self) -> None:
-        """Let the writer keep what was found, once it is committed."""
-        if len(self._known.contexts) + len(self._new.contexts) > MOST_KEPT:
-            self._known.contexts.clear()
-        self._known.projects |= self._new.projects
-        self._known.contexts |= self._new.contexts
-        self.secrets.keep()
-
-
-class _UsedSecrets:
-    """The secrets of webhooks, of which those that no webhook uses are removed after the commit.
-
-    A secret is added before the commit, so that no webhook is ever without its own.
-    """
-
-    def __init__(self, file: SecretFile) -> None:
-        self._file = file
-        self._used: list[str] | None = None
-        self._is_changed = False
-
-    def add(self, secret_id: str, secret: Secret) -> None:
-        """Add a secret; see `SecretFile.add`."""
-        self._is_changed = True
-        self._file.add(secret_id, secret)
-
-    def forget(self) -> None:
-        """Remove the secret of a webhook that was removed, after the commit."""
-        self._is_changed = True
-
-    def finish(self, connection: Connection) -> None:
-        """Find which secrets are used."""
-        if self._is_changed:
-            self._used = list(connection.execute(select(webhooks.c.secret_id)).scalars())
-
-    def keep(self) -> None:
-        """Remove the others."""
-        if self._used is not None:
-            # What is left here is removed when the store is opened next.
-            with suppress(FileError):
-                self._file.keep(self._used)

@@ -1,10 +1,11 @@
-"""How many rankings each version of a model has shown, and from when to when.
+"""The number of rankings of each version of a model, and the times of the first and the last.
 
-That is kept beside what rankings have in common, so that no ranking is read to tell it.
+They are kept with the contexts of rankings, so that no ranking has to be read to list versions.
 """
 
 from __future__ import annotations
 
+from functools import reduce
 from typing import NamedTuple
 
 from sqlalchemy import bindparam, case, func, or_, select, update
@@ -13,180 +14,145 @@ from rankscope.monitor.events.limits import DAY, HOUR
 from rankscope.monitor.store.deadline import check_deadline
 from rankscope.monitor.store.folding import choose_versions
 from rankscope.monitor.store.records import Version
-from rankscope.monitor.store.sqlite.connection import fetch_rows
-from rankscope.monitor.store.tables import schema
+from rankscope.monitor.store.tables.schema import contexts, rankings
+from rankscope.monitor.store.tables.statements import fetch_rows, floor_time, in_project
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
-    from typing import TypeAlias
 
     from sqlalchemy import BindParameter, Connection
 
     from rankscope.monitor.events.event import Environment
     from rankscope.monitor.store.folding import Pair
 
-    # How many rankings, and the times of the first and the last of them.
-    Counted: TypeAlias = list[int]
-
 AT_ONCE = 10_000
 RECENT = 28 * DAY
-"""How long before the last ranking of an environment a version counts as one in use."""
+"""A version counts as in use for this long after its last ranking, seen from the last of all."""
 
 
-class Shown(NamedTuple):
-    """Rankings that are new to a context.
-
-    Args:
-        rankings: How many.
-        first: The time of the first of them.
-        last: That of the last.
-    """
+class RankingSpan(NamedTuple):
+    """A number of rankings, and the times of the first and the last of them."""
 
     rankings: int
     first: int
     last: int
 
-    def add(self, time: int) -> Shown:
-        """Count one more."""
-        return Shown(self.rankings + 1, min(self.first, time), max(self.last, time))
+    def merge(self, other: RankingSpan) -> RankingSpan:
+        """Return the sum of this and other rankings."""
+        return RankingSpan(
+            self.rankings + other.rankings,
+            min(self.first, other.first),
+            max(self.last, other.last),
+        )
 
 
-def count_shown(connection: Connection, shown: Mapping[int, Shown]) -> None:
-    """Add new rankings to what contexts have.
-
-    Args:
-        connection: A connection that writes.
-        shown: The new ones, by context.
-    """
-    table = schema.contexts
+def add_rankings(connection: Connection, added: Mapping[int, RankingSpan]) -> None:
+    """Add new rankings to the counts of their contexts."""
     first: BindParameter[int] = bindparam("new_first")
     last: BindParameter[int] = bindparam("new_last")
-    is_first = or_(table.c.first.is_(None), table.c.first > first)
-    is_last = or_(table.c.last.is_(None), table.c.last < last)
-    added = (
-        update(table)
-        .where(table.c.context_id == bindparam("context"))
+    is_first = or_(contexts.c.first.is_(None), contexts.c.first > first)
+    is_last = or_(contexts.c.last.is_(None), contexts.c.last < last)
+    changed = (
+        update(contexts)
+        .where(contexts.c.context_id == bindparam("context"))
         .values(
-            rankings=table.c.rankings + bindparam("count"),
-            first=case((is_first, first), else_=table.c.first),
-            last=case((is_last, last), else_=table.c.last),
+            rankings=contexts.c.rankings + bindparam("count"),
+            first=case((is_first, first), else_=contexts.c.first),
+            last=case((is_last, last), else_=contexts.c.last),
         )
     )
     rows = [
         {"context": context, "count": new.rankings, "new_first": new.first, "new_last": new.last}
-        for context, new in shown.items()
+        for context, new in added.items()
     ]
     if rows:
-        connection.execute(added, rows)
+        connection.execute(changed, rows)
+
+
+def subtract_rankings(connection: Connection, deleted: Mapping[int, int]) -> None:
+    """Subtract deleted rankings from the counts of their contexts."""
+    first, last = (
+        select(edge(rankings.c.time))
+        .where(rankings.c.context_id == contexts.c.context_id)
+        .scalar_subquery()
+        for edge in (func.min, func.max)
+    )
+    changed = (
+        update(contexts)
+        .where(contexts.c.context_id == bindparam("context"))
+        .values(rankings=contexts.c.rankings - bindparam("count"), first=first, last=last)
+    )
+    rows = [{"context": context, "count": count} for context, count in deleted.items()]
+    if rows:
+        connection.execute(changed, rows)
+
+
+def count_by_context(connection: Connection, seqs: Sequence[int]) -> dict[int, int]:
+    """Count some rankings by their contexts."""
+    wanted = select(rankings.c.context_id, func.count()).where(rankings.c.seq.in_(seqs))
+    return dict(map(tuple, connection.execute(wanted.group_by(rankings.c.context_id))))
 
 
 def count_by_hour(
     connection: Connection, project: str, since: int, until: int
 ) -> list[tuple[int, int, int]]:
-    """Count the rankings from one time to before another, by hour and context.
+    """Count the rankings from one time to before another by hour and context.
 
     Returns:
-        Starts of hours, the numbers of contexts, and how many rankings there are.
+        The start of the hour, the number of the context, and the number of rankings.
     """
-    shown, named = schema.rankings, schema.projects
-    # What is left over is never negative, although times may be.
-    start = shown.c.time - (shown.c.time % HOUR + HOUR) % HOUR
-    number = select(named.c.project_id).where(named.c.name == project).scalar_subquery()
+    start = floor_time(rankings.c.time, HOUR)
     wanted = (
-        select(start, shown.c.context_id, func.count())
-        .where(shown.c.project_id == number, shown.c.time.between(since, until - 1))
-        .group_by(start, shown.c.context_id)
+        select(start, rankings.c.context_id, func.count())
+        .where(
+            in_project(rankings.c.project_id, project), rankings.c.time.between(since, until - 1)
+        )
+        .group_by(start, rankings.c.context_id)
     )
-    return [(at, context, count) for at, context, count in connection.execute(wanted)]
-
-
-def find_contexts(connection: Connection, seqs: Sequence[int]) -> dict[int, int]:
-    """Count rankings, given by their numbers, by context."""
-    shown = schema.rankings
-    wanted = (
-        select(shown.c.context_id, func.count())
-        .where(shown.c.seq.in_(seqs))
-        .group_by(shown.c.context_id)
-    )
-    return dict(map(tuple, connection.execute(wanted)))
-
-
-def discount_deleted(connection: Connection, deleted: Mapping[int, int]) -> None:
-    """Take rankings that were deleted away from what contexts have.
-
-    Args:
-        connection: A connection that writes.
-        deleted: How many, by context.
-    """
-    table, shown = schema.contexts, schema.rankings
-    first, last = (
-        select(edge(shown.c.time)).where(shown.c.context_id == table.c.context_id).scalar_subquery()
-        for edge in (func.min, func.max)
-    )
-    left = (
-        update(table)
-        .where(table.c.context_id == bindparam("context"))
-        .values(rankings=table.c.rankings - bindparam("count"), first=first, last=last)
-    )
-    rows = [{"context": context, "count": count} for context, count in deleted.items()]
-    if rows:
-        connection.execute(left, rows)
+    return [(hour, context, count) for hour, context, count in connection.execute(wanted)]
 
 
 def list_versions(connection: Connection, project: str) -> list[Version]:
-    """List the versions that have rankings, by model, and those of one in the order of time.
+    """List the versions that have rankings, by model, and the versions of a model by time.
 
     Where an environment has more than `MOST_VERSIONS`, those with the most rankings are listed,
-    and first of all those that ranked in the last `RECENT`. The others are one, named `<other>`.
+    first among those that ranked in the last `RECENT`. The others are summed as `<other>`.
     """
-    table, named = schema.contexts, schema.projects
-    wanted = (
-        select(
-            table.c.environment,
-            table.c.model,
-            table.c.version,
-            table.c.rankings,
-            table.c.first,
-            table.c.last,
+    table = contexts
+    columns = (table.c.environment, table.c.model, table.c.version)
+    result = connection.execute(
+        select(*columns, table.c.rankings, table.c.first, table.c.last).where(
+            in_project(table.c.project_id, project), table.c.rankings > 0
         )
-        .join(named, named.c.project_id == table.c.project_id)
-        .where(named.c.name == project, table.c.rankings > 0)
     )
-    shown: dict[Environment, dict[Pair, Counted]] = {}
-    result = connection.execute(wanted)
-    # Added up here: SQLite would sort all of them for it, which takes longer.
+    spans: dict[Environment, dict[Pair, RankingSpan]] = {}
+    # Summed here: SQLite would sort all rows first, which takes longer.
     while rows := fetch_rows(result, AT_ONCE):
         check_deadline()
-        for environment, model, version, *counted in rows:
-            theirs = shown.setdefault(environment, {})
-            known = theirs.setdefault((model, version), counted)
-            if known is not counted:
-                known[0] += counted[0]
-                known[1] = min(known[1], counted[1])
-                known[2] = max(known[2], counted[2])
-    listed = [one for each in shown.items() for one in _fold(*each)]
+        for environment, model, version, *span in rows:
+            of_environment = spans.setdefault(environment, {})
+            new, before = RankingSpan(*span), of_environment.get((model, version))
+            of_environment[model, version] = new if before is None else before.merge(new)
+    listed = [version for item in spans.items() for version in _fold(*item)]
     return sorted(listed, key=lambda one: (one.model, one.first, one.version, one.environment))
 
 
-def _fold(environment: Environment, shown: Mapping[Pair, Counted]) -> Iterator[Version]:
+def _fold(environment: Environment, spans: Mapping[Pair, RankingSpan]) -> Iterator[Version]:
     """List the versions of an environment, those that are too many as one."""
-    recent = max(last for _, _, last in shown.values()) - RECENT
-    # More than all rankings, so that no number of older ones counts as much as a recent version.
-    bonus = sum(count for count, _, _ in shown.values()) + 1
-    folding = choose_versions(
-        {
-            pair: count + bonus if last >= recent else count
-            for pair, (count, _, last) in shown.items()
-        }
-    )
-    folded: dict[Pair, list[Counted]] = {}
-    for pair, counted in shown.items():
+    recent = max(span.last for span in spans.values()) - RECENT
+    # More than all rankings, so that no number of older ones outweighs a recent version.
+    bonus = sum(span.rankings for span in spans.values()) + 1
+    weights = {
+        pair: span.rankings + (bonus if span.last >= recent else 0) for pair, span in spans.items()
+    }
+    folding = choose_versions(weights)
+    folded: dict[Pair, list[RankingSpan]] = {}
+    for pair, span in spans.items():
         if pair in folding.pairs:
-            count, first, last = counted
-            yield Version(*pair, environment, first, last, count)
+            yield Version(*pair, environment, span.first, span.last, span.rankings)
         else:
-            folded.setdefault(folding.place(*pair), []).append(counted)
-    for pair, those in folded.items():
-        counts, firsts, lasts = zip(*those, strict=True)
-        yield Version(*pair, environment, min(firsts), max(lasts), sum(counts), len(those))
+            folded.setdefault(folding.place(*pair), []).append(span)
+    for pair, others in folded.items():
+        span = reduce(RankingSpan.merge, others)
+        yield Version(*pair, environment, span.first, span.last, span.rankings, len(others))

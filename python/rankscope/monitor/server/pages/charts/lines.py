@@ -160,7 +160,7 @@ class LineChart:
 
     def _write(self, tick: float) -> str:
         if self.is_share:
-            return f"{100 * tick:.{max(0, self.axis.places - 2)}f} %"
+            return f"{100 * tick:.{max(0, self.axis.places - 2)}f}%"
         return f"{tick:,.{self.axis.places}f}"
 
 
@@ -301,5 +301,5 @@ def _join(places: Iterable[tuple[float, float]]) -> str:
 
 
 def _flip(axis: Axis, value: float) -> float:
-    """Give how far a value lies from above."""
+    """Return how far a value is from the top, from 0 to 100."""
     return round(100 - axis.place(value), 2)

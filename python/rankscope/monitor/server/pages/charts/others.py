@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import math
+from datetime import timedelta
 from itertools import accumulate
 
 from rankscope.monitor.events.limits import DAY, HOUR, MINUTE, SECOND
+from rankscope.monitor.events.times import MICROSECOND
 from rankscope.records import record
 from rankscope.web.charts import choose_axis
 
@@ -58,7 +60,8 @@ def draw_maturity(curve: MaturityCurve) -> MaturityChart | None:
 
     Examples:
         >>> from rankscope.monitor.evaluate.stored_windows import MaturityCurve
-        >>> chart = draw_maturity(MaturityCurve((MINUTE, HOUR, DAY), (5, 4, 1, 0)))
+        >>> ages = timedelta(minutes=1), timedelta(hours=1), timedelta(days=1)
+        >>> chart = draw_maturity(MaturityCurve(ages, (5, 4, 1, 0)))
         >>> chart.path
         'M0 50L56.3 10L100 0'
         >>> [age.text for age in chart.ages]
@@ -66,10 +69,11 @@ def draw_maturity(curve: MaturityCurve) -> MaturityChart | None:
     """
     if not curve.shares:
         return None
-    low, high = math.log(curve.ages[0]), math.log(curve.ages[-1])
+    micros = [age // MICROSECOND for age in curve.ages]
+    low, high = math.log(micros[0]), math.log(micros[-1])
     ages: list[Age] = []
     written = -math.inf
-    for age, share in zip(curve.ages, curve.shares, strict=True):
+    for age, share in zip(micros, curve.shares, strict=True):
         x = round(100 * (math.log(age) - low) / (high - low), 3) if high > low else 100.0
         is_written = x - written >= APART
         written = x if is_written else written
@@ -78,13 +82,14 @@ def draw_maturity(curve: MaturityCurve) -> MaturityChart | None:
     return MaturityChart(path, tuple(ages))
 
 
-def write_age(age: int) -> str:
+def write_age(age: int | timedelta) -> str:
     """Write how long something takes, in the largest unit that fits.
 
     Examples:
         >>> write_age(90 * MINUTE), write_age(36 * HOUR), write_age(500)
         ('1.5 h', '1.5 d', '0.0005 s')
     """
+    age = age // MICROSECOND if isinstance(age, timedelta) else age
     unit, name = next((each for each in UNITS if age >= each[0]), UNITS[-1])
     return f"{age / unit:.4g} {name}"
 

@@ -54,7 +54,7 @@ class TimeAxis:
     until: int
 
     def place(self, time: int) -> float:
-        """Give where a moment lies, from 0 to 100."""
+        """Return the place of a moment on the axis, from 0 to 100."""
         share = (time - self.since) / (self.until - self.since)
         return round(100 * min(max(share, 0.0), 1.0), 3)
 

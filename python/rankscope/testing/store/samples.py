@@ -1,8 +1,9 @@
-"""All that a store holds, as the events that were put into it."""
+"""Generated events, and everything that a store holds as events again."""
 
 from __future__ import annotations
 
 import math
+import random
 from itertools import pairwise
 
 from rankscope.monitor.events.event import LABEL_KINDS, Items, Label, Ranking
@@ -10,21 +11,43 @@ from rankscope.monitor.events.event import LABEL_KINDS, Items, Label, Ranking
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from rankscope.monitor.events.event import Event
-    from rankscope.monitor.store.sqlite.reader import StoreReader
-    from rankscope.monitor.store.tables.documents import Texts
+    from rankscope.monitor.store.records import Texts
+    from rankscope.monitor.store.store import StoreReader
+
+
+def make_ranking(number: int, documents: int = 3) -> Ranking:
+    """Make a ranking that depends on nothing but a number."""
+    drawn = random.Random(number)
+    scores = tuple(sorted((drawn.random() for _ in range(documents)), reverse=True))
+    return Ranking(
+        f"event-{number}",
+        f"ranking-{number}",
+        number,
+        Items(
+            tuple(f"document{number % 97:02}{at:02}" for at in range(documents)),
+            tuple(range(1, documents + 1)),
+            scores,
+        ),
+    )
+
+
+def make_label(number: int, ranking: int, document: int = 0) -> Label:
+    """Make a click on a document of a ranking."""
+    doc_id = f"document{ranking % 97:02}{document:02}"
+    return Label(f"label-{number}", f"ranking-{ranking}", doc_id, number, ("click",))
 
 
 def texts_of(column: Texts) -> list[str]:
-    """The texts of a column."""
+    """Return the texts of a column."""
     starts, text = column
     whole = text.tobytes()
     return [whole[start:end].decode() for start, end in pairwise(starts.tolist())]
 
 
 def read_back(store: StoreReader, project: str, size: int = 2) -> dict[str, list[Event]]:
-    """By ranking, what came back as columns: the ranking, and its labels in order.
+    """Return each ranking of a project with its labels in order, as they come back as columns.
 
-    Event ids are not among the columns, and are left empty.
+    Event ids are not among the columns; they are empty.
     """
     contexts = store.contexts(project)
     found: dict[str, list[Event]] = {}

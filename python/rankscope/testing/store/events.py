@@ -1,53 +1,45 @@
-"""What every store does. A test of a store inherits these, and gives `opened`.
-
-`opened()` opens the same store again and again, each time after it was closed.
-"""
+"""What every store guarantees for events."""
 
 from __future__ import annotations
 
 import random
 import threading
-from collections.abc import Callable, Sequence
-from contextlib import closing
+from collections import Counter
 from functools import partial
-from typing import Any, TypeAlias
 
 import pytest
-from rankscope import FileError
-from rankscope.monitor.events.event import Items, Label, Ranking
-from rankscope.monitor.events.limits import DAY, HOUR
-from rankscope.monitor.store import open_store
-from rankscope.monitor.store.keys import AuditEntry, authenticate, make_key
-from rankscope.monitor.store.records import Deleted, Version
-from rankscope.monitor.store.tables.windows import CellRow, HourRow, OpenHour, Progress
-from rankscope.records import replace
 
-from tests.monitor.store.logs import make_label, make_ranking
-from tests.monitor.store.read_back import read_back
+from rankscope.errors import FileError
+from rankscope.monitor.events.event import Items, Label, Ranking
+from rankscope.monitor.store.records import Deleted, Version
+from rankscope.records import replace
+from rankscope.testing.store.samples import make_label, make_ranking, read_back
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from pathlib import Path
+    from collections.abc import Callable
+    from contextlib import AbstractContextManager
+    from typing import Any, TypeAlias
 
     from rankscope.monitor.events.event import Environment, Event
     from rankscope.monitor.store.store import Store
     from rankscope.monitor.store.tables.transaction import Transaction
 
-Open: TypeAlias = Callable[[], Any]
+    Open: TypeAlias = Callable[[], AbstractContextManager[Store]]
 
 
 def statuses(store: Store, *events: Event, project: str = "music") -> list[str]:
-    """What becomes of events."""
+    """Store events, and return their outcomes."""
     return [outcome.status for outcome in store.append(project, events)]
 
 
 def count_seen(transaction: Transaction, count: int) -> None:
-    """Count what nothing else counts."""
+    """Count something that no other code counts."""
     transaction.counts[transaction.project("music"), "seen"] += count
 
 
-class StoreConformance:
-    """The promises of `Store`."""
+class EventConformance:
+    """Tests of events: each one is stored once, whatever their order."""
 
     def test_a_new_store_is_empty(self, opened: Open) -> None:
         with opened() as store:
@@ -80,8 +72,8 @@ class StoreConformance:
             }
             assert store.last_seq == 2
 
-    def test_the_same_event_again_changes_nothing(self, opened: Open) -> None:
-        events = [make_ranking(1), make_label(1, 1), make_label(2, 9)]
+    def test_sending_an_event_again_changes_nothing(self, opened: Open) -> None:
+        events: list[Event] = [make_ranking(1), make_label(1, 1), make_label(2, 9)]
         with opened() as store:
             assert statuses(store, *events) == ["accepted"] * 3
             before = read_back(store, "music")
@@ -93,7 +85,7 @@ class StoreConformance:
             assert store.counters("music") == {"accepted": 3, "duplicate": 12}
             assert store.last_seq == 3
 
-    def test_a_batch_may_hold_an_event_twice(self, opened: Open) -> None:
+    def test_a_batch_may_contain_an_event_twice(self, opened: Open) -> None:
         with opened() as store:
             outcomes = store.append("music", [make_ranking(1), make_ranking(1)])
             assert [(one.status, one.seq) for one in outcomes] == [
@@ -119,7 +111,7 @@ class StoreConformance:
         ],
         ids="-".join,
     )
-    def test_the_first_of_two_events_with_one_id_stays(
+    def test_the_first_of_two_events_with_one_id_is_kept(
         self, opened: Open, change: dict[str, Any]
     ) -> None:
         first = Ranking("e", "r", 5, Items(("a", "b"), (1, 2)))
@@ -128,13 +120,13 @@ class StoreConformance:
             assert store.find_ranking("music", "r") == first
             assert store.counters("music") == {"accepted": 1, "conflict": 1}
 
-    def test_a_label_may_not_take_the_id_of_a_ranking(self, opened: Open) -> None:
+    def test_a_label_with_the_id_of_a_ranking_is_a_conflict(self, opened: Open) -> None:
         with opened() as store:
             ranking = make_ranking(1)
             label = replace(make_label(1, 1), event_id=ranking.event_id)
             assert statuses(store, ranking, label) == ["accepted", "conflict"]
 
-    def test_the_first_of_two_rankings_with_one_ranking_id_stays(self, opened: Open) -> None:
+    def test_the_first_of_two_rankings_with_one_ranking_id_is_kept(self, opened: Open) -> None:
         first = make_ranking(1)
         same = replace(first, event_id="other")
         other = replace(same, event_id="third", time=9)
@@ -226,27 +218,22 @@ class StoreConformance:
         drawn = random.Random(seed)
         kept = [make_ranking(number) for number in range(20)]
         labels = [make_label(number, drawn.randrange(25)) for number in range(60)]
-        sent = [*kept, *labels, *drawn.choices(kept, k=9), *drawn.choices(labels, k=9)]
+        sent: list[Event] = [*kept, *labels, *drawn.choices(kept, k=9), *drawn.choices(labels, k=9)]
         drawn.shuffle(sent)
         with opened() as store:
             while sent:
                 size = drawn.randint(1, 9)
                 batch, sent = sent[:size], sent[size:]
                 assert "conflict" not in statuses(store, *batch)
-            in_order = sorted(kept, key=lambda one: (one.time, one.ranking_id))
-            assert read_back(store, "music", 7) == {
-                ranking.ranking_id: [
-                    replace(one, event_id="")
-                    for one in (
-                        ranking,
-                        *sorted(
-                            (one for one in labels if one.ranking_id == ranking.ranking_id),
-                            key=lambda one: (one.time, one.event_id),
-                        ),
-                    )
+            expected: dict[str, list[Event]] = {}
+            for ranking in sorted(kept, key=lambda one: (one.time, one.ranking_id)):
+                theirs = [one for one in labels if one.ranking_id == ranking.ranking_id]
+                theirs.sort(key=lambda one: (one.time, one.event_id))
+                expected[ranking.ranking_id] = [
+                    replace(ranking, event_id=""),
+                    *(replace(label, event_id="") for label in theirs),
                 ]
-                for ranking in in_order
-            }
+            assert read_back(store, "music", 7) == expected
 
     def test_what_was_rejected_is_counted(self, opened: Open) -> None:
         with opened() as store:
@@ -255,16 +242,16 @@ class StoreConformance:
         with opened() as store:
             assert store.counters("music") == {"accepted": 1, "bad_rank": 3, "too_old": 4}
 
-    def test_late_events_tell_whose_windows_they_touch(self, opened: Open) -> None:
+    def test_new_events_change_the_windows_of_their_rankings(self, opened: Open) -> None:
         with opened() as store:
             statuses(store, make_ranking(1), make_ranking(2), make_ranking(3))
-            touched = store.touched("music", 0)
-            assert (touched.seq, touched.times.tolist()) == (3, [1, 2, 3])
+            changes = store.touched("music", 0)
+            assert (changes.seq, changes.times.tolist()) == (3, [1, 2, 3])
             statuses(store, make_label(10, 2), make_label(11, 2), make_label(12, 9))
-            touched = store.touched("music", touched.seq)
-            assert (touched.seq, touched.times.tolist()) == (6, [2])
+            changes = store.touched("music", changes.seq)
+            assert (changes.seq, changes.times.tolist()) == (6, [2])
             statuses(store, make_ranking(9))
-            assert store.touched("music", touched.seq).times.tolist() == [9]
+            assert store.touched("music", changes.seq).times.tolist() == [9]
             assert store.touched("music", 7).times.tolist() == []
             statuses(store, make_ranking(-4), make_label(13, 9), make_label(14, -4))
             for after, times in ((0, [-5, 0, 5]), (7, [-5, 5]), (8, [-5, 5]), (9, [-5])):
@@ -291,7 +278,7 @@ class StoreConformance:
             assert store.delete_before("other", 1050) == Deleted(0, 0)
             assert store.delete_before("music", 7) == Deleted(0, 0)
             assert (store.deleted_before("music"), store.deleted_before("other")) == (1050, None)
-            # What is deleted is not known any more.
+            # Deleted events can be sent again.
             assert statuses(store, make_ranking(1), make_ranking(1060)) == [
                 "accepted",
                 "duplicate",
@@ -308,7 +295,7 @@ class StoreConformance:
             assert store.last_seq == 0
             assert statuses(store, make_ranking(1)) == ["accepted"]
 
-    def test_a_batch_that_fails_takes_no_other_with_it(self, opened: Open) -> None:
+    def test_a_batch_that_fails_does_not_affect_others(self, opened: Open) -> None:
         with opened() as store:
             broken = replace(make_ranking(2), time=2**80)
             answers = [
@@ -319,13 +306,13 @@ class StoreConformance:
             assert read_back(store, "music").keys() == {"ranking-1", "ranking-3"}
             assert store.counters("music") == {"accepted": 2}
 
-    def test_many_threads_send_the_same(self, opened: Open) -> None:
+    def test_threads_that_send_the_same_events_store_them_once(self, opened: Open) -> None:
         with opened() as store:
             outcomes = []
 
             def send() -> None:
                 for number in range(50):
-                    batch = [make_ranking(number), make_label(number, number)]
+                    batch: list[Event] = [make_ranking(number), make_label(number, number)]
                     outcomes.extend(store.append("music", batch))
 
             threads = [threading.Thread(target=send) for _ in range(4)]
@@ -333,58 +320,17 @@ class StoreConformance:
                 thread.start()
             for thread in threads:
                 thread.join()
-            told = [outcome.status for outcome in outcomes]
-            assert (told.count("accepted"), told.count("duplicate")) == (100, 300)
+            counted = Counter(outcome.status for outcome in outcomes)
+            assert counted == {"accepted": 100, "duplicate": 300}
             assert {outcome.seq for outcome in outcomes} == set(range(1, 101))
             assert len(read_back(store, "music")) == 50
 
-    def test_other_work_is_of_the_same_transactions(self, opened: Open) -> None:
+    def test_other_work_is_done_in_a_transaction_of_the_writer(self, opened: Open) -> None:
         with opened() as store:
             store.transact(partial(count_seen, count=3)).result()
             assert store.counters("music") == {"seen": 3}
 
-    def test_a_key_opens_its_project_until_it_is_revoked(self, opened: Open) -> None:
-        key, shown = make_key("music", ["read", "ingest"], name="search", now=7)
-        with opened() as store:
-            store.add_key(key, "root")
-            assert authenticate(store.find_key, shown.reveal()) == key
-        with opened() as store:
-            assert (store.keys("music"), store.keys("films")) == ([key], [])
-            assert not store.revoke_key("films", key.key_id, 8, "root")
-            assert authenticate(store.find_key, shown.reveal()) == key
-            assert store.revoke_key("music", key.key_id, 9, "root")
-            assert not store.revoke_key("music", key.key_id, 10, "root")
-            assert authenticate(store.find_key, shown.reveal()) is None
-            assert store.keys("music") == [replace(key, revoked=9)]
-            assert store.audit("music") == [
-                AuditEntry(7, "root", "key.create", key.key_id),
-                AuditEntry(9, "root", "key.revoke", key.key_id),
-            ]
-            assert (store.audit("films"), store.projects()) == ([], ["music"])
-
-    def test_a_secret_is_stored_nowhere(self, opened: Open, tmp_path: Path) -> None:
-        key, shown = make_key("music", ["admin"], name="x", now=7)
-        with opened() as store:
-            store.add_key(key, "root")
-        secret = shown.reveal().rpartition("_")[2]
-        kept = b"".join(path.read_bytes() for path in tmp_path.iterdir() if path.is_file())
-        assert key.key_id.encode() in kept
-        assert not any(form in kept for form in (secret.encode(), bytes.fromhex(secret)))
-
-    def test_a_copy_holds_what_was_acknowledged(self, opened: Open, tmp_path: Path) -> None:
-        with opened() as store:
-            statuses(store, make_ranking(1), make_label(1, 1))
-            before = read_back(store, "music")
-            assert store.backup(tmp_path / "copy.db") == 2
-            statuses(store, make_ranking(2))
-            with pytest.raises(FileError, match="expected a new file"):
-                store.backup(tmp_path / "copy.db")
-            store.verify()
-        with closing(open_store(f"sqlite:///{tmp_path}/copy.db")) as copy:
-            assert read_back(copy, "music") == before
-            assert statuses(copy, make_ranking(1), make_ranking(2)) == ["duplicate", "accepted"]
-
-    def test_a_closed_store_takes_nothing(self, opened: Open) -> None:
+    def test_a_closed_store_accepts_nothing(self, opened: Open) -> None:
         with opened() as store:
             waiting = store.submit("music", [make_ranking(1)])
         assert waiting.result()[0].status == "accepted"
@@ -392,73 +338,3 @@ class StoreConformance:
             store.append("music", [make_ranking(2)])
         assert refused.value.code == "store_closed"
         store.close()
-
-    def test_the_last_configuration_holds(self, opened: Open) -> None:
-        with opened() as store:
-            assert store.configuration("music") is None
-            store.configure("music", "{1}", 5, "me")
-            store.configure("music", "{2}", 6, "you")
-            store.configure("films", "{3}", 7, "me")
-        with opened() as store:
-            assert store.configuration("music") == "{2}"
-            assert store.audit("music") == [
-                AuditEntry(5, "me", "configuration.set", "music"),
-                AuditEntry(6, "you", "configuration.set", "music"),
-            ]
-
-    def test_windows_take_the_place_of_those_of_the_same_time(self, opened: Open) -> None:
-        one, other = bytes(16), bytes([1] * 16)
-        cell = CellRow(HOUR, 0, "[]", "production", "m", "3", False, b"1", b"2", b"3", b"")
-        mature, day = cell._replace(is_mature=True), cell._replace(length=DAY)
-        tv = mature._replace(slice='[["device", "tv"]]', spread=b"4")
-        later = cell._replace(start=9)
-        hours = [HourRow(0, b"5", 6, 7), HourRow(9, b"", 0, 0)]
-        done = Progress(8, 9, "{}", "")
-
-        def put(
-            store: Store,
-            digest: bytes,
-            replaced: dict[int, list[int]],
-            cells: list[CellRow],
-            progress: Progress,
-            *,
-            project: str = "music",
-            open_hours: Sequence[OpenHour] = (),
-        ) -> None:
-            found = [hour for hour in hours if hour.start in replaced.get(HOUR, [])]
-            store.put_windows(
-                project,
-                digest,
-                replaced=replaced,
-                cells=cells,
-                hours=found,
-                open_hours=open_hours,
-                progress=progress,
-            )
-
-        with opened() as store:
-            assert store.progress("music", one) is None
-            early, late = OpenHour(0, 8, 2, is_behind=False), OpenHour(9, 8, 1, is_behind=True)
-            starts = {HOUR: [0, 9], DAY: [0]}
-            put(store, one, starts, [cell, later, day], done, open_hours=[early, late])
-            put(store, other, {HOUR: [0]}, [cell], done)
-            put(store, one, {HOUR: [0]}, [cell], done, project="films")
-            assert store.open_hours("music", one) == [early, late]
-            put(store, one, {HOUR: [0]}, [tv, mature], replace(done, seq=10))
-            assert store.open_hours("music", one) == [late]
-            up_to_date = late._replace(is_behind=False)
-            put(store, one, {}, [], replace(done, seq=10), open_hours=[up_to_date])
-        with opened() as store:
-            assert store.cells("music", one) == [tv, mature, later]
-            assert store.cells("music", one, length=DAY) == [day]
-            assert store.cells("music", one, 0, 9, slice="[]") == [mature]
-            assert store.hours("music", one) == hours
-            assert store.hours("music", one, 1) == hours[1:]
-            assert store.open_hours("music", one) == [up_to_date]
-            assert store.progress("music", one) == replace(done, seq=10)
-            store.drop_windows("music", keep=one)
-            assert (store.cells("music", other), store.hours("music", other)) == ([], [])
-            assert store.progress("music", other) is None
-            assert store.open_hours("music", other) == []
-            assert store.cells("films", one) == [cell]
-            assert len(store.cells("music", one)) == 3

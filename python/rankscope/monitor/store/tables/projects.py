@@ -1,0 +1,82 @@
+"""Projects, their counters, their configurations, and the facts about the store as a whole."""
+
+from __future__ import annotations
+
+from sqlalchemy import insert, select
+
+from rankscope.monitor.store.keys import AuditEntry
+from rankscope.monitor.store.tables.keys import insert_audit
+from rankscope.monitor.store.tables.schema import configurations, counters, meta, projects
+from rankscope.monitor.store.tables.statements import in_project
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from sqlalchemy import Connection
+
+    from rankscope.monitor.store.tables.transaction import Transaction
+
+
+def list_projects(connection: Connection) -> list[str]:
+    """List the projects that have something stored, by name."""
+    return list(connection.execute(select(projects.c.name).order_by(projects.c.name)).scalars())
+
+
+def read_counters(connection: Connection, project: str) -> dict[str, int]:
+    """Return how many events were stored or discarded, by reason."""
+    wanted = select(counters.c.reason, counters.c.count)
+    wanted = wanted.where(in_project(counters.c.project_id, project)).order_by(counters.c.reason)
+    return dict(map(tuple, connection.execute(wanted)))
+
+
+def count_pending(connection: Connection, project: str) -> int:
+    """Return how many labels have no ranking yet."""
+    wanted = select(projects.c.pending).where(projects.c.name == project)
+    return connection.execute(wanted).scalar_one_or_none() or 0
+
+
+def read_deleted_before(connection: Connection, project: str) -> int | None:
+    """Return the latest time before which events were deleted, `None` if none ever were."""
+    wanted = select(projects.c.deleted_before).where(projects.c.name == project)
+    return connection.execute(wanted).scalar_one_or_none()
+
+
+def read_configuration(connection: Connection, project: str) -> str | None:
+    """Return the current configuration of a project as JSON, `None` if it is not configured."""
+    table = configurations
+    wanted = select(table.c.text).where(in_project(table.c.project_id, project))
+    wanted = wanted.order_by(table.c.configuration_id.desc()).limit(1)
+    return connection.execute(wanted).scalar_one_or_none()
+
+
+def insert_configuration(
+    transaction: Transaction, project: str, text: str, now: int, actor: str
+) -> None:
+    """Store a new configuration of a project; older ones are kept."""
+    project_id = transaction.project(project)
+    row = {"project_id": project_id, "time": now, "actor": actor, "text": text}
+    transaction.connection.execute(insert(configurations), row)
+    entry = AuditEntry(now, actor, "configuration.set", project)
+    insert_audit(transaction.connection, project_id, entry)
+
+
+def read_last_seq(connection: Connection) -> int:
+    """Return the number of the last event that was ever stored."""
+    return _read_fact(connection, "last_seq")
+
+
+def read_lost_events(connection: Connection) -> int:
+    """Return how many acknowledged events are lost, as was accepted when the store was opened."""
+    return _read_fact(connection, "lost_events")
+
+
+def read_lost_commits(connection: Connection) -> int:
+    """Return how many acknowledged transactions are lost, as was accepted.
+
+    They are counted whatever they wrote: events, keys, rules, configurations or windows.
+    """
+    return _read_fact(connection, "lost_commits")
+
+
+def _read_fact(connection: Connection, name: str) -> int:
+    wanted = select(meta.c.value).where(meta.c.name == name)
+    return int(connection.execute(wanted).scalar_one())

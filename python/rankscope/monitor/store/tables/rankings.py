@@ -1,0 +1,140 @@
+"""Finds single rankings with their labels, and the times that have new events."""
+
+from __future__ import annotations
+
+import json
+
+from sqlalchemy import exists, func, select, union
+
+from rankscope.monitor.events.event import LABEL_KINDS, Label, Ranking
+from rankscope.monitor.store.records import Changes, Context
+from rankscope.monitor.store.tables.documents import unpack
+from rankscope.monitor.store.tables.projects import read_last_seq
+from rankscope.monitor.store.tables.schema import contexts, events, labels, projects, rankings
+from rankscope.monitor.store.tables.statements import floor_time, in_project
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from sqlalchemy import ColumnElement, Connection, Executable
+
+
+def read_contexts(connection: Connection, project: str) -> dict[int, Context]:
+    """Return the contexts of a project by their numbers."""
+    rows = connection.execute(select(contexts).where(in_project(contexts.c.project_id, project)))
+    return {row.context_id: _to_context(row) for row in rows}
+
+
+def find_ranking(connection: Connection, project: str, ranking_id: str) -> Ranking | None:
+    """Find a ranking by its id."""
+    wanted = (
+        select(rankings, events.c.event_id, contexts)
+        .join(events, events.c.seq == rankings.c.seq)
+        .join(contexts, contexts.c.context_id == rankings.c.context_id)
+        .where(in_project(rankings.c.project_id, project), rankings.c.ranking_id == ranking_id)
+    )
+    row = connection.execute(wanted).one_or_none()
+    if row is None:
+        return None
+    context = _to_context(row)
+    return Ranking(
+        row.event_id,
+        row.ranking_id,
+        row.time,
+        unpack(row.packed),
+        row.query_key,
+        row.user_id,
+        context.model,
+        context.version,
+        context.environment,
+        context.attributes,
+    )
+
+
+def find_labels(connection: Connection, project: str, ranking_id: str) -> list[Label]:
+    """Find the labels of a ranking, in the order in which they count."""
+    wanted = (
+        select(labels)
+        .where(in_project(labels.c.project_id, project), labels.c.ranking_id == ranking_id)
+        .order_by(labels.c.time, labels.c.event_id)
+    )
+    return [
+        Label(
+            row.event_id,
+            row.ranking_id,
+            row.doc_id,
+            row.time,
+            tuple(json.loads(row.labels)),
+            row.value,
+            LABEL_KINDS[row.kind],
+        )
+        for row in connection.execute(wanted)
+    ]
+
+
+def find_changes(connection: Connection, project: str, after: int, length: int = 1) -> Changes:
+    """Find the starts of the windows of a length that have rankings or labels after an event."""
+    import numpy as np  # noqa: PLC0415 - loads with the first array
+
+    start = floor_time(rankings.c.time, length)
+    if after <= 0:
+        # All rankings, and so all that have labels: the index by time has them.
+        wanted: Executable = (
+            select(start).where(in_project(rankings.c.project_id, project)).distinct()
+        )
+    else:
+        # With + 0, no index of all events of the project is used, but the one of their numbers.
+        new = select(start).where(
+            in_project(rankings.c.project_id + 0, project), rankings.c.seq > after
+        )
+        labelled = (
+            select(start)
+            .join(
+                labels,
+                (labels.c.project_id == rankings.c.project_id)
+                & (labels.c.ranking_id == rankings.c.ranking_id),
+            )
+            .where(in_project(labels.c.project_id + 0, project), labels.c.seq > after)
+        )
+        wanted = union(new, labelled)
+    seq = read_last_seq(connection)
+    times = connection.execute(wanted).scalars().all()
+    return Changes(seq, np.unique(np.array(times, dtype=np.int64)))
+
+
+def is_pending() -> ColumnElement[bool]:
+    """Select the labels whose ranking is not stored."""
+    return ~exists().where(
+        rankings.c.project_id == labels.c.project_id, rankings.c.ranking_id == labels.c.ranking_id
+    )
+
+
+def find_wrong_count(connection: Connection) -> str | None:
+    """Compare the counts that are kept with the rows, and return what differs, if anything."""
+    times = rankings.c.time
+    counted = select(rankings.c.context_id, func.count(), func.min(times), func.max(times))
+    kept = select(contexts.c.context_id, contexts.c.rankings, contexts.c.first, contexts.c.last)
+    pending = select(labels.c.project_id, func.count()).where(is_pending())
+    for what, stored, found in (
+        (
+            "rankings",
+            kept.where(contexts.c.rankings != 0),
+            counted.group_by(rankings.c.context_id),
+        ),
+        (
+            "labels that wait",
+            select(projects.c.project_id, projects.c.pending).where(projects.c.pending != 0),
+            pending.group_by(labels.c.project_id),
+        ),
+    ):
+        if set(map(tuple, connection.execute(stored))) != set(
+            map(tuple, connection.execute(found))
+        ):
+            return f"the number of {what} is wrong"
+    return None
+
+
+def _to_context(row: Any) -> Context:  # noqa: ANN401 - a row of any statement with its columns
+    attributes = tuple(sorted(json.loads(row.attributes).items()))
+    return Context(row.model, row.version, row.environment, attributes)

@@ -1,0 +1,1 @@
+"""Tests for extensions of rankscope; they need pytest."""

@@ -1,0 +1,34 @@
+"""The conformance tests of store backends.
+
+Every backend passes the same tests. A test module of a backend inherits them from
+`StoreConformance`, and gives them a fixture `opened` that returns a function. Each call of that
+function opens the same store, which is new in each test; the tests close it before they open it
+again:
+
+```py
+class TestPostgres(StoreConformance):
+    @pytest.fixture
+    def opened(self, url: str) -> Open:
+        return lambda: open_store(url)
+```
+
+The tests cover what all backends have in common. What a backend adds, such as files, locks,
+backups and what happens in a crash, needs tests of its own.
+"""
+
+from __future__ import annotations
+
+from rankscope.testing.store.alerts import AlertConformance
+from rankscope.testing.store.events import EventConformance
+from rankscope.testing.store.projects import ProjectConformance
+from rankscope.testing.store.samples import make_label, make_ranking, read_back
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from rankscope.testing.store.events import Open as Open
+
+__all__ = ["StoreConformance", "make_label", "make_ranking", "read_back"]
+
+
+class StoreConformance(EventConformance, ProjectConformance, AlertConformance):
+    """Tests of everything that `Store` guarantees."""

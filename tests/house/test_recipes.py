@@ -1,0 +1,78 @@
+"""The recipes of CONTRIBUTING.md name files that exist; measures and policies follow them."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from rankscope import _core
+from rankscope.data.policy import CHOICES, FIELDS
+from rankscope.measures import TABLE, objects
+from rankscope.measures.table import FAMILIES
+from rankscope.reference import KERNELS
+
+ROOT = Path(__file__).resolve().parents[2]
+NAMES = [family.__name__.rpartition(".")[2] for family in FAMILIES]
+PATH = re.compile(r"`([\w./<>-]+\.(?:py|rs|md|toml|html|j2))`")
+
+
+def read_recipe(title: str) -> str:
+    """Return the section of a recipe."""
+    text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    _, found, rest = text.partition(f"\n## {title}\n")
+    assert found, f"CONTRIBUTING.md has no recipe {title!r}"
+    return rest.partition("\n## ")[0]
+
+
+def list_steps(recipe: str) -> list[str]:
+    """Return the file that each numbered step of a recipe begins with."""
+    return re.findall(r"^\d+\. `([^`]+)`:", recipe, flags=re.MULTILINE)
+
+
+def titles() -> list[str]:
+    text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    return re.findall(r"^## (Add an? .+)$", text, flags=re.MULTILINE)
+
+
+@pytest.mark.parametrize("title", titles())
+def test_every_file_that_a_recipe_names_exists(title: str) -> None:
+    for path in PATH.findall(read_recipe(title)):
+        if "<family>" in path:
+            assert all((ROOT / path.replace("<family>", name)).is_file() for name in NAMES), path
+        elif "<" not in path:
+            assert (ROOT / path).exists(), path
+
+
+@pytest.mark.parametrize(("title", "most"), [("Add a measure", 6), ("Add a policy value", 5)])
+def test_a_recipe_is_short(title: str, most: int) -> None:
+    assert 0 < len(list_steps(read_recipe(title))) <= most
+
+
+def test_every_measure_is_where_the_recipe_says() -> None:
+    row, kernel, definition, names, _ = list_steps(read_recipe("Add a measure"))
+    listed = (ROOT / names).read_text(encoding="utf-8")
+    for family, name in zip(FAMILIES, NAMES, strict=True):
+        rows, kernels, definitions = (
+            (ROOT / path.replace("<family>", name)).read_text(encoding="utf-8")
+            for path in (row, kernel, definition)
+        )
+        for each in family.ROWS:
+            assert f'name="{each.name}"' in rows
+            assert f'("{each.kernel}", |' in kernels
+            assert f"def {each.kernel}(" in definitions
+            assert f'{each.name}: Final = measure("{each.name}")' in listed
+
+
+def test_nothing_else_lists_the_measures() -> None:
+    assert set(_core.KERNELS) == set(KERNELS) == {row.kernel for row in TABLE.values()}
+    assert set(objects.__all__) == {*TABLE, "NumRelRet"}
+
+
+def test_every_policy_value_is_where_the_recipe_says() -> None:
+    core, record, *_ = list_steps(read_recipe("Add a policy value"))
+    table, fields = ((ROOT / path).read_text(encoding="utf-8") for path in (core, record))
+    for field in set(FIELDS) & CHOICES.keys():
+        for word in CHOICES[field]:
+            assert f'"{word}"' in table
+            assert f'"{word}"' in fields

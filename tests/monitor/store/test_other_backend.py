@@ -1,0 +1,96 @@
+"""A backend needs only connections and transactions: this one has nothing of `store/sqlite`."""
+
+from __future__ import annotations
+
+import threading
+from concurrent.futures import Future
+from typing import TYPE_CHECKING
+
+import pytest
+from rankscope import FileError
+from rankscope.monitor.store.store import Store
+from rankscope.monitor.store.tables import schema
+from rankscope.monitor.store.tables.projects import read_last_seq
+from rankscope.monitor.store.tables.transaction import NumberCache, Transaction
+from rankscope.testing.store import StoreConformance
+from sqlalchemy import create_engine, event, insert, update
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from os import PathLike
+    from typing import TypeVar
+
+    from rankscope.monitor.store.keys import Secret
+    from rankscope.testing.store import Open
+
+    T = TypeVar("T")
+
+
+class OtherStore(Store):
+    """A store in any database that SQLAlchemy knows; it is neither fast nor durable."""
+
+    def __init__(self, url: str, secrets: dict[str, Secret]) -> None:
+        super().__init__(create_engine(url))
+        # Waiting for the disk would take most of the time of these tests.
+        event.listen(self.engine, "connect", lambda raw, _: raw.execute("PRAGMA synchronous=OFF"))
+        self._secrets = secrets
+        self._cache = NumberCache()
+        self._is_closed = False
+        self._one_at_a_time = threading.Lock()
+        with self.engine.begin() as connection:
+            if not self.engine.dialect.has_table(connection, "meta"):
+                schema.TABLES.create_all(connection)
+                names = ("last_seq", "lost_events", "lost_commits")
+                rows = [{"name": name, "value": "0"} for name in names]
+                connection.execute(insert(schema.meta), rows)
+
+    @property
+    def url(self) -> str:
+        return str(self.engine.url)
+
+    @property
+    def failure(self) -> FileError | None:
+        return None
+
+    def find_secret(self, secret_id: str) -> Secret | None:
+        return self._secrets.get(secret_id)
+
+    def backup(self, path: str | PathLike[str]) -> int:
+        raise NotImplementedError
+
+    def verify(self) -> None:
+        raise NotImplementedError
+
+    def transact(self, work: Callable[[Transaction], T], size: int = 1) -> Future[T]:  # noqa: ARG002 - nothing waits here
+        if self._is_closed:
+            raise FileError("the store is closed", code="store_closed")
+        done: Future[T] = Future()
+        try:
+            with self._one_at_a_time, self.engine.begin() as connection:
+                transaction = Transaction(connection, read_last_seq(connection), self._cache)
+                result = work(transaction)
+                transaction.flush()
+                self._secrets |= transaction.secrets
+                is_seq = schema.meta.c.name == "last_seq"
+                seq = str(transaction.seq)
+                connection.execute(update(schema.meta).where(is_seq).values(value=seq))
+        except Exception as error:  # noqa: BLE001 - whatever the work raises
+            done.set_exception(error)
+        else:
+            self._cache.update(transaction.new_numbers)
+            done.set_result(result)
+        return done
+
+    def close(self) -> None:
+        self._is_closed = True
+        super().close()
+
+
+class TestOther(StoreConformance):
+    """A store without any code of a backend."""
+
+    @pytest.fixture
+    def opened(self, tmp_path_factory: pytest.TempPathFactory) -> Open:
+        url = f"sqlite:///{tmp_path_factory.mktemp('other')}/events.db"
+        secrets: dict[str, Secret] = {}
+        return lambda: OtherStore(url, secrets)

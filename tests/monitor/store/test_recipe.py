@@ -1,0 +1,42 @@
+"""The recipe for a store backend names files that exist, and everything that a backend writes."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import rankscope.testing.store
+from rankscope.monitor.store.store import Store, StoreReader
+
+ROOT = Path(__file__).resolve().parents[3]
+RECIPE = (
+    (ROOT / "CONTRIBUTING.md")
+    .read_text(encoding="utf-8")
+    .partition("## Add a store backend\n")[2]
+    .partition("\n## ")[0]
+)
+NEW = "postgres"
+"""Paths with this name are those of the new backend."""
+
+
+def test_its_files_exist() -> None:
+    paths = re.findall(r"`((?:python|tests|docs)/[^`]+|[\w.]+\.(?:md|toml))`", RECIPE)
+    assert len(paths) > 5
+    missing = [path for path in paths if NEW not in path and not (ROOT / path).exists()]
+    assert missing == []
+    new = [path for path in paths if NEW in path]
+    assert new
+    assert all((ROOT / path.replace(NEW, "sqlite")).exists() for path in new)
+
+
+def test_it_imports_what_exists() -> None:
+    (names,) = re.findall(r"from rankscope\.testing\.store import (.*)", RECIPE)
+    documented = rankscope.testing.store.__doc__ or ""
+    for name in names.split(", "):
+        assert name in documented
+    assert "StoreConformance" in rankscope.testing.store.__all__
+
+
+def test_a_backend_writes_little_besides_connections_and_commits() -> None:
+    abstract = Store.__abstractmethods__ | StoreReader.__abstractmethods__
+    assert abstract == {"url", "find_secret", "backup", "verify", "transact", "failure"}
