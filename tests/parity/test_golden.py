@@ -85,7 +85,7 @@ def test_a_grade_is_refused_where_the_library_refuses_it(said: str, name: str) -
         with pytest.raises(FormatError) as caught:
             evaluate(golden, name, case, measure)
         assert caught.value.code == "convention_grades"
-        assert "refuses" in str(caught.value)
+        assert "rejects" in str(caught.value)
 
 
 @pytest.mark.parametrize("name", generator.UNUSUAL_GRADES)
@@ -108,7 +108,7 @@ def said_to_be_other(golden: Golden, name: str, measure: str) -> bool:
     except FormatError as error:
         # A row has one limit, although a library may refuse a grade for some measures only.
         refuses = any(refusal.case == name for refusal in golden.refusals)
-        return error.code == "convention_grades" and (refuses or "refuses" not in str(error))
+        return error.code == "convention_grades" and (refuses or "rejects" not in str(error))
     return False
 
 
