@@ -112,7 +112,7 @@ def test_a_threshold_needs_enough_users(store: SQLiteStore) -> None:
     advance(store, known_at(0))
     state = state_of(store)
     assert state.state == "INSUFFICIENT"
-    assert state.reason == "the period has 10 users or queries with a value, 30 are needed"
+    assert state.reason == "the period has 10 users or queries with a value, and needs 30"
 
 
 def test_few_users_are_no_end_of_an_alert(store: SQLiteStore) -> None:
@@ -172,7 +172,7 @@ def test_a_period_in_which_nothing_has_a_value_says_nothing(store: SQLiteStore) 
     store.append(PROJECT, make_day(0, NONE))
     advance(store, known_at(0))
     state = state_of(store)
-    assert (state.state, state.reason) == ("INSUFFICIENT", "no ranking has had a value yet")
+    assert (state.state, state.reason) == ("INSUFFICIENT", "no ranking has a value yet")
     assert [stream.periods for stream in state.streams] == [0]
     store.append(PROJECT, make_day(1))
     advance(store, known_at(1))
