@@ -145,5 +145,5 @@ def test_queries_of_one_line_are_read_in_bounded_memory(tmp_path: Path) -> None:
         *(f"value = rs.evaluate({str(path)!r}, {RUN!r}, 'NumQ')['NumQ']" for path in paths.values())
     )
     assert [few.value, many.value] == list(paths)
-    smaller, larger = (path.stat().st_size for path in paths.values())
-    assert many.growth < 4 * 2 * (larger - smaller) + SLACK
+    # The columns, the ids and the index of queries, while vectors double as they grow.
+    assert many.growth < 300 * (300_000 - 50_000) + SLACK

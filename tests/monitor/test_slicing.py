@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from rankscope.monitor.definition.slices import Slicing, extend_slicing
-from rankscope.monitor.store.tables.chunks import Context
+from rankscope.monitor.store.records import Context
 
 NOTHING = Slicing((("device", ()), ("country", ())), (("device", "country"),))
 

@@ -198,7 +198,7 @@ def test_closing_ends_what_is_being_done(store: Store) -> None:
     waiting.join(PATIENCE)
     assert has_ended(number)
     assert raised in (["worker_ended"], ["store_closed"])
-    with pytest.raises(FileError, match="found it closed"):
+    with pytest.raises(FileError, match="the worker is closed"):
         worker.run(tell_process)
 
 

@@ -31,9 +31,9 @@ class Losses(Table):
         >>> losses = rs.Rankings.from_run(qrels, run).losses(rs.nDCG @ 3)
         >>> print(losses)
         nDCG@3      0.1071  share of the loss
-        retrieval   0.1919   21.5%
-        truncation  0.6384   71.5%
-        ordering    0.0626    7.0%
+        retrieval   0.1919  21.5%
+        truncation  0.6384  71.5%
+        ordering    0.0626   7.0%
         1 of 1 queries
         policy: ties=doc_id,empty=zero,missing=zero,unjudged=nonrelevant,negative=nonrelevant
         >>> losses.to_dict()["q1"]["ordering"]

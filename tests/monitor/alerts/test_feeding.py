@@ -149,7 +149,7 @@ def test_a_stream_without_baseline_says_so(store: SQLiteStore) -> None:
     advance(store, known_at(0))
     whole, tv = sorted(state_of(store).streams, key=lambda one: one.slice)
     assert (whole.state, tv.state) == ("OK", "INSUFFICIENT")
-    assert tv.reason == "the baseline has 40 users or queries with a value, 60 are needed"
+    assert tv.reason == "the baseline has 40 users or queries with a value, and needs 60"
     assert (tv.floor, tv.periods) == (None, 0)
     assert state_of(store).state == "OK"
 
@@ -187,7 +187,7 @@ def test_the_version_before_is_a_baseline(store: SQLiteStore) -> None:
     store.append(PROJECT, make_day(3, BAD, version="2"))
     advance(store, known_at(3), configuration)
     streams = {stream.version: stream for stream in state_of(store).streams}
-    assert streams["1"].reason == "there is no version of m before"
+    assert streams["1"].reason == "there is no earlier version of m"
     assert streams["2"].baseline is not None
     assert streams["2"].baseline.value == 0.875
     assert streams["2"].baseline.clusters == 3 * 40

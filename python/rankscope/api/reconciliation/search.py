@@ -279,8 +279,8 @@ class TargetNumber:
             UsageError: It is not a number, or one that double precision cannot hold.
 
         Examples:
-            >>> Wanted.read("0.4860")
-            Wanted(text='0.4860', value=0.486, half=5e-05)
+            >>> TargetNumber.read("0.4860")
+            TargetNumber(text='0.4860', value=0.486, half=5e-05)
         """
         try:
             # `str` and not `repr`, which writes the type of NumPy's numbers beside them.

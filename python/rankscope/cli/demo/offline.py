@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from argparse import Namespace
     from collections.abc import Iterator, Mapping
 
-MEASURES = ("nDCG@10", "AP", "RR", "P@5", "R@20", "JudgedSearch@10")
+MEASURES = ("nDCG@10", "AP", "RR", "P@5", "R@20", "Judged@10")
 PAGE = "rankscope-demo.html"
 SEED = 1
 
