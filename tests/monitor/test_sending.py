@@ -12,9 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from rankscope.monitor.client.batches import (
-    FIRST_WAIT,
-    LONGEST_WAIT,
     OVERHEAD,
+    RETRIES,
     Sender,
     Sizes,
     Waiting,
@@ -113,7 +112,7 @@ def test_the_same_is_sent_again_later(failure: Exception | int) -> None:
             add(sender, 3)
             assert sender.step(now + wait * 0.99) == pytest.approx(wait * 0.01)
         now += wait
-    assert waits == [FIRST_WAIT, 2 * FIRST_WAIT, 4 * FIRST_WAIT, 0.0]
+    assert waits == [RETRIES.waits[0], 2 * RETRIES.waits[0], 4 * RETRIES.waits[0], 0.0]
     assert {tuple(events) for _, events in service.asked} == {(1, 2)}
     assert sender.counts["retries"] == 3
 
@@ -126,17 +125,17 @@ def test_waits_end_somewhere_and_begin_small_again() -> None:
     for _ in range(12):
         waits.append(sender.step(now) or 0.0)
         now += waits[-1]
-    assert waits[-1] == LONGEST_WAIT
+    assert waits[-1] == RETRIES.waits[-1]
     assert sender.step(now) == 0.0
     service.answers = [DOWN]
     add(sender, 2)
-    assert sender.step(now) == FIRST_WAIT
+    assert sender.step(now) == RETRIES.waits[0]
 
 
 def test_a_service_is_not_asked_sooner_than_it_says() -> None:
     sender = make_sender(Service([Answer(429, {}, 30.0)]))
     add(sender, 1)
-    assert sender.step(0.0) == 30.0 + FIRST_WAIT
+    assert sender.step(0.0) == 30.0 + RETRIES.waits[0]
 
 
 @pytest.mark.parametrize("status", [400, 415, 422])

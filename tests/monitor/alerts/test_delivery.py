@@ -11,7 +11,7 @@ from itertools import pairwise
 import pytest
 from rankscope import FileError, UsageError
 from rankscope.monitor.alerts.management import list_alerts, list_notifications
-from rankscope.monitor.alerts.notify.delivery import MOST_AGE, WAITS, Deliverer, LogChannel
+from rankscope.monitor.alerts.notify.delivery import MOST_AGE, RETRIES, Deliverer, LogChannel
 from rankscope.monitor.alerts.notify.http import PostError, Reply
 from rankscope.monitor.alerts.notify.webhook import (
     find_webhook,
@@ -218,7 +218,7 @@ def test_after_three_days_a_notification_is_given_up_and_the_next_one_tells_so(
     assert [letter.status for letter in world.letters()] == ["dead", "dead"]
     assert {letter.problem for letter in world.letters()} == {"status 500"}
     attempts = world.letters()[0].attempts
-    assert len(WAITS) - 2 <= attempts <= len(WAITS) + 1
+    assert len(RETRIES.waits) - 2 <= attempts <= len(RETRIES.waits) + 1
     other.answers = [Reply(200)]
     world.tell("c")
     while world.deliverer.step():
@@ -386,4 +386,4 @@ def test_a_test_is_sent_by_the_same_rules_and_once(
 
 
 def test_waits_grow() -> None:
-    assert all(one < other for one, other in pairwise(WAITS))
+    assert all(one < other for one, other in pairwise(RETRIES.waits))

@@ -8,6 +8,7 @@ from __future__ import annotations
 import gzip
 from collections import Counter, deque
 
+from rankscope.monitor.retry import RetryPolicy, double
 from rankscope.records import record
 
 TYPE_CHECKING = False
@@ -25,11 +26,9 @@ if TYPE_CHECKING:
             """Send a gzipped body of JSON lines."""
 
 
-FIRST_WAIT = 0.5
-LONGEST_WAIT = 60.0
-MOST_DOUBLINGS = 10
+RETRIES = RetryPolicy(waits=double(0.5, 60.0), least=0.5, spread=0.5)
 LONGEST_ASKED = 600.0
-# What is wrong with these is in the bytes, which stay the same. All else may be mended elsewhere.
+# Sending the same bytes again can't help here. All other statuses can change.
 HOPELESS = frozenset({400, 413, 415, 422})
 TOO_LARGE = 413
 LEVEL = 5
@@ -138,9 +137,8 @@ class Sender:
             self._failures += 1
             self.counts["retries"] += 1
             asked = 0.0 if answer is None else min(answer.retry_after, LONGEST_ASKED)
-            doubled = FIRST_WAIT * 2.0 ** min(self._failures - 1, MOST_DOUBLINGS)
-            # Never sooner than asked, and not when all the others come.
-            wait = asked + min(LONGEST_WAIT, doubled) * (0.5 + self._chance() / 2)
+            # Never sooner than the service asks, and not when all the others come.
+            wait = asked + RETRIES.wait(self._failures, self._chance())
             self._next = now + wait
             return wait
         self._failures = 0

@@ -12,6 +12,7 @@ from rankscope.monitor.events.event import Ranking
 from rankscope.monitor.events.outcome import Outcome, tell_statuses
 from rankscope.monitor.events.rejection import Rejection
 from rankscope.monitor.events.writer import write_event
+from rankscope.monitor.retry import RetryPolicy, double
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -24,7 +25,8 @@ if TYPE_CHECKING:
 
 MOST_BYTES = 4 << 20
 MOST_TRIES = 8
-LONGEST_WAIT = 30.0
+LONGEST_ASKED = 30.0
+RETRIES = RetryPolicy(waits=double(0.5, 30.0), least=0.5, spread=0.5)
 # With 200, the answer was cut: sending again tells what became of the events.
 AGAIN = frozenset({200, 408, 429, 500, 502, 503, 504, 507})
 LEVEL = 5
@@ -76,7 +78,7 @@ class ServiceSink:
     def _post(self, path: str, lines: list[bytes]) -> Sequence[Mapping[str, str]]:
         body = gzip.compress(b"\n".join(lines), LEVEL, mtime=0)
         problem = ""
-        for failures in range(MOST_TRIES):
+        for failures in range(1, MOST_TRIES + 1):
             answer: Answer | None = None
             try:
                 answer = self._transport.post(path, body)
@@ -87,10 +89,9 @@ class ServiceSink:
                 return answer.items
             if answer is not None and answer.status not in AGAIN:
                 break
-            asked = 0.0 if answer is None else min(answer.retry_after, LONGEST_WAIT)
-            doubled = min(0.5 * 2.0**failures, LONGEST_WAIT)
-            if failures + 1 < MOST_TRIES:
-                self._wait(asked + doubled * (0.5 + self._chance() / 2))
+            asked = 0.0 if answer is None else min(answer.retry_after, LONGEST_ASKED)
+            if failures < MOST_TRIES:
+                self._wait(asked + RETRIES.wait(failures, self._chance()))
         raise FileError(
             f"expected the service to take {len(lines)} events, found {problem:.200}",
             hint="is its address right, and may its key send events? what was taken stays, and "

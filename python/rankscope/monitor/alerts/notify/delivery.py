@@ -11,6 +11,7 @@ from rankscope.monitor.alerts.notify.http import PostError
 from rankscope.monitor.alerts.notify.webhook import call, find_webhook
 from rankscope.monitor.events.limits import DAY, HOUR, MINUTE, SECOND
 from rankscope.monitor.events.times import format_time
+from rankscope.monitor.retry import RetryPolicy
 from rankscope.monitor.store.keys import AuditEntry
 from rankscope.monitor.store.records import LOG
 from rankscope.records import record, replace
@@ -23,13 +24,16 @@ if TYPE_CHECKING:
     from rankscope.monitor.store.records import OutboxRow
     from rankscope.monitor.store.store import Store
 
-WAITS = (5 * SECOND, 5 * MINUTE, *(hours * HOUR for hours in (0.5, 2, 5, 10, 14, 20, 24)))
+RETRIES = RetryPolicy(
+    waits=(5 * SECOND, 5 * MINUTE, *(hours * HOUR for hours in (0.5, 2, 5, 10, 14, 20, 24))),
+    least=1.0,
+    spread=0.2,
+)
 """How long to wait after each failed attempt."""
 
 MOST_AGE = 3 * DAY
 """Older notifications are given up; the next one that is delivered reports them."""
 
-JITTER = 0.2
 AT_ONCE = 20
 GONE = 410
 LOST = "notifications.lost"
@@ -134,9 +138,13 @@ class Deliverer:
         tried = replace(letter, attempts=letter.attempts + 1, problem=outcome.problem)
         if not outcome.problem:
             return replace(tried, status="delivered", finished=now)
-        wait = WAITS[min(letter.attempts, len(WAITS) - 1)] * (1 + JITTER * self._chance())
+        wait = RETRIES.wait(tried.attempts, self._chance())
         due = now + round(max(wait, outcome.wait * SECOND))
-        if outcome.is_gone or letter.attempts >= len(WAITS) or due - letter.created > MOST_AGE:
+        if (
+            outcome.is_gone
+            or letter.attempts >= len(RETRIES.waits)
+            or due - letter.created > MOST_AGE
+        ):
             return replace(tried, status="dead", finished=now)
         return replace(tried, due=due)
 
