@@ -164,7 +164,7 @@ def test_a_service_that_does_not_take_events_ends_it(
             made.take_objects([shown(1)])
     assert refused.value.code == "service_refused"
     assert len(service.bodies) == tries
-    assert max(service.waits, default=0.0) <= 2 * posting.LONGEST_WAIT
+    assert max(service.waits, default=0.0) <= 2 * posting.LONGEST_ASKED
     assert made.ingested.objects == 0
 
 
