@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from rankscope.monitor.evaluate.days import SummedDay
     from rankscope.monitor.monitor import Monitor
     from rankscope.monitor.store.records import CellRow, HourRow, Progress
-    from rankscope.monitor.store.store import Store
+    from rankscope.monitor.store.store import StoreReader
 
     WindowKey: TypeAlias = tuple[int, int]
 
@@ -320,7 +320,7 @@ class Recomputed:
 
 
 def recompute_windows(
-    store: Store,
+    store: StoreReader,
     project: str,
     configuration: Configuration,
     *,
@@ -381,7 +381,7 @@ def recompute_windows(
 
 
 def _find_final(
-    store: Store, project: str, configuration: Configuration, progress: Progress
+    store: StoreReader, project: str, configuration: Configuration, progress: Progress
 ) -> list[int]:
     """Find the hours whose windows follow from the stored events."""
     if not progress.seq:
@@ -399,14 +399,16 @@ def _find_final(
     )
 
 
-def _find_strays(store: Store, project: str, digest: bytes) -> Iterator[WindowKey]:
+def _find_strays(store: StoreReader, project: str, digest: bytes) -> Iterator[WindowKey]:
     """Find the windows of hours that have no rankings, though no rankings were deleted."""
     known = store.hours(project, digest, store.deleted_before(project))
     starts = set(store.touched(project, 0, HOUR).times.tolist())
     return ((HOUR, hour.start) for hour in known if hour.start not in starts)
 
 
-def _compare(store: Store, project: str, digest: bytes, summed: SummedDay) -> Iterator[WindowKey]:
+def _compare(
+    store: StoreReader, project: str, digest: bytes, summed: SummedDay
+) -> Iterator[WindowKey]:
     """Find the stored windows of a day that differ from the recomputed ones."""
     starts = set(summed.starts)
     day = summed.start

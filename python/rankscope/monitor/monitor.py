@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import cast
-
 from rankscope.errors import UsageError
 from rankscope.monitor.alerts import management
 from rankscope.monitor.events.fields import read_name
@@ -28,7 +26,7 @@ if TYPE_CHECKING:
     from rankscope.monitor.intake.ingestion import Ingested
     from rankscope.monitor.round import Round
     from rankscope.monitor.store.records import Deleted
-    from rankscope.monitor.store.store import Store
+    from rankscope.monitor.store.store import Store, StoreReader
 
 
 class Monitor(ProjectReader):
@@ -68,7 +66,7 @@ class Monitor(ProjectReader):
 
     def __init__(
         self,
-        store: Store,
+        store: StoreReader,
         project: str = "default",
         *,
         clock: Callable[[], int] = read_clock,
@@ -110,13 +108,30 @@ class Monitor(ProjectReader):
         if "://" not in url:
             url = SQLITE + url
         if writes:
-            store = open_store(url)
+            store: StoreReader = open_store(url)
         else:
             from rankscope.monitor.store import open_reader  # noqa: PLC0415 - loads SQLAlchemy
 
-            store = cast("Store", open_reader(url))
+            store = open_reader(url)
         clock = read_clock if now is None else lambda: to_micros(read_moment(now(), "now"))
         return cls(store, project, clock=clock, threads=threads, writes=writes)
+
+    @property
+    def writer(self) -> Store:
+        """The store, for what writes to it.
+
+        Raises:
+            UsageError: The monitor was opened to read only.
+        """
+        from rankscope.monitor.store.store import Store  # noqa: PLC0415 - loads SQLAlchemy
+
+        if not (self._writes and isinstance(self.store, Store)):
+            raise UsageError(
+                "expected a monitor that writes, found one that only reads",
+                hint="open it with writes=True, while no other process writes to the store",
+                code="read_only",
+            )
+        return self.store
 
     def __enter__(self) -> Self:
         return self
@@ -146,8 +161,8 @@ class Monitor(ProjectReader):
         Raises:
             FileError: The store cannot be written.
         """
-        self._check_writable()
-        self.store.configure(self.project, configuration.to_json(), self.clock(), actor)
+        store = self.writer
+        store.configure(self.project, configuration.to_json(), self.clock(), actor)
         self.__dict__.pop("configuration", None)
 
     def log_rankings(
@@ -206,10 +221,10 @@ class Monitor(ProjectReader):
         names: Mapping[str, str] | None,
         attributes: Sequence[str] | None,
     ) -> Ingested:
-        self._check_writable()
+        store = self.writer
         configured = self.configuration.attributes if self.is_configured else ()
         ingestion = Ingestion(
-            StoreSink(self.store, self.project),
+            StoreSink(store, self.project),
             kind,
             now=self.clock,
             names=names,
@@ -226,8 +241,8 @@ class Monitor(ProjectReader):
             UsageError: The project is not configured.
             FileError: The store cannot be written.
         """
-        self._check_writable()
-        return evaluate_project(self.store, self.project, now=self.clock(), threads=self._threads)
+        store = self.writer
+        return evaluate_project(store, self.project, now=self.clock(), threads=self._threads)
 
     def set_rule(self, rule: Rule, *, actor: str = "local") -> None:
         """Create a rule, or change the rule with its name.
@@ -242,9 +257,9 @@ class Monitor(ProjectReader):
             UsageError: The project does not measure what the rule needs.
             FileError: The store cannot be written.
         """
-        self._check_writable()
+        store = self.writer
         management.set_rule(
-            self.store, self.project, self.configuration, rule, now=self.clock(), actor=actor
+            store, self.project, self.configuration, rule, now=self.clock(), actor=actor
         )
 
     def remove_rule(self, name: str, *, actor: str = "local") -> None:
@@ -254,8 +269,8 @@ class Monitor(ProjectReader):
             UsageError: There is no such rule.
             FileError: The store cannot be written.
         """
-        self._check_writable()
-        management.remove_rule(self.store, self.project, name, now=self.clock(), actor=actor)
+        store = self.writer
+        management.remove_rule(store, self.project, name, now=self.clock(), actor=actor)
 
     def silence(self, name: str, until: Time | None, *, actor: str = "local") -> None:
         """Send no notifications of a rule until a time; it is still checked.
@@ -269,9 +284,9 @@ class Monitor(ProjectReader):
             UsageError: There is no such rule, or the time has no time zone.
             FileError: The store cannot be written.
         """
-        self._check_writable()
+        store = self.writer
         end = None if until is None else to_micros(read_moment(until, "until"))
-        management.silence_rule(self.store, self.project, name, end, now=self.clock(), actor=actor)
+        management.silence_rule(store, self.project, name, end, now=self.clock(), actor=actor)
 
     def resolve(self, name: str, *, actor: str = "local") -> None:
         """Mark the incident of a rule as resolved and discard its evidence.
@@ -284,8 +299,8 @@ class Monitor(ProjectReader):
             UsageError: There is no such rule.
             FileError: The store cannot be written.
         """
-        self._check_writable()
-        management.resolve_rule(self.store, self.project, name, now=self.clock(), actor=actor)
+        store = self.writer
+        management.resolve_rule(store, self.project, name, now=self.clock(), actor=actor)
 
     def delete_before(self, time: Time) -> Deleted:
         """Delete the events of the hours before a time; their windows stay.
@@ -297,12 +312,12 @@ class Monitor(ProjectReader):
             UsageError: Attribution windows of such events are open, or windows are not up to date.
             FileError: Not all events could be deleted.
         """
-        self._check_writable()
+        store = self.writer
         moment = to_micros(read_moment(time, "time"))
         until = moment - moment % HOUR
         if self.is_configured:
             configuration = self.configuration
-            progress = self.store.progress(self.project, configuration.digest)
+            progress = store.progress(self.project, configuration.digest)
             known = 0 if progress is None else progress.as_of
             if until + configuration.definition.window * SECOND > min(known, self.clock()):
                 raise UsageError(
@@ -312,12 +327,4 @@ class Monitor(ProjectReader):
                     "are now",
                     code="open_windows",
                 )
-        return self.store.delete_before(self.project, until)
-
-    def _check_writable(self) -> None:
-        if not self._writes:
-            raise UsageError(
-                "expected a monitor that writes, found one that only reads",
-                hint="open it with writes=True, while no other process writes to the store",
-                code="read_only",
-            )
+        return store.delete_before(self.project, until)

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from rankscope.monitor.evaluate.stored_windows import MaturityCurve, StoredCell
     from rankscope.monitor.events.times import Time
     from rankscope.monitor.store.records import Exported
-    from rankscope.monitor.store.store import Store
+    from rankscope.monitor.store.store import StoreReader
     from rankscope.results import Table
     from rankscope.results.trace import Trace
     from rankscope.stats.trace import TraceChoices
@@ -52,7 +52,7 @@ class ProjectReader:
 
     def __init__(
         self,
-        store: Store,
+        store: StoreReader,
         project: str,
         *,
         clock: Callable[[], int] = read_clock,

@@ -157,7 +157,7 @@ def _open_sink(options: Namespace, stack: ExitStack) -> tuple[Sink, Sequence[str
         return ServiceSink(transport), ()
     monitor = stack.enter_context(open_writer(options, is_new=True))
     configured = monitor.configuration.attributes if monitor.is_configured else ()
-    return StoreSink(monitor.store, options.project), configured
+    return StoreSink(monitor.writer, options.project), configured
 
 
 def _read_names(options: Namespace) -> dict[str, str]:

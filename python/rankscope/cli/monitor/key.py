@@ -64,7 +64,7 @@ def run_make(options: Namespace) -> int:
         key, secret = make_key(
             options.project, options.scope, name=options.name, now=monitor.clock()
         )
-        monitor.store.add_key(key, ACTOR)
+        monitor.writer.add_key(key, ACTOR)
     if options.json:
         print_json({**_describe(key), "key": secret.reveal()})
     else:
@@ -87,7 +87,9 @@ def run_list(options: Namespace) -> int:
 def run_revoke(options: Namespace) -> int:
     """Revoke a key."""
     with open_writer(options) as monitor:
-        was_good = monitor.store.revoke_key(options.project, options.key_id, monitor.clock(), ACTOR)
+        was_good = monitor.writer.revoke_key(
+            options.project, options.key_id, monitor.clock(), ACTOR
+        )
     if not was_good:
         raise UsageError(
             "there is no such key, or it is already revoked",

@@ -65,7 +65,7 @@ def run_set(options: Namespace) -> int:
     given = os.environ.get(SECRET)
     with open_writer(options) as monitor:
         made = set_webhook(
-            monitor.store,
+            monitor.writer,
             options.project,
             options.address,
             poster=Poster(),
@@ -108,7 +108,7 @@ def run_test(options: Namespace) -> int:
 def run_remove(options: Namespace) -> int:
     """Remove the webhook."""
     with open_writer(options) as monitor:
-        remove_webhook(monitor.store, options.project, now=monitor.clock(), actor=ACTOR)
+        remove_webhook(monitor.writer, options.project, now=monitor.clock(), actor=ACTOR)
     _print_fields(options, {"removed": True})
     return 0
 

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from rankscope.monitor.definition.configuration import Configuration
     from rankscope.monitor.definition.slices import Slicing
     from rankscope.monitor.store.records import Context, RuleRow, Version
-    from rankscope.monitor.store.store import Store
+    from rankscope.monitor.store.store import Store, StoreReader
 
 ACTOR = "rankscope"
 """The actor of changes that nobody has asked for."""
@@ -114,7 +114,7 @@ class _PeriodReader:
 
     def __init__(
         self,
-        store: Store,
+        store: StoreReader,
         project: str,
         configuration: Configuration,
         runs: Sequence[_Run],

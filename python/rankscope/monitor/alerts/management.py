@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from rankscope.monitor.definition.configuration import Configuration
     from rankscope.monitor.store.records import AlertRow, Delivery
-    from rankscope.monitor.store.store import Store
+    from rankscope.monitor.store.store import Store, StoreReader
 
 TRIES = 5
 MOST_RULES = 1000
@@ -28,17 +28,17 @@ WAITS = "no period is final yet"
 CHANGED = RuleVerdict("INSUFFICIENT", f"the rule was changed; {WAITS}")
 
 
-def list_rules(store: Store, project: str) -> tuple[Rule, ...]:
+def list_rules(store: StoreReader, project: str) -> tuple[Rule, ...]:
     """List the rules of a project, by name."""
     return tuple(Rule.from_json(row.rule) for row in store.list_rules(project))
 
 
-def list_states(store: Store, project: str) -> tuple[RuleState, ...]:
+def list_states(store: StoreReader, project: str) -> tuple[RuleState, ...]:
     """List the states of the rules of a project, by name."""
     return tuple(map(read_state, store.list_rules(project)))
 
 
-def list_alerts(store: Store, project: str, limit: int = 100) -> tuple[Alert, ...]:
+def list_alerts(store: StoreReader, project: str, limit: int = 100) -> tuple[Alert, ...]:
     """List the last changes of states, the newest first."""
     return tuple(map(Alert.from_json, store.list_alerts(project, limit)))
 
@@ -71,7 +71,9 @@ class Notification:
     problem: str
 
 
-def list_notifications(store: Store, project: str, limit: int = 100) -> tuple[Notification, ...]:
+def list_notifications(
+    store: StoreReader, project: str, limit: int = 100
+) -> tuple[Notification, ...]:
     """List the last notifications and whether they were delivered, the newest first."""
     return tuple(
         Notification(

@@ -32,14 +32,14 @@ if TYPE_CHECKING:
     from rankscope.monitor.evaluate.grades import JudgedLabel
     from rankscope.monitor.evaluate.values import PlacedItems
     from rankscope.monitor.events.event import Label, Ranking
-    from rankscope.monitor.store.store import Store
+    from rankscope.monitor.store.store import StoreReader
 
     Numbers = Mapping[int, float]
     from rankscope.monitor.store.records import Texts
 
 
 def explain_logged(
-    store: Store,
+    store: StoreReader,
     project: str,
     definition: Definition,
     ranking_id: str,

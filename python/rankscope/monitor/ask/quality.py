@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from rankscope.monitor.definition.configuration import Configuration
     from rankscope.monitor.evaluate.stored_windows import StoredCell
     from rankscope.monitor.store.records import HourRow
-    from rankscope.monitor.store.store import Store
+    from rankscope.monitor.store.store import StoreReader
 
 
 @record(frozen=True, slots=True, kw_only=True)
@@ -91,7 +91,7 @@ class Quality:
 
 
 def inspect_data(
-    store: Store,
+    store: StoreReader,
     project: str,
     configuration: Configuration,
     since: int | None = None,
@@ -124,7 +124,7 @@ def inspect_data(
 
 
 def _read_cells(
-    store: Store, project: str, digest: bytes, since: int | None, until: int | None
+    store: StoreReader, project: str, digest: bytes, since: int | None, until: int | None
 ) -> list[StoredCell]:
     """Read the windows of production, by day where the span consists of days, as they are fewer."""
     has_days = not any(time % DAY for time in (since, until) if time is not None)
@@ -135,7 +135,7 @@ def _read_cells(
 
 
 def _find_newest(
-    store: Store, project: str, digest: bytes, cells: Sequence[StoredCell], until: int | None
+    store: StoreReader, project: str, digest: bytes, cells: Sequence[StoredCell], until: int | None
 ) -> int | None:
     """Find the start of the newest hour that has rankings of production."""
     newest = max((one.key.start for one in cells), default=None)

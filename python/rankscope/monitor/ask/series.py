@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from rankscope.monitor.evaluate.baseline import Baseline
     from rankscope.monitor.evaluate.stored_windows import StoredCell
     from rankscope.monitor.store.records import CellRow
-    from rankscope.monitor.store.store import Store
+    from rankscope.monitor.store.store import StoreReader
 
     Every: TypeAlias = Literal["hour", "day"]
 
@@ -120,7 +120,7 @@ def read_length(every: str) -> int:
 
 
 def find_newest_cells(
-    store: Store, project: str, digest: bytes, every: str, since: int
+    store: StoreReader, project: str, digest: bytes, every: str, since: int
 ) -> list[CellRow]:
     """Return the newest final window of each version in production, without slices, as stored.
 

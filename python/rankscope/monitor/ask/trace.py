@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from rankscope.monitor.events.event import Environment
     from rankscope.monitor.events.times import Time
     from rankscope.monitor.store.records import Chunk, Context, Version
-    from rankscope.monitor.store.store import Store
+    from rankscope.monitor.store.store import StoreReader
     from rankscope.results.trace import Trace
     from rankscope.stats.query_columns import QueryColumns, TextColumn
 
@@ -35,7 +35,7 @@ MOST_RANKINGS = 250_000
 
 
 def trace_spans(
-    store: Store,
+    store: StoreReader,
     project: str,
     definition: Definition,
     before: Span,
@@ -125,7 +125,7 @@ class _Source:
         versions: The versions that have rankings.
     """
 
-    store: Store
+    store: StoreReader
     project: str
     contexts: Mapping[int, Context]
     versions: Sequence[Version]

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from rankscope.monitor.store.records import Version
-    from rankscope.monitor.store.store import Store
+    from rankscope.monitor.store.store import StoreReader
 
 
 @record(frozen=True, slots=True, kw_only=True)
@@ -34,7 +34,7 @@ class ModelVersion:
     folded: int = 0
 
 
-def list_versions(store: Store, project: str) -> tuple[Version, ...]:
+def list_versions(store: StoreReader, project: str) -> tuple[Version, ...]:
     """List the versions in production in the order in which they were first shown."""
     shown = [one for one in store.versions(project) if one.environment == "production"]
     return tuple(sorted(shown, key=lambda one: (one.first, one.model, one.version)))

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from typing import Any, Literal, TypeAlias
 
     from rankscope.monitor.events.times import Duration, Time
-    from rankscope.monitor.store.store import Store
+    from rankscope.monitor.store.store import StoreReader
 
     Kind: TypeAlias = Literal["set", "period", "version"]
 
@@ -233,7 +233,7 @@ def _bad(expected: str, found: object, hint: str) -> UsageError:
     return UsageError(f"expected {expected}, found {found!r}", hint=hint, code="bad_configuration")
 
 
-def find_configuration(store: Store, project: str) -> Configuration:
+def find_configuration(store: StoreReader, project: str) -> Configuration:
     """Return the configuration of a project.
 
     Raises:

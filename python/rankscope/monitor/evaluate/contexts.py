@@ -7,7 +7,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from rankscope.monitor.store.records import Context
-    from rankscope.monitor.store.store import Store
+    from rankscope.monitor.store.store import StoreReader
 
 
 class Contexts(dict[int, "Context"]):
@@ -20,7 +20,7 @@ class Contexts(dict[int, "Context"]):
         project: The name of the project.
     """
 
-    def __init__(self, store: Store, project: str) -> None:
+    def __init__(self, store: StoreReader, project: str) -> None:
         super().__init__(store.contexts(project))
         self._store = store
         self._project = project

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from rankscope.monitor.events.event import Environment
     from rankscope.monitor.store.folding import Pair
     from rankscope.monitor.store.records import CellRow, Context, HourRow
-    from rankscope.monitor.store.store import Store
+    from rankscope.monitor.store.store import StoreReader
 
 
 @record(frozen=True, slots=True)
@@ -66,7 +66,7 @@ def find_closed(configuration: Configuration, now: int) -> int:
 
 
 def sum_day(
-    store: Store,
+    store: StoreReader,
     starts: Sequence[int],
     *,
     project: str,
@@ -115,7 +115,9 @@ def sum_day(
     )
 
 
-def _fold_hours(store: Store, project: str, starts: Sequence[int], contexts: Contexts) -> Foldings:
+def _fold_hours(
+    store: StoreReader, project: str, starts: Sequence[int], contexts: Contexts
+) -> Foldings:
     """Choose the versions of each hour that have cells of their own, where there are too many.
 
     All rankings of the hours are counted, so that the choice does not depend on how they are read.

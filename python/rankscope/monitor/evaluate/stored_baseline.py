@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from rankscope.monitor.definition.definition import Definition
     from rankscope.monitor.definition.slices import Slicing
     from rankscope.monitor.store.records import CellRow, Version
-    from rankscope.monitor.store.store import Store
+    from rankscope.monitor.store.store import StoreReader
 
 LONGEST = 28 * DAY
 """Of the version before, what was shown earlier than this before the newest one is not taken."""
@@ -62,7 +62,7 @@ class Plan:
 
 
 def find_baseline(
-    store: Store,
+    store: StoreReader,
     project: str,
     configuration: Configuration,
     slicing: Slicing,

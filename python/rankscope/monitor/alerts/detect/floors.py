@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from rankscope.monitor.definition.definition import Definition
     from rankscope.monitor.definition.slices import Slice
     from rankscope.monitor.store.records import Context, Version
-    from rankscope.monitor.store.store import Store
+    from rankscope.monitor.store.store import StoreReader
     from rankscope.stats.means import Mean
 
     # The environment, from when, until when, as of when, and the contexts.
@@ -71,7 +71,7 @@ class Floors:
 
     def __init__(
         self,
-        store: Store,
+        store: StoreReader,
         project: str,
         choice: BaselineChoice | None,
         definition: Definition,

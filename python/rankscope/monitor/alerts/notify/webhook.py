@@ -24,7 +24,7 @@ from rankscope.records import record, replace
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from rankscope.monitor.alerts.notify.http import Poster, Reply
-    from rankscope.monitor.store.store import Store
+    from rankscope.monitor.store.store import Store, StoreReader
 
 PREFIX = "whsec_"
 SECRET_BYTES = range(24, 65)
@@ -148,7 +148,7 @@ def remove_webhook(store: Store, project: str, *, now: int, actor: str) -> None:
         raise _no_webhook()
 
 
-def find_webhook(store: Store, project: str) -> Webhook | None:
+def find_webhook(store: StoreReader, project: str) -> Webhook | None:
     """Return the webhook of a project, or `None`; its secret stays hidden.
 
     A secret that is missing is `None`, as where a backup was restored, or the file of secrets
@@ -164,7 +164,7 @@ def find_webhook(store: Store, project: str) -> Webhook | None:
     return replace(webhook, secret=secret)
 
 
-def try_webhook(store: Store, project: str, *, poster: Poster, now: int) -> Tried:
+def try_webhook(store: StoreReader, project: str, *, poster: Poster, now: int) -> Tried:
     """Send a notification that says nothing, by the same rules as all others, and once.
 
     Args:

@@ -242,14 +242,14 @@ def create_key(monitor: Monitor, call: Call) -> ShownKey:
     key, shown = make_key(
         monitor.project, tuple(body["scopes"]), name=body["name"], now=monitor.clock()
     )
-    monitor.store.add_key(key, call.principal.actor)
+    monitor.writer.add_key(key, call.principal.actor)
     return {**_write_key(key), "key": shown.reveal()}
 
 
 def revoke_key(monitor: Monitor, call: Call) -> None:
     """Revoke a key."""
     key_id, actor = call.part("key_id"), call.principal.actor
-    if not monitor.store.revoke_key(monitor.project, key_id, monitor.clock(), actor):
+    if not monitor.writer.revoke_key(monitor.project, key_id, monitor.clock(), actor):
         raise RefusedRequestError(404, "there is no such key that opens something", code="no_key")
 
 

@@ -149,7 +149,7 @@ class WebhookChanges:
         body: NewWebhookFields = call.body
         given = body.get("secret")
         made = set_webhook(
-            monitor.store,
+            monitor.writer,
             monitor.project,
             body["url"],
             poster=self._poster,
@@ -164,7 +164,7 @@ class WebhookChanges:
     def remove(self, monitor: Monitor, call: Call) -> None:
         """Remove the webhook: notifications go to the log only."""
         remove_webhook(
-            monitor.store, monitor.project, now=monitor.clock(), actor=call.principal.actor
+            monitor.writer, monitor.project, now=monitor.clock(), actor=call.principal.actor
         )
 
     def test(self, monitor: Monitor, _call: Call) -> TestDelivery:
