@@ -204,7 +204,7 @@ def check_overview(page: Page, production: Production, searches: list[JudgedSear
         against = about.locator(".against").inner_text()
         difference = mean(days[final], measure) - mean(judged, measure)
         assert against.startswith(signed(difference))
-        assert f"against {format_value(mean(judged, measure))}" in against
+        assert f"baseline of {format_value(mean(judged, measure))}" in against
         about.get_by_text(f"Show {measure} as a table").click()
         rows = [cells(row) for row in about.locator("tbody tr").all()]
         assert [row[1] for row in rows] == [
