@@ -1,4 +1,4 @@
-"""How the generated log is measured, by the service and by whoever checks it."""
+"""The configuration of the generated log, for the service and for the check of its values."""
 
 from __future__ import annotations
 

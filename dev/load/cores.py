@@ -1,4 +1,4 @@
-"""Cores: the service has one to itself, and whoever sends to it another."""
+"""Pins the service to one core, and the clients to another."""
 
 from __future__ import annotations
 

@@ -137,7 +137,7 @@ def watching(path: Path, service: Service) -> Iterator[None]:
 
     Args:
         path: The store.
-        service: What is told.
+        service: The service that gets the size.
     """
     log = path.with_name(f"{path.name}-wal")
 

@@ -1,6 +1,6 @@
 """A generated log: what was shown, what was clicked, and the grades that follow from that.
 
-Everything of a batch follows from its number, so that whoever checks the service needs no copy of
+Everything of a batch follows from its number, so that the check of the service needs no copy of
 what was sent to it.
 """
 

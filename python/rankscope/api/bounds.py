@@ -136,9 +136,9 @@ def _check_pair(rankings: Rankings, against: Rankings) -> None:
     for each in (rankings, against):
         if len(each.scores) and not each.has_doc_ids:
             raise UsageError(
-                "expected rankings with document ids, by which unjudged documents are told apart, "
-                "found none",
-                hint="make both by Rankings.from_run, or name the column of ids",
+                "bounds of a difference need document IDs, to recognize an unjudged document in "
+                "both rankings",
+                hint="make both with Rankings.from_run, or name the column of IDs",
                 code="ids_needed",
             )
 

@@ -36,7 +36,7 @@ class Monitor(ProjectReader):
     that are returned are in UTC.
 
     Args:
-        store: An open store. Whoever opened it closes it.
+        store: An open store, which its opener closes.
         project: The name of the project.
         clock: Returns the current time as the store counts it (default: the clock of the system).
         threads: The number of threads, or of processes where there is much to evaluate (default:

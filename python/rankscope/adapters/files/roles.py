@@ -90,7 +90,7 @@ def role_of(name: str, columns: Mapping[str, str]) -> str:
 def normalise(column: Any, role: str) -> Any:  # noqa: ANN401 - PyArrow has no types
     """Convert a column: ids to text or integers, numbers to float64.
 
-    What is neither is handed on, and refused by whoever reads it.
+    Other types are passed on, and rejected by their reader.
 
     Args:
         column: An Arrow array.

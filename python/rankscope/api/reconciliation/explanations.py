@@ -39,7 +39,7 @@ def explain(
             Listed.of_query(made, each, query.query_id, number, grade_of)
             for made, each in zip(rankings, rules, strict=True)
         )
-        if len(one.docs) < len(one.scores):  # rows without ids cannot be told apart
+        if len(one.docs) < len(one.scores):  # rows without ids can't be distinguished
             explained.append(query)
             continue
         documents: list[DocumentDifference] = []

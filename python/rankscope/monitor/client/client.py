@@ -243,7 +243,7 @@ class Client:
                 hurries = self._is_closing or self._hurries > 0
             seconds = self._sender.step(time.monotonic(), hurries=hurries)
             with changed:
-                changed.notify_all()  # whoever waits for a flush
+                changed.notify_all()  # callers of `flush` wait for it
                 if seconds is None and self._is_closing:
                     return
                 if not self._is_woken:

@@ -150,7 +150,7 @@ class Batch:
 
 
 def _see_object(given: object) -> Mapping[str, Any]:
-    if isinstance(given, RefusedError):  # whoever parsed it has refused it already
+    if isinstance(given, RefusedError):  # the parser has rejected it already
         raise given
     if isinstance(given, Mapping) and all(type(name) is str for name in given):
         return given

@@ -235,7 +235,7 @@ def cut_frame(table: object) -> Iterator[Rows] | None:
     if any(column is None for column in columns.values()):
         return None
     if len({len(column) for column in columns.values()}) > 1:
-        return None  # whoever reads it as a whole says which
+        return None  # reading it as a whole names the column
     return _cut(arrow.table(columns))
 
 

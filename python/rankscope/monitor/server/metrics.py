@@ -291,7 +291,7 @@ def _tell_progress(monitor: Monitor) -> Iterator[Metric]:
 def _tell_rules(monitor: Monitor) -> Iterator[Metric]:
     states = StateSetMetricFamily("rankscope_rule_state", "How a rule stands.", labels=["rule"])
     silenced = GaugeMetricFamily(
-        "rankscope_rule_silenced", "Whether nobody is told of a rule.", labels=["rule"]
+        "rankscope_rule_silenced", "Whether a rule is silenced.", labels=["rule"]
     )
     late = CounterMetricFamily(
         "rankscope_rule_late_rankings",

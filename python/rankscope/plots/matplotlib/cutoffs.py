@@ -33,7 +33,7 @@ def draw_cutoffs(data: CutoffCurve, ax: Axes | None = None, *, theme: ThemeName 
     places = [*range(len(data.cutoffs))]
     ends = []
     for number, line in enumerate(data.lines):
-        # Runs stand a little beside each other, so that their intervals can be told apart.
+        # Runs are offset a little, so that their intervals don't overlap.
         shift = (number - (len(data.lines) - 1) / 2) * 0.06
         x = [place + shift for place in places]
         colour = draw_line(ax, colours, number, line.run, x=x, y=line.values)

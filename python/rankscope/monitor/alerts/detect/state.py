@@ -130,7 +130,7 @@ class RuleState:
         streams: What is known of each version and slice, those in ALERT first, then by evidence.
         evaluated: When something was concluded last.
         following: When the period begins that is looked at next.
-        silenced_until: Until when nobody is told, or `None`.
+        silenced_until: The end of the silence, or `None`.
         late_rankings: How many rankings came after their period was looked at.
         passed_over: How many periods told nothing, because their labels were late.
     """

@@ -178,7 +178,7 @@ class LogChannel:
         """Write a notification.
 
         Args:
-            body: What is told, as JSON.
+            body: The notification, as JSON.
         """
         fields = json.loads(body)
         event = str(fields.pop("type"))

@@ -75,7 +75,7 @@ def call(poster: Poster, webhook: Webhook, notification_id: str, body: str, now:
         poster: Posts it.
         webhook: Where to.
         notification_id: What it is known by, however often it is sent.
-        body: What is told, as JSON.
+        body: The notification, as JSON.
         now: The current time, in microseconds since 1970 in UTC.
 
     Raises:

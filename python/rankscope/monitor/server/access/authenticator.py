@@ -113,7 +113,7 @@ class Authenticator:
             self._sessions.end(kept)
             return None
         principal = principal_of(key)
-        # Whoever may change a project may read it.
+        # A scope that changes a project includes reading it.
         scopes = principal.scopes if "read" in principal.scopes else ("read", *principal.scopes)
         return replace(principal, scopes=scopes, csrf=session.csrf)
 

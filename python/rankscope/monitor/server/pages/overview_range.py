@@ -36,8 +36,8 @@ class Choice:
 
     Args:
         range: One of `RANGES` (default: chosen from the data).
-        every: How long windows are; if left out, hours up to a week where they have rankings
-            enough.
+        every: The length of windows (default: hours for up to a week with enough rankings, else
+            days).
         model: Only this model.
         version: Only this version of it.
         measure: The measure whose slices are listed.
