@@ -201,7 +201,7 @@ def _another_type(name: str, wanted: str, found: object) -> FormatError:
 def _say_syntax(text: bytes, mistake: JSONMistake, *, is_cut: bool) -> FormatError:
     if is_cut:
         return FormatError(
-            "the last line is cut off",
+            "expected the last line to be whole, found it cut off",
             hint="its writer stopped in the middle: write the file again, or remove the line",
             code="truncated_last_line",
         )
