@@ -21,7 +21,7 @@ class StuckStore(SQLiteStore):
     def counters(self, project: str) -> dict[str, int]:
         """Say that it is stuck, and be so."""
         # In one piece: two threads may print at once.
-        print("stuck\n", end="", flush=True)  # noqa: T201 - that is how it is told
+        print("stuck\n", end="", flush=True)  # noqa: T201 - the parent process reads it
         if sys.argv[2] == "python":
             threading.Event().wait()
 

@@ -13,7 +13,7 @@ from rankscope.monitor.store.sqlite.store import SQLiteStore
 def serve(path: str) -> None:
     """Serve until the process is asked to end."""
     with SQLiteStore(path) as store, socket.create_server(("127.0.0.1", 0)) as listening:
-        print(listening.getsockname()[1], flush=True)  # noqa: T201 - that is how it is told
+        print(listening.getsockname()[1], flush=True)  # noqa: T201 - the parent process reads it
         make_server(make_app(store), store, host="127.0.0.1", port=0).run([listening])
 
 

@@ -10,7 +10,7 @@ from rankscope.monitor.store.sqlite.store import SQLiteStore
 
 def tell(address: str) -> None:
     """Print where it listens."""
-    print(address, flush=True)  # noqa: T201 - that is how it is told
+    print(address, flush=True)  # noqa: T201 - the parent process reads it
 
 
 if __name__ == "__main__":

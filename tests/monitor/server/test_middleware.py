@@ -1,4 +1,4 @@
-"""Keys at the authenticator, what the log says, and what nobody is told."""
+"""Authentication by key, the access log, and what answers never reveal."""
 
 from __future__ import annotations
 

@@ -189,7 +189,7 @@ def disable_webhook(transaction: Transaction, project: str, url: str, audit: Aud
 
 
 def _give_up(transaction: Transaction, project_id: int, audit: AuditEntry, problem: str) -> None:
-    """Give up what waits for the webhook of a project, and record why."""
+    """Mark the queued webhook notifications of a project as dead, and record why."""
     here = (
         (outbox.c.project_id == project_id)
         & (outbox.c.channel == WEBHOOK)
