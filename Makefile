@@ -109,11 +109,11 @@ bench-small: develop ## Run the benchmark at a hundredth of its size, to check t
 	$(BIN)/python -m dev.benchmarks --small
 
 .PHONY: simulate
-simulate: develop ## Count false alarms and detection times in 300 simulated quarters, and write a record
+simulate: develop ## Count false alarms and detection times in simulated quarters, and write a record
 	$(BIN)/python -m dev.simulate
 
 .PHONY: simulate-short
-simulate-short: develop ## Check the bound on false alarms in 20 simulated quarters
+simulate-short: develop ## Check false alarms and detection times in a few simulated quarters
 	$(BIN)/python -m dev.simulate --short
 
 .PHONY: load

@@ -1,104 +1,315 @@
-"""Simulate quarters with and without a change, and count what each rule says."""
+"""Trials: quarters without and with a change, and what each rule says."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from statistics import median
+from typing import TYPE_CHECKING
 
 import numpy as np
+from rankscope.records import replace
+from rankscope.stats.sequential.baseline import fit_baseline
+from rankscope.stats.sequential.label_rate import fit_label_rate, judge_label_rate
+from rankscope.stats.sequential.lanes import fit_lane, judge_lane
+from rankscope.stats.sequential.observations import DAY
 
-from dev.simulate.rules import make_rules
-from dev.simulate.searches import (
-    BASELINE_DAYS,
-    CHANGE_DAY,
-    CHANGES,
-    DAYS,
-    break_some,
-    draw_searches,
-)
+from dev.simulate.labels import arrived, draw_lists, find_broken
+from dev.simulate.peers import NAMES, fit_peers
+from dev.simulate.traffic import BASELINE_DAYS, DAYS, MONDAY, Traffic, World, lower
+from dev.simulate.watch import Streams, Watch, fit_streams
 
-# Each run has numbers of its own, so that one can be repeated alone.
-SEED = 20261121
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
+    from numpy.typing import NDArray
+    from rankscope.stats.sequential.observations import Observations
 
-@dataclass(frozen=True, slots=True)
-class Delay:
-    """How soon a rule found a change.
-
-    Args:
-        found: The share of runs in which it did so within the quarter.
-        half: The number of days until it had done so in half of the runs, the day of the change
-            included; nothing where it did so in fewer.
-        most: The same for nine of ten runs.
-    """
-
-    found: float
-    half: int | None
-    most: int | None
+# Each run has chance of its own, so that one can be repeated alone.
+SEED = 20261122
+TOLERANCE = 0.02
+CHANGE_DAY = 30
+FIXED_DAY = 75
+NEVER = 10_000
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
-    """What a rule did.
+class Quiet:
+    """Quarters without a change.
 
     Args:
-        rule: What it is called.
-        false_share: The share of quarters without a change that had an alarm.
-        false_alarms: How many alarms such a quarter had on average; days in a row are one.
-        delays: How soon it found each change.
+        false_alarm: By run, whether there was an alarm.
     """
 
-    rule: str
-    false_share: float
-    false_alarms: float
-    delays: dict[str, Delay]
+    false_alarm: tuple[bool, ...]
+
+    @property
+    def share(self) -> float:
+        """The share of quarters with an alarm."""
+        return sum(self.false_alarm) / len(self.false_alarm)
 
 
-def simulate(runs: int) -> list[Outcome]:
-    """Simulate quarters.
-
-    Every rule sees the same searches, and every change breaks the same ones.
+@dataclass(frozen=True, slots=True)
+class Found:
+    """How soon a change was found, by run; `NEVER` if it was not.
 
     Args:
-        runs: How many quarters.
+        delay: The number of days or hours, the first of the change included.
+        recovered: The number of days from the fix to the recovery.
+        reopened: By run, whether it was reported again after the fix.
+    """
+
+    delay: tuple[float, ...]
+    recovered: tuple[float, ...] = ()
+    reopened: tuple[bool, ...] = ()
+
+    def within(self, share: float) -> float:
+        """Return the delay within which this share of the runs found the change."""
+        return sorted(self.delay)[max(0, -(-int(1000 * share) * len(self.delay) // 1000) - 1)]
+
+    def by(self, limit: float) -> float:
+        """Return the share of runs that found the change within a limit."""
+        return sum(each <= limit for each in self.delay) / len(self.delay)
+
+
+def chance(case: int, run: int) -> np.random.Generator:
+    """Return the source of chance of a run of a case."""
+    return np.random.default_rng([SEED, case, run])
+
+
+def watch_quarter(
+    world: World, run: int, *, case: int, has_slices: bool, fall: float | None = None
+) -> tuple[bool, float, float, bool, dict[str, tuple[bool, float]]]:
+    """Watch one quarter without a change, and the same with a fall that is fixed later.
 
     Returns:
-        What each rule did.
+        Whether there was a false alarm, the delay, the days until the recovery, whether the fall
+        was reported again after it was fixed, and false alarm and delay of the other rules.
     """
-    calibration = draw_searches(np.random.default_rng([SEED]), days=7 * 200)
-    mean = float(calibration.value.mean())
-    alarms: dict[str, list[int]] = {}
-    days: dict[str, dict[str, list[float]]] = {}
-    for run in range(runs):
-        searches = draw_searches(np.random.default_rng([SEED, run]))
-        well = searches.between(BASELINE_DAYS, BASELINE_DAYS + CHANGE_DAY)
-        rest = searches.between(BASELINE_DAYS + CHANGE_DAY, BASELINE_DAYS + DAYS)
-        for name, rule in make_rules(searches.between(0, BASELINE_DAYS)).items():
-            before = rule.watch(well)
-            for change in CHANGES:
-                found = rule.copy().watch(break_some(rest, change, mean))
-                first = float(found.argmax() + 1) if found.any() else np.inf
-                days.setdefault(name, {}).setdefault(change.name, []).append(first)
-            quarter = np.concatenate([before, rule.watch(rest)])
-            begins = quarter & ~np.concatenate([[False], quarter[:-1]])
-            alarms.setdefault(name, []).append(int(begins.sum()))
-    return [
-        Outcome(
-            rule=name,
-            false_share=float(np.mean(np.array(counts) > 0)),
-            false_alarms=float(np.mean(counts)),
-            delays={change: _sum_up(found) for change, found in days[name].items()},
-        )
-        for name, counts in alarms.items()
-    ]
+    traffic = Traffic(world, chance(case, run))
+    baseline = traffic.draw_baseline()
+    streams = fit_streams(baseline, TOLERANCE, has_slices=has_slices)
+    mean, breaking = float(baseline.value.mean()), chance(case + 1000, run)
+    quiet, fallen = Watch(), Watch()
+    peers = others = fit_peers(baseline, TOLERANCE, BASELINE_DAYS)
+    false: dict[str, bool] = dict.fromkeys(NAMES, False)
+    first: dict[str, float] = dict.fromkeys(NAMES, NEVER)
+    for day in range(DAYS):
+        seen = traffic.draw_day(day)
+        if day == CHANGE_DAY:
+            fallen, others = quiet.copy(), peers.copy()
+            fallen.opened.clear()
+        quiet.take(streams.find_gaps(seen))
+        for name in peers.take(seen):
+            false[name] = True
+        if fall is not None and day >= CHANGE_DAY:
+            broken = lower(seen, fall, breaking, mean) if day < FIXED_DAY else seen
+            fallen.take(streams.find_gaps(broken))
+            for name in others.take(broken):
+                first[name] = min(first[name], day - CHANGE_DAY + 1)
+    opened = [day - CHANGE_DAY for day, _ in fallen.opened if day <= FIXED_DAY]
+    ends = [day - FIXED_DAY for day, _ in fallen.recovered if day > FIXED_DAY]
+    again = bool(ends) and any(day > FIXED_DAY + min(ends) for day, _ in fallen.opened)
+    recovered = max(ends, default=0) if opened and not fallen.recoveries else NEVER
+    compared = {name: (false[name], first[name]) for name in NAMES}
+    return bool(quiet.opened), min(opened, default=NEVER), recovered, again, compared
 
 
-def _sum_up(found: list[float]) -> Delay:
-    ordered = sorted(found)
-    half = median(ordered)
-    most = ordered[-(-9 * len(ordered) // 10) - 1]
-    return Delay(
-        found=sum(day < np.inf for day in found) / len(found),
-        half=round(half) if half < np.inf else None,
-        most=round(most) if most < np.inf else None,
+def watch_rollout(run: int, *, case: int, per_day: int = 200) -> bool:
+    """Watch a release that goes to one device after another; return whether there is an alarm."""
+    qualities = (0.1, 0.0, -0.15)
+    start = np.array([0.3, 0.6, 0.1])
+
+    def roll(day: int) -> NDArray[np.float64]:
+        stages = ([0, 0, 1], [0, 0.6, 0.1], [0.3, 0.6, 0.1])
+        return np.array(stages[min(day // 15, 2)], dtype=np.float64)
+
+    world = World(per_day=per_day, slices=qualities, mix=roll, users=2000, user_deviation=0.1)
+    return _watch_mix(world, start, run, case)
+
+
+def watch_mix(run: int, *, case: int, per_day: int = 200) -> bool:
+    """Watch a growing share of the worst device; return whether there is an alarm."""
+    start = np.array([0.3, 0.6, 0.1])
+
+    def shift(day: int) -> NDArray[np.float64]:
+        part = min(day / 45, 1.0)
+        return start * (1 - part) + np.array([0.1, 0.3, 0.6]) * part
+
+    world = World(
+        per_day=per_day, slices=(0.1, 0.0, -0.15), mix=shift, users=2000, user_deviation=0.1
     )
+    return _watch_mix(world, start, run, case)
+
+
+def _watch_mix(world: World, start: NDArray[np.float64], run: int, case: int) -> bool:
+    traffic = Traffic(world, chance(case, run))
+    days = np.repeat(np.arange(-BASELINE_DAYS, 0), world.per_day)
+    cells = np.searchsorted(np.cumsum(start), traffic.random.random(len(days)))
+    baseline = traffic.draw(days, cells)
+    streams = fit_streams(baseline, TOLERANCE, has_slices=True)
+    watch = Watch()
+    for day in range(DAYS):
+        watch.take(streams.find_gaps(traffic.draw_day(day)))
+    return bool(watch.opened)
+
+
+def watch_releases(run: int, *, case: int, per_day: int, each: float = 0.013) -> float:
+    """Watch weekly releases that are each a little worse.
+
+    The stream of each version is compared with the version before, and the anchor with the first.
+
+    Returns:
+        The day of the first alarm, counted from 1.
+    """
+    world = World(per_day=per_day, users=max(2000, 5 * per_day), user_deviation=0.1)
+    traffic, breaking = Traffic(world, chance(case, run)), chance(case + 1000, run)
+    baseline = traffic.draw_baseline()
+    mean = float(baseline.value.mean())
+    anchor = fit_streams(baseline, TOLERANCE, has_slices=False)
+    before: list[Observations] = []
+    versions = anchor
+    watch = Watch()
+    for day in range(70):
+        week = day // 7
+        if day % 7 == 0 and before:
+            joined = join(before)
+            versions = fit_streams(joined, TOLERANCE, has_slices=False)
+            watch.detectors.pop("version", None)
+            before = []
+        seen = lower(traffic.draw_day(day), (week + 1) * each, breaking, mean)
+        before.append(seen)
+        gaps = {"anchor": anchor.find_gaps(seen)["all"]}
+        gaps["version"] = versions.find_gaps(seen)["all"]
+        if watch.take(gaps):
+            return day + 1
+    return NEVER
+
+
+def join(parts: Sequence[Observations]) -> Observations:
+    """Return the observations of several days together."""
+    return replace(
+        parts[0],
+        value=np.concatenate([part.value for part in parts]),
+        cluster=np.concatenate([part.cluster for part in parts]),
+        cell=np.concatenate([part.cell for part in parts]),
+        time=np.concatenate([part.time for part in parts]),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class LabelTrial:
+    """What happened in a quarter in which labels are lost.
+
+    Args:
+        loss: The day on which the loss was reported, counted from its first.
+        quality: The day of the first quality alarm after the loss began.
+        false: Whether there was a quality alarm, or the report of a loss, before it began.
+    """
+
+    loss: float
+    quality: float
+    false: bool
+
+
+def watch_labels(
+    run: int,
+    *,
+    case: int,
+    per_day: int = 200,
+    kept: float = 0.6,
+    fall: float = 0.0,
+    days: int = DAYS,
+) -> LabelTrial:
+    """Watch the final values of a quarter in which labels are lost from one day on."""
+    random = chance(case, run)
+    rates = np.maximum(1 + random.normal(0, 0.05, BASELINE_DAYS + days), 0.5)
+    hours = np.repeat(np.arange(BASELINE_DAYS * 24), -(-per_day // 24))
+    past = draw_lists(random, hours, rate=rates[hours // 24])
+    lane = fit_lane(past.seen, past.gain, past.discount, tolerance=TOLERANCE)
+    daily = np.bincount(hours // 24, past.gain)
+    lists = np.bincount(hours // 24)
+    usual = fit_label_rate(daily, lists, np.arange(BASELINE_DAYS) + MONDAY // DAY)
+    broken = find_broken(fall) if fall else 0.0
+    watch, loss, quality, false = Watch(), NEVER, NEVER, False
+    for day in range(days):
+        is_lost = day >= CHANGE_DAY
+        moments = np.full(per_day, (BASELINE_DAYS + day) * 24)
+        seen = draw_lists(
+            random,
+            moments,
+            rate=float(rates[BASELINE_DAYS + day]),
+            kept=kept if is_lost else 1.0,
+            broken=broken if is_lost else 0.0,
+        )
+        number = int(seen.seen.time[0] // DAY)
+        state = "usual"
+        if usual is not None:
+            state = judge_label_rate(
+                usual, labels=int(seen.gain.sum()), rankings=per_day, day=number
+            ).state
+        judged = judge_lane(
+            lane, seen.seen, seen.gain, seen.discount, has_usual_labels=state == "usual"
+        )
+        found = watch.take({"all": judged.gaps})
+        if not is_lost:
+            false = false or bool(found) or state != "usual"
+            continue
+        if state == "lost":
+            loss = min(loss, day - CHANGE_DAY + 1)
+        if found:
+            quality = min(quality, day - CHANGE_DAY + 1)
+    return LabelTrial(loss, quality, false)
+
+
+def watch_slow_labels(
+    run: int, *, case: int, per_day: int = 200, slower: float = 4.0, age: float = 4.0
+) -> bool:
+    """Watch a fast lane while labels arrive more slowly; return whether there is an alarm."""
+    random = chance(case, run)
+    per_hour = -(-per_day // 24)
+    hours = np.repeat(np.arange(BASELINE_DAYS * 24), per_hour)
+    past = draw_lists(random, hours, kept=arrived(age))
+    lane = fit_lane(past.seen, past.gain, past.discount, tolerance=TOLERANCE, is_hourly=True)
+    watch, recent = Watch(share=1 / 24), [past.gain[-24 * per_hour :]]
+    for hour in range(DAYS * 24):
+        is_slow = hour >= CHANGE_DAY * 24
+        moments = np.full(per_hour, BASELINE_DAYS * 24 + hour)
+        seen = draw_lists(random, moments, kept=arrived(age, slower if is_slow else 1.0))
+        recent = [*recent, seen.gain][-24:]
+        judged = judge_lane(
+            lane,
+            seen.seen,
+            seen.gain,
+            seen.discount,
+            shared=(hour % 24 + 1) * per_hour,
+            recent_gain=float(np.concatenate(recent).mean()),
+        )
+        if watch.take({"all": judged.gaps}):
+            return True
+    return False
+
+
+def watch_small(run: int, *, case: int) -> bool:
+    """Watch a known-item measure whose baseline has 30 users; return whether there is an alarm."""
+    random = chance(case, run)
+    world = World(per_day=200, slices=(0.0,), known_item=True, users=100_000)
+    traffic = Traffic(world, random)
+    days = np.sort(random.integers(-BASELINE_DAYS, 0, 30))
+    part = traffic.draw(days, np.zeros(30, dtype=np.int64))
+    baseline = fit_baseline(part, tolerance=TOLERANCE)
+    streams, watch = Streams({"all": baseline}, {"all": None}), Watch()
+    for day in range(DAYS):
+        watch.take(streams.find_gaps(traffic.draw_day(day)))
+    return bool(watch.opened)
+
+
+def watch_many_slices(run: int, *, case: int) -> bool:
+    """Watch 40 slices whose baselines have 35 users each; return whether there is an alarm."""
+    world = World(per_day=800, slices=(0.0,) * 40, users=100_000, user_deviation=0.1)
+    traffic = Traffic(world, chance(case, run))
+    cells = np.repeat(np.arange(40), 35)
+    days = traffic.random.integers(-BASELINE_DAYS, 0, len(cells))
+    streams = fit_streams(traffic.draw(days, cells), TOLERANCE, has_slices=True)
+    watch = Watch()
+    for day in range(DAYS):
+        watch.take(streams.find_gaps(traffic.draw_day(day)))
+    return bool(watch.opened)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from hashlib import sha256
 from pathlib import Path
 from shutil import copytree
@@ -11,6 +12,7 @@ from typing import TYPE_CHECKING
 import pytest
 import rankscope as rs
 from pyarrow import parquet
+from rankscope.monitor.definition.document import write_configuration
 from rankscope.monitor.monitor import Monitor
 from rankscope.monitor.store.sqlite.store import SQLiteStore
 
@@ -63,7 +65,7 @@ def words_of(command: str, project: Project) -> list[str]:
         "ingest": [str(log)],
         "label": [str(log)],
         "retain": ["--before", "2026-09-02"],
-        "key make": ["name", "--scope", "read"],
+        "key make": ["name", "--scope", "admin"],
     }.get(command, [])
 
 
@@ -76,7 +78,7 @@ def test_what_is_configured_is_shown(project: Project) -> None:
     assert (lines["window"], lines["grace"]) == ("24h", "2h")
     assert project.run("configure").stdout == said.stdout
     with Monitor.open(project.store, writes=False) as monitor:
-        assert project.say("configure") == monitor.configuration.to_dict()
+        assert project.say("configure") == write_configuration(monitor.configuration)
         assert lines["definition"] == monitor.configuration.definition.hash
 
 
@@ -105,8 +107,8 @@ def test_slices_are_chosen(words: list[str], expected: dict[str, object], projec
             "2026-09-01..2026-09-08",
             {
                 "kind": "period",
-                "since": 1_788_220_800_000_000,
-                "until": 1_788_825_600_000_000,
+                "since": "2026-09-01T00:00:00.000000Z",
+                "until": "2026-09-08T00:00:00.000000Z",
             },
         ),
     ],
@@ -158,6 +160,35 @@ def test_events_are_counted_and_taken_once(project: Project) -> None:
     assert project.run("ingest", path).stderr == b""
     again = project.say("ingest", path)
     assert (again["accepted"], again["duplicate"]) == (0, count)
+
+
+def test_what_is_not_stored_is_named_and_ends_with_1(project: Project) -> None:
+    project.say("configure", *CONFIGURED)
+    event = make_events()["rankings"][0] | {"price": 1, "brand": "x"}
+    path = write_lines(project.folder / "log.jsonl", [event])
+    done = project.run("ingest", path)
+    assert done.returncode == 1
+    assert done.stderr.decode().splitlines()[0] == "note: not stored: brand, price"
+    assert project.run("ingest", path, "--ignore", "price").returncode == 1
+    assert project.run("ingest", path, "--ignore", "price", "brand").stderr == b""
+
+
+def test_a_set_is_replaced_as_a_whole_or_not_at_all(project: Project) -> None:
+    events = make_events()
+    project.fill(events, "2026-09-10")
+    old = [one for one in events["rankings"] if one["environment"] == "validation"]
+    path = write_lines(project.folder / "new.jsonl", old[:2])
+    said = project.say("ingest", path, "--replace", "validation")
+    assert (said["accepted"], said["replaced"]) == (2, len(old))
+    again = project.say("ingest", path, "--replace", "validation")
+    assert (again["accepted"], again["replaced"]) == (2, 2)
+    bad = write_lines(project.folder / "bad.jsonl", [old[0], {"ranking_id": "x"}])
+    done = project.run("ingest", bad, "--replace", "validation")
+    assert done.returncode == 3
+    assert b"the validation set stays as it was" in done.stderr
+    with SQLiteStore(project.store) as store:
+        assert sum(one.rankings for one in store.versions("default")
+                   if one.environment == "validation") == 2  # fmt: skip
 
 
 def test_what_is_wrong_is_named_by_its_line_and_ends_with_3(project: Project) -> None:
@@ -314,11 +345,12 @@ def read_series(project: Project) -> dict[str, object]:
 
 
 def test_keys_are_shown_once_and_stored_hashed(project: Project) -> None:
+    project.say("key make", "ann", "--scope", "admin")
     done = project.run("key make", "search", "--scope", "ingest", "read")
     shown = done.stdout.decode().strip()
     _, key_id, secret = shown.split("_")
     assert secret.encode() not in Path(project.store).read_bytes()
-    (listed,) = project.say("key list")["keys"]
+    _, listed = project.say("key list")["keys"]
     assert (listed["key_id"], listed["scopes"], listed["revoked"]) == (
         key_id, ["ingest", "read"], None
     )  # fmt: skip
@@ -327,9 +359,31 @@ def test_keys_are_shown_once_and_stored_hashed(project: Project) -> None:
     assert stored is not None
     assert stored.digest == sha256(secret.encode()).digest()
     assert project.say("key revoke", key_id)["revoked"]
-    assert project.say("key list")["keys"][0]["revoked"] is not None
+    assert project.say("key list")["keys"][1]["revoked"] is not None
     check_error(project.run("key revoke", key_id), 2, "unknown_key")
     check_error(project.run("key make", "search", "--scope", "all"), 2, "usage")
+
+
+def test_a_project_with_keys_always_has_one_of_an_administrator(project: Project) -> None:
+    check_error(project.run("key make", "search", "--scope", "ingest"), 4, "io")
+    assert not Path(project.store).exists()
+    project.say("configure", *CONFIGURED)
+    check_error(project.run("key make", "search", "--scope", "ingest"), 2, "no_administrator")
+    assert project.say("key list")["keys"] == []
+    first = project.say("key make", "ann", "--scope", "read", "admin")["key_id"]
+    project.say("key make", "search", "--scope", "ingest")
+    check_error(project.run("key revoke", first), 2, "no_administrator")
+    project.say("key make", "ben", "--scope", "admin")
+    assert project.say("key revoke", first)["revoked"]
+
+
+def test_keys_are_listed_with_times_to_the_second(project: Project) -> None:
+    project.say("key make", "ann", "--scope", "admin")
+    head, row = project.run("key list").stdout.decode().splitlines()
+    assert head.split() == ["key_id", "name", "scopes", "created", "revoked"]
+    _, name, scopes, created, revoked = row.split()
+    assert (name, scopes, revoked) == ("ann", "admin", "-")
+    assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", created)
 
 
 def test_the_doctor_finds_nothing_in_a_store_that_is_well(filled: Project) -> None:

@@ -93,6 +93,52 @@ def test_keys_are_read_from_the_environment(tmp_path: Path) -> None:
         assert opened.counters("music")["accepted"] == len(make_events()["rankings"])
 
 
+def test_a_table_is_sent_with_its_attributes_and_what_is_left_out_is_named(tmp_path: Path) -> None:
+    store, log = str(tmp_path / "events.db"), tmp_path / "log.csv"
+    configured = [*CONFIGURED, "country"]
+    assert run("monitor", "configure", store, *configured).returncode == 0
+    rows = [
+        f"s{at},{doc},{rank},2026-09-01T10:00:00Z,training,tv,de,{at}"
+        for at in range(5)
+        for rank, doc in enumerate("abc", start=1)
+    ]
+    head = "qid,docno,rank,ts,environment,device,country,price"
+    log.write_text("\n".join([head, *rows]) + "\n", encoding="utf-8")
+    with serving(store) as (address, _):
+        done = run("monitor", "ingest", address, str(log))
+        assert done.returncode == 1
+        assert done.stdout.decode().splitlines()[-1] == "unknown field price\t5"
+        assert done.stderr.decode().startswith("note: not stored: price\nHint: store what ")
+        again = run("monitor", "ingest", address, str(log), "--ignore", "price")
+        assert (again.returncode, again.stderr) == (0, b"")
+        words = ["--replace", "training", "--ignore", "price"]
+        log.write_text("\n".join([head, *rows[:6]]) + "\n", encoding="utf-8")
+        replaced = run("monitor", "ingest", address, str(log), *words)
+        assert replaced.returncode == 0
+        assert replaced.stdout.decode().splitlines()[0] == "accepted\t2"
+        assert replaced.stdout.decode().splitlines()[-1] == "replaced\t5"
+    with SQLiteStore(store) as opened:
+        assert opened.counters("default")["unknown_field"] == 5
+        found = opened.find_ranking("default", "s0")
+        assert found is not None
+        assert found.attributes == (("country", "de"), ("device", "tv"))
+        assert opened.find_ranking("default", "s4") is None
+
+
+def test_only_an_administrator_replaces_a_set(tmp_path: Path) -> None:
+    store = tmp_path / "events.db"
+    key, secret = make_key("music", ["ingest"], name="log", now=0)
+    with SQLiteStore(store) as opened:
+        opened.add_key(key, "test")
+    log = write_lines(tmp_path / "log.jsonl", make_events()["rankings"][:3])
+    with serving(str(store)) as (address, _):
+        environment = {"RANKSCOPE_KEY": secret.reveal()}
+        words = ["monitor", "ingest", address, log, "--replace", "validation"]
+        done = run(*words, environment=environment)
+    assert done.returncode == 4
+    assert b"expected a key with the scope admin" in done.stderr
+
+
 @pytest.mark.parametrize(
     ("words", "status", "code"),
     [

@@ -47,6 +47,13 @@ EXAMPLES: dict[str, Example] = {
     "monitor rule remove": Example(STORE | {"name": ["quality"]}, {}),
     "monitor rule silence": Example(STORE | {"name": ["quality"]}, {"--for": ["8h"]}),
     "monitor rule resolve": Example(STORE | {"name": ["quality"]}, {}),
+    # The store has no incident and no channel, so that nothing changes and nothing is sent.
+    "monitor incidents": Example(STORE, {}),
+    "monitor incident acknowledge": Example(STORE | {"incident": ["i"]}, {}, status=2),
+    "monitor incident snooze": Example(STORE | {"incident": ["i"]}, {"--for": ["4h"]}, status=2),
+    "monitor incident resolve": Example(STORE | {"incident": ["i"]}, {}, status=2),
+    "monitor channels": Example(STORE, {}),
+    "monitor channel test": Example(STORE | {"name": ["oncall"]}, {}, CHECKS, status=2),
     "monitor webhook set": Example(STORE | {"address": ["https://1.1.1.1/hook"]}, {}),
     "monitor webhook show": Example(STORE, {}),
     # There is no webhook in the store, so that nothing is sent.

@@ -131,6 +131,7 @@ class Place:
             ["label", "events.db", "labels.jsonl"],
             ["evaluate", "events.db", "--as-of", "2026-09-10"],
             ["rule", "add", "events.db", "quality", "--measure", "nDCG@5"],
+            ["key", "make", "events.db", "ann", "--scope", "admin"],
         ):
             done = self.program.run("monitor", *words)
             assert done.returncode == 0, done

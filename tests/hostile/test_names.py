@@ -19,6 +19,7 @@ from rankscope.errors import MeasureError, PolicyError, UsageError
 from rankscope.measures.parse import LONGEST_TEXT
 from rankscope.measures.splitting import split_measures
 from rankscope.monitor.definition.definition import define
+from rankscope.monitor.definition.document import write_configuration
 from rankscope.monitor.events.times import read_duration
 from rankscope.names import LONGEST_NAME, MOST_NAMES, find_closest, quote
 
@@ -351,7 +352,7 @@ def test_the_service_refuses_hostile_measures(name: str, service: Service) -> No
     admin = service.make_key("music", "admin")
     reader = service.make_key("music", "read")
     short, text = SHORT[name], HOSTILE[name]
-    measured = MUSIC.to_dict()
+    measured = write_configuration(MUSIC)
     measured["definition"] = {**measured["definition"], "measures": [text]}
     answers: list[httpx.Response] = [
         service.ask("GET", f"/v1/series?measure={escape(short)}", key=reader),

@@ -250,7 +250,7 @@ def test_a_rule_watches_no_more_streams_than_it_may(tmp_path: Path) -> None:
         assert progress is not None
         slicing = read_slicing(progress.slicing)
         advance_rules(monitor.store, PROJECT, MUSIC, slicing, now=NOW, threads=1)
-        [state] = list_states(monitor.store, PROJECT)
+        state = next(one for one in list_states(monitor.store, PROJECT) if one.rule == rule)
         streams = {stream.key[:2] for stream in state.streams}
         assert streams == {("search", "3"), ("search", "4"), ("search", OTHER)}
 

@@ -23,13 +23,13 @@ from rankscope.monitor.doctor import examine
 from rankscope.monitor.monitor import Monitor
 from rankscope.monitor.store.export import export_parquet
 from rankscope.monitor.store.keys import AuditEntry, Secret
-from rankscope.monitor.store.records import AlertRow, Webhook
+from rankscope.monitor.store.records import NoticeRow, Webhook
 from rankscope.monitor.store.sqlite import high_water
 from rankscope.monitor.store.sqlite.secrets import SecretFile
 from rankscope.monitor.store.sqlite.store import SQLiteStore, open_sqlite_reader
 from rankscope.monitor.store.tables import outbox as outbox_rows
 from rankscope.monitor.store.tables import schema
-from rankscope.monitor.store.tables.rules import save_rule
+from rankscope.monitor.store.tables.rules import save_rules
 from rankscope.testing.store.samples import make_label, make_ranking
 
 from tests.hostile.test_store_integrity import (
@@ -245,12 +245,12 @@ def test_a_missing_secret_keeps_no_other_notification(tmp_path: Path) -> None:
     with SQLiteStore(tmp_path / "events.db") as store:
         hook(store)
         rule = partial(
-            save_rule,
+            save_rules,
             project="music",
-            row=RULE,
-            alert=AlertRow("a", 10, '{"type": "t", "time": ""}', ("log", "webhook")),
+            rows=[RULE],
+            notices=[NoticeRow("a", 10, '{"type": "t", "time": ""}', ("log", "webhook"))],
         )
-        assert store.transact(rule).result()
+        assert store.transact(rule).result() == []
         (tmp_path / "events.db.secrets").write_bytes(b"damaged")
         logged: list[str] = []
         deliverer = Deliverer(
@@ -301,6 +301,8 @@ def make_old(path: Path) -> None:
     with closing(sqlite3.connect(path)) as connection:
         connection.executescript(
             f"""
+            DROP TABLE incident_changes;
+            DROP TABLE incidents;
             ALTER TABLE cells DROP COLUMN checksum;
             ALTER TABLE hours DROP COLUMN checksum;
             ALTER TABLE webhooks RENAME COLUMN secret_id TO secret;

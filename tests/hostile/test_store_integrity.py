@@ -32,7 +32,7 @@ from rankscope.monitor.store.sqlite.high_water import HighWater, Mark
 from rankscope.monitor.store.sqlite.lock import InodeLock
 from rankscope.monitor.store.sqlite.store import SQLiteStore, open_sqlite_reader
 from rankscope.monitor.store.tables.outbox import set_webhook
-from rankscope.monitor.store.tables.rules import save_rule
+from rankscope.monitor.store.tables.rules import save_rules
 from rankscope.monitor.store.tables.windows import CELLS, HOURS, checksum_of
 from rankscope.testing.store.samples import make_label, make_ranking
 
@@ -93,7 +93,7 @@ WRITES: dict[str, Callable[[SQLiteStore], object]] = {
     ),
     "a revoked key": lambda store: store.revoke_key("music", KEY.key_id, 2, "me"),
     "a rule": lambda store: store.transact(
-        partial(save_rule, project="music", row=RULE, audit=AUDIT)
+        partial(save_rules, project="music", rows=[RULE], audit=[AUDIT])
     ).result(),
     "a webhook": lambda store: store.transact(
         partial(set_webhook, project="music", webhook=HOOK, audit=AUDIT)

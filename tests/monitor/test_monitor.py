@@ -16,6 +16,7 @@ from rankscope.monitor.events.limits import DAY, HOUR, SECOND
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
     from typing import Any
 
@@ -188,6 +189,40 @@ def test_what_is_wrong_within_a_configuration_is_what_is_said() -> None:
 def test_what_is_no_configuration_is_not_read(text: str) -> None:
     with pytest.raises(UsageError):
         Configuration.from_json(text)
+
+
+@pytest.mark.parametrize(
+    "ask",
+    [
+        lambda monitor: monitor.explain("a\ud800"),
+        lambda monitor: monitor.silence("a\ud800", None),
+        lambda monitor: monitor.remove_rule("a\ud800"),
+        lambda monitor: monitor.configure(CLICKS, actor="a\ud800"),
+    ],
+    ids=["explain", "silence", "remove_rule", "configure"],
+)
+def test_half_a_character_is_refused_by_name(
+    ask: Callable[[Monitor], object], tmp_path: Path
+) -> None:
+    with open_monitor(tmp_path / "x.db") as monitor:
+        monitor.configure(CLICKS)
+        with pytest.raises(FormatError, match=r"expected text, found 'a\\ud800'") as refused:
+            ask(monitor)
+        assert refused.value.code == "surrogate"
+        monitor.configure(CLICKS)  # the writer works on
+
+
+def test_half_a_character_in_the_name_of_a_column_is_no_field_of_ours(tmp_path: Path) -> None:
+    table = {
+        "qid": ["q"],
+        "docno": ["a"],
+        "rank": [1],
+        "ts": [(NOW - DAY) // 1000],
+        "a\ud800": ["x"],
+    }
+    with open_monitor(tmp_path / "x.db") as monitor:
+        done = monitor.log_rankings(table)
+    assert (done.accepted, done.unknown) == (1, {"a\ud800": 1})
 
 
 @pytest.mark.parametrize("project", ["", "a\nb", "\x1b[31m", "x" * 200, "\ud800"])

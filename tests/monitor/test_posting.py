@@ -9,16 +9,18 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from rankscope import FileError
+from rankscope import FileError, InputError
 from rankscope.monitor.client import sink as posting
-from rankscope.monitor.client.http import Answer
+from rankscope.monitor.client.http import Answer, Told
 from rankscope.monitor.client.sink import ServiceSink
 from rankscope.monitor.events.event import Item, Items, Label, Ranking
 from rankscope.monitor.events.reader import EventReader
 from rankscope.monitor.events.writer import write_event
 from rankscope.monitor.intake.ingestion import Ingestion, StoreSink
+from rankscope.monitor.intake.sets import SetSink
 from rankscope.monitor.server.api.ingest import answer_events
 from rankscope.monitor.store.sqlite.store import SQLiteStore
+from rankscope.testing.store import read_back
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -91,6 +93,19 @@ class FakeService:
         answer = answer_events(reading, self._store.append("music", reading.events))
         return Answer(200, {}, 0.0, tuple(answer["items"]))
 
+    def ask(self, method: str, path: str, said: Any = None) -> Told:  # noqa: ANN401 - JSON
+        assert (method, path) == ("POST", "/v1/discarded")
+        self._store.append(
+            "music", [], said["rejected"] | {"unknown_field": said["unknown_fields"]}
+        )
+        return Told(204, {})
+
+    def put_lines(self, path: str, body: bytes) -> Told:
+        objects = [json.loads(line) for line in gzip.decompress(body).split(b"\n")]
+        events = self._reader.read_rankings(objects, now=NOW).events
+        deleted = self._store.replace_set("music", path.rpartition("/")[2], events)
+        return Told(200, {"replaced": deleted.rankings})
+
     def sink(self) -> ServiceSink:
         return ServiceSink(self, self.waits.append, lambda: 1.0)
 
@@ -116,6 +131,52 @@ def test_a_service_and_a_store_tell_the_same(tmp_path: Path) -> None:
             here.find_ranking("music", "r1")
         ] * 2
         assert here.find_labels("music", "r1") == there.find_labels("music", "r1") != []
+
+
+def test_a_service_and_a_store_replace_and_count_the_same(tmp_path: Path) -> None:
+    old = [shown(at, environment="training") for at in range(3)]
+    new = [shown(at, environment="training", user_id="u", colour=1) for at in (1, 7)]
+    with SQLiteStore(tmp_path / "here.db") as here, SQLiteStore(tmp_path / "there.db") as there:
+        for store, sink in ((here, StoreSink(here, "music")), (there, FakeService(there).sink())):
+            store.append("music", EventReader().read_rankings(old, now=NOW).events)
+            collected = SetSink("training", sink)
+            made = Ingestion(collected, "rankings", now=lambda: NOW)
+            made.take_objects(new)
+            assert collected.replace(made.ingested) == 3
+            assert store.count_replaced("music") == 3
+            assert store.counters("music")["unknown_field"] == 2
+        assert read_back(here, "music") == read_back(there, "music")
+        assert here.find_ranking("music", "r0") is None
+        assert [label.doc_id for label in there.find_labels("music", "r7")] == ["a"]
+
+
+@pytest.mark.parametrize(
+    ("objects", "code"),
+    [
+        ([shown(1, environment="training"), {"ranking_id": "r2"}], "set_refused"),
+        ([shown(1)], "set_refused"),
+        (
+            [shown(1, environment="training"), shown(1, environment="training", user_id="v")],
+            "set_refused",
+        ),
+        ([], "empty_input"),
+    ],
+    ids=["rejected", "production", "twice", "none"],
+)
+def test_a_set_that_is_not_whole_replaces_nothing(
+    objects: list[dict[str, object]], code: str, tmp_path: Path
+) -> None:
+    old = [shown(at, environment="training") for at in range(3)]
+    with SQLiteStore(tmp_path / "here.db") as here:
+        here.append("music", EventReader().read_rankings(old, now=NOW).events)
+        before = read_back(here, "music")
+        collected = SetSink("training", StoreSink(here, "music"))
+        made = Ingestion(collected, "rankings", now=lambda: NOW)
+        made.take_objects(objects)
+        with pytest.raises(InputError, match="stays as it was") as refused:
+            collected.replace(made.ingested)
+        assert refused.value.code == code
+        assert read_back(here, "music") == before
 
 
 def test_what_only_the_service_rejects_has_its_place(tmp_path: Path) -> None:

@@ -76,7 +76,7 @@ def list_annotations() -> dict[str, str]:
         found |= own
         for text in own.values():
             waiting += [word for word in re.findall(r"\w+", str(text)) if word in classes]
-    assert {"Series", "Alert", "RuleState", "Quality", "LoggedExplanation", "Round"} <= seen
+    assert {"Series", "Incident", "RuleState", "Quality", "LoggedExplanation", "Round"} <= seen
     return found
 
 

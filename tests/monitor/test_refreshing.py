@@ -315,8 +315,10 @@ def test_another_definition_begins_anew(tmp_path: Path) -> None:
         assert len(monitor.series("nDCG@3")) > 30
         assert monitor.store.cells("default", before) == []
         assert [entry.action for entry in monitor.store.audit("default")] == [
-            "configuration.set"
-        ] * 2
+            "configuration.set",
+            "rule.create",
+            "configuration.set",
+        ]
 
 
 @pytest.mark.parametrize("hours", [1, 4])

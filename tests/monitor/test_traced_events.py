@@ -17,7 +17,7 @@ from rankscope.monitor.definition.definition import define
 from rankscope.monitor.events.event import Items, Label, Ranking
 from rankscope.monitor.events.limits import HOUR
 from rankscope.monitor.store.sqlite.store import SQLiteStore
-from rankscope.stats.trace import TraceChoices
+from rankscope.stats.trace.trace import TraceChoices
 
 from tests.generated import examples
 

@@ -17,7 +17,7 @@ from rankscope.monitor.definition.definition import define
 from rankscope.monitor.events.limits import DAY, MINUTE
 from rankscope.monitor.monitor import Monitor
 from rankscope.monitor.store.sqlite.store import SQLiteStore
-from rankscope.stats.trace import TraceChoices
+from rankscope.stats.trace.trace import TraceChoices
 
 from tests.monitor.stories import BAD, GOOD, search
 

@@ -21,12 +21,18 @@ BEYOND_SCHEMA: dict[str, str] = {
     "measure_syntax": "",
     "bad_parameter": "",
     "bad_definition": "expected (one of|measures|a gain|max_grade)",
+    # With a long attribution window, nothing is final yet.
+    "empty_input": "there are no rankings",
     # Slices are by attributes that the project has.
     "unknown_slice": "",
+    "bad_slice": "expected a slice by what the project is sliced by",
     # What a rule asks for is measured, its name is the one in its address, and a share is below 1.
-    "bad_rule": "(measure|slices|name|tolerance): ",
-    # A baseline ends after it begins; pairs are of two attributes of the configuration.
-    "bad_configuration": "expected (since before until|pairs of two)",
+    "bad_rule": "(measure|slices|name|tolerance|lanes|channels|remind): ",
+    # A baseline ends after it begins; pairs are of two attributes of the configuration; a duration
+    # is within bounds, whatever its unit.
+    "bad_configuration": "expected (since before until|pairs of two|a window|a grace)",
+    # The rankings of a set are of that set, and have ids that nothing outside it has.
+    "set_refused": "",
     # Without TLS only if that is allowed, on a port for the web, and to a public address;
     # no pattern can tell all spellings of IPv6 addresses.
     "webhook_url": "expected (an address (with https|such as)|port 443)",
@@ -56,6 +62,22 @@ def _is_beyond_schema(response: Any) -> bool:  # noqa: ANN401 - theirs
     problem = response.json()["error"]
     begins = BEYOND_SCHEMA.get(problem["code"])
     return begins is not None and re.match(begins, problem["message"]) is not None
+
+
+@schemathesis.serializer("application/x-ndjson")
+def send_lines(_ctx: Any, value: Any) -> bytes:  # noqa: ANN401 - theirs
+    """Send lines as they were made."""
+    return str(value).encode()
+
+
+@schemathesis.check
+def answers_for_each_event(_ctx: Any, response: Any, case: Any) -> None:  # noqa: ANN401 - theirs
+    """Say what became of each event, and count that."""
+    if case.operation.path in {"/v1/rankings", "/v1/labels"} and response.status_code == 200:
+        told = response.json()
+        statuses = [one["status"] for one in told["items"]]
+        for status in ("accepted", "duplicate", "conflict", "rejected"):
+            assert told[status] == statuses.count(status)
 
 
 @schemathesis.hook

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from rankscope.demo import Story
-    from rankscope.monitor.alerts.notify.alert import Alert
+    from rankscope.monitor.alerts.incidents.incident import Event, Incident
 
 AT_ONCE = 2_000
 
@@ -92,7 +92,7 @@ class Production:
         monitor: What it is watched by.
         url: Where the service is.
         key: A key that may read and change things.
-        alerts: All changes of state, in order.
+        events: What people were notified of, in order.
         became: What became of the events, by status.
     """
 
@@ -100,7 +100,7 @@ class Production:
     monitor: Monitor
     url: str
     key: str
-    alerts: tuple[Alert, ...]
+    events: tuple[tuple[Event, Incident], ...]
     became: dict[str, int]
 
 
@@ -128,13 +128,13 @@ def run_production(story: Story, path: Path) -> Iterator[Production]:
         try:
             prepare(story, monitor)
             became: Counter[str] = Counter()
-            alerts: list[Alert] = []
+            events: list[tuple[Event, Incident]] = []
             for step in play(story, monitor, clock):
-                alerts += step.alerts
+                events += step.events
                 for done in (step.rankings, step.labels):
                     became.update({name: getattr(done, name) for name in STATUSES})
             yield Production(
-                story, monitor, monitor.url, keys["read", "admin"], tuple(alerts), dict(became)
+                story, monitor, monitor.url, keys["read", "admin"], tuple(events), dict(became)
             )
         finally:
             server.should_exit = True

@@ -43,7 +43,7 @@ pytestmark = pytest.mark.timeout(600)
 
 MEASURE = RULE.measure
 CAUSE = f"device={DEVICE}, version={VERSIONS[1]}"
-PAGES = ("/", "/trace", "/alerts", "/quality", "/settings")
+PAGES = ("/", "/incidents", "/trace", "/rules", "/slices", "/quality", "/settings", "/channels")
 
 
 @pytest.fixture(scope="module")
@@ -145,20 +145,17 @@ def test_what_came_over_http_is_stored_once(production: Production) -> None:
         assert quality.events[name] == planted[name]
 
 
-def test_one_alert_fires_within_the_promised_delay(production: Production) -> None:
-    """The day of the release is over, its labels had their time, and what is late its grace."""
+def test_people_hear_of_the_release_in_time_and_of_nothing_before(production: Production) -> None:
+    """At the latest when the day of the release is final, and what is late had its grace."""
     story = production.story
-    (alert,) = (each for each in production.alerts if each.after == "ALERT")
-    (state,) = production.monitor.check()
+    opened = [incident for event, incident in production.events if event == "opened"]
     day = story.release - story.release % DAY
-    assert to_micros(alert.time) == day + DAY + WINDOW + count_micros(
-        production.monitor.configuration.grace
-    )
-    assert [(each.version, each.slice) for each in alert.streams] == [
-        (VERSIONS[1], (("device", DEVICE),))
-    ]
-    assert (state.state, state.since) == ("ALERT", alert.time)
-    assert [each.after for each in production.alerts] == ["OK", "ALERT"]
+    grace = count_micros(production.monitor.configuration.grace)
+    assert story.release < to_micros(opened[0].opened) <= day + DAY + WINDOW + grace
+    assert (("device", DEVICE),) in [each.slice for each in opened]
+    assert all(to_micros(each.opened) > story.release for each in opened)
+    assert {each.version for each in opened if each.version[:1] != "<"} == {VERSIONS[1]}
+    assert len({each.group for each in opened}) == 1
 
 
 def test_every_number_is_that_of_the_reference(production: Production) -> None:
@@ -179,9 +176,11 @@ def test_the_way_from_the_overview_to_one_search(
 ) -> None:
     page = visit("/?range=all&every=day")
     check_overview(page, production, searches)
-    page.get_by_role("link", name=RULE.name).first.click()
-    check_rule(page, production)
+    page.locator("article.incident h3 a").first.click()
+    check_incident(page, production)
     page.get_by_role("link", name="Find the cause").first.click()
+    assert page.get_by_role("heading", level=2).first.inner_text().startswith(f"{MEASURE} fell")
+    page.goto(f"{production.url}/trace?measure={MEASURE.replace('@', '%40')}")
     check_trace(page, searches)
     row = page.get_by_role("region", name="Queries that fell most").locator("tbody tr").first
     assert cells(row)[0] == EXAMPLE
@@ -215,17 +214,19 @@ def check_overview(page: Page, production: Production, searches: list[JudgedSear
         ]
 
 
-def check_rule(page: Page, production: Production) -> None:
-    """Which version and slice fell, how far, and since when."""
+def check_incident(page: Page, production: Production) -> None:
+    """What is wrong, for whom, and since when, and that its rule tells the same."""
+    said = twin(page)["incident"]
+    heading = page.get_by_role("heading", level=1).inner_text()
+    assert heading.startswith(f"{MEASURE} fell for ")
+    assert page.locator(".lead").first.inner_text().startswith(said["reason"].rstrip("."))
+    (state,) = (each for each in production.monitor.check() if each.rule.name == RULE.name)
+    assert state.state == "ALERT"
+    page.get_by_role("link", name=RULE.name).click()
     assert page.get_by_role("heading", level=1).inner_text() == RULE.name
-    (state,) = production.monitor.check()
-    (named,) = (each for each in state.streams if each.is_named)
-    row = find_row(page, "Checked slices", named.name)
-    assert named.value is not None
-    assert named.floor is not None
-    assert "ALERT" in row[1]
-    assert row[2].startswith(format_value(named.value.value))
-    assert row[3] == format_value(named.floor)
+    named = next(each for each in state.streams if each.state == "ALERT")
+    assert "ALERT" in find_row(page, "Checked slices", named.name)[1]
+    page.go_back()
 
 
 def check_trace(page: Page, searches: list[JudgedSearch]) -> None:
@@ -280,12 +281,19 @@ def check_explanation(page: Page, searches: list[JudgedSearch]) -> None:
     assert [float(row[3]) for row in rows] == list(search.grades) == [last, *middle, first]
 
 
-def test_alerts_are_listed_with_who_was_told(production: Production, visit: Visit) -> None:
-    page = visit("/alerts")
-    changes = page.get_by_role("region", name="Alert history").locator("tbody tr").all()
-    assert [cells(row)[3] for row in changes] == ["ALERT", "OK"]
-    alert = production.alerts[-1]
-    assert alert.reason in cells(changes[0])[4]
+def test_the_incidents_are_one_group_and_say_who_was_notified(
+    production: Production, visit: Visit
+) -> None:
+    page = visit("/incidents")
+    active = production.monitor.incidents()
+    assert page.get_by_role("heading", level=1).inner_text().startswith(f"{len(active)} active")
+    assert page.locator("article.incident").count() == 1
+    page.locator("article.incident h2 a").first.click()
+    told = twin(page)["incident"]["notified"]
+    rows = page.get_by_role("region", name="Notifications").locator("tbody tr").all()
+    assert [cells(row)[1:] for row in rows] == [
+        [each["event"], each["channel"]] for each in reversed(told)
+    ]
 
 
 def test_data_quality_counts_what_went_wrong(production: Production, visit: Visit) -> None:
@@ -304,8 +312,8 @@ def test_what_pages_say_needs_a_key(production: Production) -> None:
 
 def test_the_keyboard_alone_goes_from_the_overview_to_a_search(visit: Visit) -> None:
     page = visit("/?range=all&every=day")
-    press_until(page, RULE.name)
-    page.wait_for_url("**/rules/**")
+    press_until(page, f"{MEASURE} fell")
+    page.wait_for_url("**/incidents/**")
     press_until(page, "Find the cause")
     page.wait_for_url("**/trace?**")
     press_until(page, "Explain")
@@ -339,10 +347,16 @@ def test_pages_are_read_wide_and_narrow_in_the_light_and_in_the_dark(
     folder.mkdir(parents=True, exist_ok=True)
     trace = production.monitor.trace(*list_spans(production.story), MEASURE)
     ranking = trace.fallen.column("ranking_id")[0]
+    incident = production.monitor.incidents()[0]
     paths = {
         "overview": "/",
         "trace": "/trace?measure=nDCG%405",
-        "alerts": "/alerts",
+        "incidents": "/incidents",
+        "incident": incident.link,
+        "slices": "/slices?range=all",
+        "slice": f"/slices?range=all&slice=device%3D{DEVICE}",
+        "rules": "/rules",
+        "channels": "/channels",
         "rule": f"/rules/{RULE.name.replace(' ', '%20').replace('@', '%40')}",
         "quality": "/quality",
         "settings": "/settings",
@@ -382,8 +396,8 @@ def test_the_demonstration_serves_the_dashboard_until_it_is_interrupted(tmp_path
         assert process.wait(300) == 0
         assert (rest, process.stderr.read()) == ("", "")
     assert page.status_code == 200
-    assert "ALERT" in page.text
-    assert "3. Alerts: 1" in told
+    assert "active incident" in page.text
+    assert any(line.startswith("3. Incidents: ") for line in told)
     assert any(line.endswith(" 0 differ.") for line in told)
     assert any(CAUSE in line for line in told)
     assert format_time(read_clock())[:4] in told[0]

@@ -11,12 +11,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rankscope.errors import UsageError
 from rankscope.results.decomposition import LOSSES, Decomposition
-from rankscope.stats.decomposition import decompose
+from rankscope.stats.trace.decomposition import decompose
 
 from tests.trace.windows import WINDOWS, make_window
 
 if TYPE_CHECKING:
-    from rankscope.stats.query_columns import QueryColumns
+    from rankscope.stats.trace.query_columns import QueryColumns
 
 
 def mean(values: list[float]) -> Fraction:

@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 from rankscope.data.interval import Interval
-from rankscope.stats.trace import TraceChoices, trace
+from rankscope.stats.trace.trace import TraceChoices, trace
 
 from tests.trace.windows import make_window
 

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 import rankscope as rs
 from rankscope.errors import FormatError
-from rankscope.stats.query_columns import TextColumn, read_losses
+from rankscope.stats.trace.decomposition import decompose
+from rankscope.stats.trace.query_columns import TextColumn, read_losses
 
 from tests.trace.windows import make_window
 
@@ -42,7 +43,7 @@ def test_a_text_may_be_written_twice() -> None:
     twice = TextColumn(("tv", "tv"), np.array([0, 1], dtype=np.int8))
     window = make_window([1.0, 0.5], device=["tv", "tv"])
     other = rs.records.replace(window, attributes={"device": twice})
-    found = rs.stats.decomposition.decompose(window, other, "device")
+    found = decompose(window, other, "device")
     assert [each.queries for each in found.slices] == [(2, 2)]
 
 

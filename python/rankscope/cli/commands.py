@@ -59,13 +59,32 @@ RULE = Group(
         "add": Command(
             "Create a rule, or replace the rule with the same name.", "monitor.rule:add_add"
         ),
-        "remove": Command("Delete a rule. Its past alerts are kept.", "monitor.rule:add_remove"),
+        "remove": Command(
+            "Delete a rule. Its incidents are resolved, and kept.", "monitor.rule:add_remove"
+        ),
         "silence": Command(
             "Pause the notifications of a rule. Its state is still updated.",
             "monitor.rule:add_silence",
         ),
         "resolve": Command(
-            "Mark the incident as resolved and start fresh.", "monitor.rule:add_resolve"
+            "Resolve all incidents of a rule and start fresh.", "monitor.rule:add_resolve"
+        ),
+    },
+)
+
+INCIDENT = Group(
+    "Acknowledge, snooze or resolve an incident.",
+    {
+        "acknowledge": Command(
+            "Acknowledge an incident. No more reminders are sent.",
+            "monitor.incidents:add_acknowledge",
+        ),
+        "snooze": Command(
+            "Send no notifications of an incident for some time.", "monitor.incidents:add_snooze"
+        ),
+        "resolve": Command(
+            "Resolve an incident, and discard the evidence of its slice.",
+            "monitor.incidents:add_resolve",
         ),
     },
 )
@@ -84,6 +103,16 @@ WEBHOOK = Group(
         "remove": Command(
             "Remove the webhook. Notifications are then only written to the log.",
             "monitor.webhook:add_remove",
+        ),
+    },
+)
+
+CHANNEL = Group(
+    "Test the channels of notifications.",
+    {
+        "test": Command(
+            "Send a test message to a channel. The exit status is 1 if it is not accepted.",
+            "monitor.channel:add_test",
         ),
     },
 )
@@ -116,7 +145,14 @@ MONITOR = Group(
             "Show how the value of one logged ranking is computed.", "monitor.causes:add_explain"
         ),
         "rule": RULE,
+        "incidents": Command("List incidents.", "monitor.incidents:add_list"),
+        "incident": INCIDENT,
         "webhook": WEBHOOK,
+        "channels": Command(
+            "List the channels of notifications, and how their last deliveries went.",
+            "monitor.channel:add_list",
+        ),
+        "channel": CHANNEL,
         "check": Command(
             "Check the alert rules. The exit status is 1 if one fails.",
             "monitor.check:add_arguments",

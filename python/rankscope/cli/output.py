@@ -12,7 +12,7 @@ from rankscope.results.text import show
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
     from typing import TextIO
 
     from rankscope.data import Diagnostic
@@ -95,7 +95,7 @@ def _show_briefly(text: str) -> str:
     return show(text)
 
 
-def print_json(document: Mapping[str, object]) -> None:
+def print_json(document: Mapping[str, object] | Sequence[object]) -> None:
     """Print one JSON document, with null for NaN, which JSON does not have."""
     import json  # noqa: PLC0415 - only where JSON is asked for
 

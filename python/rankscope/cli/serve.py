@@ -7,6 +7,7 @@ from contextlib import closing
 from rankscope.cli.monitor.store import PROJECT, read_project
 from rankscope.cli.parser import Once, read_integer, read_number
 from rankscope.errors import UsageError
+from rankscope.monitor.alerts.notify.channels import read_channels
 from rankscope.monitor.server.run.schedule import SECONDS
 from rankscope.monitor.server.run.service import serve_store
 from rankscope.monitor.store import open_store
@@ -72,8 +73,16 @@ def add_arguments(parser: Parser) -> None:
         metavar="SECONDS",
         help="time between evaluations",
     )
+    parser.add_argument(
+        "--config",
+        action=Once,
+        metavar="FILE",
+        help="TOML file with the channels of notifications and the public address of the "
+        "dashboard; channels can also be set as RANKSCOPE_CHANNEL_NAME=URL",
+    )
     parser.add_examples(
         "rankscope serve music.db",
+        "rankscope serve music.db --config rankscope.toml",
         "rankscope serve music.db --host 0.0.0.0 --port 80 --name rankings.example.com",
     )
     parser.set_defaults(run=run)
@@ -93,6 +102,7 @@ def run(options: Namespace) -> int:
             hint=f"remove --every to evaluate every {SECONDS:g} seconds",
             code="usage",
         )
+    channels = read_channels(options.config)
     url = options.store if "://" in options.store else SQLITE + options.store
     with closing(open_store(url)) as store:
         serve_store(
@@ -102,6 +112,7 @@ def run(options: Namespace) -> int:
             project=options.project,
             names=tuple(options.names),
             seconds=options.every,
+            channels=channels,
             announce=lambda address: print(f"Listening on {show(address)}", flush=True),
         )
     return 0

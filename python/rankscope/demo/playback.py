@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from rankscope.demo.story import Story
-    from rankscope.monitor.alerts.notify.alert import Alert
+    from rankscope.monitor.alerts.incidents.incident import Event, Incident
     from rankscope.monitor.intake.ingestion import Ingested
     from rankscope.monitor.monitor import Monitor
 
@@ -46,13 +46,13 @@ class PlayedStep:
         time: When it is over, in microseconds since 1970 in UTC.
         rankings: What became of the rankings that arrived.
         labels: What became of the labels.
-        alerts: The changes of state that followed.
+        events: What people were notified of: what happened, and the incident.
     """
 
     time: int
     rankings: Ingested
     labels: Ingested
-    alerts: tuple[Alert, ...]
+    events: tuple[tuple[Event, Incident], ...]
 
 
 def configure_story() -> Configuration:
@@ -89,9 +89,7 @@ def play(story: Story, monitor: Monitor, clock: Clock) -> Iterator[PlayedStep]:
         arrived = list(story.between(since, until))
         rankings = monitor.log_rankings(each.event for each in arrived if each.route == "rankings")
         labels = monitor.log_labels(each.event for each in arrived if each.route == "labels")
-        monitor.evaluate()
-        alerts = tuple(each for each in monitor.alerts() if each.time == clock())
-        yield PlayedStep(until, rankings, labels, alerts)
+        yield PlayedStep(until, rankings, labels, monitor.evaluate().events)
         since = until
 
 

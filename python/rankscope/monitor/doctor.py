@@ -20,6 +20,7 @@ from rankscope.monitor.store.sqlite.files import beside, find_open_files
 from rankscope.monitor.store.sqlite.high_water import HighWater
 from rankscope.monitor.store.sqlite.startup import read_facts
 from rankscope.records import record
+from rankscope.results.text import show
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -41,6 +42,8 @@ MOST_PENDING = 0.05
 MOST_BEHIND = 15 * MINUTE
 LEAST_FREE = 0.05
 MOST_LOG = 128 << 20
+MOST_SHOWN = 3
+"""How many incidents and rules are named."""
 QUIET = 2 * DAY
 STORED = ("accepted", "duplicate", "conflict")
 CLOCK = ("future_time", "too_old", "time_zone", "time_format")
@@ -106,6 +109,7 @@ def examine(monitor: Monitor, path: Path, *, is_complete: bool = False) -> tuple
         _check_values,
     )
     findings += [check(quality, monitor.clock()) for check in checks]
+    findings += [_check_incidents(monitor), _check_rules(monitor)]
     return (*findings, _check_notifications(monitor))
 
 
@@ -283,6 +287,23 @@ def _check_values(quality: Quality, _now: int) -> Finding:
         told,
         "" if is_good else "run rankscope monitor label STORE FILE",
     )
+
+
+def _check_incidents(monitor: Monitor) -> Finding:
+    incidents = monitor.incidents()
+    if not incidents:
+        return Finding("incidents", True, "no incident lasts")
+    shown = [f"{show(one.reason)} ({one.state})" for one in incidents[:MOST_SHOWN]]
+    more = len(incidents) - MOST_SHOWN
+    told = "; ".join([*shown, *([f"and {more:,} more"] if more > 0 else [])])
+    return Finding("incidents", False, told, "run rankscope monitor incidents STORE")
+
+
+def _check_rules(monitor: Monitor) -> Finding:
+    stale = [one for one in monitor.check() if one.state in {"STALE", "NO_DATA"}]
+    told = "; ".join(f"{show(one.rule.name)}: {show(one.reason)}" for one in stale[:MOST_SHOWN])
+    hint = "check that rankings are still logged, or delete the rule" if stale else ""
+    return Finding("rules", not stale, told or "every rule gets data", hint)
 
 
 def _check_notifications(monitor: Monitor) -> Finding:

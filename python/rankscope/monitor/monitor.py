@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from rankscope.errors import UsageError
-from rankscope.monitor.alerts import management
+from rankscope.monitor.alerts import management, response
 from rankscope.monitor.events.fields import read_name
 from rankscope.monitor.events.limits import HOUR, SECOND, Limits
 from rankscope.monitor.events.times import format_time, read_clock, read_moment, to_micros
 from rankscope.monitor.intake.ingestion import Ingestion, StoreSink
 from rankscope.monitor.reader import ProjectReader
-from rankscope.monitor.round import evaluate_project
+from rankscope.monitor.round import evaluate_project, replay_project
 from rankscope.monitor.store import open_store
 from rankscope.monitor.store.sqlite.files import SQLITE
 
@@ -20,11 +20,12 @@ if TYPE_CHECKING:
     from types import TracebackType
     from typing import Literal, Self
 
+    from rankscope.monitor.alerts.incidents.incident import Incident
     from rankscope.monitor.alerts.rule import Rule
     from rankscope.monitor.definition.configuration import Configuration
     from rankscope.monitor.events.times import Time
     from rankscope.monitor.intake.ingestion import Ingested
-    from rankscope.monitor.round import Round
+    from rankscope.monitor.round import Replay, Round
     from rankscope.monitor.store.records import Deleted
     from rankscope.monitor.store.store import Store, StoreReader
 
@@ -234,15 +235,39 @@ class Monitor(ProjectReader):
         ingestion.take(given)
         return ingestion.ingested
 
-    def evaluate(self) -> Round:
+    def evaluate(self, *, is_replay: bool = False) -> Round:
         """Compute windows and the baseline from new events, and check the rules.
+
+        Every moment since the last evaluation at which something is due is passed in order, so that
+        incidents are the same however often this is called.
+
+        Args:
+            is_replay: Whether the clock says a time in the past of the log: a rule that has looked
+                at no period yet, and names no first one, then begins with the first ranking.
 
         Raises:
             UsageError: The project is not configured.
             FileError: The store cannot be written.
         """
-        store = self.writer
-        return evaluate_project(store, self.project, now=self.clock(), threads=self._threads)
+        return evaluate_project(
+            self.writer,
+            self.project,
+            now=self.clock(),
+            threads=self._threads,
+            is_replay=is_replay,
+        )
+
+    def replay(self, until: Time | None = None) -> Replay:
+        """Return which incidents `evaluate` would open and close up to a time; writes nothing.
+
+        Args:
+            until: A `datetime` with a time zone, or ISO text (default: now).
+
+        Raises:
+            UsageError: The project is not configured, or the time has no time zone.
+        """
+        now = self.clock() if until is None else to_micros(read_moment(until, "until"))
+        return replay_project(self.store, self.project, now=now, threads=self._threads)
 
     def set_rule(self, rule: Rule, *, actor: str = "local") -> None:
         """Create a rule, or change the rule with its name.
@@ -263,7 +288,7 @@ class Monitor(ProjectReader):
         )
 
     def remove_rule(self, name: str, *, actor: str = "local") -> None:
-        """Remove a rule; its past alerts stay.
+        """Remove a rule; its incidents are resolved, and stay.
 
         Raises:
             UsageError: There is no such rule.
@@ -288,8 +313,8 @@ class Monitor(ProjectReader):
         end = None if until is None else to_micros(read_moment(until, "until"))
         management.silence_rule(store, self.project, name, end, now=self.clock(), actor=actor)
 
-    def resolve(self, name: str, *, actor: str = "local") -> None:
-        """Mark the incident of a rule as resolved and discard its evidence.
+    def resolve_rule(self, name: str, *, actor: str = "local") -> None:
+        """Resolve all incidents of a rule and discard its evidence.
 
         Args:
             name: The name of the rule.
@@ -301,6 +326,70 @@ class Monitor(ProjectReader):
         """
         store = self.writer
         management.resolve_rule(store, self.project, name, now=self.clock(), actor=actor)
+
+    def acknowledge(self, incident_id: str, *, note: str = "", actor: str = "local") -> Incident:
+        """Acknowledge an incident: somebody works on it, so that no more reminders are sent.
+
+        Args:
+            incident_id: The ID of the incident.
+            note: A note for its history.
+            actor: Who does it.
+
+        Returns:
+            The incident afterwards.
+
+        Raises:
+            UsageError: There is no such incident, or it is over.
+            FileError: The store cannot be written.
+        """
+        return response.acknowledge_incident(
+            self.writer, self.project, incident_id, now=self.clock(), actor=actor, note=note
+        )
+
+    def snooze(
+        self, incident_id: str, until: Time, *, note: str = "", actor: str = "local"
+    ) -> Incident:
+        """Send no notifications of an incident until a time; if it lasts, it is open again then.
+
+        Args:
+            incident_id: The ID of the incident.
+            until: A `datetime` with a time zone, or ISO text.
+            note: A note for its history.
+            actor: Who does it.
+
+        Returns:
+            The incident afterwards.
+
+        Raises:
+            UsageError: There is no such incident, it is over, or the time has passed or has no
+                time zone.
+            FileError: The store cannot be written.
+        """
+        end = to_micros(read_moment(until, "until"))
+        return response.snooze_incident(
+            self.writer, self.project, incident_id, end, now=self.clock(), actor=actor, note=note
+        )
+
+    def resolve(self, incident_id: str, *, note: str = "", actor: str = "local") -> Incident:
+        """Resolve an incident and discard the evidence of its stream.
+
+        If the stream is still bad, new evidence opens a new incident.
+
+        Args:
+            incident_id: The ID of the incident.
+            note: A note for its history.
+            actor: Who does it.
+
+        Returns:
+            The incident afterwards.
+
+        Raises:
+            UsageError: There is no such incident, or it is resolved already.
+            FileError: The store cannot be written.
+        """
+        return response.resolve_incident(
+            self.writer, self.project, incident_id, now=self.clock(), actor=actor, note=note
+        )
 
     def delete_before(self, time: Time) -> Deleted:
         """Delete the events of the hours before a time; their windows stay.

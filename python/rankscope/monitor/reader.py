@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import cached_property
 
-from rankscope.monitor.alerts import management
+from rankscope.monitor.alerts import management, response
 from rankscope.monitor.ask.explanation import explain_logged
 from rankscope.monitor.ask.quality import add_ages, inspect_data
 from rankscope.monitor.ask.series import make_all_series, make_series, read_length, tabulate_slices
@@ -21,8 +21,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from rankscope.monitor.alerts.detect.state import RuleState
+    from rankscope.monitor.alerts.incidents.incident import Change, Incident
     from rankscope.monitor.alerts.management import Notification
-    from rankscope.monitor.alerts.notify.alert import Alert
+    from rankscope.monitor.alerts.response import Chosen
     from rankscope.monitor.alerts.rule import Rule
     from rankscope.monitor.ask.logged_explanation import LoggedExplanation
     from rankscope.monitor.ask.quality import Quality
@@ -37,7 +38,7 @@ if TYPE_CHECKING:
     from rankscope.monitor.store.store import StoreReader
     from rankscope.results import Table
     from rankscope.results.trace import Trace
-    from rankscope.stats.trace import TraceChoices
+    from rankscope.stats.trace.trace import TraceChoices
 
 
 class ProjectReader:
@@ -133,20 +134,23 @@ class ProjectReader:
         every: Every = "hour",
         since: Time | None = None,
         until: Time | None = None,
+        slice: Slice = (),  # noqa: A002 - the word for it
     ) -> list[dict[str, Series]]:
         """Return the values of all measures over time for several versions, in one read.
 
         Args:
             parts: Pairs of a model and a version; `None` stands for all together.
-            every: As in `series`, like the next two.
+            every: As in `series`, like the next three.
             since: The start of the first window.
             until: The time before which windows start.
+            slice: Pairs of an attribute and its value.
 
         Returns:
             For each pair, the series by measure.
         """
-        cells = self._read_cells(every, since, until, ())
-        return make_all_series(cells, self.configuration.definition, parts, every=every)
+        cells = self._read_cells(every, since, until, slice)
+        definition = self.configuration.definition
+        return make_all_series(cells, definition, parts, every=every, slice=slice)
 
     def slices(
         self,
@@ -306,12 +310,36 @@ class ProjectReader:
         """Return the states of the rules as of the last call of `evaluate`."""
         return management.list_states(self.store, self.project)
 
-    def alerts(self, limit: int = 100) -> tuple[Alert, ...]:
-        """List changes of the states of rules, the newest first."""
-        return management.list_alerts(self.store, self.project, limit)
+    def incidents(
+        self, state: Chosen = "open", *, rule: str | None = None, limit: int | None = None
+    ) -> tuple[Incident, ...]:
+        """List incidents as of the last call of `evaluate`, those that were opened last first.
+
+        Args:
+            state: `open` for all that last, whether they are acknowledged, snoozed or neither;
+                `acknowledged`, `snoozed`, `recovered` or `resolved` for those in that state; or
+                `all`.
+            rule: The rule that found them (default: all).
+            limit: How many are listed at most (default: all).
+
+        Raises:
+            UsageError: There is no such state.
+        """
+        return response.list_incidents(self.store, self.project, state, rule=rule, limit=limit)
+
+    def incident(self, incident_id: str) -> tuple[Incident, tuple[Change, ...]]:
+        """Return an incident, and what happened to it, the oldest change first.
+
+        Args:
+            incident_id: The ID of the incident.
+
+        Raises:
+            UsageError: There is no such incident.
+        """
+        return response.find_incident(self.store, self.project, incident_id)
 
     def notifications(self, limit: int = 100) -> tuple[Notification, ...]:
-        """List the notifications of those changes and whether they were delivered, newest first."""
+        """List the notifications of incidents and whether they were delivered, newest first."""
         return management.list_notifications(self.store, self.project, limit)
 
     def export(

@@ -2,18 +2,26 @@
 
 from __future__ import annotations
 
-from rankscope.monitor.alerts.advance import advance_rules
+from rankscope.monitor.alerts.advance import advance_rules, replay_rules
+from rankscope.monitor.alerts.data_run import add_data_rule
+from rankscope.monitor.alerts.management import summarize_rules
+from rankscope.monitor.ask.cause import CauseFinder
 from rankscope.monitor.definition.configuration import find_configuration
-from rankscope.monitor.evaluate.refresh import refresh
-from rankscope.monitor.events.times import to_datetime
+from rankscope.monitor.evaluate.refresh import find_slicing, refresh
+from rankscope.monitor.events.times import to_datetime, to_micros
 from rankscope.records import record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from datetime import datetime
+    from typing import Any
 
-    from rankscope.monitor.alerts.notify.alert import Alert
-    from rankscope.monitor.store.store import Store
+    from rankscope.monitor.alerts.detect.state import RuleState
+    from rankscope.monitor.alerts.incidents.conclusion import FindCause
+    from rankscope.monitor.alerts.incidents.incident import Event, Incident
+    from rankscope.monitor.definition.configuration import Configuration
+    from rankscope.monitor.store.store import Store, StoreReader
 
 
 @record(frozen=True, slots=True, kw_only=True)
@@ -27,7 +35,7 @@ class Round:
         rankings: How many rankings they have.
         later: How many more hours, none of them final, are to be summed later.
         periods: How many periods rules have looked at, counted once for each rule.
-        alerts: How the states of rules have changed.
+        events: What people are notified of: what happened, and the incident.
     """
 
     as_of: datetime
@@ -36,7 +44,24 @@ class Round:
     rankings: int
     later: int
     periods: int
-    alerts: tuple[Alert, ...]
+    events: tuple[tuple[Event, Incident], ...]
+
+
+@record(frozen=True, slots=True, kw_only=True)
+class Replay:
+    """What an evaluation would find.
+
+    Args:
+        as_of: The time up to which the rules were checked, in UTC.
+        rules: The states of the rules at that time.
+        incidents: The incidents that would be opened, changed and closed, the oldest first.
+        active: All incidents that last at that time, also those from before.
+    """
+
+    as_of: datetime
+    rules: tuple[RuleState, ...]
+    incidents: tuple[Incident, ...]
+    active: tuple[Incident, ...]
 
 
 def evaluate_project(
@@ -46,6 +71,7 @@ def evaluate_project(
     now: int,
     threads: int | None = None,
     is_thorough: bool = True,
+    is_replay: bool = False,
 ) -> Round:
     """Compute the windows and the baseline of a project, and check its rules.
 
@@ -55,6 +81,8 @@ def evaluate_project(
         now: The current time, in microseconds since 1970 in UTC.
         threads: The number of threads; the result does not depend on it.
         is_thorough: Whether provisional hours are recomputed however large they are.
+        is_replay: Whether `now` is in the past of the log, so that rules begin with its first
+            ranking unless they have begun, and notices are as of what they tell of.
 
     Raises:
         UsageError: The project is not configured.
@@ -64,8 +92,16 @@ def evaluate_project(
     refreshed = refresh(
         store, project, configuration, now=now, threads=threads, is_thorough=is_thorough
     )
+    add_data_rule(store, project, now)
     advanced = advance_rules(
-        store, project, configuration, refreshed.slicing, now=now, threads=threads
+        store,
+        project,
+        configuration,
+        refreshed.slicing,
+        now=now,
+        threads=threads,
+        find_cause=_make_finder(store, project, configuration, threads),
+        is_replay=is_replay,
     )
     return Round(
         as_of=to_datetime(now),
@@ -74,5 +110,62 @@ def evaluate_project(
         rankings=refreshed.rankings,
         later=refreshed.later,
         periods=advanced.periods,
-        alerts=advanced.alerts,
+        events=advanced.events,
     )
+
+
+def replay_project(
+    store: StoreReader, project: str, *, now: int, threads: int | None = None
+) -> Replay:
+    """Return what an evaluation would find, without writing anything.
+
+    Args:
+        store: Where its events are.
+        project: The name of the project.
+        now: The time up to which the rules are checked, in microseconds since 1970 in UTC.
+        threads: The number of threads; the result does not depend on it.
+
+    Raises:
+        UsageError: The project is not configured.
+    """
+    configuration = find_configuration(store, project)
+    advanced = replay_rules(
+        store,
+        project,
+        configuration,
+        find_slicing(store, project, configuration),
+        now=now,
+        threads=threads,
+        find_cause=_make_finder(store, project, configuration, threads),
+    )
+    active = [one for one in advanced.lasting if one.is_active]
+    return Replay(
+        as_of=to_datetime(now),
+        rules=summarize_rules(advanced.rows, active),
+        incidents=advanced.incidents,
+        active=tuple(sorted(active, key=lambda one: (one.opened, one.incident_id))),
+    )
+
+
+def _make_finder(
+    store: StoreReader, project: str, configuration: Configuration, threads: int | None
+) -> FindCause:
+    """Return a function that traces the causes of incidents, and reads nothing before."""
+    finders: list[CauseFinder] = []
+
+    def find_cause(incident: Incident, now: datetime) -> Mapping[str, Any] | None:
+        if not finders:
+            definition = configuration.definition
+            choice = configuration.baseline
+            finders.append(CauseFinder(store, project, definition, choice, threads=threads))
+        found = finders[0].find(
+            incident.measure,
+            model=incident.model,
+            version=incident.version,
+            began=None if incident.began is None else to_micros(incident.began),
+            now=to_micros(now),
+            place=incident.slice,
+        )
+        return None if found is None else found.to_dict()
+
+    return find_cause

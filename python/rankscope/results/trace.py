@@ -16,48 +16,45 @@ if TYPE_CHECKING:
 
     Ends: TypeAlias = tuple[float, float] | None
 
+EVERYWHERE = "everywhere"
+"""The name of a change of all queries that are in no other slice."""
+
 
 @record(frozen=True, slots=True, kw_only=True)
 class FoundSlice:
-    """A slice found in the searched half of the clusters, with its check on the held-out half.
+    """A slice that stands out, with the test of whether that may be chance.
 
     Queries that are in a slice found earlier don't count.
 
     Args:
-        slice: The attributes and their values.
+        slice: The attributes and their values; empty for the change of all queries.
         by: Whether it was found because of its mean (`within`) or its share of queries (`mix`).
-        excess: Its contribution in the searched half, minus what it would be if the slice had
-            changed like the remaining queries. It is biased upwards, since it was selected for it.
-        unsearched_contribution: Its contribution in the held-out half, through its mean or its
-            share, including queries that entered or left.
-        unsearched_interval: The confidence interval of this contribution.
-        unsearched_excess: The excess in the held-out half.
-        unsearched_excess_interval: The confidence interval of this excess, corrected for the number
-            of slices found.
-        unsearched_clusters: The number of clusters (or bags of clusters) of the held-out half that
-            it occurs in.
-        is_confirmed: Whether this interval is entirely on the expected side of 0, with at least 10
-            clusters.
+        difference: The change of its mean without what the additive effects of all attributes
+            explain, or the change of its share.
+        interval: The interval of this difference. It holds for all searched slices together, so it
+            isn't too narrow although the slice was selected for its change.
+        statistic: The difference in standard errors.
+        p_value: The probability that any slice stands out as much where nothing changed, from
+            reassigning users between the windows.
+        is_confirmed: Whether the p-value is at most the level of the search.
     """
 
     slice: tuple[tuple[str, str], ...]
     by: Literal["within", "mix"]
-    excess: float
-    unsearched_contribution: float
-    unsearched_interval: Ends
-    unsearched_excess: float
-    unsearched_excess_interval: Ends
-    unsearched_clusters: int
+    difference: float
+    interval: Ends
+    statistic: float
+    p_value: float
     is_confirmed: bool
 
     @property
     def name(self) -> str:
-        """The slice as text, such as `device=tv, version=4`."""
-        return name_slice(self.slice)
+        """The slice as text, such as `device=tv, version=4`, or `everywhere`."""
+        return name_slice(self.slice) if self.slice else EVERYWHERE
 
     def to_dict(self) -> dict[str, object]:
         """Return the result as dicts and lists."""
-        return _fields(self) | {"slice": dict(self.slice)}
+        return {"name": self.name} | _fields(self) | {"slice": dict(self.slice)}
 
 
 @record(frozen=True, slots=True, kw_only=True)
@@ -97,7 +94,7 @@ class Arrival:
 
 @record(frozen=True, slots=True, kw_only=True)
 class Cause:
-    """A confirmed slice, with its contribution over all queries.
+    """A confirmed slice, or everything, with its contribution over all queries.
 
     If a new value of another attribute causes at least half of the change, such as a version that
     was rolled out, the cause is narrowed down to it: `device=tv, version=4`. There are no such
@@ -109,7 +106,7 @@ class Cause:
         by: Whether it was found because of its mean (`within`) or its share of queries (`mix`).
         contribution: The part of the contribution that it was found for: through its mean or its
             share, including queries that entered or left. With a new value, its contribution.
-        interval: The confidence interval of this contribution.
+        interval: The confidence interval of this contribution, for this slice alone.
         arrivals: If it was found because of its mean, the new values that cause at least half of
             its change, largest part first.
     """
@@ -128,8 +125,8 @@ class Cause:
 
     @property
     def name(self) -> str:
-        """The slice as text, such as `device=tv, version=4`."""
-        return name_slice(self.slice)
+        """The slice as text, such as `device=tv, version=4`, or `everywhere`."""
+        return name_slice(self.slice) if self.slice else EVERYWHERE
 
     @property
     def losses(self) -> dict[str, float | None]:
@@ -165,13 +162,13 @@ class Search:
         folded: For each attribute, the number of values combined as `<other>`, and of their
             queries.
         new: The version or model that is new after and causes at least half of the change, such as
-            `version=4`. If set, only its queries after are searched and held out.
+            `version=4`. If set, only its queries after are searched.
         looked_at: The number of slices with queries.
         supported: The number of slices with enough queries in both windows.
         support: The number of queries that is enough.
         searched: The number of queries of each window that were searched.
-        unsearched: The number of queries of each window that were held out to confirm the results.
-        found: The number of slices found, confirmed or not.
+        level: The probability that a cause is named where nothing changed.
+        permutations: The number of times that users were reassigned between the windows.
     """
 
     attributes: tuple[str, ...]
@@ -182,8 +179,8 @@ class Search:
     supported: int
     support: int
     searched: tuple[int, int]
-    unsearched: tuple[int, int]
-    found: int
+    level: float
+    permutations: int
 
     def to_dict(self) -> dict[str, object]:
         """Return the result as dicts and lists."""
@@ -288,12 +285,16 @@ class Trace:
         decomposition: The whole change, split exactly by the confirmed slices in the order in which
             they were found, each without the queries of earlier ones. All other queries are the
             last slice.
-        causes: The confirmed slices, largest contribution first.
-        found: All slices that were found, with the results of the held-out check.
+        causes: The slices whose quality changed, in the order in which they were found: the one
+            that stands out most first. The last may be the change everywhere else.
+        shifts: The slices that moved the mean by their share of the queries, without a change of
+            quality, in the order in which they were found.
+        found: The same slices with the tests that confirmed them, strongest first. If no cause is
+            confirmed, the first is the slice that stands out most.
         intervals: The confidence intervals of `change` and its parts `mix`, `within`, `entered` and
             `left`; `None` with fewer than two clusters.
         level: The confidence level of the intervals.
-        sign: 1 if the search was for slices that rose, -1 if for slices that fell.
+        sign: 1 if slices and queries that rose are listed first, -1 for those that fell.
         search: The scope of the search.
         ideal: Whether the ideal changed.
         paired: The change of queries that occur in both windows; `None` if there are none.
@@ -309,6 +310,7 @@ class Trace:
 
     decomposition: Decomposition
     causes: tuple[Cause, ...]
+    shifts: tuple[Cause, ...]
     found: tuple[FoundSlice, ...]
     intervals: Mapping[str, Ends]
     level: float

@@ -47,11 +47,16 @@ def _head(trace: Trace) -> str:
     if abs(change) < NOTHING:
         return f"{trace.measure} did not change: {ends}"
     moved = "fell" if change < 0 else "rose"
-    parts = [_name_part(each, change) for each in trace.causes]
-    rest = change - sum(each.contribution for each in trace.causes)
+    named = (*trace.causes, *trace.shifts)
+    parts = [_name_part(each, change) for each in named]
+    rest = change - sum(each.contribution for each in named)
     if not parts:
-        return f"{trace.measure} {moved} by {_amount(abs(change))}, {ends}; no slice explains it"
-    if rest * change >= NOTHING * abs(change):
+        return f"{trace.measure} {moved} by {_amount(abs(change))}, {ends}; no cause stands out"
+    if any(not each.slice for each in named):
+        # What is left is the mix, which no single slice stands for.
+        if abs(rest) >= NOTHING:
+            parts.append(f"{_signed(rest)} by the mix")
+    elif rest * change >= NOTHING * abs(change):
         parts.append(f"{_amount(abs(rest))} elsewhere")
     elif abs(rest) >= NOTHING:
         parts.append(f"elsewhere it {'fell' if rest < 0 else 'rose'} by {_amount(abs(rest))}")
@@ -59,11 +64,15 @@ def _head(trace: Trace) -> str:
 
 
 def _name_part(cause: Cause, change: float) -> str:
-    amount = f"{_amount(cause.contribution / _sign(change))} of it"
+    own = cause.contribution / _sign(change)
+    amount = f"{_amount(own)} of it"
+    if own <= -NOTHING:
+        amount = f"against {_amount(-own)}"
     line = cause.change
     before, after = (format_share(share) for share in line.shares)
     if cause.by == "within":
-        return f"{amount} within {cause.name} by {cause.main_loss(_sign(change))}"
+        where = f"within {cause.name}" if cause.slice else cause.name
+        return f"{amount} {where} by {cause.main_loss(_sign(cause.contribution))}"
     if line.means[0] is None:
         return f"{amount} by {cause.name}, which entered with {after} of the queries"
     if line.means[1] is None:
@@ -133,28 +142,37 @@ def _count_search(search: Search) -> str:
     return (
         f"Searched {search.looked_at} slices by {names}, {search.supported} of them with at least "
         f"{search.support} queries in each span, in {search.searched[0]} queries before and "
-        f"{search.searched[1]} after{among}. The held-out {search.unsearched[0]} and "
-        f"{search.unsearched[1]} queries check what was found.{left}{''.join(folded)}"
+        f"{search.searched[1]} after{among}.{left}{''.join(folded)}"
     )
 
 
 def _judge(trace: Trace) -> list[str]:
-    """Return what the held-out half says about each slice that was found."""
+    """Return what the test says about each slice that was found."""
     lines = []
-    others = []
     for each in trace.found:
         if not each.is_confirmed:
-            others.append(each.name)
+            lines.append(
+                f"No cause is named: {each.name} stands out most, but so would some slice in "
+                f"{format_share(each.p_value)} of comparisons without a change."
+            )
             continue
-        kind = "within the slice" if each.by == "within" else "by its share"
-        around = _within(each.unsearched_interval, trace.level)
-        lines.append(
-            f"{each.name} is confirmed: on the held-out half it contributes "
-            f"{_signed(each.unsearched_contribution)} {kind}{around}."
+        ends = each.interval or (each.difference, each.difference)
+        about = (
+            f"by {_signed(each.difference)} ({_signed(ends[0])} to {_signed(ends[1])}, corrected "
+            "for all slices searched)"
         )
-    if others:
-        lines.append(f"Found but not confirmed: {'; '.join(others)}.")
-    return lines or ["No slice was found."]
+        if each.by == "within":
+            lines.append(
+                f"{each.name} is confirmed: its mean changed {about}, "
+                f"{_write_chance(each.p_value)}."
+            )
+        else:
+            lines.append(f"{each.name} is confirmed: its share of the queries changed {about}.")
+    return lines or ["No slice has enough queries to be searched."]
+
+
+def _write_chance(p_value: float) -> str:
+    return f"and chance makes a slice stand out as much in {format_share(p_value)} of comparisons"
 
 
 def _name_arrivals(trace: Trace) -> list[str]:

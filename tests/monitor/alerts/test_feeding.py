@@ -7,16 +7,18 @@ import random
 
 import numpy as np
 import pytest
-from rankscope.monitor.alerts.detect.feed import observe
-from rankscope.monitor.alerts.detect.stream import Stream
-from rankscope.monitor.alerts.management import list_alerts
+from rankscope.monitor.alerts.advance import advance_rules
+from rankscope.monitor.alerts.response import list_incidents
 from rankscope.monitor.definition.configuration import BaselineChoice, Configuration
+from rankscope.monitor.definition.slices import Slicing
 from rankscope.monitor.events.limits import DAY, HOUR
 from rankscope.monitor.events.times import to_datetime
 from rankscope.monitor.store.sqlite.store import SQLiteStore
 from rankscope.records import replace
-from rankscope.stats.detector import Detector
-from rankscope.stats.detector import advance as look
+from rankscope.stats.sequential.detector import Detector
+from rankscope.stats.sequential.detector import advance as look
+from rankscope.stats.sequential.lanes import judge_lane
+from rankscope.stats.sequential.observations import Observations
 
 from tests.monitor.alerts.world import (
     BAD,
@@ -28,6 +30,7 @@ from tests.monitor.alerts.world import (
     VALIDATION,
     advance,
     known_at,
+    list_turns,
     make_day,
     make_rule,
     put,
@@ -49,7 +52,7 @@ def test_a_period_is_looked_at_when_it_is_known_for_good(store: SQLiteStore) -> 
     assert advance(store, known_at(1)).periods == 1
 
 
-def test_the_evidence_is_that_of_the_detector_on_means_of_users(store: SQLiteStore) -> None:
+def test_the_evidence_is_that_of_the_detector_on_gaps_of_users(store: SQLiteStore) -> None:
     put(store, make_rule())
     detector = Detector(run_length=100.0)
     for day, ranks in enumerate([GOOD, GOOD, (1, 1, 2, 2)]):
@@ -58,26 +61,62 @@ def test_the_evidence_is_that_of_the_detector_on_means_of_users(store: SQLiteSto
         store.append(PROJECT, show(f"again {day}", START + day * DAY, 1, user="user phone 2"))
         advance(store, known_at(day))
         (stream,) = state_of(store).streams
-        assert stream.floor is not None
-        values = [1 / ranks[user % 4] for user in range(40)]
-        values[2] = (values[2] + 1) / 2
-        detector = look(detector, np.array(values), stream.floor)
+        assert stream.final.usual is not None
+        value = np.array([1 / ranks[user % 4] for user in range(40)] + [1.0])
+        seen = Observations(
+            value=value,
+            cluster=np.array([*range(40), 2]),
+            cell=np.array([0] * 40 + [1]),
+            time=np.full(41, START + day * DAY),
+            cells=(("phone",), ("",)),
+        )
+        found = judge_lane(stream.final.usual, seen, np.ones(41), 1 / np.log2(1 / value + 1))
+        detector = look(detector, found.gaps)
         assert stream.detector == detector
 
 
-def test_the_floor_is_the_lower_end_of_the_same_slice_less_the_tolerance(
+def test_the_floor_is_the_baseline_of_the_same_slice_less_the_larger_of_two_margins(
     store: SQLiteStore,
 ) -> None:
     put(store, make_rule(slices=("device",), tolerance=0.05))
-    store.append(PROJECT, make_day(0, device="tv"))
+    store.append(PROJECT, make_day(0, device="phone") + make_day(0, device="tv"))
     advance(store, known_at(0))
-    whole, tv = sorted(state_of(store).streams, key=lambda one: one.slice)
+    whole, _, tv = sorted(state_of(store).streams, key=lambda one: one.slice)
     for stream, count in ((whole, 80), (tv, 40)):
         assert stream.baseline is not None
+        assert stream.final.usual is not None
         assert stream.baseline.value == 0.875
         assert stream.baseline.clusters == count
-        assert stream.floor == stream.baseline.lower - 0.05
+        margin = max(0.05, stream.final.usual.value.half_width)
+        assert stream.floor == pytest.approx(0.875 - margin)
     assert (whole.slice, tv.slice) == ((), (("device", "tv"),))
+
+
+def test_the_error_of_floors_is_shared_by_the_streams_of_a_rule(store: SQLiteStore) -> None:
+    put(store, make_rule(name="alone"))
+    put(store, make_rule(name="three", slices=("device",)))
+    store.append(PROJECT, make_day(0, device="tv") + make_day(0, device="phone"))
+    advance(store, known_at(0))
+    alone, three = (
+        next(one for one in state_of(store, name).streams if not one.slice).final.usual
+        for name in ("alone", "three")
+    )
+    assert alone is not None
+    assert three is not None
+    assert alone.value.mean == three.value.mean
+    assert alone.value.half_width < three.value.half_width
+
+
+def test_a_stream_says_which_falls_it_finds(store: SQLiteStore) -> None:
+    put(store, make_rule())
+    store.append(PROJECT, make_day(0))
+    advance(store, known_at(0))
+    (stream,) = state_of(store).streams
+    assert stream.smallest_fall is not None
+    assert stream.users_needed is not None
+    assert stream.final.usual is not None
+    assert stream.smallest_fall > stream.final.usual.value.margin
+    assert (stream.users_needed > 80) is (stream.smallest_fall > 0.1)
 
 
 def test_a_relative_tolerance_is_a_share_of_the_baseline(store: SQLiteStore) -> None:
@@ -85,8 +124,8 @@ def test_a_relative_tolerance_is_a_share_of_the_baseline(store: SQLiteStore) -> 
     store.append(PROJECT, make_day(0))
     advance(store, known_at(0))
     (stream,) = state_of(store).streams
-    assert stream.baseline is not None
-    assert stream.floor == stream.baseline.lower - 0.1 * 0.875
+    assert stream.final.usual is not None
+    assert stream.final.usual.value.tolerance == 0.1 * 0.875
 
 
 def test_one_slice_that_falls_is_named(store: SQLiteStore) -> None:
@@ -106,12 +145,9 @@ def test_one_slice_that_falls_is_named(store: SQLiteStore) -> None:
     assert tv_stream.log_evidence >= tv_stream.needed
     assert tv_stream.value is not None
     assert tv_stream.value.value == pytest.approx(0.375)
-    alerts = list_alerts(store, PROJECT)
-    assert [(alert.before, alert.after) for alert in alerts] == [
-        ("OK", "ALERT"),
-        ("INSUFFICIENT", "OK"),
-    ]
-    assert ("device", "tv") in {pair for fallen in alerts[0].streams for pair in fallen.slice}
+    incidents = {one.slice: one for one in list_incidents(store, PROJECT)}
+    assert incidents.keys() == named.keys()
+    assert incidents[("device", "tv"),].began == to_datetime(START + 3 * DAY)
 
 
 def test_the_evidence_that_is_needed_grows_with_the_number_of_streams(store: SQLiteStore) -> None:
@@ -143,15 +179,42 @@ def test_a_version_that_is_gone_is_watched_no_more(store: SQLiteStore) -> None:
     assert state.state == "OK"
 
 
-def test_a_stream_without_baseline_says_so(store: SQLiteStore) -> None:
-    put(store, make_rule(slices=("device",), fewest=60))
-    store.append(PROJECT, make_day(0, device="tv"))
+def test_a_threshold_without_enough_users_in_its_baseline_says_so(store: SQLiteStore) -> None:
+    put(store, make_rule(kind="threshold", slices=("device",), fewest=60))
+    store.append(PROJECT, make_day(0, device="tv", users=70))
     advance(store, known_at(0))
     whole, tv = sorted(state_of(store).streams, key=lambda one: one.slice)
     assert (whole.state, tv.state) == ("OK", "INSUFFICIENT")
     assert tv.reason == "the baseline has 40 users or queries with a value, and needs 60"
     assert (tv.floor, tv.periods) == (None, 0)
     assert state_of(store).state == "OK"
+
+
+CARS = Slicing(values=(("device", ("car", "phone", "tv")),))
+
+
+def test_a_baseline_of_few_users_is_not_refused(store: SQLiteStore) -> None:
+    store.append(PROJECT, make_day(-30, environment="validation", device="car", users=3))
+    put(store, make_rule(slices=("device",)))
+    store.append(PROJECT, make_day(0, device="car"))
+    advance_rules(store, PROJECT, CONFIGURATION, CARS, now=known_at(0), threads=1)
+    car = next(one for one in state_of(store).streams if one.slice)
+    assert car.state == "OK"
+    assert car.baseline is not None
+    assert car.baseline.clusters == 3
+    assert car.users_needed is not None
+    assert car.users_needed > 3
+
+
+def test_a_slice_that_the_baseline_does_not_have_says_so(store: SQLiteStore) -> None:
+    put(store, make_rule(slices=("device",)))
+    store.append(PROJECT, make_day(0, device="car"))
+    advance_rules(store, PROJECT, CONFIGURATION, CARS, now=known_at(0), threads=1)
+    car = next(one for one in state_of(store).streams if one.slice)
+    assert (car.state, car.reason) == (
+        "INSUFFICIENT",
+        "the baseline has 0 users or queries with a value",
+    )
 
 
 def test_without_any_baseline_nothing_can_be_said(store: SQLiteStore) -> None:
@@ -163,20 +226,12 @@ def test_without_any_baseline_nothing_can_be_said(store: SQLiteStore) -> None:
     assert (state.state, state.reason) == ("INSUFFICIENT", "the project has no baseline")
 
 
-def test_a_floor_that_cannot_be_is_told(store: SQLiteStore) -> None:
+def test_a_tolerance_that_leaves_nothing_to_find_is_told(store: SQLiteStore) -> None:
     put(store, make_rule(tolerance=0.95))
     store.append(PROJECT, make_day(0))
     advance(store, known_at(0))
-    assert state_of(store).state == "INSUFFICIENT"
-    assert "between 0 and 1" in state_of(store).reason
-
-
-def test_values_outside_0_and_1_are_told() -> None:
-    stream = Stream(model="m", version="1", floor=0.5)
-    rule = make_rule()
-    seen = observe(stream, rule, START, np.array([0.9, 1.5]), np.array([1, 2]))
-    assert (seen.state, seen.detector) == ("INSUFFICIENT", None)
-    assert seen.reason.startswith("expected values from 0 to 1")
+    (stream,) = state_of(store).streams
+    assert (stream.floor, stream.smallest_fall) == (0.0, None)
 
 
 def test_the_version_before_is_a_baseline(store: SQLiteStore) -> None:
@@ -190,7 +245,7 @@ def test_the_version_before_is_a_baseline(store: SQLiteStore) -> None:
     assert streams["1"].reason == "there is no earlier version of m"
     assert streams["2"].baseline is not None
     assert streams["2"].baseline.value == 0.875
-    assert streams["2"].baseline.clusters == 3 * 40
+    assert (streams["2"].baseline.clusters, streams["2"].baseline.rankings) == (40, 3 * 40)
 
 
 def test_a_period_is_a_baseline(store: SQLiteStore) -> None:
@@ -261,7 +316,7 @@ def test_all_at_once_is_as_one_by_one(tmp_path: Path) -> None:
                     advance(store, known_at(day))
             advance(store, known_at(4))
             states.append(state_of(store))
-            assert [alert.after for alert in list_alerts(store, PROJECT)] == ["ALERT", "OK"]
+            assert list_turns(store) == ["opened"]
     assert states[0].streams == states[1].streams
 
 

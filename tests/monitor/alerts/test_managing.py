@@ -8,15 +8,13 @@ import pytest
 from rankscope import FileError, UsageError
 from rankscope.monitor.alerts import management
 from rankscope.monitor.alerts.management import (
-    list_alerts,
-    list_notifications,
     list_rules,
     remove_rule,
     resolve_rule,
     silence_rule,
 )
+from rankscope.monitor.alerts.response import list_incidents
 from rankscope.monitor.events.limits import DAY
-from rankscope.monitor.events.times import to_micros
 from rankscope.monitor.store.sqlite.store import SQLiteStore
 from rankscope.monitor.store.tables import rules as rule_rows
 
@@ -28,6 +26,8 @@ from tests.monitor.alerts.world import (
     VALIDATION,
     advance,
     known_at,
+    list_told,
+    list_turns,
     make_day,
     make_rule,
     put,
@@ -55,7 +55,7 @@ def actions(store: SQLiteStore) -> list[tuple[str, str, str]]:
 
 def test_what_was_done_is_written_down(store: SQLiteStore) -> None:
     put(store, make_rule())
-    put(store, make_rule(webhook=False))
+    put(store, make_rule(channels=("log",)))
     put(store, make_rule(tolerance=0.5))
     silence_rule(store, PROJECT, "quality", 0, now=1, actor="bob")
     silence_rule(store, PROJECT, "quality", None, now=1, actor="bob")
@@ -94,11 +94,7 @@ def test_a_change_of_what_is_measured_voids_the_evidence(store: SQLiteStore) -> 
     put(store, make_rule(tolerance=0.1), now=known_at(3))
     state = state_of(store)
     assert (state.state, state.streams) == ("INSUFFICIENT", ())
-    assert [alert.after for alert in list_alerts(store, PROJECT)] == [
-        "INSUFFICIENT",
-        "ALERT",
-        "OK",
-    ]
+    assert list_turns(store) == ["opened", "resolved"]
     # `since` says so: all of it is looked at again.
     advance(store, known_at(3))
     assert state_of(store).state == "ALERT"
@@ -107,10 +103,10 @@ def test_a_change_of_what_is_measured_voids_the_evidence(store: SQLiteStore) -> 
 def test_a_change_of_anything_else_does_not(store: SQLiteStore) -> None:
     fall(store)
     before = state_of(store)
-    put(store, make_rule(webhook=False), now=known_at(3))
+    put(store, make_rule(channels=("log",)), now=known_at(3))
     after = state_of(store)
     assert (after.state, after.streams) == ("ALERT", before.streams)
-    assert not after.rule.webhook
+    assert after.rule.channels == ("log",)
 
 
 def test_a_silenced_rule_goes_on_and_tells_nobody(store: SQLiteStore) -> None:
@@ -119,11 +115,9 @@ def test_a_silenced_rule_goes_on_and_tells_nobody(store: SQLiteStore) -> None:
     for day, ranks in enumerate([GOOD, BAD, *[GOOD] * 9]):
         store.append(PROJECT, make_day(day, ranks))
         advance(store, known_at(day))
-    alerts = list_alerts(store, PROJECT)[::-1]
-    assert [alert.after for alert in alerts] == ["OK", "ALERT", "OK"]
-    assert [to_micros(alert.time) < START + 3 * DAY for alert in alerts] == [True, True, False]
-    told = [letter.notification_id for letter in list_notifications(store, PROJECT)]
-    assert told == [alerts[-1].alert_id]
+    assert list_turns(store) == ["opened", "recovered", "resolved"]
+    # People who were not told that it began are not told that it is over.
+    assert list_told(store) == []
 
 
 def test_what_is_resolved_is_well_until_it_falls_again(store: SQLiteStore) -> None:
@@ -137,9 +131,9 @@ def test_what_is_resolved_is_well_until_it_falls_again(store: SQLiteStore) -> No
     for day in range(4, 8):
         store.append(PROJECT, make_day(day, BAD))
         advance(store, known_at(day))
-    assert [alert.after for alert in list_alerts(store, PROJECT)] == ["ALERT", "OK", "ALERT", "OK"]
-    told = [letter.notification_id for letter in list_notifications(store, PROJECT)]
-    assert len(set(told)) == 4
+    assert list_turns(store) == ["opened", "resolved", "opened"]
+    told = [event for notice in list_told(store) for event, _ in notice.parts]
+    assert told == ["opened", "resolved", "opened"]
 
 
 def test_a_rule_that_is_changed_while_it_is_looked_at_is_looked_at_again(
@@ -151,22 +145,21 @@ def test_a_rule_that_is_changed_while_it_is_looked_at_is_looked_at_again(
 
     def meddle(*args: object, **more: object) -> object:
         monkeypatch.setattr(store, "read", read)
-        put(store, make_rule(webhook=False))
+        put(store, make_rule(channels=("log",)))
         return read(*args, **more)
 
     monkeypatch.setattr(store, "read", meddle)
     advance(store, known_at(0))
-    assert (state_of(store).state, state_of(store).streams) == ("INSUFFICIENT", ())
     advance(store, known_at(0))
-    assert (state_of(store).state, state_of(store).rule.webhook) == ("OK", False)
-    assert len(list_alerts(store, PROJECT)) == 1
+    assert (state_of(store).state, state_of(store).rule.channels) == ("OK", ("log",))
 
 
 def test_state_alert_and_notification_are_stored_together_or_not_at_all(
     store: SQLiteStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     put(store, make_rule())
-    store.append(PROJECT, make_day(0))
+    for day, ranks in enumerate([GOOD, BAD, BAD]):
+        store.append(PROJECT, make_day(day, ranks))
 
     def fail(*_args: object, **_more: object) -> None:
         raise RuntimeError
@@ -174,14 +167,18 @@ def test_state_alert_and_notification_are_stored_together_or_not_at_all(
     with monkeypatch.context() as broken:
         broken.setattr(rule_rows, "insert_notifications", fail)
         with pytest.raises(RuntimeError):
-            advance(store, known_at(0))
+            advance(store, known_at(2))
     assert state_of(store).state == "INSUFFICIENT"
-    assert list_alerts(store, PROJECT) == ()
-    advance(store, known_at(0))
-    assert state_of(store).state == "OK"
-    (alert,) = list_alerts(store, PROJECT)
-    (letter,) = list_notifications(store, PROJECT)
-    assert (letter.notification_id, letter.body) == (alert.alert_id, alert.to_json())
+    assert list_incidents(store, PROJECT, "all") == ()
+    advance(store, known_at(2))
+    assert state_of(store).state == "ALERT"
+    (incident,) = list_incidents(store, PROJECT)
+    (notice,) = list_told(store)
+    assert {one.notice_id for one in incident.notified} == {notice.notice_id}
+    # Its evidence is newer than the notice.
+    assert [(event, one.incident_id) for event, one in notice.parts] == [
+        ("opened", incident.incident_id)
+    ]
 
 
 def test_a_crash_while_a_rule_looks_changes_nothing(
@@ -202,7 +199,7 @@ def test_a_crash_while_a_rule_looks_changes_nothing(
                 advance(store, known_at(2))
         for one in (store, other):
             advance(one, known_at(2))
-        assert list_alerts(store, PROJECT) == list_alerts(other, PROJECT)
+        assert list_incidents(store, PROJECT) == list_incidents(other, PROJECT)
         assert state_of(store) == state_of(other)
         assert state_of(store).state == "ALERT"
 
@@ -210,7 +207,7 @@ def test_a_crash_while_a_rule_looks_changes_nothing(
 def test_there_are_not_too_many_rules(store: SQLiteStore, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(management, "MOST_RULES", 1)
     put(store, make_rule())
-    put(store, make_rule(webhook=False))
+    put(store, make_rule(channels=("log",)))
     with pytest.raises(UsageError) as refused:
         put(store, make_rule(name="another"))
     assert refused.value.code == "too_many_rules"

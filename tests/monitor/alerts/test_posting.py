@@ -12,7 +12,14 @@ import threading
 import pytest
 from rankscope import UsageError
 from rankscope.monitor.alerts.notify import http as posting
-from rankscope.monitor.alerts.notify.http import MOST_BYTES, Poster, PostError, Reply, read_url
+from rankscope.monitor.alerts.notify.http import (
+    MOST_BYTES,
+    Poster,
+    PostError,
+    Reply,
+    Stream,
+    read_url,
+)
 
 from tests.monitor.alerts.listener import OK, listening, make_poster
 from tests.monitor.alerts.test_addresses import PRIVATE, PUBLIC
@@ -104,6 +111,37 @@ def test_this_machine_may_be_called_where_that_is_said(address: str) -> None:
         make_poster("10.0.0.1").check(read_url("https://example.com/"))
 
 
+@pytest.mark.parametrize(
+    "address", ["10.0.0.1", "192.168.1.1", "172.16.0.1", "127.0.0.1", "::1", "fd12::1", "8.8.8.8"]
+)
+def test_private_networks_may_be_called_where_that_is_said(address: str) -> None:
+    target = read_url("https://example.com/")
+    assert Poster(resolve=lambda *_: [address]).with_private().check(target) == [address]
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "169.254.169.254",
+        "100.100.100.200",
+        "168.63.129.16",
+        "192.0.0.192",
+        "192.80.8.124",
+        "fd00:ec2::254",
+        "fd20:ce::254",
+        "fe80::1",
+        "::ffff:169.254.169.254",
+        "64:ff9b::a9fe:a9fe",
+        "224.0.0.1",
+    ],
+)
+def test_metadata_services_are_never_called(address: str) -> None:
+    poster = Poster(resolve=lambda *_: [address], allows_private=True)
+    with pytest.raises(PostError) as refused:
+        poster.check(read_url("https://example.com/"))
+    assert refused.value.code == "webhook_address"
+
+
 def test_what_was_judged_is_called_though_the_name_stands_for_another_then(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -155,6 +193,9 @@ def test_the_next_address_is_tried_where_one_is_closed() -> None:
 def test_certificates_are_those_of_the_name() -> None:
     class Context:
         names: list[str] = []  # noqa: RUF012 - one for the test
+
+        def set_alpn_protocols(self, _names: list[str]) -> None:
+            pass
 
         def wrap_socket(self, plain: socket.socket, server_hostname: str) -> socket.socket:
             self.names.append(server_hostname)
@@ -290,18 +331,18 @@ def test_bytes_that_drip_are_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> 
 
 def test_a_body_without_end_is_cut(monkeypatch: pytest.MonkeyPatch) -> None:
     read = []
-    receive = Poster._receive
+    receive = Stream.read
 
-    def count(poster: Poster, connection: socket.socket, until: float) -> bytes:
-        piece = receive(poster, connection, until)
+    def count(stream: Stream, most: int, timeout: float | None = None) -> bytes:
+        piece = receive(stream, most, timeout)
         read.append(len(piece))
         return piece
 
-    monkeypatch.setattr(Poster, "_receive", count)
+    monkeypatch.setattr(Stream, "read", count)
     with listening(drip_body) as listener:
         target = read_url(listener.url, allows_http=True)
         assert make_poster().post(target, {}, b"").status == 200
-    assert sum(read) < MOST_BYTES + posting.PIECE
+    assert sum(read) < MOST_BYTES + 2 * posting.PIECE
 
 
 @pytest.mark.parametrize("where", ["name", "answer"])

@@ -6,9 +6,9 @@ import json
 
 import pytest
 from rankscope import UsageError
-from rankscope.monitor.alerts.rule import Rule, check_rule
+from rankscope.monitor.alerts.rule import Rule, check_rule, choose_lanes, find_dimension
 from rankscope.monitor.definition.definition import define
-from rankscope.monitor.events.limits import DAY
+from rankscope.monitor.events.limits import DAY, HOUR, MINUTE
 from rankscope.monitor.events.times import to_datetime
 from rankscope.records import replace
 
@@ -20,7 +20,16 @@ if TYPE_CHECKING:
 
 RULES = [
     make_rule(),
-    make_rule(since=None, model="m", slices=("device",), period="hour", webhook=False),
+    make_rule(since=None, model="m", slices=("device",), period="hour", channels=("log",)),
+    make_rule(
+        kind="data",
+        measure="",
+        severity="critical",
+        channels=(),
+        remind=0.0,
+        watches=("volume", "labels"),
+    ),
+    make_rule(measure="empty", lanes=("15m", "4h"), anchor=False, slices=("device:country",)),
     make_rule(kind="threshold", tolerance=0.1, is_relative=True, needs="value", fewest=2),
 ]
 
@@ -72,6 +81,20 @@ def test_a_rule_comes_back_from_its_json(rule: Rule) -> None:
         ("since", "yesterday"),
         ("since", "2026-11-21T00:00:00"),
         ("webhook", "yes"),
+        ("severity", "bad"),
+        ("channels", "log"),
+        ("channels", ["log", "log"]),
+        ("channels", [""]),
+        ("channels", [str(number) for number in range(21)]),
+        ("remind", -1),
+        ("remind", float("nan")),
+        ("remind", True),
+        ("lanes", "15m"),
+        ("lanes", ["soon"]),
+        ("lanes", ["0s"]),
+        ("lanes", ["60m", "1h"]),
+        ("lanes", [900]),
+        ("anchor", "no"),
         ("is_relative", 1),
         ("wbehook", True),
         ("rule", None),
@@ -103,12 +126,59 @@ def test_a_share_is_below_1() -> None:
         ({"measure": "nDCG@7"}, "measure"),
         ({"measure": "no such"}, "measure"),
         ({"slices": ("country",)}, "slices"),
+        ({"slices": ("device:country",)}, "slices"),
+        ({"slices": ("device:device",)}, "slices"),
+        ({"lanes": ("1h",)}, "lanes"),
     ],
 )
 def test_what_is_not_measured_is_refused(changes: dict[str, Any], field: str) -> None:
     with pytest.raises(UsageError) as refused:
         check_rule(make_rule(**changes), CONFIGURATION)
     assert refused.value.message.startswith(field)
+
+
+PAIRED = replace(CONFIGURATION, attributes=("device", "country", "plan"))
+
+
+@pytest.mark.parametrize("name", ["device:country", "country:device"])
+def test_a_pair_has_one_name(name: str) -> None:
+    checked = check_rule(make_rule(slices=("plan", name)), PAIRED)
+    assert checked.slices == ("plan", "device:country")
+
+
+def test_a_pair_that_is_not_sliced_together_is_refused_with_those_that_are() -> None:
+    configuration = replace(PAIRED, pairs=(("plan", "device"),))
+    with pytest.raises(UsageError) as refused:
+        check_rule(make_rule(slices=("device:country",)), configuration)
+    assert "plan:device" in refused.value.message
+    assert "pair" in str(refused.value.hint)
+
+
+def test_an_attribute_may_have_a_colon_in_its_name() -> None:
+    configuration = replace(CONFIGURATION, attributes=("client:app", "os"))
+    assert find_dimension("client:app", configuration.attributes) == ("client:app",)
+    checked = check_rule(make_rule(slices=("client:app:os", "client:app")), configuration)
+    assert checked.slices == ("client:app:os", "client:app")
+
+
+def test_rules_are_read_that_were_stored_with_a_webhook() -> None:
+    given = {"name": "quality", "measure": "RR@3"}
+    assert Rule.from_dict(given | {"webhook": True}) == Rule.from_dict(given)
+    assert Rule.from_dict(given | {"webhook": False}).channels == ("log",)
+
+
+def test_early_ages_are_at_most_a_quarter_of_the_window() -> None:
+    rule = make_rule(lanes=None)
+    assert choose_lanes(rule, HOUR - 1) == ()
+    assert choose_lanes(rule, HOUR) == (15 * MINUTE,)
+    assert choose_lanes(rule, 16 * HOUR) == (15 * MINUTE, 4 * HOUR)
+    assert choose_lanes(make_rule(lanes=("2h", "20m")), 3 * HOUR) == (20 * MINUTE, 2 * HOUR)
+    assert choose_lanes(make_rule(kind="threshold", lanes=None), 16 * HOUR) == ()
+
+
+def test_the_share_of_rankings_without_relevant_documents_is_a_measure() -> None:
+    assert check_rule(make_rule(measure="empty"), CONFIGURATION).is_rise_bad
+    assert not check_rule(make_rule(), CONFIGURATION).is_rise_bad
 
 
 def test_a_measure_has_one_name() -> None:
@@ -127,7 +197,11 @@ def test_a_drop_is_of_values_from_0_to_1() -> None:
 @pytest.mark.parametrize(
     ("change", "is_other"),
     [
-        ({"webhook": False}, False),
+        ({"channels": ("log",)}, False),
+        ({"severity": "critical"}, False),
+        ({"remind": 1.0}, False),
+        ({"lanes": ("20m",)}, True),
+        ({"anchor": False}, True),
         ({"name": "other"}, False),
         ({"tolerance": 0.5}, True),
         ({"measure": "nDCG@3"}, True),

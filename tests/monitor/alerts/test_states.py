@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-import math
 from itertools import pairwise
 
 import numpy as np
 import pytest
-from rankscope.monitor.alerts.detect.feed import name_drops, observe
+from rankscope.monitor.alerts.detect.lane import Lane
+from rankscope.monitor.alerts.detect.name import name_drops
 from rankscope.monitor.alerts.detect.stream import Stream
-from rankscope.monitor.alerts.management import list_alerts, list_notifications
 from rankscope.monitor.events.limits import DAY
 from rankscope.monitor.events.times import to_datetime
+from rankscope.records import replace
+from rankscope.stats.sequential.detector import Detector
+from rankscope.stats.sequential.detector import advance as look
+from rankscope.stats.sequential.gaps import below
+from rankscope.stats.sequential.recovery import follow
 
 from tests.monitor.alerts.world import (
     BAD,
@@ -20,6 +24,8 @@ from tests.monitor.alerts.world import (
     START,
     advance,
     known_at,
+    list_told,
+    list_turns,
     make_day,
     make_rule,
     put,
@@ -46,11 +52,6 @@ def play(store: SQLiteStore, days: Sequence[Sequence[int]]) -> list[str]:
     return states
 
 
-def changes(store: SQLiteStore) -> list[str]:
-    """The states that were told of, the first one first."""
-    return [alert.after for alert in list_alerts(store, PROJECT)][::-1]
-
-
 def test_a_drop_is_told_once_and_its_end_too(store: SQLiteStore) -> None:
     put(store, make_rule(tolerance=0.2))
     assert state_of(store).state == "INSUFFICIENT"
@@ -59,42 +60,50 @@ def test_a_drop_is_told_once_and_its_end_too(store: SQLiteStore) -> None:
     last = len(states) - states[::-1].index("ALERT")
     assert states == ["OK"] * first + ["ALERT"] * (last - first) + ["OK"] * (len(states) - last)
     assert first in {2, 3}
-    assert changes(store) == ["OK", "ALERT", "OK"]
-    assert len(list_notifications(store, PROJECT)) == 3
+    assert list_turns(store)[:2] == ["opened", "recovered"]
+    assert [event for notice in list_told(store) for event, _ in notice.parts] == [
+        "opened",
+        "recovered",
+    ]
 
 
-def test_an_alert_lasts_until_there_is_no_evidence_since_the_drop(store: SQLiteStore) -> None:
+def test_an_alert_lasts_until_there_is_evidence_that_the_drop_has_ended(
+    store: SQLiteStore,
+) -> None:
     put(store, make_rule())
     states = []
-    for day, ranks in enumerate([GOOD, BAD, *[GOOD] * 12]):
+    for day, ranks in enumerate([GOOD, BAD, *[GOOD] * 4]):
         store.append(PROJECT, make_day(day, ranks))
         advance(store, known_at(day))
         (stream,) = state_of(store).streams
         states.append(state_of(store).state)
-        assert stream.detector is not None
-        if day > 1:
-            is_left = sum(math.exp(one) for one in stream.detector.sums) >= 6
-            assert (stream.state == "ALERT") is is_left
-            assert stream.since == (to_datetime(START + DAY) if is_left else None)
-    assert states[1] == "ALERT"
-    assert states[-1] == "OK"
+        is_down = stream.state == "ALERT"
+        assert stream.since == (to_datetime(START + DAY) if is_down else None)
+        assert (stream.final.recovery is not None) is is_down
+    assert states == ["OK", "ALERT", "OK", "OK", "OK", "OK"]
 
 
-def test_a_drop_that_lasted_is_over_as_soon_as_one_that_has_just_been_found() -> None:
+@pytest.mark.parametrize("days", [1, 2, 60])
+def test_a_drop_is_over_the_day_after_it_was_fixed_however_long_it_was(days: int) -> None:
+    stream = replace(
+        Stream(model="m", version="1"), lanes=(Lane(detector=Detector(run_length=100.0)),)
+    )
     rule = make_rule()
-
-    def count_days_after(days: int) -> int:
-        """How long an alert lasts after a drop of some days."""
-        stream = Stream(model="m", version="1", floor=0.8)
-        users, count = np.arange(40), 0
-        for ranks in [BAD] * days + [GOOD] * 60:
-            values = np.tile([1 / rank for rank in ranks], 10)
-            seen = observe(stream, rule, START, values, users)
-            (stream,) = name_drops([seen], rule)
-            count += stream.is_named
-        return count - days
-
-    assert 0 < count_days_after(2) <= count_days_after(1000) < 60
+    good, bad = (np.tile([1 / rank for rank in ranks], 10) for ranks in (GOOD, BAD))
+    states = []
+    for number, values in enumerate([bad] * days + [good] * 2):
+        gaps = below(values, 0.8)
+        lane = stream.final
+        assert lane.detector is not None
+        detector = look(lane.detector, gaps)
+        recovery = None if lane.recovery is None else follow(lane.recovery, gaps)
+        moments = {**dict(lane.moments), detector.periods: to_datetime(START + number * DAY)}
+        lane = replace(
+            lane, detector=detector, recovery=recovery, moments=tuple(sorted(moments.items()))
+        )
+        (stream,) = name_drops([stream.set_lane(lane)], rule)
+        states.append(stream.state)
+    assert states == ["ALERT"] * days + ["OK", "OK"]
 
 
 def test_a_threshold_flaps_neither_in_between(store: SQLiteStore) -> None:
@@ -103,7 +112,7 @@ def test_a_threshold_flaps_neither_in_between(store: SQLiteStore) -> None:
     put(store, make_rule(kind="threshold", tolerance=0.175, fewest=30))
     states = play(store, [GOOD, near, BAD, near, BAD, near, GOOD, near])
     assert states == ["OK", "OK", "ALERT", "ALERT", "ALERT", "ALERT", "OK", "OK"]
-    assert changes(store) == ["OK", "ALERT", "OK"]
+    assert list_turns(store)[:2] == ["opened", "recovered"]
 
 
 def test_a_threshold_needs_enough_users(store: SQLiteStore) -> None:
@@ -135,14 +144,15 @@ def test_two_whole_periods_without_rankings_are_no_data(store: SQLiteStore) -> N
     store.append(PROJECT, make_day(4))
     advance(store, START + 4 * DAY + 2)
     assert state_of(store).state == "OK"
-    assert changes(store) == ["OK", "NO_DATA", "OK"]
+    assert list_turns(store) == []
+    assert list_told(store) == []
 
 
 def test_before_anything_came_nothing_is_missing(store: SQLiteStore) -> None:
     put(store, make_rule())
     advance(store, known_at(9))
     assert state_of(store).state == "INSUFFICIENT"
-    assert changes(store) == []
+    assert list_turns(store) == []
 
 
 def test_no_data_ends_no_alert(store: SQLiteStore) -> None:
@@ -191,6 +201,6 @@ def test_a_value_that_jumps_up_and_down_is_told_no_oftener_than_its_state_change
     store: SQLiteStore, kind: str
 ) -> None:
     put(store, make_rule(kind=kind))
-    states = ["INSUFFICIENT", *play(store, [GOOD, BAD] * 5)]
+    states = [one == "ALERT" for one in ("OK", *play(store, [GOOD, BAD] * 5))]
     turns = sum(one != other for one, other in pairwise(states))
-    assert len(list_notifications(store, PROJECT)) == turns
+    assert len(list_told(store)) == turns

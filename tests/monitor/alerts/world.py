@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from rankscope.monitor.alerts.advance import Advanced, advance_rules
-from rankscope.monitor.alerts.management import list_states, set_rule
+from rankscope.monitor.alerts.incidents.notice import Notice
+from rankscope.monitor.alerts.management import list_notifications, list_states, set_rule
+from rankscope.monitor.alerts.response import find_incident, list_incidents
 from rankscope.monitor.alerts.rule import Rule
 from rankscope.monitor.definition.configuration import Configuration
 from rankscope.monitor.definition.definition import define
@@ -95,10 +97,11 @@ VALIDATION = [
 
 
 def make_rule(**said: Any) -> Rule:  # noqa: ANN401 - whatever a rule has
-    """A rule about the reciprocal rank, one day after another."""
+    """A rule about the reciprocal rank, one final day after another, without reminders."""
     since = said.pop("since", START)
     return Rule(
-        **{"name": "quality", "measure": "RR@3", "run_length": 100.0}
+        **{"name": "quality", "measure": "RR@3", "run_length": 100.0, "remind": 0.0}
+        | {"lanes": ()}
         | {"since": to_datetime(since) if isinstance(since, int) else since}
         | said
     )
@@ -112,6 +115,21 @@ def put(store: SQLiteStore, rule: Rule, now: int = START) -> None:
 def advance(store: SQLiteStore, now: int, configuration: Configuration = CONFIGURATION) -> Advanced:
     """Bring the rules up to date."""
     return advance_rules(store, PROJECT, configuration, SLICING, now=now, threads=1)
+
+
+def list_turns(store: SQLiteStore) -> list[str]:
+    """What happened to incidents, the first thing first."""
+    ids = [one.incident_id for one in list_incidents(store, PROJECT, "all")]
+    found = [
+        (one.time, one.action) for name in ids for one in find_incident(store, PROJECT, name)[1]
+    ]
+    return [action for _, action in sorted(found)]
+
+
+def list_told(store: SQLiteStore) -> list[Notice]:
+    """What people were notified of, the first notice first."""
+    rows = [row for row in list_notifications(store, PROJECT) if row.channel == "log"]
+    return [Notice.from_json(row.body) for row in reversed(rows)]
 
 
 def state_of(store: SQLiteStore, name: str = "quality") -> RuleState:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from datetime import timedelta
 from itertools import cycle
 from urllib.parse import quote, urlencode
 
@@ -11,9 +12,13 @@ import pytest
 from jsonschema import Draft202012Validator
 from rankscope.monitor.alerts.rule import Rule
 from rankscope.monitor.ask.trace import Span
+from rankscope.monitor.definition.configuration import BaselineChoice, Configuration
+from rankscope.monitor.definition.definition import POLICY, define
+from rankscope.monitor.definition.document import write_configuration
 from rankscope.monitor.events.limits import DAY, HOUR
 from rankscope.monitor.events.times import format_time, to_datetime, to_micros
 from rankscope.monitor.server.http.schema import describe_type
+from rankscope.records import replace
 
 from tests.monitor.server.music import MUSIC, START, log_music, make_search
 from tests.monitor.server.service import NOW, Service
@@ -45,7 +50,9 @@ HOSTILE = (
 )
 
 
-DEFINED = MUSIC.definition.to_dict()
+TIMES = ("2026-09-01T00:00:00Z", "2026-09-08T00:00:00Z")
+CONFIGURED = write_configuration(MUSIC)
+DEFINED = CONFIGURED["definition"]
 ATTRIBUTED = DEFINED["attribution"]
 
 
@@ -127,7 +134,9 @@ def test_a_project_that_is_not_configured_says_so(service: Service) -> None:
     others = {
         "/metrics": 200,
         "/openapi.json": 200,
-        "/v1/alerts": 200,
+        "/v1/incidents": 200,
+        "/v1/incidents/{incident_id}": 404,
+        "/v1/channels": 200,
         "/v1/notifications": 200,
         "/v1/overview": 200,
         "/v1/rules": 200,
@@ -236,8 +245,8 @@ def test_hostile_text_is_answered_everywhere(reader: Reader) -> None:
 
 def test_a_configuration_is_read_and_changed(own: Reader) -> None:
     told = own.read("/v1/configuration")
-    assert told == MUSIC.to_dict()
-    changed = told | {"attributes": ["device", "country"], "grace": 0}
+    assert told == CONFIGURED
+    changed = told | {"attributes": ["device", "country"], "grace": "0s"}
     answer = change(own, "PUT", "/v1/configuration", changed)
     assert answer.status_code == 200
     assert own.read("/v1/configuration") == changed
@@ -251,6 +260,45 @@ def change(
     """Change something as an administrator."""
     sent = b"" if body is None else json.dumps(body).encode()
     return reader.service.ask(method, path, sent, key=key or reader.admin)
+
+
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [
+        ({}, {}),
+        ({"definition": {"policy": {}}}, {}),
+        ({"definition": {"rule": 1, "window": 86_400}}, {}),
+        ({"definition": {"window": "90m"}}, {"window": 5400}),
+        ({"definition": {"policy": {"empty": "zero"}}}, {"policy": replace(POLICY, empty="zero")}),
+        ({"definition": {"max_grade": 4}}, {"max_grade": 4.0}),
+        ({"grace": 90}, {"grace": timedelta(seconds=90)}),
+        ({"grace": 0.5}, {"grace": timedelta(seconds=0.5)}),
+        ({"grace": "2h"}, {"grace": timedelta(hours=2)}),
+        ({"baseline": None}, {"baseline": None}),
+        ({"baseline": {}}, {"baseline": BaselineChoice()}),
+        (
+            {"baseline": {"kind": "period", "since": TIMES[0], "until": TIMES[1]}},
+            {"baseline": BaselineChoice(kind="period", since=TIMES[0], until=TIMES[1])},
+        ),
+    ],
+)
+def test_what_is_left_out_of_a_configuration_has_its_default(
+    own: Reader, given: dict[str, Any], expected: dict[str, Any]
+) -> None:
+    least = {"attribution": {"positive": {"click": 1}}, "window": "24h"}
+    said = given | {"definition": least | given.get("definition", {})}
+    answer = change(own, "PUT", "/v1/configuration", said)
+    assert answer.status_code == 200, answer.text
+    named = ("window", "policy", "max_grade")
+    parts = {name: value for name, value in expected.items() if name in named}
+    others = {name: value for name, value in expected.items() if name not in named}
+    defined = define(**{"positive": "click", "window": "24h"} | parts)
+    stored = own.service.store.configuration("music")
+    assert Configuration.from_json(stored) == Configuration(definition=defined, **others)
+    told = own.read("/v1/configuration")
+    assert told == answer.json()
+    assert change(own, "PUT", "/v1/configuration", told).json() == told
+    assert own.service.store.configuration("music") == stored
 
 
 @pytest.mark.parametrize(
@@ -274,7 +322,7 @@ def change(
         {"definition": DEFINED | {"policy": {"evil": 1}}},
         {"definition": DEFINED | {"max_grade": 0}},
         {"definition": DEFINED | {"max_grade": True}},
-        {"definition": DEFINED | {"window_seconds": 10**30}},
+        {"definition": DEFINED | {"window": 10**30}},
         {"definition": DEFINED | {"rule": 2}},
         {"attributes": "device"},
         {"attributes": [1, 2]},
@@ -297,7 +345,15 @@ def change(
         {"baseline": 5},
         {"baseline": {"kind": "period", "since": "a", "until": "b"}},
         {"grace": -1},
-        {"grace": 1.5},
+        {"grace": "1.5h"},
+        {"grace": 1e300},
+        {"grace": -0.5},
+        {"grace": "31d"},
+        {"grace": 30 * 86_400 + 1},
+        {"definition": DEFINED | {"window": "0s"}},
+        {"definition": DEFINED | {"window": 1.5}},
+        {"definition": DEFINED | {"window": "3661d"}},
+        {"definition": DEFINED | {"window": None}},
         {"grace": None},
         {"project_id": 1},
     ],
@@ -305,9 +361,9 @@ def change(
 def test_a_configuration_that_cannot_be_changes_nothing(
     reader: Reader, changes: dict[str, Any]
 ) -> None:
-    answer = change(reader, "PUT", "/v1/configuration", MUSIC.to_dict() | changes)
+    answer = change(reader, "PUT", "/v1/configuration", CONFIGURED | changes)
     assert answer.status_code == 422
-    assert reader.read("/v1/configuration") == MUSIC.to_dict()
+    assert reader.read("/v1/configuration") == CONFIGURED
 
 
 @pytest.mark.parametrize(
@@ -462,7 +518,7 @@ RULE = {"measure": "nDCG@5", "slices": ["device"], "period": "hour", "tolerance"
 
 
 def test_rules_are_made_changed_silenced_resolved_and_removed(own: Reader) -> None:
-    assert own.read("/v1/rules") == {"rules": []}
+    assert [one["rule"]["name"] for one in own.read("/v1/rules")["rules"]] == ["data"]
     made = change(own, "PUT", "/v1/rules/quality", RULE)
     assert made.status_code == 200
     assert made.json() == Rule.from_dict({"name": "quality", **RULE}).to_dict() | {
@@ -471,7 +527,8 @@ def test_rules_are_made_changed_silenced_resolved_and_removed(own: Reader) -> No
     changed = change(own, "PUT", "/v1/rules/quality", RULE | {"tolerance": 0.1})
     assert changed.json()["tolerance"] == 0.1
     own.monitor.evaluate()
-    [state] = own.read("/v1/rules")["rules"]
+    states = own.read("/v1/rules")["rules"]
+    state = next(one for one in states if one["rule"]["name"] == "quality")
     assert state["rule"] == changed.json()
     assert own.get("/v1/rules/quality").json() == state
     until = format_time(NOW + HOUR)
@@ -480,12 +537,10 @@ def test_rules_are_made_changed_silenced_resolved_and_removed(own: Reader) -> No
     assert change(own, "POST", "/v1/rules/quality/silence", {"until": None}).status_code == 204
     assert own.get("/v1/rules/quality").json()["silenced_until"] is None
     assert change(own, "POST", "/v1/rules/quality/resolve").status_code == 204
-    told = own.read("/v1/alerts")["alerts"]
-    assert {one["rule"] for one in told} == {"quality"}
-    assert own.read("/v1/alerts", limit=1)["alerts"] == told[:1]
     assert change(own, "DELETE", "/v1/rules/quality").status_code == 204
-    assert own.read("/v1/rules") == {"rules": []}
-    done = [entry for entry in own.service.store.audit("music") if "rule" in entry.action]
+    assert [one["rule"]["name"] for one in own.read("/v1/rules")["rules"]] == ["data"]
+    audit = own.service.store.audit("music")
+    done = [entry for entry in audit if "rule" in entry.action and entry.subject != "data"]
     assert {entry.actor for entry in done} == {own.admin.split("_")[1]}
     assert [entry.action for entry in done] == [
         "rule.create",
@@ -527,7 +582,7 @@ def test_rules_are_made_changed_silenced_resolved_and_removed(own: Reader) -> No
 )
 def test_a_rule_that_cannot_be_is_not_made(reader: Reader, name: str, body: dict[str, Any]) -> None:
     assert change(reader, "PUT", f"/v1/rules/{name}", body).status_code == 422
-    assert reader.read("/v1/rules") == {"rules": []}
+    assert [one["rule"]["name"] for one in reader.read("/v1/rules")["rules"]] == ["data"]
 
 
 def test_rules_that_are_not_there_are_not_found(reader: Reader) -> None:
@@ -548,7 +603,8 @@ def test_rules_of_another_project_are_not_there(own: Reader) -> None:
     before = own.read("/v1/rules")
     other = own.service.make_key("films", "admin", "read")
     log_music(own.service, "films")
-    assert own.service.ask("GET", "/v1/rules", key=other).json() == {"rules": []}
+    others = own.service.ask("GET", "/v1/rules", key=other).json()["rules"]
+    assert [one["rule"]["name"] for one in others] == ["data"]
     assert own.service.ask("GET", "/v1/rules/quality", key=other).status_code == 404
     for method, path, body in (
         ("DELETE", "", None),
@@ -563,7 +619,7 @@ def test_rules_of_another_project_are_not_there(own: Reader) -> None:
 
 @pytest.mark.parametrize("limit", ["0", "-1", "1001", "1e9", "", "\u0665", "9" * 400, "1.5"])
 def test_a_limit_is_a_number_within_bounds(reader: Reader, limit: str) -> None:
-    assert reader.get("/v1/alerts", limit=limit).status_code == 422
+    assert reader.get("/v1/incidents", limit=limit).status_code == 422
 
 
 @pytest.mark.parametrize(

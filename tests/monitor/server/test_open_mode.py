@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 
+import httpx
 import pytest
 from rankscope.monitor.server.settings import Settings
 
@@ -95,6 +96,36 @@ def test_the_first_key_closes_it_for_good(opened: Service) -> None:
     assert log(opened) == 401
     opened.store.revoke_key("music", key.split("_")[1], NOW, "test")
     assert log(opened) == 401
+
+
+def ask(service: Service, method: str, path: str, said: object, key: str = "") -> httpx.Response:
+    """Ask from this machine, without a key unless there is one."""
+    headers = {"content-type": "application/json"}
+    if key:
+        headers["authorization"] = f"Bearer {key}"
+    asked = (method, path, json.dumps(said).encode(), headers)
+    [answer] = service.ask_all([asked], "127.0.0.1")
+    assert isinstance(answer, httpx.Response)
+    return answer
+
+
+def test_the_first_key_does_not_lock_its_maker_out(opened: Service) -> None:
+    refused = ask(opened, "POST", "/v1/keys", {"name": "log", "scopes": ["ingest"]})
+    assert refused.status_code == 409
+    assert refused.json()["error"]["code"] == "no_administrator"
+    assert "admin" in refused.json()["error"]["hint"]
+    assert log(opened) == 200
+    first = ask(opened, "POST", "/v1/keys", {"name": "ann", "scopes": ["read", "admin"]})
+    assert first.status_code == 201
+    key, path = first.json()["key"], f"/v1/keys/{first.json()['key_id']}"
+    assert log(opened) == 401
+    more = ask(opened, "POST", "/v1/keys", {"name": "log", "scopes": ["ingest"]}, key)
+    assert more.status_code == 201
+    assert ask(opened, "DELETE", path, {}, key).status_code == 409
+    assert ask(opened, "GET", "/v1/keys", {}, key).status_code == 200
+    ask(opened, "POST", "/v1/keys", {"name": "ben", "scopes": ["admin"]}, key)
+    assert ask(opened, "DELETE", path, {}, key).status_code == 204
+    assert ask(opened, "GET", "/v1/keys", {}, key).status_code == 401
 
 
 def test_a_key_that_was_revoked_before_keeps_it_closed(tmp_path: Path) -> None:

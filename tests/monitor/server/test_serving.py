@@ -14,19 +14,25 @@ from pathlib import Path
 import httpx
 import pytest
 from rankscope import FileError, UsageError
+from rankscope.monitor.definition.document import write_configuration
 from rankscope.monitor.events.limits import HOUR, SECOND
 from rankscope.monitor.events.times import format_time, read_clock
 from rankscope.monitor.server.run.schedule import Scheduler
 from rankscope.monitor.server.run.service import serve_store
 from rankscope.monitor.store.keys import make_key
 from rankscope.monitor.store.sqlite.store import SQLiteStore
+from rankscope.monitor.store.tables.schema import meta
+from sqlalchemy import select
 
 from tests.monitor.server.music import MUSIC, make_click, make_search
-from tests.monitor.server.service import NOW, Service
+from tests.monitor.server.service import NOW, Service, make_ranking
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from concurrent.futures import Future
+
+    from rankscope.monitor.events.event import Event
 
 SERVER = Path(__file__).with_name("server.py")
 
@@ -54,7 +60,7 @@ def test_it_evaluates_and_notifies_by_itself(
     searches = [make_search(number, time=start + number * 60 * SECOND) for number in range(240)]
     clicks = [make_click(search, number) for number, search in enumerate(searches)]
     with httpx.Client(base_url=process.stdout.readline().strip(), timeout=300) as client:
-        put = client.put("/v1/configuration", json=MUSIC.to_dict())
+        put = client.put("/v1/configuration", json=write_configuration(MUSIC))
         assert put.status_code == 200, put.text
         rule = {"measure": "nDCG@5", "period": "hour", "since": format_time(start)}
         assert client.put("/v1/rules/quality", json=rule).status_code == 200
@@ -118,6 +124,90 @@ def test_readiness_says_whether_evaluation_lags(tmp_path: Path) -> None:
     late = service.ask("GET", "/readyz", key=None)
     assert (late.status_code, late.json()) == (200, ready | {"evaluation": "late"})
     service.store.close()
+
+
+class Refusing:
+    """A store that refuses to write, for a reason that can change."""
+
+    def __init__(self, inner: SQLiteStore) -> None:
+        self._inner = inner
+        self.code = ""
+
+    def __getattr__(self, name: str) -> object:
+        return getattr(self._inner, name)
+
+    def probe(self) -> Future[None]:
+        self._refuse()
+        return self._inner.probe()
+
+    def submit(self, project: str, events: list[Event], rejected: dict[str, int]) -> object:
+        self._refuse()
+        return self._inner.submit(project, events, rejected)
+
+    def _refuse(self) -> None:
+        if self.code:
+            raise FileError("expected room, found none", code=self.code)
+
+
+@pytest.fixture
+def refusing(tmp_path: Path) -> Iterator[Service]:
+    """A service on a store that refuses what its `code` says."""
+    with SQLiteStore(tmp_path / "events.db") as inner:
+        yield Service(tmp_path, store=Refusing(inner))
+
+
+def is_ready(service: Service) -> bool:
+    """Whether it says so, in both ways in which it says it."""
+    answer = service.ask("GET", "/readyz", key=None)
+    ready = answer.status_code == 200
+    assert (answer.status_code, answer.json()["status"]) == (
+        (200, "ready") if ready else (503, "not ready")
+    )
+    return ready
+
+
+@pytest.mark.parametrize("code", ["store_full", "store_failed", "store_closed", "io"])
+def test_it_is_not_ready_while_events_are_refused(refusing: Service, code: str) -> None:
+    assert is_ready(refusing)
+    refusing.store.code = code
+    assert refusing.post("/v1/rankings", make_ranking(1)).status_code >= 500
+    refusing.seconds += 5
+    assert not is_ready(refusing)
+    assert refusing.ask("GET", "/healthz", key=None).status_code == 200
+    refusing.store.code = ""
+    refusing.seconds += 1
+    assert is_ready(refusing)
+    assert refusing.post("/v1/rankings", make_ranking(1)).status_code == 200
+
+
+@pytest.mark.parametrize("code", ["store_overloaded", "store_busy"])
+def test_it_is_not_ready_once_it_is_overloaded_for_long(refusing: Service, code: str) -> None:
+    refusing.store.code = code
+    said = []
+    for _ in range(11):
+        said.append(is_ready(refusing))
+        refusing.seconds += 1
+    assert said == [True] * 10 + [False]
+    refusing.store.code = ""
+    assert is_ready(refusing)
+
+
+def test_asking_often_whether_it_is_ready_does_not_write_often(refusing: Service) -> None:
+    is_ready(refusing)
+    written = read_commit(refusing)
+    for _ in range(20):
+        assert is_ready(refusing)
+        refusing.seconds += 0.2
+    assert read_commit(refusing) == written
+    refusing.seconds += 1.2
+    is_ready(refusing)
+    assert read_commit(refusing) == written + 1
+
+
+def read_commit(service: Service) -> int:
+    """The number of the last transaction."""
+    wanted = select(meta.c.value).where(meta.c.name == "last_commit")
+    return int(service.store.query(lambda connection: connection.execute(wanted).scalar_one()))
 
 
 def test_it_listens_where_nobody_else_does(tmp_path: Path) -> None:

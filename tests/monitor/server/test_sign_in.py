@@ -265,7 +265,7 @@ def test_no_secret_is_logged(service: Service) -> None:
     "wanted",
     [
         "/",
-        "/alerts",
+        "/incidents",
         "/trace?measure=nDCG%405&after_version=a%26b",
         "/rules/a%3Fb%23c%26%20%25d",
     ],

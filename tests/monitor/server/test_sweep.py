@@ -7,6 +7,7 @@ import re
 from urllib.parse import urlencode
 
 import pytest
+from rankscope.monitor.definition.document import write_configuration
 from rankscope.monitor.server.settings import Settings
 from rankscope.monitor.store.keys import make_key
 
@@ -29,10 +30,11 @@ MARK = "jabberwocky"
 QUERY = {"measure": "nDCG@5", "id": f"{MARK}-1", "name": MARK}
 BODIES: dict[str, dict[str, Any]] = {
     "/v1/rankings": make_ranking(900),
-    "/v1/configuration": MUSIC.to_dict(),
+    "/v1/configuration": write_configuration(MUSIC),
     "/v1/keys": {"name": "a", "scopes": ["read"]},
     "/v1/rules/{name}": {"measure": "nDCG@5"},
     "/v1/rules/{name}/silence": {"until": None},
+    "/v1/incidents/{incident_id}/snooze": {"until": "2036-11-22T08:00:00Z"},
     "/v1/webhook": {"url": "https://example.com/other"},
 }
 
@@ -97,10 +99,10 @@ class World:
         """All that is stored of `music`, but for what says when and by whom it was read."""
         store = self.service.store
         return [
-            json.dumps(self.monitor.configuration.to_dict()),
+            json.dumps(write_configuration(self.monitor.configuration)),
             repr(self.monitor.rules()),
             repr(self.monitor.check()),
-            repr(self.monitor.alerts()),
+            repr(self.monitor.incidents("all")),
             repr(store.keys("music")),
             repr(store.audit("music")),
             repr(self.service.counters("music")),
@@ -111,7 +113,7 @@ class World:
 
 def address_of(endpoint: Endpoint, key_id: str) -> str:
     """The address of a route with the ids of `music`."""
-    names = {"key_id": key_id, "name": MARK}
+    names = {"key_id": key_id, "name": MARK, "environment": "training"}
     path = re.sub(r"{(\w+)(:id)?}", lambda found: names.get(found[1], f"{MARK}-1"), endpoint.path)
     known = set(endpoint.parameters)
     asked = {name: value for name, value in QUERY.items() if name in known}

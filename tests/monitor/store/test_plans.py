@@ -10,7 +10,7 @@ import pytest
 from rankscope.monitor.store.sqlite.store import SQLiteStore
 from rankscope.monitor.store.tables.outbox import list_due
 from rankscope.monitor.store.tables.retention import delete_rankings
-from rankscope.monitor.store.tables.rules import count_late, list_alerts
+from rankscope.monitor.store.tables.rules import count_late
 from rankscope.testing.store.samples import make_label, make_ranking
 from sqlalchemy import event
 
@@ -37,7 +37,9 @@ ASKED: dict[str, Callable[[SQLiteStore], object]] = {
     ),
     "notifications that are due": lambda store: store.query(partial(list_due, now=5, limit=9)),
     "notifications": lambda store: store.list_notifications("music", limit=9),
-    "alerts": lambda store: store.query(partial(list_alerts, project="music", limit=9)),
+    "incidents": lambda store: store.list_incidents("music", limit=9),
+    "incidents that last": lambda store: store.list_incidents("music", states={"open"}),
+    "the history of an incident": lambda store: store.list_changes("music", "i1"),
     "a batch": lambda store: store.append("music", [make_ranking(500), make_label(500, 1)]),
 }
 
@@ -80,7 +82,7 @@ def test_no_table_of_events_is_read_from_end_to_end(
     asked: Callable[[str], list[str]], name: str
 ) -> None:
     whole = re.compile(
-        r"^(SCAN (rankings|labels|events|outbox|alerts)\b"
+        r"^(SCAN (rankings|labels|events|outbox|incidents|incident_changes)\b"
         r"|SEARCH (rankings|labels|events)\b.*\(project_id=\?\)$)",
         re.MULTILINE,
     )

@@ -8,7 +8,7 @@ from contextlib import ExitStack, closing
 from pathlib import Path
 
 from rankscope.demo.generator import SEED, make_story
-from rankscope.demo.playback import Clock, play, prepare
+from rankscope.demo.playback import RULE, Clock, play, prepare
 from rankscope.demo.story import DEVICE, POSITIVE, WINDOW
 from rankscope.demo.verification import check_monitor, list_spans
 from rankscope.errors import UsageError, hint_extra
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
     from rankscope.demo.playback import PlayedStep
     from rankscope.demo.story import Story
-    from rankscope.monitor.alerts.notify.alert import Alert
+    from rankscope.monitor.alerts.incidents.incident import Event, Incident
     from rankscope.monitor.monitor import Monitor
 
 FILE = "story.db"
@@ -101,7 +101,7 @@ def _print_story(story: Story, monitor: Monitor, clock: Clock) -> int:
     """Play and print the story; return 1 if a number differs from the reference."""
     _print_preparation(story, monitor)
     steps = list(_print_production(story, monitor, clock))
-    _print_alerts(story, monitor, [each for step in steps for each in step.alerts])
+    _print_incidents(story, monitor, [each for step in steps for each in step.events])
     return _print_cause(story, monitor)
 
 
@@ -116,7 +116,6 @@ def _print_preparation(story: Story, monitor: Monitor) -> None:
     logged = prepare(story, monitor)
     baseline = monitor.baseline()
     means = {} if baseline is None else baseline.means
-    rule, *_ = monitor.rules()
     _say(
         f"The baseline is a validation set of {logged.accepted} searches with known grades:",
         "",
@@ -131,9 +130,10 @@ def _print_preparation(story: Story, monitor: Monitor) -> None:
             )
         ),
         "",
-        f"An alert rule checks {rule.measure} of each version every day, overall and by "
-        f"{', '.join(rule.slices)}. It tolerates {rule.tolerance} below the baseline, and raises "
-        f"a false alarm once in {rule.run_length:g} days or less often, on average.",
+        f"An alert rule checks {RULE.measure} of each version, overall and by "
+        f"{', '.join(RULE.slices)}: early values every hour, final values every day. It tolerates "
+        f"{RULE.tolerance} below the baseline, and raises a false alarm once in "
+        f"{RULE.run_length:g} days or less often, on average.",
     )
 
 
@@ -145,8 +145,8 @@ def _print_production(story: Story, monitor: Monitor, clock: Clock) -> list[Play
         if step.rankings.objects:
             counts = f"{step.rankings.accepted:>8}  {step.labels.accepted:>8}"
             _say(f"{_moment(step.time)}  {counts}")
-        for alert in step.alerts:
-            _say(f"{_moment(step.time)}  {alert.before} -> {alert.after}: {alert.reason}")
+        for event, incident in step.events:
+            _say(f"{_moment(step.time)}  {event}: {incident.reason}")
     events = dict(monitor.store.counters(monitor.project))
     kept = {name: events.pop(name) for name in ("accepted", "duplicate", "conflict")}
     wrong = ", ".join(f"{count} {code}" for code, count in sorted(events.items()))
@@ -172,7 +172,7 @@ def _print_production(story: Story, monitor: Monitor, clock: Clock) -> list[Play
 def _list_days(story: Story, monitor: Monitor) -> Table:
     since = to_datetime((story.release // DAY - SHOWN_BEFORE) * DAY)
     whole = {name: monitor.series(name, every="day", since=since) for name in monitor.measures}
-    name = monitor.rules()[0].measure
+    name = RULE.measure
     harmed = monitor.series(name, every="day", since=since, slice=(("device", DEVICE),))
     first = whole[name]
     return Table(
@@ -186,24 +186,26 @@ def _list_days(story: Story, monitor: Monitor) -> Table:
     )
 
 
-def _print_alerts(story: Story, monitor: Monitor, changes: list[Alert]) -> None:
-    fired = [each for each in changes if each.after == "ALERT"]
-    _say("", f"3. Alerts: {len(fired)}")
-    for alert in fired:
-        grace = count_micros(monitor.configuration.grace)
-        after = to_micros(alert.time) - story.release
+def _print_incidents(story: Story, monitor: Monitor, changes: list[tuple[Event, Incident]]) -> None:
+    opened = [incident for event, incident in changes if event == "opened"]
+    _say("", f"3. Incidents: {len(opened)}")
+    for incident in opened:
+        after = to_micros(incident.opened) - story.release
         _say(
-            f"{_moment(alert.time)} UTC: {alert.reason}",
-            f"This is {describe_duration(after)} after the release. A day is "
-            f"checked once it is over, after an attribution window of {describe_duration(WINDOW)} "
-            f"and {describe_duration(grace)} for late events.",
+            f"{_moment(incident.opened)} UTC, {describe_duration(after)} after the release: "
+            f"{incident.reason}",
         )
-    state, *_ = monitor.check()
-    _say(f"The rule has been in state {state.state} since {_moment(state.since)} UTC.")
+    grace = count_micros(monitor.configuration.grace)
+    _say(
+        f"Final values of a day are known {describe_duration(WINDOW)} after it, plus "
+        f"{describe_duration(grace)} for late events.",
+    )
+    lasting = len(monitor.incidents())
+    _say(f"Incidents that still last: {lasting}.")
 
 
 def _print_cause(story: Story, monitor: Monitor) -> int:
-    measure = monitor.rules()[0].measure
+    measure = RULE.measure
     trace = monitor.trace(*list_spans(story), measure)
     _say("", "4. Causes", str(trace))
     for ranking_id in trace.fallen.column("ranking_id")[:1]:

@@ -13,7 +13,7 @@ from rankscope.cli.parser import Once
 from rankscope.errors import EmptyError
 from rankscope.monitor.ask.trace import Span
 from rankscope.names import quote
-from rankscope.stats.trace import TraceChoices
+from rankscope.stats.trace.trace import TraceChoices
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

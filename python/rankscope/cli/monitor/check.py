@@ -4,7 +4,14 @@ from __future__ import annotations
 
 import sys
 
-from rankscope.cli.monitor.store import add_store_arguments, find_as_of, open_any, read_word
+from rankscope.cli.monitor.incidents import describe_incident
+from rankscope.cli.monitor.store import (
+    add_store_arguments,
+    find_as_of,
+    open_any,
+    open_reader,
+    read_word,
+)
 from rankscope.cli.monitor.times import read_duration
 from rankscope.cli.output import print_json
 from rankscope.cli.parser import Once
@@ -16,14 +23,16 @@ from rankscope.results.text import show
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from argparse import Namespace
+    from collections.abc import Iterable
     from typing import Any
 
     from rankscope.cli.parser import Parser
     from rankscope.monitor.alerts.detect.state import RuleState
+    from rankscope.monitor.alerts.incidents.incident import Incident
     from rankscope.monitor.monitor import Monitor
 
-STATES = ("ALERT", "NO_DATA", "INSUFFICIENT")
-FAILING = ("ALERT", "NO_DATA")
+STATES = ("ALERT", "NO_DATA", "STALE", "INSUFFICIENT")
+FAILING = ("ALERT", "NO_DATA", "STALE")
 FAILED = 1
 
 
@@ -33,7 +42,9 @@ def add_arguments(parser: Parser) -> None:
     parser.description = (
         "Evaluate new events and check the alert rules. If a service writes to the store, check "
         "what the service found last. The exit status is 1 if a rule is in a state of --fail-on "
-        "and is not silenced."
+        "and is not silenced; a rule is in ALERT while one of its incidents lasts. With --as-of, "
+        "nothing is written: the log is replayed up to that time, and the incidents are printed "
+        "that would have been opened and closed."
     )
     parser.add_argument(
         "--rule",
@@ -64,25 +75,41 @@ def add_arguments(parser: Parser) -> None:
 
 
 def run(options: Namespace) -> int:
-    """Check the rules, and print the state of each."""
-    monitor, writes = open_any(options)
-    with monitor:
-        if writes:
-            monitor.evaluate()
-        states = _choose(monitor.check(), options.rule)
-        age = _find_age(monitor)
-        now = monitor.clock()
+    """Check the rules, and print the state of each, and the incidents."""
+    if options.as_of is not None:
+        with open_reader(options) as monitor:
+            replayed = monitor.replay()
+            now = monitor.clock()
+        states = _choose(replayed.rules, options.rule)
+        changed = {one.incident_id: one for one in (*replayed.active, *replayed.incidents)}
+        incidents: Iterable[Incident] = changed.values()
+        age: int | None = 0
+    else:
+        monitor, writes = open_any(options)
+        with monitor:
+            if writes:
+                monitor.evaluate()
+            states = _choose(monitor.check(), options.rule)
+            incidents = monitor.incidents()
+            age = _find_age(monitor)
+            now = monitor.clock()
+    names = {state.rule.name for state in states}
+    found = [one.to_dict() for one in incidents if one.rule in names]
+    found.sort(key=lambda one: (one["opened"], one["id"]))
     is_stale = age is None or age > options.max_age
     if is_stale:
         when = "never evaluated" if age is None else f"last evaluated {age / HOUR:,.1f} hours ago"
         print(f"The rules were {when}. Check that the service is running.", file=sys.stderr)
     rows = [_describe(state, now, options.fail_on) for state in states]
     if options.json:
-        print_json({"as_of": None if age is None else format_time(now - age), "rules": rows})
+        as_of = None if age is None else format_time(now - age)
+        print_json({"as_of": as_of, "rules": rows, "incidents": found})
     else:
         for row in rows:
             silenced = " (silenced)" if row["is_silenced"] else ""
             print(f"{row['state']}{silenced}\t{show(row['name'])}\t{show(row['reason'])}")
+        for incident in found:
+            print("\t".join(describe_incident(incident)))
     return FAILED if is_stale or any(row["fails"] for row in rows) else 0
 
 

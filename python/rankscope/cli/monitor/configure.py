@@ -19,6 +19,7 @@ from rankscope.monitor.definition.configuration import (
     describe_baseline,
 )
 from rankscope.monitor.definition.definition import define
+from rankscope.monitor.definition.document import write_configuration
 from rankscope.monitor.definition.slices import MOST
 from rankscope.monitor.definition.words import read_weight
 from rankscope.monitor.events.limits import SECOND
@@ -222,7 +223,7 @@ def _missing(message: str, example: str) -> UsageError:
 
 def _print(configuration: Configuration, options: Namespace) -> None:
     if options.json:
-        print_json(configuration.to_dict())
+        print_json(write_configuration(configuration))
         return
     definition = configuration.definition
     weights = definition.attribution.weights

@@ -20,6 +20,7 @@ from rankscope.monitor.events.names import ITEM_NAMES, LABEL_NAMES, RANKING_NAME
 from rankscope.monitor.events.times import read_clock
 from rankscope.monitor.intake.files import EventFile
 from rankscope.monitor.intake.ingestion import Ingestion, StoreSink
+from rankscope.monitor.intake.sets import SETS, SetSink
 from rankscope.monitor.store.keys import Secret
 from rankscope.names import quote
 from rankscope.records import replace
@@ -31,10 +32,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from rankscope.cli.parser import Parser
-    from rankscope.monitor.intake.ingestion import Ingested, Kind, Sink
+    from rankscope.monitor.intake.ingestion import Ingested, Kind
 
 KEY = "RANKSCOPE_KEY"
-REFUSED = 3
+REFUSED, IGNORED = 3, 1
+"""How the command ends if events were refused, and if parts of them were not stored."""
 SECONDS = 60.0
 
 
@@ -49,9 +51,18 @@ def add_ingest(parser: Parser) -> None:
         help="columns or fields to store as attributes of the ranking, such as device country "
         "(default: the attributes that the project slices by)",
     )
+    parser.add_argument(
+        "--replace",
+        action=Once,
+        choices=SETS,
+        metavar="SET",
+        help="replace the validation or the training set by these rankings, all at once; if one of "
+        "them is rejected, the set stays as it was",
+    )
     parser.add_examples(
         "rankscope monitor ingest music.db rankings.jsonl",
         "rankscope monitor ingest music.db log.csv --col ranking_id=session",
+        "rankscope monitor ingest music.db corrected.parquet --replace training",
         f"{KEY}=... rankscope monitor ingest https://rankings.example.com rankings.jsonl",
     )
     parser.set_defaults(run=run_ingest)
@@ -71,7 +82,7 @@ def run_ingest(options: Namespace) -> int:
 
 def run_label(options: Namespace) -> int:
     """Store labels, and print how many were accepted and rejected."""
-    options.attributes = ()
+    options.attributes, options.replace = (), None
     return _store_files(options, "labels")
 
 
@@ -95,6 +106,15 @@ def _add_arguments(parser: Parser, roles: Iterable[str]) -> None:
         help="format of all files (default: from the file name)",
     )
     add_encoding_option(parser)
+    parser.add_argument(
+        "--ignore",
+        action=Once,
+        nargs="+",
+        default=[],
+        metavar="NAME",
+        help="columns or fields that are not needed; if there are others that are not stored, the "
+        "command names them and ends with status 1",
+    )
     parser.add_argument(
         "--col",
         action="append",
@@ -120,22 +140,29 @@ def _store_files(options: Namespace, kind: Kind) -> int:
         file.tell_format()  # before anything is stored
     with ExitStack() as stack:
         sink, configured = _open_sink(options, stack)
+        collected = None if options.replace is None else SetSink(options.replace, sink)
         ingestion = Ingestion(
-            sink,
+            collected or sink,
             kind,
             now=read_clock,
             names=names,
             attributes=configured if options.attributes is None else options.attributes,
             is_strict=options.attributes is not None,
+            ignored=options.ignore,
         )
+        replaced = None
         try:
             for file in files:
                 _store_file(ingestion, file)
+            if collected is not None:
+                replaced = collected.replace(ingestion.ingested)
         except RankscopeError:
-            _print(ingestion.ingested, options)
+            _print(ingestion.ingested, options, kind)
             raise
-    _print(ingestion.ingested, options)
-    return REFUSED if ingestion.ingested.reasons else 0
+    _print(ingestion.ingested, options, kind, replaced)
+    if ingestion.ingested.reasons:
+        return REFUSED
+    return IGNORED if ingestion.ingested.unknown else 0
 
 
 def _store_file(ingestion: Ingestion, file: EventFile) -> None:
@@ -144,7 +171,9 @@ def _store_file(ingestion: Ingestion, file: EventFile) -> None:
         ingestion.take_file(replace(file, progress=lambda done: progress(done, size)))
 
 
-def _open_sink(options: Namespace, stack: ExitStack) -> tuple[Sink, Sequence[str]]:
+def _open_sink(
+    options: Namespace, stack: ExitStack
+) -> tuple[StoreSink | ServiceSink, Sequence[str]]:
     """Return where events go, and the attributes that the project slices by, if they are known."""
     if options.store.startswith(("http://", "https://")):
         if options.project != PROJECT:
@@ -154,7 +183,10 @@ def _open_sink(options: Namespace, stack: ExitStack) -> tuple[Sink, Sequence[str
                 code="usage",
             )
         transport = HTTPTransport(options.store, Secret(os.environ.get(KEY, "")), SECONDS)
-        return ServiceSink(transport), ()
+        service = ServiceSink(transport)
+        # Labels have no attributes.
+        reads = options.attributes is None
+        return service, service.read_attributes() if reads else ()
     monitor = stack.enter_context(open_writer(options, is_new=True))
     configured = monitor.configuration.attributes if monitor.is_configured else ()
     return StoreSink(monitor.writer, options.project), configured
@@ -175,7 +207,7 @@ def _read_names(options: Namespace) -> dict[str, str]:
     return names
 
 
-def _print(ingested: Ingested, options: Namespace) -> None:
+def _print(ingested: Ingested, options: Namespace, kind: Kind, replaced: int | None = None) -> None:
     for refused in ingested.refused:
         print(refused, file=sys.stderr)
         if refused.hint:
@@ -183,7 +215,15 @@ def _print(ingested: Ingested, options: Namespace) -> None:
     more = sum(ingested.reasons.values()) - len(ingested.refused)
     if more:
         print(f"and {more} more rejected events", file=sys.stderr)
+    if ingested.unknown:
+        names = [show(name) for name in sorted(ingested.unknown)]
+        print(f"note: not stored: {', '.join(names)}", file=sys.stderr)
+        attributes = f"store what belongs to a ranking with --attributes {names[0]}, or "
+        hint = attributes if kind == "rankings" else ""
+        print(f"Hint: {hint}leave it out with --ignore {names[0]}", file=sys.stderr)
     if options.json:
-        print_json(ingested.to_dict())
+        print_json(ingested.to_dict() | ({} if replaced is None else {"replaced": replaced}))
     else:
         print(ingested)
+        if replaced is not None:
+            print(f"replaced\t{replaced}")

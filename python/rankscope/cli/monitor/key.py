@@ -9,9 +9,11 @@ from rankscope.cli.monitor.store import (
     open_writer,
     read_word,
 )
+from rankscope.cli.monitor.times import write_moment
 from rankscope.cli.output import print_json
 from rankscope.cli.parser import Once
 from rankscope.errors import UsageError
+from rankscope.monitor.events.limits import SECOND
 from rankscope.monitor.events.times import format_time
 from rankscope.monitor.store.keys import SCOPES, make_key
 from rankscope.results.table import Table
@@ -38,7 +40,11 @@ def add_make(parser: Parser) -> None:
         choices=SCOPES,
         metavar="SCOPE",
         help="what the key allows: ingest sends events; read reads values; admin changes rules, "
-        "keys and the configuration",
+        "keys and the configuration; the first key of a project needs admin",
+    )
+    parser.add_examples(
+        "rankscope monitor key make music.db ann --scope read admin",
+        "rankscope monitor key make music.db search-service --scope ingest",
     )
     parser.set_defaults(run=run_make)
 
@@ -60,11 +66,12 @@ def add_revoke(parser: Parser) -> None:
 
 def run_make(options: Namespace) -> int:
     """Create a key, and print it once."""
-    with open_writer(options, is_new=True) as monitor:
+    # A key that is refused makes no store: the first one has to be an administrator's.
+    with open_writer(options, is_new="admin" in options.scope) as monitor:
         key, secret = make_key(
             options.project, options.scope, name=options.name, now=monitor.clock()
         )
-        monitor.writer.add_key(key, ACTOR)
+        monitor.writer.add_key(key, ACTOR, keeps_admin=True)
     if options.json:
         print_json({**_describe(key), "key": secret.reveal()})
     else:
@@ -75,11 +82,17 @@ def run_make(options: Namespace) -> int:
 def run_list(options: Namespace) -> int:
     """Print the keys of the project, without their secrets."""
     with open_reader(options) as monitor:
-        keys = [_describe(key) for key in monitor.store.keys(options.project)]
+        keys = monitor.store.keys(options.project)
     if options.json:
-        print_json({"keys": keys})
+        print_json({"keys": [_describe(key) for key in keys]})
     elif keys:
-        columns = {name: [_show(key[name]) for key in keys] for name in keys[0]}
+        columns = {
+            "key_id": [key.key_id for key in keys],
+            "name": [key.name for key in keys],
+            "scopes": [" ".join(key.scopes) for key in keys],
+            "created": [_write_second(key.created) for key in keys],
+            "revoked": ["-" if key.revoked is None else _write_second(key.revoked) for key in keys],
+        }
         print(Table(columns))
     return 0
 
@@ -88,7 +101,7 @@ def run_revoke(options: Namespace) -> int:
     """Revoke a key."""
     with open_writer(options) as monitor:
         was_good = monitor.writer.revoke_key(
-            options.project, options.key_id, monitor.clock(), ACTOR
+            options.project, options.key_id, monitor.clock(), ACTOR, keeps_admin=True
         )
     if not was_good:
         raise UsageError(
@@ -113,5 +126,6 @@ def _describe(key: ApiKey) -> dict[str, object]:
     }
 
 
-def _show(value: object) -> str:
-    return " ".join(value) if isinstance(value, list) else str(value or "-")
+def _write_second(moment: int) -> str:
+    """Write a moment of the clock for people, to the second."""
+    return write_moment(moment - moment % SECOND)

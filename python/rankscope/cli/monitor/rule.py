@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from argparse import ArgumentTypeError
+from datetime import timedelta
 
 from rankscope.cli.monitor.store import (
     ACTOR,
@@ -15,7 +16,7 @@ from rankscope.cli.monitor.times import TIME_HELP, read_duration, read_moment
 from rankscope.cli.options import add_measure_option
 from rankscope.cli.output import print_json
 from rankscope.cli.parser import Once, OnceFlag, read_integer, read_number
-from rankscope.monitor.alerts.rule import Rule
+from rankscope.monitor.alerts.rule import SEVERITIES, WATCHES, Rule
 from rankscope.monitor.events.times import format_time, to_datetime
 from rankscope.names import quote
 from rankscope.results.table import Table
@@ -73,15 +74,29 @@ def _add_rule(parser: Parser) -> None:
 def add_add(parser: Parser) -> None:
     """Add the arguments of `rule add`."""
     _add_rule(parser)
-    add_measure_option(parser, "a measure of the project (required)", is_required=True)
+    add_measure_option(
+        parser,
+        "a measure of the project, or empty for the share of rankings without a relevant document "
+        "(required, except for kind data)",
+        is_required=False,
+    )
     parser.add_argument(
         "--kind",
         action=Once,
-        choices=("drop", "threshold"),
+        choices=("drop", "threshold", "data"),
         default="drop",
         metavar="KIND",
         help="drop collects evidence over several periods and has a stated false-alarm rate; "
-        "threshold checks each period on its own",
+        "threshold checks each period on its own; data checks that rankings and labels arrive as "
+        "usual",
+    )
+    parser.add_argument(
+        "--severity",
+        action=Once,
+        choices=SEVERITIES,
+        default="warning",
+        metavar="SEVERITY",
+        help="severity of the incidents of this rule",
     )
     parser.add_argument(
         "--model", action=Once, type=read_word, metavar="NAME", help="check only this model"
@@ -92,7 +107,8 @@ def add_add(parser: Parser) -> None:
         nargs="+",
         default=[],
         metavar="NAME",
-        help="attributes whose values are also checked one by one, such as device",
+        help="attributes whose values are also checked one by one, such as device, and pairs of "
+        "attributes whose values are checked together, such as device:country",
     )
     parser.add_argument(
         "--period",
@@ -125,7 +141,7 @@ def add_add(parser: Parser) -> None:
         type=read_integer,
         default=30,
         metavar="N",
-        help="smallest number of users or queries per period to check",
+        help="kind threshold: smallest number of users or queries of a period and its baseline",
     )
     parser.add_argument(
         "--needs",
@@ -143,9 +159,49 @@ def add_add(parser: Parser) -> None:
         metavar="TIME",
         help=f"start of the first period: {TIME_HELP} (default: the newest period)",
     )
-    parser.add_argument("--no-webhook", action=OnceFlag, help="write notifications only to the log")
+    parser.add_argument(
+        "--early",
+        action=Once,
+        nargs="*",
+        type=_read_lane,
+        metavar="AGE",
+        help="kind drop: check early values at these ages, too, such as 15m; without an age, check "
+        "only final values (default: 15m and 4h, as far as they are at most a quarter of the "
+        "attribution window)",
+    )
+    parser.add_argument(
+        "--no-anchor",
+        action=OnceFlag,
+        help="kind drop: don't compare with the long-term baseline, which releases don't renew",
+    )
+    parser.add_argument(
+        "--watch",
+        action=Once,
+        nargs="+",
+        choices=WATCHES,
+        default=[],
+        metavar="WHAT",
+        help="kind data: what to watch (default: everything)",
+    )
+    parser.add_argument(
+        "--channels",
+        action=Once,
+        nargs="*",
+        metavar="NAME",
+        help="channels that are notified, such as log or webhook (default: all)",
+    )
+    parser.add_argument(
+        "--remind",
+        action=Once,
+        type=read_number,
+        default=24.0,
+        metavar="HOURS",
+        help="hours after which an incident that nobody acknowledged is notified again; 0 for "
+        "never",
+    )
     parser.add_examples(
-        "rankscope monitor rule add music.db quality -m nDCG@5 --slice device --tolerance 5%",
+        "rankscope monitor rule add music.db quality -m nDCG@5 --slice device device:country",
+        "rankscope monitor rule add music.db quality -m nDCG@5 --tolerance 5% --severity critical",
     )
     parser.set_defaults(run=run_add)
 
@@ -155,7 +211,7 @@ def run_add(options: Namespace) -> int:
     tolerance, is_relative = options.tolerance
     rule = Rule(
         name=options.name,
-        measure=options.measure,
+        measure=options.measure or "",
         kind=options.kind,
         model=options.model,
         slices=tuple(options.slice),
@@ -166,7 +222,12 @@ def run_add(options: Namespace) -> int:
         fewest=options.fewest,
         needs=options.needs,
         since=options.since,
-        webhook=not options.no_webhook,
+        severity=options.severity,
+        channels=None if options.channels is None else tuple(options.channels),
+        remind=options.remind,
+        lanes=None if options.early is None else tuple(options.early),
+        anchor=not options.no_anchor,
+        watches=tuple(options.watch),
     )
     with open_writer(options) as monitor:
         monitor.set_rule(rule, actor=ACTOR)
@@ -210,7 +271,7 @@ def run_silence(options: Namespace) -> int:
 def run_resolve(options: Namespace) -> int:
     """Resolve the incident of a rule."""
     with open_writer(options) as monitor:
-        monitor.resolve(options.name, actor=ACTOR)
+        monitor.resolve_rule(options.name, actor=ACTOR)
     _print_fields(options, {"resolved": options.name})
     return 0
 
@@ -230,6 +291,10 @@ def _show(fields: dict[str, Any], name: str) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
     return ", ".join(value) or "-" if isinstance(value, list) else str(value or "-")
+
+
+def _read_lane(text: str) -> timedelta:
+    return timedelta(microseconds=read_duration(text))
 
 
 def _read_tolerance(text: str) -> tuple[float, bool]:

@@ -33,22 +33,27 @@ COLUMNS = ("measure", "since", "value", "lower", "upper", "rankings", "is_final"
 def add_evaluate(parser: Parser) -> None:
     """Add the arguments of `evaluate`."""
     add_store_arguments(parser, is_timed=True)
+    parser.description = (
+        "Compute windows and baselines, check the alert rules, and open, change and close "
+        "incidents. Every moment since the last evaluation at which something is due is passed in "
+        "order. With --as-of, a rule that names no first period begins with the first ranking."
+    )
     parser.set_defaults(run=run_evaluate)
 
 
 def run_evaluate(options: Namespace) -> int:
-    """Evaluate new events, and print how much was computed and which alerts changed."""
+    """Evaluate new events, and print how much was computed and what happened to incidents."""
     with open_writer(options) as monitor:
-        done = monitor.evaluate()
+        done = monitor.evaluate(is_replay=options.as_of is not None)
     counts = {"hours": done.hours, "rankings": done.rankings}
     if options.json:
-        alerts = [alert.to_dict() for alert in done.alerts]
-        print_json({"as_of": format_time(done.as_of), **counts, "alerts": alerts})
+        events = [{"event": event} | incident.to_dict() for event, incident in done.events]
+        print_json({"as_of": format_time(done.as_of), **counts, "incidents": events})
         return 0
     for name, value in {"as of": write_moment(done.as_of), **counts}.items():
         print(f"{name}\t{value}")
-    for alert in done.alerts:
-        words = (alert.rule, f"{alert.before} to {alert.after}", alert.reason)
+    for event, incident in done.events:
+        words = (incident.rule, event, incident.reason)
         print("\t".join(map(show, words)))
     return 0
 

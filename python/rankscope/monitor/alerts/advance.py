@@ -1,38 +1,43 @@
-"""Checks rules against every period that is final, and updates their states."""
+"""Checks rules at every moment at which something is due, and keeps incidents up to date."""
 
 from __future__ import annotations
 
-import json
-from functools import cached_property
-from hashlib import sha256
-
-from rankscope.errors import UsageError
-from rankscope.monitor.alerts.detect.feed import feed
-from rankscope.monitor.alerts.detect.floors import Floors
-from rankscope.monitor.alerts.detect.progress import RuleProgress, begin
-from rankscope.monitor.alerts.detect.sample import collect_sample
-from rankscope.monitor.alerts.detect.state import RuleVerdict, decide, read_word
-from rankscope.monitor.alerts.notify.alert import announce
-from rankscope.monitor.alerts.rule import LENGTHS, Rule, check_rule
-from rankscope.monitor.events.limits import SECOND
-from rankscope.monitor.events.times import count_micros, to_micros
-from rankscope.monitor.store.keys import AuditEntry
-from rankscope.monitor.store.records import AlertRow
-from rankscope.records import record, replace
+from rankscope.errors import FileError
+from rankscope.monitor.alerts.data_run import DataRun, find_default_row
+from rankscope.monitor.alerts.incidents.conclusion import (
+    Conclusion,
+    conclude,
+    find_next,
+    settle,
+)
+from rankscope.monitor.alerts.incidents.incident import LASTING
+from rankscope.monitor.alerts.incidents.rows import (
+    read_incident,
+    write_change,
+    write_incident,
+    write_notice,
+)
+from rankscope.monitor.alerts.incidents.transitions import ACTOR, resolve
+from rankscope.monitor.alerts.periods import PeriodReader
+from rankscope.monitor.alerts.rule import Rule
+from rankscope.monitor.alerts.rule_run import QualityRun
+from rankscope.monitor.alerts.watches.counts import DataReader
+from rankscope.monitor.events.times import to_datetime, to_micros
+from rankscope.records import record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from rankscope.monitor.alerts.detect.sample import Sample
-    from rankscope.monitor.alerts.notify.alert import Alert
+    from rankscope.monitor.alerts.incidents.conclusion import FindCause
+    from rankscope.monitor.alerts.incidents.finding import Finding
+    from rankscope.monitor.alerts.incidents.incident import Change, Event, Incident
+    from rankscope.monitor.alerts.rule_run import RuleRun
     from rankscope.monitor.definition.configuration import Configuration
     from rankscope.monitor.definition.slices import Slicing
-    from rankscope.monitor.store.records import Context, RuleRow, Version
+    from rankscope.monitor.store.records import RuleRow
     from rankscope.monitor.store.store import Store, StoreReader
 
-ACTOR = "rankscope"
-"""The actor of changes that nobody has asked for."""
+TRIES = 5
+RESTARTED = "what the rule measures was changed"
 
 
 @record(frozen=True, slots=True)
@@ -42,12 +47,20 @@ class Advanced:
     Args:
         rules: How many there are.
         periods: How many periods were looked at, counted once for each rule.
-        alerts: The changes of their states.
+        events: What people are notified of: what happened, and the incident.
+        incidents: The incidents that were changed, as they are now, the oldest first.
+        changes: What was added to their history: the ID of an incident, and its change.
+        lasting: All incidents that are not resolved.
+        rows: The rules as they were evaluated last.
     """
 
     rules: int
     periods: int
-    alerts: tuple[Alert, ...]
+    events: tuple[tuple[Event, Incident], ...] = ()
+    incidents: tuple[Incident, ...] = ()
+    changes: tuple[tuple[str, Change], ...] = ()
+    lasting: tuple[Incident, ...] = ()
+    rows: tuple[RuleRow, ...] = ()
 
 
 def advance_rules(
@@ -58,14 +71,20 @@ def advance_rules(
     *,
     now: int,
     threads: int | None = None,
+    find_cause: FindCause | None = None,
+    is_replay: bool = False,
 ) -> Advanced:
-    """Check the rules of a project against all periods that are final by now.
+    """Check the rules of a project at every moment by now at which something is due.
 
-    A period is looked at once the attribution windows of all its rankings, and the grace of the
-    configuration, are over. What was concluded is stored with the change of the state that it
-    makes; where nothing changes the state, when all is done. If the process ends before, the same
-    periods are looked at again, with the same result. A clock that jumps makes no difference to
-    that: what is next is stored, and not taken from the clock.
+    A period is due once the attribution windows of all its rankings, and the grace of the
+    configuration, are over. A snooze, a reminder and a resolution are due at their time. Moments
+    are passed in their order, however long the last check is ago, so that incidents are the same
+    as if the rules had been checked all the time.
+
+    What was concluded is stored with the incidents that follow from it; where nothing follows, when
+    all is done. If the process ends before, the same periods are looked at again, with the same
+    result. A clock that jumps makes no difference to that: what is next is stored, and not taken
+    from the clock.
 
     Args:
         store: The store that holds the events and the rules.
@@ -74,269 +93,239 @@ def advance_rules(
         slicing: Which values have slices of their own.
         now: The current time, in microseconds since 1970 in UTC.
         threads: The number of threads; the result does not depend on it.
+        find_cause: Traces the cause of a new incident about quality.
+        is_replay: Whether notices are written as of the moments that they tell of, and not as of
+            now: as if the rules had been checked all the time.
 
     Raises:
         FileError: The store does not take what is to be stored.
     """
-    rows = store.list_rules(project)
-    if not rows:
-        return Advanced(0, 0, ())
-    seq = store.last_seq
-    versions = store.versions(project)
-    runs = [
-        _Run(store, project, configuration, row, versions=versions, now=now, seq=seq)
-        for row in rows
-    ]
-    reader = _PeriodReader(
-        store, project, configuration, runs, versions=versions, now=now, threads=threads
-    )
-    while True:
-        due = [run for run in runs if run.is_due]
-        if not due:
-            break
-        # Of all that is due, the period that was over first, for all rules that wait for it.
-        length, start = min(
-            ((LENGTHS[run.rule.period], run.progress.following) for run in due),
-            key=lambda one: (sum(one), one),
+    for _ in range(TRIES):
+        walk = _Walk(
+            store,
+            project,
+            configuration,
+            slicing,
+            now=now,
+            threads=threads,
+            find_cause=find_cause,
+            is_replay=is_replay,
         )
-        period = reader.read(start, start + length)
-        for run in due:
-            if (LENGTHS[run.rule.period], run.progress.following) == (length, start):
-                run.take(period, reader, slicing)
-    for run in runs:
-        run.finish()
-    alerts = tuple(alert for run in runs for alert in run.alerts)
-    return Advanced(len(runs), sum(run.periods for run in runs), alerts)
+        if walk.run(store):
+            return walk.result
+    raise FileError(
+        "the rules were changed by others at the same time, again and again",
+        hint="try again",
+        code="store_busy",
+    )
 
 
-class _PeriodReader:
-    """Reads periods and baselines, once for all rules of a project."""
+def replay_rules(
+    store: StoreReader,
+    project: str,
+    configuration: Configuration,
+    slicing: Slicing,
+    *,
+    now: int,
+    threads: int | None = None,
+    find_cause: FindCause | None = None,
+) -> Advanced:
+    """Return what `advance_rules` would change, without writing anything.
+
+    A rule that has looked at no period yet, and names no first one, begins with the first ranking.
+    See `advance_rules` for the arguments.
+    """
+    walk = _Walk(
+        store,
+        project,
+        configuration,
+        slicing,
+        now=now,
+        threads=threads,
+        find_cause=find_cause,
+        is_replay=True,
+        more=find_default_row(store, project, now),
+    )
+    walk.run(None)
+    return walk.result
+
+
+class _Walk:
+    """Passes all moments at which something is due."""
 
     def __init__(
         self,
         store: StoreReader,
         project: str,
         configuration: Configuration,
-        runs: Sequence[_Run],
+        slicing: Slicing,
         *,
-        versions: Sequence[Version],
         now: int,
         threads: int | None,
+        find_cause: FindCause | None,
+        is_replay: bool,
+        more: RuleRow | None = None,
     ) -> None:
-        definition = configuration.definition
-        asked = {run.rule.measure for run in runs if not run.complaint}
-        chosen = tuple(one for one in definition.measures if one.name in asked)
-        self._store = store
         self._project = project
-        self._definition = replace(definition, measures=chosen) if chosen else definition
-        self._choice = configuration.baseline
-        self._versions = versions
-        self._window = definition.window * SECOND
         self._now = now
-        self._threads = threads
-
-    @cached_property
-    def contexts(self) -> dict[int, Context]:
-        """The contexts, read when the first period is due."""
-        return self._store.contexts(self._project)
-
-    @cached_property
-    def floors(self) -> Floors:
-        """The baseline that values are compared with."""
-        return Floors(
-            self._store,
-            self._project,
-            self._choice,
-            self._definition,
-            contexts=self.contexts,
-            versions=self._versions,
-            now=self._now,
-            threads=self._threads,
-        )
-
-    def read(self, since: int, until: int) -> Sample:
-        """Read a period of production as of the time when its last attribution window closes."""
-        shown = [
-            number
-            for number, context in self.contexts.items()
-            if context.environment == "production"
-        ]
-        return collect_sample(
-            self._store.read(self._project, since, until),
-            shown,
-            self._definition,
-            now=until + self._window,
-            threads=self._threads,
-        )
-
-
-class _Run:
-    """A rule during a check.
-
-    Args:
-        store: Where it is stored.
-        project: The name of the project.
-        configuration: The configuration of the project.
-        row: The rule as it was stored.
-        versions: The versions that have rankings.
-        now: The time.
-        seq: The last number of the store.
-    """
-
-    def __init__(
-        self,
-        store: Store,
-        project: str,
-        configuration: Configuration,
-        row: RuleRow,
-        *,
-        versions: Sequence[Version],
-        now: int,
-        seq: int,
-    ) -> None:
-        self.rule = Rule.from_json(row.rule)
-        self.progress = RuleProgress.from_json(row.progress)
-        self.alerts: list[Alert] = []
-        self.periods = 0
-        self.complaint = ""
-        self._store = store
-        self._project = project
-        self._row = row
-        self._versions = versions
-        self._now = now
-        self._seq = seq
-        self._mature = (
-            now - configuration.definition.window * SECOND - count_micros(configuration.grace)
-        )
-        self._is_lost = self._is_new = False
-        self._audit: AuditEntry | None = None
-        try:
-            check_rule(self.rule, configuration)
-        except UsageError as error:
-            self.complaint = error.message
-            return
-        basis = name_basis(self.rule, configuration)
-        if basis != self.progress.basis:
-            self.progress = replace(
-                begin(self.rule, basis, now, seq),
-                first=self.progress.following,
-                following=self.progress.following,
+        self._find_cause = find_cause
+        self._sent = None if is_replay else to_datetime(now)
+        rows = store.list_rules(project)
+        if more is not None:
+            rows.append(more)
+        seq, versions = store.last_seq, store.versions(project)
+        shown = [one for one in versions if one.environment == "production"]
+        counts = DataReader(store, project, configuration, slicing, threads=threads)
+        is_data = [Rule.from_json(row.rule).kind == "data" for row in rows]
+        quality = [
+            QualityRun(
+                store,
+                project,
+                configuration,
+                slicing,
+                row,
+                versions=versions,
+                now=now,
+                seq=seq,
+                is_replay=is_replay,
             )
-            subject = f"{self.rule.name}: what is measured was changed"
-            self._audit = AuditEntry(now, ACTOR, "rule.restart", subject)
-        self._skip_nothing()
-
-    def _skip_nothing(self) -> None:
-        """Start at the first ranking; earlier periods are empty."""
-        length = LENGTHS[self.rule.period]
-        if self._versions and not self.progress.streams:
-            first = min(one.first for one in self._versions)
-            at = max(self.progress.following, min(first, self._now) // length * length)
-            self.progress = replace(self.progress, following=at)
+            for row, is_other in zip(rows, is_data, strict=True)
+            if not is_other
+        ]
+        reader = PeriodReader(
+            store,
+            project,
+            configuration,
+            slicing,
+            measures={run.rule.measure for run in quality if not run.complaint},
+            versions=versions,
+            now=now,
+            threads=threads,
+        )
+        for run in quality:
+            run.reader = reader
+        data = [
+            DataRun(counts, configuration, row, versions=shown, now=now, is_replay=is_replay)
+            for row, is_one in zip(rows, is_data, strict=True)
+            if is_one
+        ]
+        self._runs: list[RuleRun] = [*quality, *data]
+        self._lasting = {
+            row.incident_id: read_incident(row)
+            for row in (store.list_incidents(project, states=LASTING) if rows else ())
+        }
+        self._unsaved = Conclusion()
+        self._all: list[Conclusion] = []
 
     @property
-    def is_due(self) -> bool:
-        """Whether there is a final period that is still to be checked."""
-        if self._is_lost or self.complaint or not self._versions:
-            return False
-        return self.progress.following + LENGTHS[self.rule.period] <= self._mature
-
-    def take(self, period: Sample, reader: _PeriodReader, slicing: Slicing) -> None:
-        """Check the next period."""
-        self.progress = feed(
-            self.progress,
-            self.rule,
-            period,
-            contexts=reader.contexts,
-            slicing=slicing,
-            floors=reader.floors,
+    def result(self) -> Advanced:
+        """What was changed so far."""
+        incidents = {it.incident_id: it for one in self._all for it in one.incidents}
+        return Advanced(
+            rules=len(self._runs),
+            periods=sum(run.periods for run in self._runs),
+            events=tuple(event for one in self._all for event in one.events),
+            incidents=tuple(sorted(incidents.values(), key=lambda it: (it.opened, it.incident_id))),
+            changes=tuple(change for one in self._all for change in one.changes),
+            lasting=tuple(self._lasting.values()),
+            rows=tuple(run.row for run in self._runs),
         )
-        self.periods += 1
-        self._pass_silence()
-        self._is_new = True
-        self._conclude()
 
-    def _pass_silence(self) -> None:
-        """Check all periods after the last ranking at once, as they are empty."""
-        following, length = self.progress.following, LENGTHS[self.rule.period]
-        if self.is_due and following > max(one.last for one in self._versions):
-            count = (self._mature - following) // length
-            self.progress = replace(self.progress.count(0, 0), following=following + count * length)
-            self.periods += count
+    def run(self, store: Store | None) -> bool:
+        """Pass all moments by now, and return whether no rule was changed by others meanwhile.
 
-    def finish(self) -> None:
-        """Store the conclusions, and changes due to time alone."""
-        if not self._is_lost:
-            self._conclude(is_last=True)
+        Args:
+            store: Where the conclusions are stored; `None` to store nothing.
+        """
+        self._end_restarted()
+        moment = 0
+        while True:
+            due = {run.rule.name: run.find_due() for run in self._runs}
+            moments = [at for at in due.values() if at is not None]
+            timer = self._find_timer()
+            if timer is not None and timer <= self._now:
+                moments.append(timer)
+            if not moments:
+                break
+            moment = max(moment, min(moments))
+            findings = {}
+            for run in self._runs:
+                run.has_ended_day = False
+            # Rules that look at the same period one after another, so that it is read once.
+            for run in sorted(self._runs, key=lambda one: one.rule.period):
+                at = due[run.rule.name]
+                if at is not None and at <= moment:
+                    findings[run.rule.name] = run.take(at)
+            self._conclude(moment, findings)
+            if self._unsaved.changes and not self._save(store, moment):
+                return False
+        return self._save(store, self._now)
 
-    def _conclude(self, *, is_last: bool = False) -> None:
-        """Store the conclusions if they change the state, or at the end."""
-        verdict = (
-            RuleVerdict("INSUFFICIENT", self.complaint)
-            if self.complaint
-            else decide(self.rule, self.progress, self._versions, self._now)
-        )
-        is_change = verdict.state != self._row.state
-        is_news = is_change or self._audit is not None or verdict.reason != self._row.reason
-        if is_change or (is_last and (is_news or self._is_new)):
-            self._save(verdict, is_change=is_change)
+    def _find_timer(self) -> int | None:
+        checks = [run.check() for run in self._runs]
+        timer = find_next(self._lasting.values(), checks)
+        return None if timer is None else to_micros(timer)
 
-    def _save(self, verdict: RuleVerdict, *, is_change: bool) -> None:
-        late = self._store.count_late(
+    def _end_restarted(self) -> None:
+        """Resolve the incidents of rules whose evidence is void."""
+        names = {run.rule.name for run in self._runs if run.is_restarted}
+        void = [one for one in self._lasting.values() if one.rule in names]
+        if void:
+            now = to_datetime(self._now)
+            turns = [resolve(one, now, actor=ACTOR, note=RESTARTED) for one in void]
+            checks = {run.rule.name: run.check() for run in self._runs}
+            self._add(settle(self._project, turns, checks, now))
+
+    def _conclude(self, moment: int, findings: dict[str, tuple[Finding, ...]]) -> None:
+        checks = [run.check(findings.get(run.rule.name, ())) for run in self._runs]
+        concluded = conclude(
             self._project,
-            model=self.rule.model,
-            since=self.progress.first,
-            until=RuleProgress.from_json(self._row.progress).following,
-            after=self.progress.seq,
-            upto=self._seq,
+            self._lasting.values(),
+            checks,
+            to_datetime(moment),
+            find_cause=self._find_cause,
+            sent=self._sent,
         )
-        late += self.progress.late_rankings
-        self.progress = replace(self.progress, late_rankings=late, seq=self._seq)
-        row = replace(
-            self._row,
-            progress=self.progress.to_json(),
-            state=verdict.state,
-            reason=verdict.reason,
-            since=self._now if is_change else self._row.since,
-            evaluated=self._now,
-            revision=self._row.revision + 1,
+        self._add(concluded)
+
+    def _add(self, concluded: Conclusion) -> None:
+        for incident in concluded.incidents:
+            self._lasting.pop(incident.incident_id, None)
+            if incident.state in LASTING:
+                self._lasting[incident.incident_id] = incident
+        before = self._unsaved
+        current = {it.incident_id: it for it in (*before.incidents, *concluded.incidents)}
+        self._unsaved = Conclusion(
+            incidents=tuple(current.values()),
+            changes=before.changes + concluded.changes,
+            notices=before.notices + concluded.notices,
         )
-        alert = None
-        if is_change:
-            alert = announce(
-                self._project,
-                self.rule,
-                row.revision,
-                time=self._now,
-                before=read_word(self._row.state),
-                after=verdict.state,
-                reason=verdict.reason,
-                streams=self.progress.streams,
-            )
-        addressed = None if alert is None else address(alert, self.rule, row)
-        if not self._store.save_rule(self._project, row, alert=addressed, audit=self._audit):
-            # Somebody has changed the rule in between: it is for the next time.
-            self._is_lost = True
-            return
-        self._row, self._audit, self._is_new = row, None, False
-        if alert is not None:
-            self.alerts.append(alert)
+        self._all.append(concluded)
 
-
-def name_basis(rule: Rule, configuration: Configuration) -> str:
-    """Return a hash of what a rule measures; evidence collected with another one is void."""
-    chosen = configuration.baseline
-    said = [
-        rule.digest,
-        configuration.definition.only(rule.measure).hash,
-        None if chosen is None else configuration.to_dict()["baseline"],
-    ]
-    return sha256(json.dumps(said).encode()).hexdigest()[:32]
-
-
-def address(alert: Alert, rule: Rule, row: RuleRow) -> AlertRow:
-    """Return the alert with its channels: none while the rule is silenced."""
-    time = to_micros(alert.time)
-    is_silent = row.silenced_until is not None and time < row.silenced_until
-    channels = ("log", "webhook") if rule.webhook else ("log",)
-    return AlertRow(alert.alert_id, time, alert.to_json(), () if is_silent else channels)
+    def _save(self, store: Store | None, moment: int) -> bool:
+        """Store what was concluded by a moment, unless somebody has changed a rule meanwhile."""
+        unsaved = self._unsaved
+        touched = {one.rule for one in unsaved.incidents}
+        is_end = moment == self._now
+        runs = [
+            run
+            for run in self._runs
+            if run.is_new or run.rule.name in touched or (is_end and run.has_news(moment))
+        ]
+        if not runs:
+            return True
+        rows = [run.write(moment) for run in runs]
+        stale = store is not None and store.save_rules(
+            self._project,
+            rows,
+            incidents=[write_incident(one) for one in unsaved.incidents],
+            changes=[write_change(*change) for change in unsaved.changes],
+            notices=[write_notice(one, to, self._now) for one, to in unsaved.notices],
+            audit=[run.audit for run in runs if run.audit is not None],
+        )
+        if stale:
+            return False
+        for run, row in zip(runs, rows, strict=True):
+            run.keep(row)
+        self._unsaved = Conclusion()
+        return True

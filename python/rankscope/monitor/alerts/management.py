@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from rankscope.errors import FileError, UsageError
-from rankscope.monitor.alerts.advance import address, name_basis
+from rankscope.monitor.alerts.data_run import DataProgress, begin_data, restart_data
 from rankscope.monitor.alerts.detect.progress import RuleProgress, begin
-from rankscope.monitor.alerts.detect.state import RuleState, RuleVerdict, read_state, read_word
-from rankscope.monitor.alerts.notify.alert import Alert, announce
+from rankscope.monitor.alerts.detect.state import MOST_NAMED, RuleState, read_state, read_word
+from rankscope.monitor.alerts.incidents.incident import ACTIVE, LASTING
+from rankscope.monitor.alerts.incidents.rows import read_incident
+from rankscope.monitor.alerts.response import end_incidents
 from rankscope.monitor.alerts.rule import Rule, check_rule
+from rankscope.monitor.alerts.rule_run import name_basis
 from rankscope.monitor.events.times import format_time, to_datetime
 from rankscope.monitor.store.keys import AuditEntry
 from rankscope.monitor.store.records import RuleRow
@@ -15,17 +18,22 @@ from rankscope.records import record, replace
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable, Sequence
     from datetime import datetime
 
+    from rankscope.monitor.alerts.incidents.incident import Incident
+    from rankscope.monitor.alerts.response import Ended
     from rankscope.monitor.definition.configuration import Configuration
-    from rankscope.monitor.store.records import AlertRow, Delivery
+    from rankscope.monitor.store.records import Delivery
     from rankscope.monitor.store.store import Store, StoreReader
 
 TRIES = 5
 MOST_RULES = 1000
 WAITS = "no period is final yet"
-CHANGED = RuleVerdict("INSUFFICIENT", f"the rule was changed; {WAITS}")
+CHANGED = f"the rule was changed; {WAITS}"
+RESTARTED = "what the rule measures was changed"
+REMOVED = "the rule was removed"
+RESOLVED = "marked as resolved"
 
 
 def list_rules(store: StoreReader, project: str) -> tuple[Rule, ...]:
@@ -35,12 +43,56 @@ def list_rules(store: StoreReader, project: str) -> tuple[Rule, ...]:
 
 def list_states(store: StoreReader, project: str) -> tuple[RuleState, ...]:
     """List the states of the rules of a project, by name."""
-    return tuple(map(read_state, store.list_rules(project)))
+    rows = store.list_incidents(project, states=ACTIVE)
+    return summarize_rules(store.list_rules(project), map(read_incident, rows))
 
 
-def list_alerts(store: StoreReader, project: str, limit: int = 100) -> tuple[Alert, ...]:
-    """List the last changes of states, the newest first."""
-    return tuple(map(Alert.from_json, store.list_alerts(project, limit)))
+def summarize_rules(
+    rows: Iterable[RuleRow], incidents: Iterable[Incident]
+) -> tuple[RuleState, ...]:
+    """Return the states of rules, by name.
+
+    A rule is in ALERT while it has incidents that are open, acknowledged or snoozed.
+
+    Args:
+        rows: The rules.
+        incidents: The incidents that are open, acknowledged or snoozed.
+    """
+    by_rule: dict[str, list[Incident]] = {}
+    for incident in incidents:
+        by_rule.setdefault(incident.rule, []).append(incident)
+    ordered = sorted(rows, key=lambda row: row.name)
+    return tuple(_summarize(_read_state(row), by_rule.get(row.name, [])) for row in ordered)
+
+
+def _read_state(row: RuleRow) -> RuleState:
+    rule = Rule.from_json(row.rule)
+    if rule.kind != "data":
+        return read_state(row)
+    return RuleState(
+        rule=rule,
+        state=read_word(row.state),
+        since=to_datetime(row.since),
+        reason=row.reason,
+        streams=(),
+        evaluated=to_datetime(row.evaluated),
+        following=to_datetime(DataProgress.from_json(row.progress).following),
+        silenced_until=None if row.silenced_until is None else to_datetime(row.silenced_until),
+        late_rankings=0,
+        passed_over=0,
+    )
+
+
+def _summarize(state: RuleState, active: Sequence[Incident]) -> RuleState:
+    """Return the state of a rule with incidents."""
+    if not active:
+        return replace(state, state="OK") if state.state == "ALERT" else state
+    ordered = sorted(active, key=lambda one: (len(one.slice), one.opened, one.key))
+    more = len(ordered) - MOST_NAMED
+    told = [one.reason for one in ordered[:MOST_NAMED]]
+    reason = "; ".join([*told, *([f"and {more} more"] if more > 0 else [])])
+    since = min(one.opened for one in active)
+    return replace(state, state="ALERT", reason=reason, since=since)
 
 
 @record(frozen=True, slots=True, kw_only=True)
@@ -116,7 +168,12 @@ def set_rule(
     seq = store.last_seq
     count = len(store.list_rules(project))
 
-    def change(row: RuleRow | None) -> tuple[RuleRow, AlertRow | None, str]:
+    def start() -> str:
+        if checked.kind == "data":
+            return begin_data(checked, now).to_json()
+        return begin(checked, basis, now, seq).to_json()
+
+    def change(row: RuleRow | None) -> tuple[RuleRow, str, str]:
         if row is None:
             if count >= MOST_RULES:
                 raise UsageError(
@@ -124,26 +181,36 @@ def set_rule(
                     hint="remove rules that are no longer needed",
                     code="too_many_rules",
                 )
-            return _make_row(checked, begin(checked, basis, now, seq), now), None, "rule.create"
-        if RuleProgress.from_json(row.progress).basis == basis:
-            return replace(row, rule=checked.to_json()), None, "rule.change"
-        anew = begin(checked, basis, now, seq).to_json()
-        changed = replace(row, rule=checked.to_json(), progress=anew)
-        told = _turn(changed, project, checked, CHANGED, now)
-        return *told, "rule.change_and_restart"
+            return _make_row(checked, start(), now), "rule.create", ""
+        if name_stored_basis(row) == ("" if checked.kind == "data" else basis):
+            return replace(row, rule=checked.to_json()), "rule.change", ""
+        changed = replace(row, rule=checked.to_json(), progress=start())
+        turned = replace(changed, state="INSUFFICIENT", reason=CHANGED, since=now, evaluated=now)
+        return turned, "rule.change_and_restart", RESTARTED
 
     _write(store, project, checked.name, change, now=now, actor=actor)
 
 
 def remove_rule(store: Store, project: str, name: str, *, now: int, actor: str) -> None:
-    """Remove a rule; its past alerts stay.
+    """Remove a rule; its incidents are resolved, and stay.
 
     Raises:
         UsageError: There is none.
         FileError: That is not stored, or not surely.
     """
     audit = AuditEntry(now, actor, "rule.remove", name)
-    if store.find_rule(project, name) is None or not store.remove_rule(project, name, audit):
+    row = store.find_rule(project, name)
+    if row is None:
+        raise _unknown(name)
+    ended = end_incidents(store, project, row, now=now, actor=actor, note=REMOVED)
+    if not store.remove_rule(
+        project,
+        name,
+        audit,
+        incidents=ended.incidents,
+        changes=ended.changes,
+        notices=ended.notices,
+    ):
         raise _unknown(name)
 
 
@@ -165,15 +232,15 @@ def silence_rule(
         FileError: That is not stored, or not surely.
     """
 
-    def change(row: RuleRow | None) -> tuple[RuleRow, AlertRow | None, str]:
-        return replace(_known(row, name), silenced_until=until), None, "rule.silence"
+    def change(row: RuleRow | None) -> tuple[RuleRow, str, str]:
+        return replace(_known(row, name), silenced_until=until), "rule.silence", ""
 
     said = "" if until is None else f" until {format_time(until)}"
     _write(store, project, name, change, now=now, actor=actor, more=said or " no more")
 
 
 def resolve_rule(store: Store, project: str, name: str, *, now: int, actor: str) -> None:
-    """Resolve the incident of a rule and discard its evidence.
+    """Resolve all incidents of a rule and discard its evidence.
 
     What its streams are held against stays.
 
@@ -189,57 +256,59 @@ def resolve_rule(store: Store, project: str, name: str, *, now: int, actor: str)
         FileError: That is not stored, or not surely.
     """
 
-    def change(row: RuleRow | None) -> tuple[RuleRow, AlertRow | None, str]:
+    def change(row: RuleRow | None) -> tuple[RuleRow, str, str]:
         known = _known(row, name)
-        restarted = RuleProgress.from_json(known.progress).restart().to_json()
-        changed = replace(known, progress=restarted)
-        if known.state != "ALERT":
-            return changed, None, "rule.resolve"
-        rule = Rule.from_json(known.rule)
-        told = _turn(changed, project, rule, RuleVerdict("OK", "marked as resolved"), now)
-        return *told, "rule.resolve"
+        if Rule.from_json(known.rule).kind == "data":
+            rows = store.list_incidents(project, states=LASTING, rule=name)
+            changed = restart_data(known, [read_incident(one).key for one in rows], now)
+        else:
+            restarted = RuleProgress.from_json(known.progress).restart().to_json()
+            changed = replace(known, progress=restarted)
+        if known.state == "ALERT":
+            changed = replace(changed, state="OK", reason=RESOLVED, since=now, evaluated=now)
+        return changed, "rule.resolve", RESOLVED
 
     _write(store, project, name, change, now=now, actor=actor)
-
-
-def _turn(
-    row: RuleRow, project: str, rule: Rule, verdict: RuleVerdict, now: int
-) -> tuple[RuleRow, AlertRow | None]:
-    """Change the state of a rule, and announce it if it differs."""
-    turned = replace(row, state=verdict.state, reason=verdict.reason)
-    if turned.state == row.state:
-        return turned, None
-    turned = replace(turned, since=now, evaluated=now)
-    alert = announce(
-        project,
-        rule,
-        row.revision + 1,
-        time=now,
-        before=read_word(row.state),
-        after=verdict.state,
-        reason=verdict.reason,
-        streams=(),
-    )
-    return turned, address(alert, rule, row)
 
 
 def _write(
     store: Store,
     project: str,
     name: str,
-    change: Callable[[RuleRow | None], tuple[RuleRow, AlertRow | None, str]],
+    change: Callable[[RuleRow | None], tuple[RuleRow, str, str]],
     *,
     now: int,
     actor: str,
     more: str = "",
 ) -> None:
-    """Change the current version of a rule, again if it changes in between."""
+    """Change the current version of a rule, again if it changes in between.
+
+    Args:
+        store: The store that holds the rules.
+        project: The name of the project.
+        name: The rule.
+        change: Returns the new row, the action for the audit log, and why its incidents are
+            resolved; nothing where they are not.
+        now: The time.
+        actor: The name for the audit log.
+        more: What is added to the name in the audit log.
+    """
     for _ in range(TRIES):
         known = store.find_rule(project, name)
-        changed, alert, action = change(known)
+        changed, action, note = change(known)
         row = replace(changed, revision=1 if known is None else known.revision + 1)
+        ended: Ended | None = None
+        if note and known is not None:
+            ended = end_incidents(store, project, known, now=now, actor=actor, note=note)
         audit = AuditEntry(now, actor, action, name + more)
-        if store.save_rule(project, row, alert=alert, audit=audit):
+        if not store.save_rules(
+            project,
+            [row],
+            incidents=() if ended is None else ended.incidents,
+            changes=() if ended is None else ended.changes,
+            notices=() if ended is None else ended.notices,
+            audit=[audit],
+        ):
             return
     raise FileError(
         "the rule was changed by others at the same time, again and again",
@@ -248,11 +317,18 @@ def _write(
     )
 
 
-def _make_row(rule: Rule, progress: RuleProgress, now: int) -> RuleRow:
+def name_stored_basis(row: RuleRow) -> str:
+    """Return what a rule measured when its evidence was collected; empty for one about data."""
+    if Rule.from_json(row.rule).kind == "data":
+        return ""
+    return RuleProgress.from_json(row.progress).basis
+
+
+def _make_row(rule: Rule, progress: str, now: int) -> RuleRow:
     return RuleRow(
         name=rule.name,
         rule=rule.to_json(),
-        progress=progress.to_json(),
+        progress=progress,
         state="INSUFFICIENT",
         reason=WAITS,
         since=now,

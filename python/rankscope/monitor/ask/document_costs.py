@@ -9,7 +9,7 @@ from rankscope.api.regrets import find_regrets
 from rankscope.errors import FormatError, MeasureError
 from rankscope.monitor.evaluate.values import place_items
 from rankscope.records import replace
-from rankscope.stats.document_regrets import DocumentRegrets
+from rankscope.stats.trace.document_regrets import DocumentRegrets
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from rankscope.errors import EmptyError, MeasureError
 from rankscope.monitor.evaluate.grades import grade_chunk
 from rankscope.monitor.evaluate.values import evaluate_chunk, name_columns
-from rankscope.stats.query_columns import QueryColumns, TextColumn
+from rankscope.stats.trace.query_columns import QueryColumns, TextColumn
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

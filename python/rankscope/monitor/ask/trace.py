@@ -13,8 +13,8 @@ from rankscope.monitor.events.event import ENVIRONMENTS
 from rankscope.monitor.events.limits import DAY, HOUR, MINUTE, SECOND
 from rankscope.monitor.events.times import format_time, read_span, set_times, to_datetime
 from rankscope.records import record, replace
-from rankscope.stats.arrivals import RANKERS
-from rankscope.stats.trace import TraceChoices, trace
+from rankscope.stats.trace.arrivals import RANKERS
+from rankscope.stats.trace.trace import TraceChoices, trace
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from rankscope.monitor.store.records import Chunk, Context, Version
     from rankscope.monitor.store.store import StoreReader
     from rankscope.results.trace import Trace
-    from rankscope.stats.query_columns import QueryColumns, TextColumn
+    from rankscope.stats.trace.query_columns import QueryColumns, TextColumn
 
 MOST_RANKINGS = 250_000
 """How many rankings a window may have: they are held in memory, and 100,000 of 10 documents take
@@ -282,8 +282,8 @@ class Span:
         """The span as text, for messages and tables."""
         since, until = read_span(self.since, self.until)
         what: list[str] = [self.environment] if self.is_set else []
-        what += [f"model {self.model}"] if self.model is not None else []
-        what += [f"version {self.version}"] if self.version is not None else []
+        what += [f"model {self.model}"] if self.model else []
+        what += [f"version {self.version}"] if self.version else []
         if since is not None and until is not None:
             what.append(f"{_write(since)} to {_write(until)} UTC")
         elif since is not None:

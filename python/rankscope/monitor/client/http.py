@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from rankscope.monitor.store.keys import Secret
 
 MOST_BYTES = 16 << 20
+PACKED_LINES = {"Content-Type": "application/x-ndjson", "Content-Encoding": "gzip"}
 SENT_STATUSES = ("accepted", "duplicate", "conflict", "rejected")
 
 
@@ -36,6 +37,21 @@ class Answer:
     counts: Mapping[str, int]
     retry_after: float = 0.0
     items: tuple[Mapping[str, str], ...] = ()
+
+
+@record(frozen=True, slots=True)
+class Told:
+    """What the service has said in JSON.
+
+    Args:
+        status: Of HTTP.
+        said: The fields of the answer; empty where it is no object.
+        retry_after: After how many seconds to ask again; 0 where nothing is said.
+    """
+
+    status: int
+    said: Mapping[str, Any]
+    retry_after: float = 0.0
 
 
 class HTTPTransport:
@@ -82,17 +98,51 @@ class HTTPTransport:
             OSError: The service cannot be reached, or hangs.
             HTTPException: It answers something that is not HTTP.
         """
+        status, said, seconds = self._ask("POST", path, body, PACKED_LINES)
+        counts, items = _read_answer(said) if status == 200 else ({}, ())
+        return Answer(status, counts, seconds, items)
+
+    def put_lines(self, path: str, body: bytes) -> Told:
+        """Send a gzipped body of JSON lines that takes the place of what is there.
+
+        Raises:
+            OSError: The service cannot be reached, or hangs.
+            HTTPException: It answers something that is not HTTP.
+        """
+        return _tell(*self._ask("PUT", path, body, PACKED_LINES))
+
+    def ask(self, method: str, path: str, said: object = None) -> Told:
+        """Send JSON if there is some, and read JSON.
+
+        Raises:
+            OSError: The service cannot be reached, or hangs.
+            HTTPException: It answers something that is not HTTP.
+        """
+        if said is None:
+            return _tell(*self._ask(method, path, None, {}))
+        body = json.dumps(said).encode()
+        return _tell(*self._ask(method, path, body, {"Content-Type": "application/json"}))
+
+    def _ask(
+        self, method: str, path: str, body: bytes | None, headers: Mapping[str, str]
+    ) -> tuple[int, bytes, float]:
         kind = http.client.HTTPSConnection if self._is_safe else http.client.HTTPConnection
         with closing(kind(self._host, self._port, timeout=self._seconds)) as connection:
-            headers = {"Content-Type": "application/x-ndjson", "Content-Encoding": "gzip"}
+            sent = dict(headers)
             if self._key.reveal():
-                headers["Authorization"] = f"Bearer {self._key.reveal()}"
-            connection.request("POST", self._path + path, body, headers)
+                sent["Authorization"] = f"Bearer {self._key.reveal()}"
+            connection.request(method, self._path + path, body, sent)
             answer = connection.getresponse()
             said = answer.read(MOST_BYTES)
-            counts, items = _read_answer(said) if answer.status == 200 else ({}, ())
-            seconds = _read_seconds(answer.getheader("retry-after", ""))
-            return Answer(answer.status, counts, seconds, items)
+            return answer.status, said, _read_seconds(answer.getheader("retry-after", ""))
+
+
+def _tell(status: int, said: bytes, seconds: float) -> Told:
+    try:
+        value = json.loads(said)
+    except (ValueError, RecursionError):
+        value = None
+    return Told(status, value if isinstance(value, dict) else {}, seconds)
 
 
 def _read_answer(said: bytes) -> tuple[dict[str, int], tuple[Mapping[str, str], ...]]:

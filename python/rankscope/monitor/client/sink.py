@@ -3,25 +3,37 @@
 from __future__ import annotations
 
 import gzip
+import json
 import random
 import time
 from http.client import HTTPException
 
 from rankscope.errors import FileError
-from rankscope.monitor.events.event import Ranking
-from rankscope.monitor.events.outcome import Outcome, tell_statuses
-from rankscope.monitor.events.rejection import Rejection
+from rankscope.monitor.events.event import Label, Ranking
+from rankscope.monitor.events.outcome import Outcome, count_rejections, tell_statuses
+from rankscope.monitor.events.rejection import CODES, Rejection
 from rankscope.monitor.events.writer import write_event
 from rankscope.monitor.retry import RetryPolicy, double
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
+    from typing import Any, Protocol
 
-    from rankscope.monitor.client.batches import Transport
-    from rankscope.monitor.client.http import Answer
+    from rankscope.monitor.client import batches
+    from rankscope.monitor.client.http import Answer, Told
     from rankscope.monitor.events.event import Event
     from rankscope.monitor.events.rejection import Reading
+
+    class Transport(batches.Transport, Protocol):
+        """Sends bodies, and asks for answers."""
+
+        def put_lines(self, path: str, body: bytes) -> Told:
+            """Send a gzipped body of JSON lines that takes the place of what is there."""
+
+        def ask(self, method: str, path: str, said: object = None) -> Told:
+            """Send JSON if there is some, and read JSON."""
+
 
 MOST_BYTES = 4 << 20
 MOST_TRIES = 8
@@ -65,6 +77,7 @@ class ServiceSink:
             Outcome("accepted" if one["status"] == "rejected" else one["status"], 0)  # type: ignore[arg-type]  # a status
             for one in told
         ]
+        self._count_discarded(reading)
         statuses: list[str | Rejection] = [*tell_statuses(reading, outcomes)]
         rest = iter(told)
         for at, answer in enumerate(reading.answers):
@@ -74,6 +87,77 @@ class ServiceSink:
                 if one["status"] == "rejected":
                     statuses[at] = _reject(at, one)
         return statuses
+
+    def read_attributes(self) -> list[str]:
+        """Return the attributes that the project slices by.
+
+        Raises:
+            FileError: The service cannot be reached, or doesn't tell.
+        """
+        told = self._ask("GET", "/v1/attributes")
+        names = told.get("attributes", [])
+        return [name for name in names if isinstance(name, str)]
+
+    def replace_set(
+        self, environment: str, events: Sequence[Event], rejected: Mapping[str, int]
+    ) -> int:
+        """Replace a set of the project, and return how many rankings it had.
+
+        Raises:
+            FileError: The service cannot be reached, or refuses the set, which stays as it was.
+        """
+        path = f"/v1/sets/{environment}"
+        body = gzip.compress(b"\n".join(_embed_labels(events)), LEVEL, mtime=0)
+        told = self._retry(lambda: self._transport.put_lines(path, body), "the set")
+        if rejected:
+            self._tell_discarded({}, rejected.get("unknown_field", 0))
+        return int(told.get("replaced", 0))
+
+    def _count_discarded(self, reading: Reading) -> None:
+        """Let the service count what was discarded here; if an answer is lost, it counts twice."""
+        counts = count_rejections(reading)
+        unknown = counts.pop("unknown_field", 0)
+        if counts or unknown:
+            self._tell_discarded(counts, unknown)
+
+    def _tell_discarded(self, rejected: Mapping[str, int], unknown: int) -> None:
+        known = {code: count for code, count in rejected.items() if code in CODES}
+        other = sum(rejected.values()) - sum(known.values())
+        said = {"rejected": known | ({"other": other} if other else {}), "unknown_fields": unknown}
+        self._ask("POST", "/v1/discarded", said)
+
+    def _ask(self, method: str, path: str, said: object = None) -> Mapping[str, Any]:
+        return self._retry(lambda: self._transport.ask(method, path, said), "a request")
+
+    def _retry(self, ask: Callable[[], Told], what: str) -> Mapping[str, Any]:
+        """Ask until the service answers, and return the answer.
+
+        Raises:
+            FileError: It can't be reached, or refuses.
+        """
+        problem = hint = ""
+        for failures in range(1, MOST_TRIES + 1):
+            told: Told | None = None
+            try:
+                told = ask()
+            except (OSError, HTTPException) as error:
+                problem = str(error) or type(error).__name__
+            if told is not None and 200 <= told.status < 300:
+                return told.said
+            if told is not None:
+                refused = told.said.get("error", {})
+                problem = f"status {told.status}: {refused.get('message', '')}".rstrip(": ")
+                hint = str(refused.get("hint", ""))
+                if told.status not in AGAIN:
+                    break
+            asked = 0.0 if told is None else min(told.retry_after, LONGEST_ASKED)
+            if failures < MOST_TRIES:
+                self._wait(asked + RETRIES.wait(failures, self._chance()))
+        raise FileError(
+            f"expected the service to take {what}, found {problem:.200}",
+            hint=hint or "is its address right, and is the key allowed to do this?",
+            code="service_refused",
+        )
 
     def _post(self, path: str, lines: list[bytes]) -> Sequence[Mapping[str, str]]:
         body = gzip.compress(b"\n".join(lines), LEVEL, mtime=0)
@@ -98,6 +182,25 @@ class ServiceSink:
             "may be sent again",
             code="service_refused",
         )
+
+
+def _embed_labels(events: Sequence[Event]) -> Iterator[bytes]:
+    """Write rankings with the labels that were logged with them."""
+    labels: dict[str, dict[str, list[str]]] = {}
+    for event in events:
+        if isinstance(event, Label):
+            labels.setdefault(event.ranking_id, {})[event.doc_id] = list(event.labels)
+    for event in events:
+        if isinstance(event, Ranking):
+            own = labels.get(event.ranking_id)
+            line = write_event(event)
+            if own:
+                said = json.loads(line)
+                for item in said["items"]:
+                    if item["doc_id"] in own:
+                        item["labels"] = own[item["doc_id"]]
+                line = json.dumps(said, separators=(",", ":")).encode()
+            yield line
 
 
 def _cut(events: Sequence[Event]) -> Iterator[tuple[str, list[bytes]]]:

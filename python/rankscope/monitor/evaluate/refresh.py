@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from rankscope.monitor.definition.configuration import Configuration
     from rankscope.monitor.evaluate.days import SummedDay
-    from rankscope.monitor.store.store import Store
+    from rankscope.monitor.store.store import Store, StoreReader
 
 MANY = 100_000
 """Rankings that it takes longer to sum than to start processes for them."""
@@ -80,6 +80,26 @@ def refresh(
     Raises:
         FileError: The store cannot be written.
     """
+    refreshed = None
+    while refreshed is None:
+        # Once more if a set was replaced meanwhile: parts of both may have been read.
+        refreshed = _refresh_once(
+            store, project, configuration, now=now, threads=threads, is_thorough=is_thorough
+        )
+    return refreshed
+
+
+def _refresh_once(
+    store: Store,
+    project: str,
+    configuration: Configuration,
+    *,
+    now: int,
+    threads: int | None,
+    is_thorough: bool,
+) -> Refreshed | None:
+    """Recompute the windows; `None` if a set was replaced before all of them were written."""
+    replaced = store.count_replaced(project)
     digest = configuration.digest
     before = store.progress(project, digest)
     touched = store.touched(project, 0 if before is None else before.seq, HOUR)
@@ -106,7 +126,7 @@ def refresh(
     days = [tuple(hours) for _, hours in groupby(sorted(starts), lambda start: start - start % DAY)]
     work = partial(sum_day, project=project, configuration=configuration, slicing=slicing, now=now)
     for summed in _sum_days(store, days, work, engine.count_threads(threads)):
-        store.put_windows(
+        is_written = store.put_windows(
             project,
             digest,
             replaced={HOUR: summed.starts, DAY: [summed.start]},
@@ -118,7 +138,10 @@ def refresh(
                 if start > closed
             ],
             progress=so_far,
+            replaced_rankings=replaced,
         )
+        if not is_written:
+            return None
         rankings += sum(summed.rankings)
     baseline = find_baseline(
         store,
@@ -131,9 +154,18 @@ def refresh(
         threads=threads,
     )
     done = Progress(touched.seq, now, so_far.slicing, baseline)
-    store.put_windows(
-        project, digest, replaced={}, cells=[], hours=[], open_hours=later, progress=done
+    is_written = store.put_windows(
+        project,
+        digest,
+        replaced={},
+        cells=[],
+        hours=[],
+        open_hours=later,
+        progress=done,
+        replaced_rankings=replaced,
     )
+    if not is_written:
+        return None
     if before is None:
         store.drop_windows(project, digest)
     return Refreshed(len(starts), rankings, len(later), touched.seq, now, slicing)
@@ -188,6 +220,19 @@ def read_slicing(text: str) -> Slicing:
 def write_slicing(slicing: Slicing) -> str:
     """Write slices as JSON."""
     return json.dumps({"values": slicing.values, "pairs": slicing.pairs, "folded": slicing.folded})
+
+
+def find_slicing(store: StoreReader, project: str, configuration: Configuration) -> Slicing:
+    """Return the slices that the windows of a project have once they are up to date.
+
+    Args:
+        store: The store that holds the events and windows.
+        project: The name of the project.
+        configuration: The configuration of the project.
+    """
+    before = store.progress(project, configuration.digest)
+    start = _start_slicing(before, configuration)
+    return extend_slicing(start, store.contexts(project), configuration.most)
 
 
 def _start_slicing(before: Progress | None, configuration: Configuration) -> Slicing:

@@ -35,7 +35,15 @@ STATUSES = ("accepted", "duplicate", "conflict", "rejected")
 """What becomes of an object; a `duplicate` is one whose events all are."""
 
 OTHER_COUNTERS = frozenset(
-    {"accepted", "duplicate", "conflict", "unknown_field", "deleted_rankings", "deleted_labels"}
+    {
+        "accepted",
+        "duplicate",
+        "conflict",
+        "unknown_field",
+        "deleted_rankings",
+        "deleted_labels",
+        "replaced_rankings",
+    }
 )
 """The counters of a store that are of no rejected event; all others are reasons of rejections."""
 

@@ -17,6 +17,49 @@ if TYPE_CHECKING:
 
     Read: TypeAlias = Callable[[Mapping[str, Any]], tuple[Event, ...]]
 
+CODES = frozenset(
+    {
+        "ambiguous_field",
+        "attribute_conflict",
+        "attribute_count",
+        "attribute_type",
+        "bad_rank",
+        "columns",
+        "depth",
+        "duplicate_doc",
+        "duplicate_rank",
+        "environment",
+        "event_conflict",
+        "future_time",
+        "id_length",
+        "id_type",
+        "inexact_number",
+        "input_type",
+        "integer_range",
+        "json_syntax",
+        "json_type",
+        "label_count",
+        "label_kind",
+        "label_type",
+        "length_mismatch",
+        "line_length",
+        "max_group",
+        "missing_field",
+        "missing_id",
+        "missing_score",
+        "nul_byte",
+        "other_set",
+        "rel_not_number",
+        "score_not_number",
+        "set_size",
+        "surrogate",
+        "time_format",
+        "time_zone",
+        "too_old",
+    }
+)
+"""Why events are rejected. A client may count these for what it doesn't send."""
+
 SHOWN = 120
 MOST_BITS = 256
 

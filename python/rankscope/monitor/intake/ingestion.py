@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from itertools import chain, islice
 
-from rankscope.adapters.tables import is_table
+from rankscope.adapters.tables import is_table, open_table
 from rankscope.errors import InputError, UsageError
 from rankscope.monitor.events.names import RANKING_NAMES
 from rankscope.monitor.events.outcome import STATUSES, count_rejections, tell_statuses
@@ -19,9 +19,10 @@ from rankscope.results.text import show
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Collection, Iterator, Sequence
     from typing import Any, Literal, Protocol, TypeAlias
 
+    from rankscope.monitor.events.event import Event
     from rankscope.monitor.intake.tables import Rows
     from rankscope.monitor.store.store import Store
 
@@ -144,6 +145,12 @@ class StoreSink:
             return tell_statuses(reading, ())
         return tell_statuses(reading, self._store.append(self._project, reading.events, rejected))
 
+    def replace_set(
+        self, environment: str, events: Sequence[Event], rejected: Mapping[str, int]
+    ) -> int:
+        """Replace a validation or training set, and return how many rankings it had."""
+        return self._store.replace_set(self._project, environment, events, rejected).rankings
+
 
 class Ingestion:
     """Ingests objects of one kind from any input.
@@ -156,6 +163,7 @@ class Ingestion:
         attributes: The fields or columns of what belongs to a ranking, such as its country, where
             they are not in a field of attributes.
         is_strict: Whether each of `attributes` must be a column of a table with a row a document.
+        ignored: Fields or columns that are known to mean nothing here, and are not counted.
 
     Examples:
         >>> from tempfile import TemporaryDirectory
@@ -180,8 +188,10 @@ class Ingestion:
         names: Mapping[str, str] | None = None,
         attributes: Sequence[str] = (),
         is_strict: bool = True,
+        ignored: Collection[str] = (),
     ) -> None:
         self._sink = sink
+        self._ignored = frozenset(ignored)
         self._kind = kind
         self._now = now
         self._reader = EventReader(names)
@@ -277,11 +287,14 @@ class Ingestion:
         if parts is not None:
             self._take_rows(parts, "", are_together=None, is_text=False)
             return
-        reading = (
-            self._reader.read_label_rows(table, now=self._now())
-            if self._kind == "labels"
-            else self._reader.read_ranking_rows(table, now=self._now(), attributes=self._attributes)
-        )
+        if self._kind == "labels":
+            reading = self._reader.read_label_rows(table, now=self._now())
+        else:
+            names = open_table(table).names
+            roles = self._reader.find_roles(names, self._kind, self._attributes)
+            attributes = self._choose_attributes(names)
+            reading = self._reader.read_ranking_rows(table, now=self._now(), attributes=attributes)
+            reading = _count_unknown(reading, set(names).difference(roles.values(), attributes))
         self._take(reading, "", range(1, len(reading.answers) + 1))
 
     def _take_rows(
@@ -325,14 +338,17 @@ class Ingestion:
     ) -> None:
         from rankscope.monitor.intake.tables import first_places  # noqa: PLC0415 - loads NumPy
 
-        attributes = [one for one in self._attributes if self._is_strict or one in rows.columns]
+        attributes = self._choose_attributes(rows.columns)
         reading = self._reader.read_ranking_rows(
             cells.columns, now=self._now(), attributes=attributes
         )
-        taken = sum(not isinstance(answer, Rejection) for answer in reading.answers)
-        unknown = dict.fromkeys(set(rows.columns).difference(roles.values(), attributes), taken)
+        reading = _count_unknown(reading, set(rows.columns).difference(roles.values(), attributes))
         places = first_places(rows.columns[name].to_pylist(), rows.places.tolist()) if name else []
-        self._take(Reading(reading.answers, reading.notes, reading.unknown | unknown), file, places)
+        self._take(reading, file, places)
+
+    def _choose_attributes(self, names: Collection[str]) -> list[str]:
+        """Choose the columns of a table that are attributes."""
+        return [one for one in self._attributes if self._is_strict or one in names]
 
     def _are_together(self, file: EventFile, name: str) -> bool:
         from rankscope.adapters.open_column import decode  # noqa: PLC0415 - tables need it
@@ -359,6 +375,11 @@ class Ingestion:
         return rest | {place: {**there, **moved}}
 
     def _take(self, reading: Reading, file: str, places: Sequence[int]) -> None:
+        if self._ignored:
+            unknown = {
+                name: count for name, count in reading.unknown.items() if name not in self._ignored
+            }
+            reading = Reading(reading.answers, reading.notes, unknown)
         statuses = self._sink.take(reading)
         self._notes.update(reading.notes)
         self._unknown.update(reading.unknown)
@@ -377,3 +398,10 @@ class Ingestion:
         self._reasons[refused.code] += 1
         if len(self._refused) < MOST_SHOWN:
             self._refused.append(refused)
+
+
+def _count_unknown(reading: Reading, names: Iterable[str]) -> Reading:
+    """Add columns that mean nothing here; every ranking that was taken has them."""
+    taken = sum(not isinstance(answer, Rejection) for answer in reading.answers)
+    unknown = dict.fromkeys(names, taken)
+    return Reading(reading.answers, reading.notes, reading.unknown | unknown)

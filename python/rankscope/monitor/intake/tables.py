@@ -236,7 +236,10 @@ def cut_frame(table: object) -> Iterator[Rows] | None:
         return None
     if len({len(column) for column in columns.values()}) > 1:
         return None  # reading it as a whole names the column
-    return _cut(arrow.table(columns))
+    try:
+        return _cut(arrow.table(columns))
+    except UnicodeEncodeError:  # a name with half a character, which is no field of ours
+        return None
 
 
 def _cut(table: Any) -> Iterator[Rows]:  # noqa: ANN401 - PyArrow has no types

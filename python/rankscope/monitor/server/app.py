@@ -6,16 +6,18 @@ import json
 import time
 from functools import partial
 
-from anyio import CapacityLimiter, to_thread
+from anyio import CapacityLimiter
 from starlette.responses import JSONResponse
 from starlette.routing import Route, Router
 
-from rankscope.errors import DeadlineError, FileError
+from rankscope.errors import DeadlineError
 from rankscope.monitor.alerts.notify.http import Poster
+from rankscope.monitor.alerts.notify.sender import AppriseSender
 from rankscope.monitor.events.times import read_clock
 from rankscope.monitor.server.access.authenticator import Authenticator
 from rankscope.monitor.server.access_log import AccessLog, write_stderr
-from rankscope.monitor.server.api import causes, project, rules, values, webhook
+from rankscope.monitor.server.api import causes, incidents, project, rules, values, webhook
+from rankscope.monitor.server.api.channels import ChannelRoutes
 from rankscope.monitor.server.api.fields import Object, Status
 from rankscope.monitor.server.api.ingest import Ingest
 from rankscope.monitor.server.api.openapi import describe
@@ -28,6 +30,7 @@ from rankscope.monitor.server.metrics import Metrics
 from rankscope.monitor.server.pages.overview import OVERVIEW
 from rankscope.monitor.server.pages.pages import Pages
 from rankscope.monitor.server.pages.sign_in import SignIn
+from rankscope.monitor.server.readiness import Readiness
 from rankscope.monitor.server.routing.dispatcher import Dispatcher, RefusalCounter
 from rankscope.monitor.server.routing.endpoint import JSON, Endpoint, register_ids
 from rankscope.monitor.server.routing.middleware import RequestMiddleware
@@ -46,6 +49,7 @@ if TYPE_CHECKING:
     from starlette.responses import Response
     from starlette.types import ASGIApp
 
+    from rankscope.monitor.alerts.notify.sender import Sender
     from rankscope.monitor.server.api.ingest import Answer
     from rankscope.monitor.server.routing.endpoint import Call
     from rankscope.monitor.store.store import Store
@@ -62,6 +66,7 @@ class Service:
         clock: Returns monotonic seconds.
         now: Returns the time, in microseconds since 1970 in UTC.
         poster: Posts to webhooks (default: to public addresses only).
+        sender: Sends messages to services (default: Apprise does).
         is_late: Returns whether scheduled evaluation is late; `None` if nothing evaluates.
         run: Runs the decoding of a large body (default: in a thread).
         deadlines: Limits how long reads take.
@@ -75,6 +80,7 @@ class Service:
         now: Callable[[], int],
         *,
         poster: Poster | None = None,
+        sender: Sender | None = None,
         is_late: Callable[[], bool] | None = None,
         run: Run | None = None,
         deadlines: Deadlines | None = None,
@@ -82,11 +88,14 @@ class Service:
         self._store = store
         self._is_late = is_late
         self._keys = CapacityLimiter(settings.decoders)
+        self._readiness = Readiness(store, clock, self._keys)
         memory = MemoryBudget(settings.held_bytes)
         authenticator = Authenticator(store, settings, clock, self._keys)
         pool = MonitorPool(store, settings, now, deadlines)
         slow = MonitorPool(store, replace(settings, readers=1, waiting_reads=4), now, deadlines)
-        pages = Pages(pool, now)
+        poster = poster or Poster()
+        channel_routes = ChannelRoutes(settings.notifying, sender or AppriseSender(), poster)
+        pages = Pages(pool, now, channel_routes, slow)
         self.show_problem = pages.show_problem
         self.dispatcher = Dispatcher(
             authenticator, settings, memory, RefusalCounter(store), pages.show_problem
@@ -94,9 +103,13 @@ class Service:
         ingest = Ingest(store, settings, memory, now, CapacityLimiter(settings.decoders), run=run)
         self.endpoints: tuple[Endpoint, ...] = (
             *ingest.endpoints,
-            *make_endpoints((*values.ROUTES, *causes.ROUTES, *rules.ROUTES), pool),
+            *make_endpoints(
+                (*values.ROUTES, *causes.ROUTES, *rules.ROUTES, *incidents.ROUTES), pool
+            ),
             *make_endpoints(webhook.READING, pool),
-            *make_endpoints(WebhookChanges(poster or Poster()).routes, slow),
+            *make_endpoints(WebhookChanges(poster).routes, slow),
+            *make_endpoints(channel_routes.reading, pool),
+            *make_endpoints(channel_routes.testing, slow),
             *make_endpoints(project.ROUTES, pool),
             *Metrics(pool).endpoints,
             *SignIn(authenticator, pages.show_sign_in).endpoints,
@@ -153,23 +166,13 @@ class Service:
 
     async def tell_readiness(self, _call: Call) -> Response:
         """Answer whether the service is ready for requests."""
-        is_ready = self._store.failure is None and await to_thread.run_sync(
-            self._can_read, limiter=self._keys
-        )
-        if not is_ready:
+        if not await self._readiness.check():
             return JSONResponse({"status": "not ready"}, 503)
         said = {"status": "ready"}
         if self._is_late is not None:
             # Events are accepted all the same, so the service stays ready.
             said["evaluation"] = "late" if self._is_late() else "on time"
         return JSONResponse(said)
-
-    def _can_read(self) -> bool:
-        try:
-            self._store.find_key("")
-        except (FileError, DeadlineError):
-            return False
-        return True
 
 
 def make_app(
@@ -180,6 +183,7 @@ def make_app(
     clock: Callable[[], float] = time.monotonic,
     now: Callable[[], int] = read_clock,
     poster: Poster | None = None,
+    sender: Sender | None = None,
     is_late: Callable[[], bool] | None = None,
     run: Run | None = None,
     deadlines: Deadlines | None = None,
@@ -193,6 +197,7 @@ def make_app(
         clock: Returns monotonic seconds.
         now: Returns the time, in microseconds since 1970 in UTC.
         poster: Posts to webhooks (default: to public addresses only).
+        sender: Sends messages to services (default: Apprise does).
         is_late: Returns whether scheduled evaluation is late; `None` if nothing evaluates.
         run: Runs the decoding of a large body, such as `Worker.run` (default: in a thread).
         deadlines: Limits how long reads take.
@@ -205,6 +210,7 @@ def make_app(
         clock,
         now,
         poster=poster,
+        sender=sender,
         is_late=is_late,
         run=run,
         deadlines=deadlines,

@@ -14,6 +14,8 @@ from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, State
 from starlette.responses import Response
 
 from rankscope.errors import UsageError
+from rankscope.monitor.alerts.incidents.finding import KINDS
+from rankscope.monitor.alerts.incidents.incident import LASTING, STATUSES
 from rankscope.monitor.ask.series import SUMMED, find_newest_cells, sum_window
 from rankscope.monitor.evaluate.stored_windows import read_rankings, unpack_cell
 from rankscope.monitor.events.limits import DAY, HOUR, SECOND
@@ -49,7 +51,7 @@ LEFT = 14 * DAY
 MANY = 1 << 40
 """More rankings than a window has."""
 
-STATES = ("OK", "ALERT", "NO_DATA", "INSUFFICIENT")
+STATES = ("OK", "ALERT", "NO_DATA", "STALE", "INSUFFICIENT")
 
 
 class Metrics:
@@ -115,6 +117,7 @@ class Collector:
         yield from _tell_baseline(self._monitor)
         yield from _tell_progress(self._monitor)
         yield from _tell_rules(self._monitor)
+        yield _tell_incidents(self._monitor)
 
 
 @record(frozen=True, slots=True)
@@ -286,6 +289,19 @@ def _tell_progress(monitor: Monitor) -> Iterator[Metric]:
     yield GaugeMetricFamily(
         "rankscope_labels_pending", "Labels of rankings that are not there.", quality.pending_labels
     )
+
+
+def _tell_incidents(monitor: Monitor) -> Metric:
+    incidents = GaugeMetricFamily(
+        "rankscope_incidents",
+        "How many incidents there are that are not resolved.",
+        labels=["state", "kind"],
+    )
+    counted = monitor.store.count_incidents(monitor.project)
+    for state in STATUSES:
+        for kind in KINDS if state in LASTING else ():
+            incidents.add_metric([state, kind], counted.get((state, kind), 0))
+    return incidents
 
 
 def _tell_rules(monitor: Monitor) -> Iterator[Metric]:

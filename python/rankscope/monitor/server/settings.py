@@ -1,7 +1,8 @@
-"""Settings of the service: limits on requests, connections, threads and rates."""
+"""Settings of the service: the channels of notifications, and limits on what it takes."""
 
 from __future__ import annotations
 
+from rankscope.monitor.alerts.notify.channels import Channels
 from rankscope.monitor.events.limits import Limits
 from rankscope.records import record
 
@@ -10,7 +11,7 @@ MIB = 1 << 20
 
 @record(frozen=True, slots=True, kw_only=True)
 class Settings:
-    """Settings of the service: limits on requests, connections, threads and rates.
+    """Settings of the service: the channels of notifications, and limits on what it takes.
 
     Args:
         hosts: The host names it answers for, without ports. Others are refused, so that no web
@@ -45,6 +46,7 @@ class Settings:
         failure_rate: Sustained requests per second from one address without a valid key.
         failure_burst: Such requests in a burst.
         events: Limits on a single event.
+        notifying: The channels of the operator, and the address of the dashboard.
     """
 
     hosts: tuple[str, ...] = ("localhost", "127.0.0.1", "[::1]")
@@ -76,3 +78,4 @@ class Settings:
     failure_rate: float = 1.0
     failure_burst: int = 60
     events: Limits = Limits()
+    notifying: Channels = Channels()

@@ -25,6 +25,9 @@ if TYPE_CHECKING:
 LOG, WEBHOOK = "log", "webhook"
 """The channels of notifications."""
 
+OPERATOR = "*"
+"""Stands for the channels that the operator of a service defines, until they are known."""
+
 
 @record(frozen=True, slots=True)
 class Deleted:
@@ -219,6 +222,22 @@ class CellRow(NamedTuple):
     spread: bytes
 
 
+class LabelCount(NamedTuple):
+    """How many labels of one kind the rankings of a model have.
+
+    Args:
+        model: The model.
+        labels: What happened, such as `("click",)`; empty for a grade.
+        is_grade: Whether they are grades.
+        number: The number of labels.
+    """
+
+    model: str
+    labels: tuple[str, ...]
+    is_grade: bool
+    number: int
+
+
 @record(frozen=True, slots=True)
 class HourRow:
     """The counts of labels of one hour, over all its cells.
@@ -297,20 +316,62 @@ class RuleRow:
 
 
 @record(frozen=True, slots=True)
-class AlertRow:
-    """A change of a rule's state that is stored, and sent as a notification.
+class NoticeRow:
+    """A notice that is sent as a notification to some channels.
 
     Args:
-        alert_id: An id that is unique everywhere.
-        time: When it was concluded, in microseconds since 1970 in UTC.
-        body: The alert, as JSON.
-        channels: The channels it is sent to, among `log` and `webhook`.
+        notice_id: An id that is unique everywhere.
+        time: When it was written, in microseconds since 1970 in UTC.
+        body: The notice, as JSON.
+        channels: The channels it is sent to, such as `log` and `webhook`.
     """
 
-    alert_id: str
+    notice_id: str
     time: int
     body: str
     channels: Collection[str]
+
+
+@record(frozen=True, slots=True, kw_only=True)
+class IncidentRow:
+    """An incident, as it is stored.
+
+    Args:
+        incident_id: Its id.
+        rule: The name of the rule that found it.
+        kind: What it is about.
+        state: Its state.
+        opened: When it was opened, in microseconds since 1970 in UTC.
+        updated: When it was changed last.
+        body: The incident, as JSON.
+    """
+
+    incident_id: str
+    rule: str
+    kind: str
+    state: str
+    opened: int
+    updated: int
+    body: str
+
+
+@record(frozen=True, slots=True)
+class ChangeRow:
+    """A row of the history of an incident.
+
+    Args:
+        incident_id: The incident.
+        time: When it was changed, in microseconds since 1970 in UTC.
+        action: How it was changed.
+        actor: Who changed it.
+        note: What the actor wrote, or the reason.
+    """
+
+    incident_id: str
+    time: int
+    action: str
+    actor: str
+    note: str
 
 
 @record(frozen=True, slots=True, kw_only=True)
@@ -343,6 +404,23 @@ class OutboxRow:
     due: int
     finished: int | None
     problem: str
+
+
+@record(frozen=True, slots=True)
+class ChannelDeliveries:
+    """How the last deliveries of a project to a channel went.
+
+    Args:
+        channel: The name of the channel.
+        delivered: When a notification was delivered last, in microseconds since 1970, or `None`.
+        problem: What was wrong with the newest notification that had a problem.
+        waiting: How many notifications wait.
+    """
+
+    channel: str
+    delivered: int | None
+    problem: str
+    waiting: int
 
 
 @record(frozen=True, slots=True)

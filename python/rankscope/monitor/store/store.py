@@ -10,8 +10,16 @@ from abc import ABC, abstractmethod
 from functools import partial, update_wrapper
 
 from rankscope.monitor.store.records import Deleted
+from rankscope.monitor.store.tables import (
+    incidents,
+    outbox,
+    rankings,
+    retention,
+    rules,
+    sets,
+    windows,
+)
 from rankscope.monitor.store.tables import keys as key_table
-from rankscope.monitor.store.tables import outbox, rankings, retention, rules, windows
 from rankscope.monitor.store.tables import projects as project_table
 from rankscope.monitor.store.tables import versions as version_table
 from rankscope.monitor.store.tables.chunks import CHUNK, read_ahead, read_chunks
@@ -155,6 +163,7 @@ class StoreReader(ABC):
 
     projects = reads(project_table.list_projects)
     counters = reads(project_table.read_counters)
+    count_replaced = reads(sets.count_replaced)
     count_pending = reads(project_table.count_pending)
     deleted_before = reads(project_table.read_deleted_before)
     configuration = reads(project_table.read_configuration)
@@ -165,6 +174,8 @@ class StoreReader(ABC):
     find_ranking = reads(rankings.find_ranking)
     find_labels = reads(rankings.find_labels)
     touched = reads(rankings.find_changes)
+    count_labels = reads(rankings.count_labels)
+    has_labels = reads(rankings.has_labels)
     versions = reads(version_table.list_versions)
     count_by_hour = reads(version_table.count_by_hour)
 
@@ -176,13 +187,19 @@ class StoreReader(ABC):
 
     list_rules = reads(rules.list_rules)
     find_rule = reads(rules.find_rule)
-    list_alerts = reads(rules.list_alerts)
     count_late = reads(rules.count_late)
+
+    list_incidents = reads(incidents.list_incidents)
+    find_incident = reads(incidents.find_incident)
+    list_changes = reads(incidents.list_changes)
+    count_incidents = reads(incidents.count_incidents)
 
     list_notifications = reads(outbox.list_notifications)
     list_due = reads(outbox.list_due)
     count_notifications = reads(outbox.count_notifications)
     count_dead = reads(outbox.count_dead)
+    list_recipients = reads(outbox.list_recipients)
+    list_channel_deliveries = reads(outbox.list_channel_deliveries)
     find_webhook = reads(outbox.find_webhook)
 
     find_key = reads(key_table.find_key)
@@ -228,6 +245,14 @@ class Store(StoreReader):
     def failure(self) -> FileError | None:
         """The reason why nothing more is written, if that is so."""
 
+    def probe(self) -> Future[None]:
+        """Write something that changes nothing; the future has a result once it is durable.
+
+        Raises:
+            FileError: It cannot be accepted now.
+        """
+        return self.transact(project_table.rewrite_version)
+
     def append(
         self, project: str, events: Sequence[Event], rejected: Mapping[str, int] | None = None
     ) -> list[Outcome]:
@@ -254,6 +279,36 @@ class Store(StoreReader):
         batch = prepare(events)
         work = partial(store_events, project=project, batch=batch, rejected=dict(rejected or {}))
         return self.transact(work, max(1, len(batch)))
+
+    def replace_set(
+        self,
+        project: str,
+        environment: str,
+        events: Sequence[Event],
+        rejected: Mapping[str, int] | None = None,
+    ) -> Deleted:
+        """Replace the rankings of a validation or training set, with all their labels, at once.
+
+        Readers find the old set or the new one, and never parts of both.
+
+        Args:
+            project: The name of the project.
+            environment: The set, `validation` or `training`.
+            events: The rankings of the new set, and labels that were logged with them.
+            rejected: As in `append`.
+
+        Raises:
+            UsageError: An id is that of another ranking or label, outside the set.
+            FileError: The set stays as it was, or it isn't certain that it was replaced.
+        """
+        work = partial(
+            sets.replace_set,
+            project=project,
+            environment=environment,
+            batch=prepare(events),
+            rejected=dict(rejected or {}),
+        )
+        return self.transact(work).result()
 
     def delete_before(self, project: str, time: int) -> Deleted:
         """Delete the rankings before a time with their labels, and earlier labels without ranking.
@@ -284,18 +339,20 @@ class Store(StoreReader):
         """How often keys have been made or revoked since the store was opened."""
         return self._keys_version
 
-    def add_key(self, key: ApiKey, actor: str) -> None:
-        """Store a key, and who made it."""
+    def add_key(self, key: ApiKey, actor: str, *, keeps_admin: bool = False) -> None:
+        """Store a key, and who made it; see `insert_key`."""
         try:
-            self._insert_key(key, actor)
+            self._insert_key(key, actor, keeps_admin=keeps_admin)
         finally:
             # Also where it fails: the key may be on the disk nevertheless.
             self._keys_version += 1
 
-    def revoke_key(self, project: str, key_id: str, now: int, actor: str) -> bool:
-        """Revoke a key of a project, and return whether it was valid before."""
+    def revoke_key(
+        self, project: str, key_id: str, now: int, actor: str, *, keeps_admin: bool = False
+    ) -> bool:
+        """Revoke a key of a project, and return whether it was valid before; see `revoke_key`."""
         try:
-            return self._revoke_key(project, key_id, now, actor)
+            return self._revoke_key(project, key_id, now, actor, keeps_admin=keeps_admin)
         finally:
             self._keys_version += 1
 
@@ -306,10 +363,11 @@ class Store(StoreReader):
     put_windows = writes(windows.replace_windows)
     drop_windows = writes(windows.drop_windows)
 
-    save_rule = writes(rules.save_rule)
+    save_rules = writes(rules.save_rules)
     remove_rule = writes(rules.remove_rule)
 
     update_notification = writes(outbox.update_notification)
+    expand_notification = writes(outbox.expand_notification)
     set_webhook = writes(outbox.set_webhook)
     remove_webhook = writes(outbox.remove_webhook)
     disable_webhook = writes(outbox.disable_webhook)

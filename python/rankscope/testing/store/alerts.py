@@ -1,4 +1,4 @@
-"""What every store guarantees for rules, alerts, notifications and webhooks."""
+"""What every store guarantees for rules, incidents, notifications and webhooks."""
 
 from __future__ import annotations
 
@@ -8,11 +8,20 @@ import pytest
 
 from rankscope.monitor.events.event import Items, Label, Ranking
 from rankscope.monitor.store.keys import AuditEntry, Secret
-from rankscope.monitor.store.records import AlertRow, OutboxRow, RuleRow, Webhook
+from rankscope.monitor.store.records import (
+    ChangeRow,
+    IncidentRow,
+    NoticeRow,
+    OutboxRow,
+    RuleRow,
+    Webhook,
+)
 from rankscope.records import replace
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from rankscope.monitor.events.event import Environment, Event
     from rankscope.monitor.store.store import Store
     from rankscope.testing.store.events import Open
@@ -28,17 +37,28 @@ ROW = RuleRow(
     silenced_until=None,
     revision=1,
 )
+INCIDENT = IncidentRow(
+    incident_id="i1",
+    rule="quality",
+    kind="quality",
+    state="open",
+    opened=20,
+    updated=20,
+    body="{}",
+)
+OPENED = ChangeRow("i1", 20, "opened", "rankscope", "it fell")
 HOOK = Webhook("https://example.com/hook", Secret("whsec_abc"), False, 3)
 
 
 def notify(
     store: Store, *names: str, channels: tuple[str, ...] = ("log", "webhook")
 ) -> list[OutboxRow]:
-    """Store alerts, and return the notifications that are due."""
+    """Store notices, and return the notifications that are due."""
     known = store.find_rule("music", "quality")
     for name in names:
         row = ROW if known is None else replace(known, revision=known.revision + 1)
-        assert store.save_rule("music", row, alert=AlertRow(name, 10, f'"{name}"', channels))
+        notice = NoticeRow(name, 10, f'"{name}"', channels)
+        assert store.save_rules("music", [row], notices=[notice]) == []
         known = row
     return store.list_due(now=10, limit=100)
 
@@ -50,12 +70,11 @@ def set_hook(store: Store) -> None:
 
 
 class AlertConformance:
-    """Tests of rules, alerts and notifications."""
+    """Tests of rules, incidents and notifications."""
 
     def test_a_rule_comes_back(self, opened: Open) -> None:
         with opened() as store:
-            assert store.save_rule("music", ROW)
-            assert store.save_rule("music", replace(ROW, name="a"))
+            assert store.save_rules("music", [ROW, replace(ROW, name="a")]) == []
         with opened() as store:
             rows = store.list_rules("music")
             assert rows == [replace(ROW, name="a"), ROW]
@@ -65,33 +84,82 @@ class AlertConformance:
 
     def test_a_rule_that_has_changed_is_not_overwritten(self, opened: Open) -> None:
         with opened() as store:
-            alert = AlertRow("a", 1, "{}", ("log",))
-            audit = AuditEntry(1, "ada", "rule.change", "quality")
-            assert store.save_rule("music", ROW)
-            assert not store.save_rule("music", ROW, alert=alert, audit=audit)
-            assert store.save_rule("music", replace(ROW, revision=2))
-            assert not store.save_rule("music", replace(ROW, revision=2), alert=alert, audit=audit)
-            assert not store.save_rule("music", replace(ROW, revision=4), alert=alert, audit=audit)
-            assert not store.save_rule("films", replace(ROW, revision=3), alert=alert)
-            assert store.list_alerts("music", limit=9) == []
+            more: dict[str, Any] = {
+                "incidents": [INCIDENT],
+                "changes": [OPENED],
+                "notices": [NoticeRow("a", 1, "{}", ("log",))],
+                "audit": [AuditEntry(1, "ada", "rule.change", "quality")],
+            }
+            second, fourth = (replace(ROW, revision=number) for number in (2, 4))
+            other = replace(ROW, name="other")
+            assert store.save_rules("music", [ROW]) == []
+            assert store.save_rules("music", [ROW], **more) == ["quality"]
+            assert store.save_rules("music", [second]) == []
+            assert store.save_rules("music", [other, second], **more) == ["quality"]
+            assert store.save_rules("music", [fourth], **more) == ["quality"]
+            assert store.save_rules("films", [second], **more) == ["quality"]
+            assert store.list_rules("music") == [second]
+            assert store.list_incidents("music") == []
             assert store.list_notifications("music", limit=9) == []
             assert store.audit("music") == []
 
-    def test_the_alerts_of_a_removed_rule_are_kept(self, opened: Open) -> None:
-        audit = AuditEntry(1, "ada", "rule.remove", "quality")
+    def test_an_incident_comes_back_with_its_history(self, opened: Open) -> None:
+        newer = replace(INCIDENT, state="recovered", updated=30, body='{"a": 1}')
+        recovered = ChangeRow("i1", 30, "recovered", "rankscope", "it is over")
         with opened() as store:
-            notify(store, "a", channels=("log",))
-            assert store.remove_rule("music", "quality", audit)
-            assert not store.remove_rule("music", "quality", audit)
-            assert store.list_rules("music") == []
-            assert store.list_alerts("music", limit=9) == ['"a"']
-            assert store.audit("music") == [audit]
+            store.save_rules("music", [ROW], incidents=[INCIDENT], changes=[OPENED])
+            again = replace(ROW, revision=2)
+            store.save_rules("music", [again], incidents=[newer], changes=[recovered])
+        with opened() as store:
+            assert store.find_incident("music", "i1") == newer
+            assert store.list_changes("music", "i1") == [OPENED, recovered]
+            assert store.find_incident("films", "i1") is None
+            assert store.list_changes("films", "i1") == []
+            assert store.find_incident("music", "i2") is None
 
-    def test_alerts_are_listed_newest_first(self, opened: Open) -> None:
+    def test_incidents_are_listed_newest_first_by_state_and_rule(self, opened: Open) -> None:
+        rows = [
+            INCIDENT,
+            replace(INCIDENT, incident_id="i2", opened=30),
+            replace(INCIDENT, incident_id="i3", rule="other", state="resolved", kind="volume"),
+        ]
         with opened() as store:
-            notify(store, "a", "b", "c")
-            assert store.list_alerts("music", limit=2) == ['"c"', '"b"']
-            assert store.list_alerts("films", limit=2) == []
+            store.save_rules("music", [ROW], incidents=rows)
+
+            def listed(**chosen: Any) -> list[str]:  # noqa: ANN401 - what a reader chooses
+                return [row.incident_id for row in store.list_incidents("music", **chosen)]
+
+            assert listed() == ["i2", "i3", "i1"]
+            assert listed(states={"open", "recovered"}) == ["i2", "i1"]
+            assert listed(states=set()) == []
+            assert listed(rule="other") == ["i3"]
+            assert listed(limit=1) == ["i2"]
+            assert store.list_incidents("films") == []
+            assert store.count_incidents("music") == {
+                ("open", "quality"): 2,
+                ("resolved", "volume"): 1,
+            }
+            assert store.count_incidents("films") == {}
+
+    def test_the_incidents_of_a_removed_rule_are_kept(self, opened: Open) -> None:
+        audit = AuditEntry(1, "ada", "rule.remove", "quality")
+        resolved = replace(INCIDENT, state="resolved", updated=40)
+        change = ChangeRow("i1", 40, "resolved", "ada", "the rule was removed")
+        notice = NoticeRow("n", 40, '"n"', ("log",))
+        with opened() as store:
+            store.save_rules("music", [ROW], incidents=[INCIDENT], changes=[OPENED])
+            more: dict[str, Any] = {
+                "incidents": [resolved],
+                "changes": [change],
+                "notices": [notice],
+            }
+            assert store.remove_rule("music", "quality", audit, **more)
+            assert not store.remove_rule("music", "quality", audit, **more)
+            assert store.list_rules("music") == []
+            assert store.list_incidents("music") == [resolved]
+            assert store.list_changes("music", "i1") == [OPENED, change]
+            assert [row.body for row in store.list_notifications("music", 9)] == ['"n"']
+            assert store.audit("music") == [audit]
 
     def test_a_webhook_is_notified_only_if_it_is_set(self, opened: Open) -> None:
         with opened() as store:

@@ -96,12 +96,26 @@ def log_story(
     store.append("default", events)
 
 
-def open_monitor(store: Store, configuration: Configuration | None = CONFIGURATION) -> Monitor:
-    """The monitor of the project, configured and up to date."""
+def open_monitor(
+    store: Store,
+    configuration: Configuration | None = CONFIGURATION,
+    *,
+    watches_data: bool = False,
+) -> Monitor:
+    """The monitor of the project, configured and up to date.
+
+    Args:
+        store: Its store.
+        configuration: How it is measured; `None` where it is not.
+        watches_data: Whether it keeps the rule that every project gets, so that rules of a test
+            are not the only ones.
+    """
     monitor = Monitor(store, clock=lambda: NOW)
     if configuration is not None:
         monitor.configure(configuration)
         monitor.evaluate()
+        if not watches_data and any(rule.kind == "data" for rule in monitor.rules()):
+            monitor.remove_rule("data")
     return monitor
 
 

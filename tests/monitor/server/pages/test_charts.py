@@ -10,7 +10,14 @@ from itertools import pairwise
 import pytest
 from rankscope.monitor.evaluate.stored_windows import MaturityCurve
 from rankscope.monitor.events.limits import DAY, HOUR
-from rankscope.monitor.server.pages.charts.lines import Event, Level, Line, Point, draw_lines
+from rankscope.monitor.server.pages.charts.lines import (
+    Episode,
+    Event,
+    Level,
+    Line,
+    Point,
+    draw_lines,
+)
 from rankscope.monitor.server.pages.charts.others import draw_maturity, draw_waterfall
 from rankscope.monitor.server.pages.charts.time_axis import TimeAxis
 
@@ -112,7 +119,37 @@ def test_nothing_at_all_is_an_empty_chart() -> None:
 def test_events_outside_are_left_out() -> None:
     events = [Event(-1, "before"), Event(1, "a"), Event(2, "after")]
     chart = draw_lines([Line("", ())], since=0, until=2, length=1, events=events)
-    assert chart.events == ((50.0, "a"),)
+    assert [(each.x, each.name) for each in chart.events] == [(50.0, "a")]
+
+
+def test_names_of_events_do_not_run_into_each_other() -> None:
+    events = [Event(time, str(time)) for time in (10, 12, 40, 85, 99)]
+    chart = draw_lines([Line("", ())], since=0, until=100, length=1, events=events)
+    assert [each.name for each in chart.events] == ["10", "12", "40", "85", "99"]
+    # The names of those on the right stand to the left of their lines.
+    assert [each.name for each in chart.events if each.is_named] == ["10", "40", "85"]
+
+
+def test_an_episode_lies_where_its_time_does_and_one_that_lasts_goes_to_the_end() -> None:
+    episodes = [Episode(40, None, "b", "labels"), Episode(-10, 20, "a"), Episode(-10, 0, "before")]
+    chart = draw_lines([Line("", ())], since=0, until=80, length=1, episodes=episodes)
+    drawn = [(each.x, each.width, each.name, each.kind) for each in chart.episodes]
+    assert drawn == [(0.0, 25.0, "a", "incident"), (50.0, 50.0, "b", "labels")]
+
+
+def test_a_short_episode_can_be_seen_and_stays_within_the_chart() -> None:
+    episodes = [Episode(999_999, 1_000_000, "a"), Episode(500_000, 500_001, "b")]
+    chart = draw_lines([Line("", ())], since=0, until=1_000_000, length=1, episodes=episodes)
+    for each in chart.episodes:
+        assert each.width > 0.5
+        assert each.x + each.width <= 100
+
+
+def test_the_axis_has_room_for_the_floor() -> None:
+    points = (Point(0, 0.8), Point(1, 0.9))
+    chart = draw_lines([Line("", points)], since=0, until=2, length=1, floor=0.5)
+    assert chart.axis.low <= 0.5
+    assert chart.floor == round(100 - chart.axis.place(0.5), 2)
 
 
 def test_steps_lead_from_before_to_after() -> None:

@@ -101,7 +101,7 @@ def test_a_new_version_is_marked_where_it_begins(site: Service) -> None:
     open_monitor(site.store)
     page = get(site, "/?range=30d")
     assert "m 4" in check_page(page).text
-    assert page.count('class="event"') == 2 + 3  # two measures, three counts
+    assert page.count('<line class="event"') == 2 + 3  # two measures, three counts
 
 
 def test_versions_shown_at_a_time_have_lines_of_their_own(site: Service) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import re
 from urllib.parse import quote
 
@@ -10,10 +9,17 @@ import pytest
 from rankscope.monitor.alerts.rule import Rule
 from rankscope.monitor.events.limits import DAY, HOUR
 from rankscope.monitor.events.times import to_datetime
-from rankscope.monitor.server.pages.alerts import write_multiple
+from rankscope.monitor.server.pages.groups import write_multiple
 from rankscope.monitor.server.pages.rule import fill_form, read_form
 
-from tests.monitor.server.pages.site import as_json, check_page, get, log_story, open_monitor
+from tests.monitor.server.pages.site import (
+    as_json,
+    check_page,
+    find_links,
+    get,
+    log_story,
+    open_monitor,
+)
 from tests.monitor.server.service import NOW
 
 TYPE_CHECKING = False
@@ -21,6 +27,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     import httpx
+    from rankscope.monitor.alerts.detect.state import RuleState
     from rankscope.monitor.monitor import Monitor
 
     from tests.monitor.server.service import Service
@@ -34,7 +41,11 @@ FIELDS = {
     "run_length": "1800",
     "fewest": "5",
     "needs": "interval",
-    "webhook": "yes",
+    "severity": "warning",
+    "remind": "24",
+    "channels": "",
+    "lanes": "",
+    "anchor": "yes",
     "slices": "device",
 }
 
@@ -63,39 +74,63 @@ def tell_story(site: Service, **parts: Any) -> Monitor:  # noqa: ANN401 - as `Ru
     return monitor
 
 
+def list_rules(monitor: Monitor) -> tuple[Rule, ...]:
+    """The rules that people have made: all but the one about data."""
+    return tuple(rule for rule in monitor.rules() if rule.name != "data")
+
+
+def state_of(monitor: Monitor) -> RuleState:
+    """How the rule of the story stands, beside the one about data."""
+    return next(one for one in monitor.check() if one.rule.name == "quality")
+
+
 def test_there_are_no_rules_yet(site: Service) -> None:
-    assert "This project isn’t set up yet" in check_page(get(site, "/alerts")).text
+    assert "This project isn’t set up yet" in check_page(get(site, "/rules")).text
     open_monitor(site.store)
-    reader = check_page(get(site, "/alerts"))
-    assert "No rules yet" in reader.text
+    reader = check_page(get(site, "/rules"))
+    assert "No rules about quality yet" in reader.text
     assert "rankscope monitor rule add STORE quality --measure nDCG@5" in reader.text
 
 
-def test_an_alert_is_on_all_pages_that_tell_of_it(site: Service) -> None:
+def test_the_rule_that_every_project_gets_has_a_page(site: Service) -> None:
+    monitor = open_monitor(site.store, watches_data=True)
+    assert [rule.kind for rule in monitor.rules()] == ["data"]
+    reader = check_page(get(site, "/rules"))
+    assert "/rules/data" in find_links(reader)
+    assert "No rules about quality yet" in reader.text
+    check_page(get(site, "/rules/data"))
+
+
+def test_an_incident_is_on_all_pages_that_tell_of_it(site: Service) -> None:
     monitor = tell_story(site)
-    [state] = monitor.check()
+    state = state_of(monitor)
     assert state.state == "ALERT"
-    for path in ("/", "/alerts", "/rules/quality"):
-        reader = check_page(get(site, path))
-        assert "ALERT" in reader.text
-        assert state.reason in reader.text
-        assert "Find the cause" in reader.text
-    assert "<title>ALERT" in get(site, "/")
+    incidents = monitor.incidents()
+    links = {each.link for each in incidents}
+    assert links
+    for path in ("/", "/incidents", "/rules/quality"):
+        assert links & set(find_links(check_page(get(site, path))))
+    for path in ("/rules", "/rules/quality"):
+        assert "ALERT" in check_page(get(site, path)).text
+    count = len(incidents)
+    for path in ("/", "/incidents"):
+        assert f"<title>{count} active" in get(site, path)
+        assert f"{count} active incident" in check_page(get(site, path)).text
 
 
-def test_why_did_it_fall_leads_to_a_trace_that_answers(site: Service) -> None:
+def test_an_incident_leads_to_a_trace_that_answers(site: Service) -> None:
     tell_story(site)
-    page = get(site, "/")
+    page = get(site, "/incidents")
     link = re.search(r'href="(/trace\?[^"]+)"[^>]*>Find the cause', page)
     assert link is not None
     reader = check_page(get(site, link[1].replace("&amp;", "&")))
-    assert "device=tv, version=4" in reader.text
+    assert "device=tv" in reader.text
     assert "Causes" in reader.text
 
 
 def test_evidence_is_told_with_what_is_needed(site: Service) -> None:
     monitor = tell_story(site)
-    [state] = monitor.check()
+    state = state_of(monitor)
     reader = check_page(get(site, "/rules/quality"))
     for stream in state.streams:
         assert stream.name in reader.text
@@ -107,19 +142,21 @@ def test_evidence_is_told_with_what_is_needed(site: Service) -> None:
 
 def test_the_twins_tell_the_same(site: Service) -> None:
     monitor = tell_story(site)
-    told = as_json(site.browser().get("/alerts.json"))
+    told = as_json(site.browser().get("/rules.json"))
     assert [one["rule"]["name"] for one in told["rules"]] == ["quality"]
-    assert told["alerts"] == [one.to_dict() for one in monitor.alerts()]
-    assert len(told["notifications"]) == len(monitor.notifications())
     one = as_json(site.browser().get("/rules/quality.json"))
-    assert one["state"]["rule"] == monitor.rules()[0].to_dict()
+    assert one["state"]["rule"] == state_of(monitor).rule.to_dict()
+    ids = {each.incident_id for each in monitor.incidents("all", rule="quality")}
+    assert {each["id"] for each in one["incidents"]} == ids
+    listed = as_json(site.browser().get("/incidents.json"))
+    assert {each["id"] for group in listed["active"] for each in group["incidents"]} == ids
 
 
 def test_a_rule_is_made_by_the_form(site: Service) -> None:
     monitor = open_monitor(site.store)
     answer = send(site, "/rules/new", FIELDS)
     assert (answer.status_code, answer.headers["location"]) == (303, "/rules/quality")
-    assert monitor.rules() == (
+    assert list_rules(monitor) == (
         Rule(name="quality", measure="nDCG@5", slices=("device",), fewest=5),
     )
     check_page(get(site, "/rules/quality"))
@@ -127,18 +164,25 @@ def test_a_rule_is_made_by_the_form(site: Service) -> None:
 
 def test_a_rule_is_changed_by_the_form(site: Service) -> None:
     monitor = tell_story(site)
-    changed = FIELDS | {"tolerance": "0.1", "is_relative": "yes"}
-    del changed["webhook"], changed["slices"]
+    changed = FIELDS | {
+        "tolerance": "0.1",
+        "is_relative": "yes",
+        "channels": "log",
+        "lanes": "none",
+    }
+    del changed["anchor"], changed["slices"]
     answer = send(site, "/rules/quality/change", changed, "/rules/quality")
     assert answer.status_code == 303
-    assert monitor.rules() == (
+    assert list_rules(monitor) == (
         Rule(
             name="quality",
             measure="nDCG@5",
             fewest=5,
             tolerance=0.1,
             is_relative=True,
-            webhook=False,
+            channels=("log",),
+            lanes=(),
+            anchor=False,
         ),
     )
 
@@ -157,6 +201,8 @@ def test_a_rule_is_changed_by_the_form(site: Service) -> None:
         ("fewest", "2.5", "whole number"),
         ("since", "yesterday", "Enter a time"),
         ("slices", "country", "device"),
+        ("remind", "soon", "number of hours"),
+        ("lanes", "soon", "15m"),
         ("kind", "rise", "drop or threshold"),
     ],
 )
@@ -174,35 +220,35 @@ def test_what_is_wrong_is_said_beside_its_field_and_nothing_is_lost(
     values = {each.get("name"): each.get("value") for each in reader.all("input")}
     for name in ("name", "tolerance", "run_length", "fewest", "model"):
         assert values[name] == sent[name].strip()
-    assert [rule.name for rule in monitor.rules()] == ["taken"]
+    assert [rule.name for rule in list_rules(monitor)] == ["taken"]
 
 
 def test_a_rule_is_silenced_and_heard_again(site: Service) -> None:
     monitor = tell_story(site)
     path = "/rules/quality"
     assert send(site, f"{path}/silence", {"hours": "24"}, path).status_code == 303
-    assert monitor.check()[0].silenced_until == to_datetime(NOW + 24 * HOUR)
-    assert "silenced until" in check_page(get(site, "/alerts")).text
+    assert state_of(monitor).silenced_until == to_datetime(NOW + 24 * HOUR)
+    assert "silenced until" in check_page(get(site, "/rules")).text
     assert send(site, f"{path}/silence", {"hours": "0"}, path).status_code == 303
-    assert monitor.check()[0].silenced_until is None
+    assert state_of(monitor).silenced_until is None
     assert send(site, f"{path}/silence", {"hours": "9"}, path).status_code == 422
 
 
 def test_a_rule_is_resolved(site: Service) -> None:
     monitor = tell_story(site)
     assert send(site, "/rules/quality/resolve", {}, "/rules/quality").status_code == 303
-    assert monitor.check()[0].state == "OK"
+    assert state_of(monitor).state == "OK"
 
 
 def test_a_rule_is_removed_by_who_is_sure(site: Service) -> None:
     monitor = tell_story(site)
     assert send(site, "/rules/quality/remove", {}, "/rules/quality").status_code == 422
-    assert len(monitor.rules()) == 1
+    assert len(list_rules(monitor)) == 1
     answer = send(site, "/rules/quality/remove", {"sure": "yes"}, "/rules/quality")
-    assert (answer.status_code, answer.headers["location"]) == (303, "/alerts")
-    assert monitor.rules() == ()
-    assert monitor.alerts()
-    check_page(get(site, "/alerts"))
+    assert (answer.status_code, answer.headers["location"]) == (303, "/rules")
+    assert list_rules(monitor) == ()
+    assert monitor.incidents("all")
+    check_page(get(site, "/incidents"))
 
 
 @pytest.mark.parametrize("path", ["/rules/new", "/rules/quality/change", "/rules/quality/remove"])
@@ -211,7 +257,7 @@ def test_a_form_without_its_token_changes_nothing(site: Service, path: str) -> N
     answer = site.browser().send(path, FIELDS | {"sure": "yes", "tolerance": "0.5"})
     assert answer.status_code == 403
     check_page(answer.text)
-    assert [rule.tolerance for rule in monitor.rules()] == [0.02]
+    assert [rule.tolerance for rule in list_rules(monitor)] == [0.02]
 
 
 def test_who_may_only_read_sees_no_forms(site: Service) -> None:
@@ -222,7 +268,7 @@ def test_who_may_only_read_sees_no_forms(site: Service) -> None:
     page = browser.get("/rules/quality").text
     reader = check_page(page)
     assert [form["action"] for form in reader.all("form")] == ["/sign-out"]
-    assert "Make a rule" not in check_page(browser.get("/alerts").text).text
+    assert "Make a rule" not in check_page(browser.get("/rules").text).text
     token = re.search(r'name="csrf" value="([^"]+)"', page)
     assert token is not None
     answer = browser.send("/rules/quality/remove", {"sure": "yes", "csrf": token[1]})
@@ -242,7 +288,7 @@ def test_a_rule_that_is_not_there_is_not_found(site: Service) -> None:
 def test_any_name_of_a_rule_has_a_page(site: Service, name: str) -> None:
     tell_story(site, name=name)
     path = f"/rules/{quote(name, safe='')}"
-    for page in ("/", "/alerts", path):
+    for page in ("/rules", path):
         reader = check_page(get(site, page))
         assert not reader.all("img")
         assert name in reader.text
@@ -257,7 +303,7 @@ def test_a_form_is_read_as_it_was_filled() -> None:
         measure="nDCG@5",
         kind="threshold",
         model="m",
-        slices=("device", "country"),
+        slices=("device", "country", "device:country"),
         period="hour",
         tolerance=0.125,
         is_relative=True,
@@ -265,7 +311,11 @@ def test_a_form_is_read_as_it_was_filled() -> None:
         fewest=7,
         needs="value",
         since=to_datetime(NOW // DAY * DAY),
-        webhook=False,
+        severity="critical",
+        channels=("log", "chat"),
+        remind=12.0,
+        lanes=("15m", "4h"),
+        anchor=False,
     )
     form = fill_form(rule)
     fields = {name: (text,) for name, text in form.texts.items()}
@@ -273,7 +323,3 @@ def test_a_form_is_read_as_it_was_filled() -> None:
     read, again = read_form(fields)
     assert read == rule
     assert again == form
-
-
-def test_evidence_of_any_size_can_be_written() -> None:
-    assert [write_multiple(found) for found in (-math.inf, 1e9)] == ["<0.1×", ">1,000,000×"]

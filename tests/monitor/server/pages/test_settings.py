@@ -9,6 +9,7 @@ import pytest
 from rankscope.errors import UsageError
 from rankscope.monitor.definition.configuration import BaselineChoice, Configuration
 from rankscope.monitor.definition.definition import define
+from rankscope.monitor.definition.document import write_configuration
 from rankscope.monitor.definition.words import split_words, write_word
 from rankscope.monitor.events.limits import DAY
 from rankscope.monitor.events.times import to_datetime
@@ -106,14 +107,14 @@ def sign_in(site: Service, *scopes: str) -> Reader:
 
 
 def test_it_is_a_place_that_one_can_always_go_to(site: Service) -> None:
-    for path in ("/", "/alerts", PATH):
+    for path in ("/", "/incidents", PATH):
         assert PATH in find_links(check_page(get(site, path)))
     [here] = [each for each in check_page(get(site, PATH)).all("a") if "aria-current" in each]
     assert here["href"] == PATH
 
 
 def test_where_nothing_is_measured_pages_lead_to_the_form(site: Service) -> None:
-    for path in ("/", "/trace", "/alerts", "/quality"):
+    for path in ("/", "/trace", "/incidents", "/rules", "/slices", "/quality"):
         page = get(site, path)
         assert "This project isn’t set up yet" in page
         assert f'class="button" href="{PATH}"' in page
@@ -189,7 +190,7 @@ def test_what_is_saved_is_what_is_measured(site: Service) -> None:
     assert (entry.actor, entry.action) == ("local", "configuration.set")
     assert read_fields(check_page(get(site, PATH))) == fill_form(MADE).texts
     key = site.make_key("default", "read")
-    assert site.ask("GET", "/v1/configuration", key=key).json() == MADE.to_dict()
+    assert site.ask("GET", "/v1/configuration", key=key).json() == write_configuration(MADE)
 
 
 def test_values_are_made_anew(site: Service) -> None:

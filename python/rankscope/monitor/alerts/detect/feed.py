@@ -2,25 +2,23 @@
 
 from __future__ import annotations
 
-import math
 from datetime import timedelta
 
-from rankscope.errors import InputError
-from rankscope.monitor.alerts.detect.floors import T
-from rankscope.monitor.alerts.detect.stream import Stream
-from rankscope.monitor.alerts.rule import LENGTHS
-from rankscope.monitor.events.times import to_datetime
+from rankscope.monitor.alerts.detect.check import check_stream
+from rankscope.monitor.alerts.detect.grades import START, compare_grades
+from rankscope.monitor.alerts.detect.lane import Lane
+from rankscope.monitor.alerts.detect.name import name_drops
+from rankscope.monitor.alerts.detect.step import FINAL, pass_step
+from rankscope.monitor.alerts.detect.stream import ALL, Stream
+from rankscope.monitor.alerts.rule import choose_lanes, find_dimension
+from rankscope.monitor.events.times import describe_duration, describe_time, to_datetime
 from rankscope.monitor.store.folding import OTHER, choose_versions
 from rankscope.records import replace
-from rankscope.stats.clusters import average_by_cluster
-from rankscope.stats.detector import Detector, advance
-from rankscope.stats.discoveries import discover
-from rankscope.stats.means import estimate_mean
-from rankscope.stats.threshold import Threshold, judge
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Mapping
+    from typing import TypeAlias
 
     import numpy as np
     from numpy.typing import NDArray
@@ -28,19 +26,29 @@ if TYPE_CHECKING:
     from rankscope.monitor.alerts.detect.floors import Floors
     from rankscope.monitor.alerts.detect.progress import RuleProgress
     from rankscope.monitor.alerts.detect.sample import Sample
+    from rankscope.monitor.alerts.detect.step import Step
     from rankscope.monitor.alerts.rule import Rule
     from rankscope.monitor.definition.slices import Slice, Slicing
     from rankscope.monitor.store.folding import Folding, Pair
     from rankscope.monitor.store.records import Context
 
+    Key: TypeAlias = tuple[str, str, Slice]
+
 NOTHING = timedelta()
 LEAVE = timedelta(days=2)
 """A version that shows nothing for so long, while others of its rule do, is watched no more."""
+FORGET = timedelta(days=28)
+"""A slice that shows nothing for so long is watched no more."""
+STALE = timedelta(days=2)
+"""A slice that shows nothing for so long, and for longer than ever, is stale."""
+MOST_STREAMS = 400
+"""A rule watches so many versions and slices at most, those with the most rankings."""
 
 
 def feed(
     progress: RuleProgress,
     rule: Rule,
+    step: Step,
     period: Sample,
     *,
     contexts: Mapping[int, Context],
@@ -53,61 +61,162 @@ def feed(
     it has watched before. All others are one stream of their model, named `<other>`.
 
     Streams start with the first period in which their version and slice have rankings and the
-    baseline has enough of theirs; with it their floor is made, which stays. Where labels are late,
-    the period tells nothing, so that a lack of labels is never taken for a drop.
+    baseline has some of theirs; what is expected of them is made then, and stays. Where labels are
+    late or lost, the period tells nothing, so that a lack of labels is never taken for a drop.
 
     Args:
         progress: What was concluded so far.
         rule: The rule.
+        step: The period.
         period: The rankings of that period in production, of all models.
         contexts: The contexts of the rankings.
         slicing: Which values have slices of their own.
         floors: Finds what values are held against.
     """
-    start, length = progress.following, timedelta(microseconds=LENGTHS[rule.period])
-    watched = {(stream.model, stream.version) for stream in progress.streams}
-    folding = _choose(rule, period, contexts, watched)
-    groups = group_contexts(rule, period, contexts, folding)
-    shown = {(model, version) for model, version, _ in groups}
-    whole = [numbers for (_, _, place), numbers in groups.items() if not place]
-    rows = period.find([number for numbers in whole for number in numbers])
-    labelled = int(period.is_labelled[rows].sum())
-    counted = replace(progress.count(len(rows), labelled), following=start + LENGTHS[rule.period])
-    is_late = counted.has_late_labels
-    known = {
-        stream.key: stream
-        for stream in progress.streams
-        if stream.key[:2] in folding.pairs or OTHER in stream.key[:2]
+    watched = {
+        (stream.model, stream.version) for stream in progress.streams if stream.version != ALL
     }
-    for key in groups:
-        if key not in known and is_kept(key[2], slicing):
-            known[key] = Stream(model=key[0], version=key[1], slice=key[2])
+    folding = _choose(rule, period, contexts, watched)
+    has_anchor = step.age == FINAL and floors.has_anchor(rule)
+    groups = group_contexts(rule, period, contexts, slicing, folding=folding, has_anchor=has_anchor)
+    passed = pass_step(progress, step)
+    is_late = False
+    if step.age == FINAL:
+        passed = _count(passed, groups, period)
+        is_late = passed.has_late_labels and not all(
+            stream.knows_labels for stream in progress.streams
+        )
+    sizes = {key: period.count(numbers) for key, numbers in groups.items()}
+    known = {stream.key: stream for stream in progress.streams if _is_watched(stream, folding)}
+    new = [key for key in groups if key not in known and is_kept(key[2], slicing)]
+    new.sort(key=lambda key: (-sizes[key], key))
+    room = max(MOST_STREAMS - len(known), 0)
+    known |= {key: Stream(model=key[0], version=key[1], slice=key[2]) for key in new[:room]}
+    lanes = 1 + len(choose_lanes(rule, floors.window))
     streams = []
     for key, stream in sorted(known.items()):
-        absent = NOTHING if key[:2] in shown else stream.absent + (length if shown else NOTHING)
-        if absent >= LEAVE:
-            continue
-        followed = replace(stream, absent=absent)
-        numbers = groups.get(key)
-        if numbers and not is_late:
-            if followed.floor is None:
-                followed = _hold(followed, rule, floors)
-            if followed.floor is not None:
-                rows = period.find(numbers)
-                values, users = period.values[rule.measure][rows], period.clusters[rows]
-                followed = observe(followed, rule, start, values, users)
-        streams.append(followed)
+        followed: Stream | None = stream
+        if step.age == FINAL:
+            followed = _follow(stream, step, shown={key[:2] for key in groups}, has=key in groups)
+        if followed is not None and key in groups:
+            rows = period.find(groups[key])
+            followed = _check(
+                followed,
+                rule,
+                step,
+                period,
+                rows,
+                is_late=is_late,
+                count=len(known) * lanes,
+                contexts=contexts,
+                slicing=slicing,
+                floors=floors,
+            )
+        if followed is not None:
+            streams.append(followed)
     if rule.kind == "drop":
         streams = name_drops(streams, rule)
     return replace(
-        counted, streams=tuple(streams), passed_over=progress.passed_over + (1 if is_late else 0)
+        passed,
+        streams=tuple(streams),
+        passed_over=progress.passed_over + (1 if is_late else 0),
+        unwatched=len(new[room:]) if step.age == FINAL else progress.unwatched,
     )
 
 
-def _hold(stream: Stream, rule: Rule, floors: Floors) -> Stream:
-    """Set the floor of a stream."""
-    held = floors.find(rule, *stream.key)
-    return replace(stream, floor=held.floor, baseline=held.baseline, reason=held.reason)
+def _count(progress: RuleProgress, groups: Mapping[Key, list[int]], period: Sample) -> RuleProgress:
+    """Count the rankings of a period and those that have labels."""
+    whole = [
+        numbers for (_, version, place), numbers in groups.items() if not place and version != ALL
+    ]
+    rows = period.find([number for numbers in whole for number in numbers])
+    return progress.count(len(rows), int(period.is_labelled[rows].sum()))
+
+
+def _is_watched(stream: Stream, folding: Folding) -> bool:
+    pair = stream.model, stream.version
+    return pair in folding.pairs or OTHER in pair or stream.version == ALL
+
+
+def _follow(stream: Stream, step: Step, *, shown: set[Pair], has: bool) -> Stream | None:
+    """Return the stream after a final period in which it may have shown nothing.
+
+    Args:
+        stream: The stream before.
+        step: The period.
+        shown: The versions that have shown something.
+        has: Whether the stream has.
+    """
+    length = timedelta(microseconds=step.until - step.start)
+    until = to_datetime(step.until)
+    if has:
+        gap = NOTHING if stream.last is None else until - length - stream.last
+        state = "INSUFFICIENT" if stream.state == "STALE" else stream.state
+        reason = "" if stream.state == "STALE" else stream.reason
+        return replace(
+            stream,
+            absent=NOTHING,
+            last=until,
+            longest=max(stream.longest, gap),
+            state=state,
+            reason=reason,
+        )
+    if any(lane.at is not None and lane.at >= until for lane in stream.lanes):
+        # Its early values are newer than this period: a release whose first day isn't final yet.
+        return stream
+    pair = stream.model, stream.version
+    absent = NOTHING if pair in shown else stream.absent + (length if shown else NOTHING)
+    if absent >= LEAVE:
+        return None
+    quiet = replace(stream, absent=absent)
+    silent = NOTHING if stream.last is None else until - stream.last
+    if silent < max(STALE, 2 * length, 2 * stream.longest) or stream.is_named:
+        return quiet
+    if stream.last is None or silent >= FORGET:
+        return None
+    told = f"no rankings for {describe_duration(silent)}, since {describe_time(stream.last)}"
+    return replace(quiet, state="STALE", reason=told)
+
+
+def _check(
+    stream: Stream,
+    rule: Rule,
+    step: Step,
+    period: Sample,
+    rows: NDArray[np.int64],
+    *,
+    is_late: bool,
+    count: int,
+    contexts: Mapping[int, Context],
+    slicing: Slicing,
+    floors: Floors,
+) -> Stream:
+    """Check the rankings of a stream; its baseline is made first if it has none."""
+    age = timedelta(microseconds=step.age)
+    lane = stream.lane(age) or Lane(age=age)
+    if lane.mean is None:
+        held = floors.hold(rule, stream.key, lane, step, count)
+        lane = held.lane
+        if age and lane.mean is None:
+            return stream
+        known = stream if stream.lane(age) else replace(stream, lanes=(*stream.lanes, lane))
+        stream = known.set_lane(lane)
+        if step.age == FINAL:
+            stream = replace(
+                stream,
+                reason=lane.reason,
+                compared=held.compared or stream.compared,
+                label_days=held.label_days or stream.label_days,
+            )
+        if held.grades is not None:
+            told = compare_grades(held.grades, held.lists, period.grades, len(period.times))
+            others = [one for one in stream.warnings if not one.startswith(START)]
+            stream = replace(stream, warnings=(*others, *([told] if told else [])))
+    if lane.mean is None or (is_late and not stream.knows_labels):
+        return stream
+    return check_stream(
+        stream, lane, rule, step, period=period, rows=rows, contexts=contexts, slicing=slicing
+    )
 
 
 def _choose(
@@ -127,32 +236,45 @@ def _choose(
 
 
 def group_contexts(
-    rule: Rule, period: Sample, contexts: Mapping[int, Context], folding: Folding | None = None
-) -> dict[tuple[str, str, Slice], list[int]]:
+    rule: Rule,
+    period: Sample,
+    contexts: Mapping[int, Context],
+    slicing: Slicing,
+    *,
+    folding: Folding | None = None,
+    has_anchor: bool = False,
+) -> dict[Key, list[int]]:
     """Return the contexts of each version and slice that a rule watches, as far as there are any.
 
     Args:
         rule: The rule.
         period: The rankings.
         contexts: The contexts of the rankings.
+        slicing: The attributes that the project is sliced by.
         folding: Which versions are watched on their own; all of them by default.
+        has_anchor: Whether all versions of a model are watched together, too.
     """
     import numpy as np  # noqa: PLC0415 - loads with the first array
 
-    groups: dict[tuple[str, str, Slice], list[int]] = {}
+    attributes = [name for name, _ in slicing.values]
+    dimensions = [(), *(find_dimension(name, attributes) for name in rule.slices)]
+    groups: dict[Key, list[int]] = {}
     for number in np.unique(period.contexts).tolist():
         context = contexts[number]
         if rule.model is not None and context.model != rule.model:
             continue
         said = dict(context.attributes)
-        places: Iterable[Slice] = (
-            (),
-            *(((name, said[name]),) for name in rule.slices if name in said),
-        )
+        places: list[Slice] = [
+            tuple((name, said[name]) for name in names)
+            for names in dict.fromkeys(dimensions)
+            if all(name in said for name in names)
+        ]
         pair = context.model, context.version
         model, version = pair if folding is None else folding.place(*pair)
         for place in places:
             groups.setdefault((model, version, place), []).append(number)
+            if has_anchor and model != OTHER:
+                groups.setdefault((model, ALL, place), []).append(number)
     return groups
 
 
@@ -160,143 +282,3 @@ def is_kept(place: Slice, slicing: Slicing) -> bool:
     """Whether a slice is kept apart from `<other>`."""
     values = dict(slicing.values)
     return all(value in values.get(name, ()) for name, value in place)
-
-
-def observe(
-    stream: Stream,
-    rule: Rule,
-    start: int,
-    values: NDArray[np.float64],
-    clusters: NDArray[np.int64],
-) -> Stream:
-    """Check the rankings of a period for a stream that has a floor.
-
-    Args:
-        stream: What is known so far.
-        rule: What is asked.
-        start: When the period begins.
-        values: One a ranking; NaN where the mean leaves it out.
-        clusters: Whose it is.
-    """
-    look = _detect if rule.kind == "drop" else _compare
-    return look(stream, rule, start, values, clusters)
-
-
-def _detect(
-    stream: Stream,
-    rule: Rule,
-    start: int,
-    values: NDArray[np.float64],
-    clusters: NDArray[np.int64],
-) -> Stream:
-    """Collect evidence that the mean is below the floor."""
-    means = average_by_cluster(values, clusters).value
-    if stream.floor is None:
-        return stream
-    if not len(means):
-        told = "no ranking has a value yet" if stream.detector is None else stream.reason
-        return replace(stream, reason=told)
-    before = stream.detector or Detector(run_length=rule.run_length)
-    try:
-        detector = advance(before, means, stream.floor)
-    except InputError as error:
-        return replace(
-            stream, state="ALERT" if stream.is_named else "INSUFFICIENT", reason=error.message
-        )
-    known = dict(stream.moments) | {detector.periods: to_datetime(start)}
-    return replace(
-        stream,
-        detector=detector,
-        moments=tuple((number, known[number]) for number in sorted(set(detector.starts))),
-        value=estimate_mean(values, clusters, T),
-        at=to_datetime(start),
-        reason="",
-    )
-
-
-def _compare(
-    stream: Stream,
-    rule: Rule,
-    start: int,
-    values: NDArray[np.float64],
-    clusters: NDArray[np.int64],
-) -> Stream:
-    """Compare the mean with the threshold; ALERT lasts until the value is back above it."""
-    if stream.baseline is None:
-        return stream
-    threshold = Threshold(
-        baseline=stream.baseline.value,
-        tolerance=rule.tolerance,
-        is_relative=rule.is_relative,
-        needs=rule.needs,
-        fewest=rule.fewest,
-    )
-    verdict = judge(threshold, values, clusters, T)
-    began = to_datetime(start)
-    seen = replace(stream, value=verdict.mean, at=began)
-    if verdict.state in {"NO_DATA", "INSUFFICIENT"}:
-        if stream.state == "ALERT":
-            return stream
-        count = verdict.mean.clusters
-        told = f"the period has {count} users or queries with a value, and needs {rule.fewest}"
-        return replace(stream, state="INSUFFICIENT", reason=told)
-    was_below = stream.state == "ALERT"
-    if verdict.state == "ALERT" or (was_below and verdict.mean.value < verdict.limit):
-        return replace(seen, state="ALERT", reason="", since=stream.since if was_below else began)
-    return replace(seen, state="OK", reason="", since=None)
-
-
-def name_drops(streams: Sequence[Stream], rule: Rule) -> list[Stream]:
-    """Mark the streams whose evidence is sufficient among all streams of the rule.
-
-    One that was named stays so until the evidence since the drop seems to have begun is below 1.
-    That of the detector itself counts each period as a possible beginning, and so stays near 1
-    where all is well. Evidence beyond what a single stream would need is let go, so that a drop
-    that has lasted for months is not called one for months after it has ended; less evidence is
-    never a false alarm.
-
-    Args:
-        streams: All streams of a rule about drops.
-        rule: The rule.
-    """
-    evidence = {
-        str(place): stream.log_evidence
-        for place, stream in enumerate(streams)
-        if stream.detector is not None
-    }
-    found = discover(evidence, 1 / rule.run_length)
-    named = set(found.names)
-    judged = []
-    for place, stream in enumerate(streams):
-        detector = stream.detector
-        if detector is None or stream.reason:
-            judged.append(stream)
-            continue
-        is_named = str(place) in named or (stream.is_named and _still_falls(detector))
-        since = stream.since if stream.is_named else dict(stream.moments).get(detector.since or 0)
-        judged.append(
-            replace(
-                stream,
-                detector=_cap(detector, math.log(len(evidence) * rule.run_length)),
-                is_named=is_named,
-                needed=found.log_needed,
-                state="ALERT" if is_named else "OK",
-                since=since if is_named else None,
-            )
-        )
-    return judged
-
-
-def _still_falls(detector: Detector) -> bool:
-    """Whether the evidence since the estimated start of the drop is 1 or more."""
-    return math.fsum(map(math.exp, detector.sums)) >= len(detector.sums)
-
-
-def _cap(detector: Detector, needed: float) -> Detector:
-    """Cap the evidence at what a single bet would need."""
-    most = needed + math.log(len(detector.bets))
-    return replace(
-        detector,
-        evidence=tuple(min(one, most) for one in detector.evidence),
-        sums=tuple(min(one, most) for one in detector.sums),
-    )

@@ -1,62 +1,113 @@
-"""Floors: the values that streams are compared with, from the same slice of the baseline."""
+"""Floors: what the values of streams are compared with, from the same slice of the baseline."""
 
 from __future__ import annotations
 
+import json
+
 from rankscope import engine
 from rankscope.data.interval import Interval
-from rankscope.errors import UsageError
+from rankscope.errors import InputError, UsageError
+from rankscope.monitor.alerts.detect.mix import choose_mix, observe
 from rankscope.monitor.alerts.detect.sample import collect_sample
-from rankscope.monitor.alerts.rule import LENGTHS
+from rankscope.monitor.alerts.detect.step import FINAL
+from rankscope.monitor.alerts.detect.stream import ALL
 from rankscope.monitor.evaluate.baseline import find_previous
 from rankscope.monitor.evaluate.contexts import find_contexts
-from rankscope.monitor.events.limits import DAY
-from rankscope.monitor.events.times import read_span
-from rankscope.records import record
-from rankscope.stats.clusters import average_by_cluster
-from rankscope.stats.floor import find_floor
+from rankscope.monitor.events.limits import DAY, SECOND
+from rankscope.monitor.events.times import describe_time, read_span, to_datetime
+from rankscope.records import record, replace
 from rankscope.stats.means import estimate_mean
-from rankscope.stats.threshold import Threshold
+from rankscope.stats.sequential.baseline import LEVEL
+from rankscope.stats.sequential.lanes import fit_lane
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-    from typing import TypeAlias
+    from datetime import datetime
+    from typing import TypeAlias, TypeVar
 
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from rankscope.monitor.alerts.detect.lane import Lane
     from rankscope.monitor.alerts.detect.sample import Sample
+    from rankscope.monitor.alerts.detect.step import Step
+    from rankscope.monitor.alerts.detect.stream import LabelDay
     from rankscope.monitor.alerts.rule import Rule
     from rankscope.monitor.definition.configuration import BaselineChoice
     from rankscope.monitor.definition.definition import Definition
-    from rankscope.monitor.definition.slices import Slice
+    from rankscope.monitor.definition.slices import Slice, Slicing
     from rankscope.monitor.store.records import Context, Version
     from rankscope.monitor.store.store import StoreReader
     from rankscope.stats.means import Mean
 
-    # The environment, from when, until when, as of when, and the contexts.
-    _Wanted: TypeAlias = tuple[int, int, int | None, tuple[int, ...]]
+    Number = TypeVar("Number", float, NDArray[np.float64])
+    # A model, a version and a slice.
+    Key: TypeAlias = tuple[str, str, Slice]
 
 T = Interval(method="t")
 LONGEST = 28 * DAY
-MOST_RANKINGS = 500_000
-"""The previous version is measured over at most this long, or about this many rankings."""
+WEEK = 7 * DAY
+LEAST_HISTORY = 2 * WEEK
+"""A long-term baseline is from at least this long: two of each weekday."""
+MOST_RANKINGS = 600_000
+"""A baseline of production is from at most this many rankings, or about so many."""
 
 
 @record(frozen=True, slots=True)
-class StreamFloor:
-    """The floor of a stream, or why it has none.
+class _Wanted:
+    """The rankings that a baseline is made from.
 
     Args:
-        floor: What the mean is held against; `None` where there is none.
-        baseline: The mean that it was made from.
-        reason: Why there is none.
+        since: From when.
+        until: Until when.
+        now: As of when labels count; `None` for a set, of which all do.
+        contexts: What they have in common.
+        rankings: How many there are, as far as that can change.
+        retried: After how long it is tried again, as the rankings are others by then.
     """
 
-    floor: float | None
-    baseline: Mean | None
-    reason: str = ""
+    since: int
+    until: int
+    now: int | None
+    contexts: tuple[int, ...]
+    rankings: int = 0
+    retried: int = 1
+
+    @property
+    def name(self) -> str:
+        """What tells it apart from other data."""
+        times = [None if one is None else one // self.retried for one in self._times]
+        return json.dumps([*times, len(self.contexts), self.rankings])
+
+    @property
+    def _times(self) -> tuple[int | None, ...]:
+        # A baseline that is retried every week is identified by its end alone.
+        times = self.since, self.until, self.now
+        return times if self.retried == 1 else times[1:2]
+
+
+@record(frozen=True, slots=True, kw_only=True)
+class Held:
+    """What a stream is compared with.
+
+    Args:
+        lane: The lane, with what is expected, or with the reason why nothing is.
+        compared: From when a long-term baseline is.
+        label_days: The labels of the days of the baseline, if it is from production.
+        grades: How many documents of a set have each grade above 0.
+        lists: How many rankings the set has.
+    """
+
+    lane: Lane
+    compared: datetime | None = None
+    label_days: tuple[LabelDay, ...] = ()
+    grades: Mapping[float, int] | None = None
+    lists: int = 0
 
 
 class Floors:
-    """Finds the floors of streams, and reads each part of the baseline once.
+    """Finds what streams are compared with, and reads each part of the baseline once.
 
     Args:
         store: The store that holds the events.
@@ -65,7 +116,8 @@ class Floors:
         definition: The definition to evaluate with.
         contexts: What rankings have in common.
         versions: The versions that have rankings.
-        now: The time as of which labels of production count.
+        slicing: The attributes and values that have slices.
+        now: The current time, in microseconds since 1970 in UTC.
         threads: The number of threads.
     """
 
@@ -78,6 +130,7 @@ class Floors:
         *,
         contexts: Mapping[int, Context],
         versions: Sequence[Version],
+        slicing: Slicing,
         now: int,
         threads: int | None = None,
     ) -> None:
@@ -87,66 +140,178 @@ class Floors:
         self._definition = definition
         self._contexts = contexts
         self._versions = versions
+        self._slicing = slicing
         self._now = now
         self._threads = threads
-        self._samples: dict[_Wanted, Sample] = {}
+        self._samples: dict[tuple[_Wanted, int], Sample] = {}
 
-    def find(self, rule: Rule, model: str, version: str, place: Slice) -> StreamFloor:
-        """Return the floor of a version and slice.
+    @property
+    def window(self) -> int:
+        """The attribution window, in microseconds."""
+        return self._definition.window * SECOND
+
+    def has_anchor(self, rule: Rule) -> bool:
+        """Whether a rule compares models with a baseline that releases don't renew."""
+        is_renewed = self._choice is not None and self._choice.kind == "version"
+        return is_renewed and rule.anchor and rule.kind == "drop"
+
+    def hold(self, rule: Rule, key: Key, lane: Lane, step: Step, count: int) -> Held:
+        """Return what a stream is compared with, or why it is with nothing.
 
         Args:
             rule: The rule that asks.
-            model: The model.
-            version: Its version.
-            place: The slice.
+            key: The model, the version and the slice.
+            lane: The lane as it is; if the same data was tried before, it stays.
+            step: The period that is checked first.
+            count: Among how many lanes of streams the error of floors is shared.
         """
-        if self._choice is None:
-            return StreamFloor(None, None, "the project has no baseline")
-        wanted = self._want(self._choice, model, version)
-        if wanted is None:
-            return StreamFloor(None, None, f"there is no earlier version of {model or 'the model'}")
-        if wanted not in self._samples:
-            since, until, now, contexts = wanted
-            self._samples[wanted] = collect_sample(
-                self._store.read(self._project, since, until),
-                contexts,
-                self._definition,
-                now=now,
-                threads=self._threads,
-            )
+        wanted = self._want(key, step)
+        if isinstance(wanted, str):
+            return Held(lane=replace(lane, reason=wanted))
+        if wanted.name == lane.tried:
+            return Held(lane=lane)
+        place = key[2]
+        sample = self._read(wanted, step.age)
         asked = set(place)
         sliced = [
-            number for number in wanted[-1] if asked.issubset(self._contexts[number].attributes)
+            number
+            for number in wanted.contexts
+            if asked.issubset(self._contexts[number].attributes)
         ]
-        return hold(rule, self._samples[wanted], sliced, engine.count_threads(self._threads))
+        rows = sample.find(sliced)
+        tried = replace(lane, tried=wanted.name)
+        if key[1] == ALL and len(rows):
+            told = _tell_short(int(sample.times[rows].min()), step.start)
+            if told:
+                return Held(lane=replace(tried, reason=told))
+        held = Held(
+            lane=self._fit(rule, place, tried, step, sample=sample, rows=rows, count=count),
+            compared=to_datetime(wanted.since) if key[1] == ALL else None,
+        )
+        if wanted.now is None:
+            return replace(held, grades=sample.grades, lists=len(sample.times))
+        if step.age == FINAL:
+            return replace(held, label_days=_count_labels(sample, rows))
+        return held
 
-    def _want(self, choice: BaselineChoice, model: str, version: str) -> _Wanted | None:
-        """Return which rankings make the baseline of a version, or `None`."""
-        if choice.kind == "version":
-            before = find_previous(self._versions, model=model, version=version)
-            if before is None:
-                return None
-            here, earlier = (
-                next(
-                    one
-                    for one in self._versions
-                    if (one.environment, one.model, one.version) == ("production", model, name)
+    def _fit(
+        self,
+        rule: Rule,
+        place: Slice,
+        lane: Lane,
+        step: Step,
+        *,
+        sample: Sample,
+        rows: NDArray[np.int64],
+        count: int,
+    ) -> Lane:
+        """Return a lane with what the rankings of a baseline make expected."""
+        values, clusters = turn(rule, sample.values[rule.measure][rows]), sample.clusters[rows]
+        threads = engine.count_threads(self._threads)
+        mean = estimate_mean(values, clusters, T, threads)
+        if rule.kind == "threshold":
+            if mean.clusters < rule.fewest:
+                told = (
+                    f"the baseline has {mean.clusters} users or queries with a value, and needs "
+                    f"{rule.fewest}"
                 )
-                for name in (version, before)
+                return replace(lane, reason=told)
+            limit = mean.value - find_tolerance(rule, turn(rule, mean.value))
+            return replace(lane, mean=turn_mean(rule, mean), floor=turn(rule, limit), reason="")
+        if mean.clusters < 2:
+            return replace(
+                lane, reason=f"the baseline has {_count_users(mean.clusters)} with a value"
             )
-            shown_for = (earlier.last - earlier.first + 1) * MOST_RANKINGS // earlier.rankings
-            since = here.first - min(LONGEST, shown_for)
-            numbers = self._find_contexts("production", model, before)
-            return since, here.first, self._now, numbers
+        mix = choose_mix(rule, place, sample, rows, contexts=self._contexts, slicing=self._slicing)
+        seen = observe(values, sample, rows, mix, contexts=self._contexts, slicing=self._slicing)
+        try:
+            usual = fit_lane(
+                seen,
+                sample.gains[rows],
+                sample.discounts[rows],
+                tolerance=find_tolerance(rule, turn(rule, mean.value)),
+                level=LEVEL / max(count, 1),
+                is_hourly=step.until - step.start < DAY,
+            )
+        except (InputError, UsageError) as error:
+            return replace(lane, reason=f"the baseline has no floor: {error.message}")
+        if rule.is_rise_bad:
+            # Whether there are labels is what is measured: it is judged however many there are.
+            usual = replace(usual, discount=None)
+        return replace(
+            lane,
+            reason="",
+            mix=mix,
+            mean=turn_mean(rule, mean),
+            usual=usual,
+            floor=turn(rule, max(usual.value.floor, 0.0)),
+        )
+
+    def _read(self, wanted: _Wanted, age: int) -> Sample:
+        if (wanted, age) not in self._samples:
+            self._samples[wanted, age] = collect_sample(
+                self._store.read(self._project, wanted.since, wanted.until),
+                wanted.contexts,
+                self._definition if age == FINAL else at_age(self._definition, age),
+                now=wanted.now,
+                threads=self._threads,
+            )
+        return self._samples[wanted, age]
+
+    def _want(self, key: Key, step: Step) -> _Wanted | str:
+        """Return which rankings the baseline of a stream is made from, or why there are none."""
+        model, version, _ = key
+        choice = self._choice
+        if choice is None:
+            return "the project has no baseline"
+        wait = step.age or self.window
+        if version == ALL:
+            return self._want_history(model, step.start, wait)
+        # The labels of a set that was judged have no age: early values are compared with those of
+        # the previous version.
+        if choice.kind == "version" or (choice.kind == "set" and step.age != FINAL):
+            return self._want_version(model, version, wait)
         if choice.kind == "period":
             numbers = self._find_contexts("production", choice.model, choice.version)
             begin, end = read_span(choice.since, choice.until)
-            return begin or 0, end or 0, self._now, numbers
+            return _Wanted(begin or 0, end or 0, min((end or 0) + wait, self._now), numbers)
         numbers = self._find_contexts(choice.environment, choice.model, choice.version)
         theirs = [one for one in self._versions if one.environment == choice.environment]
         since = min((one.first for one in theirs), default=0)
         until = max((one.last for one in theirs), default=-1) + 1
-        return since, until, None, numbers
+        return _Wanted(since, until, None, numbers, sum(one.rankings for one in theirs))
+
+    def _want_version(self, model: str, version: str, wait: int) -> _Wanted | str:
+        before = find_previous(self._versions, model=model, version=version)
+        if before is None:
+            return f"there is no earlier version of {model or 'the model'}"
+        here, earlier = (
+            next(
+                one
+                for one in self._versions
+                if (one.environment, one.model, one.version) == ("production", model, name)
+            )
+            for name in (version, before)
+        )
+        since = here.first - min(
+            LONGEST, _fit_length(earlier.first, earlier.last, earlier.rankings)
+        )
+        numbers = self._find_contexts("production", model, before)
+        return _Wanted(since, here.first, here.first + wait, numbers)
+
+    def _want_history(self, model: str, start: int, wait: int) -> _Wanted | str:
+        theirs = [
+            one for one in self._versions if one.environment == "production" and one.model == model
+        ]
+        first = min((one.first for one in theirs), default=start)
+        told = _tell_short(first, start)
+        if told:
+            return told
+        last = max(one.last for one in theirs)
+        length = _fit_length(first, max(last, start), sum(one.rankings for one in theirs))
+        numbers = self._find_contexts("production", model, None)
+        since = max(start - min(LONGEST, length), first)
+        return _Wanted(since, start, start + wait, numbers, retried=WEEK)
 
     def _find_contexts(
         self, environment: str, model: str | None, version: str | None
@@ -154,42 +319,55 @@ class Floors:
         return tuple(find_contexts(self._contexts, environment, model, version))
 
 
-def hold(rule: Rule, baseline: Sample, contexts: Sequence[int], threads: int = 1) -> StreamFloor:
-    """Compute the floor from the rankings of the baseline.
+def _tell_short(first: int, start: int) -> str:
+    """Return from when on there is enough to compare with, if there isn't by a time."""
+    if start - first >= LEAST_HISTORY:
+        return ""
+    from_then = describe_time(first - first % DAY + LEAST_HISTORY + DAY)
+    return f"watched from {from_then} on, when there are two weeks to compare with"
 
-    Args:
-        rule: What is asked.
-        baseline: The rankings of the baseline.
-        contexts: Those of the slice.
-        threads: The number of threads.
+
+def at_age(definition: Definition, age: int) -> Definition:
+    """Return a definition whose labels count up to an age, in microseconds."""
+    return replace(definition, window=age // SECOND)
+
+
+def find_tolerance(rule: Rule, baseline: float) -> float:
+    """Return the difference from a baseline that a rule tolerates."""
+    return rule.tolerance * baseline if rule.is_relative else rule.tolerance
+
+
+def turn(rule: Rule, values: Number) -> Number:
+    """Turn values of which more is worse around, so that less is; others stay as they are.
+
+    Values that were turned are turned back by turning them again.
     """
+    return 1 - values if rule.is_rise_bad else values
+
+
+def turn_mean(rule: Rule, mean: Mean) -> Mean:
+    """Turn a mean and its interval around, as `turn` does with values."""
+    if not rule.is_rise_bad:
+        return mean
+    return replace(mean, value=1 - mean.value, lower=1 - mean.upper, upper=1 - mean.lower)
+
+
+def _fit_length(first: int, last: int, rankings: int) -> int:
+    """Return for how long there are about as many rankings as a baseline is made from at most."""
+    return (last - first + 1) * MOST_RANKINGS // max(rankings, 1)
+
+
+def _count_users(count: int) -> str:
+    return f"{count} user or query" if count == 1 else f"{count} users or queries"
+
+
+def _count_labels(sample: Sample, rows: NDArray[np.int64]) -> tuple[LabelDay, ...]:
+    """Count the rankings and labels of each day."""
     import numpy as np  # noqa: PLC0415 - loads with the first array
 
-    rows = baseline.find(contexts)
-    values, clusters = baseline.values[rule.measure][rows], baseline.clusters[rows]
-    means = average_by_cluster(values, clusters, baseline.times[rows], LENGTHS[rule.period])
-    count = len(np.unique(means.cluster))
-    if count < rule.fewest:
-        return StreamFloor(
-            None,
-            None,
-            f"the baseline has {count} users or queries with a value, and needs {rule.fewest}",
-        )
-    if rule.kind == "threshold":
-        mean = estimate_mean(values, clusters, T, threads)
-        limit = Threshold(
-            baseline=mean.value,
-            tolerance=rule.tolerance,
-            is_relative=rule.is_relative,
-            needs=rule.needs,
-            fewest=rule.fewest,
-        ).limit
-        return StreamFloor(limit, mean)
-    # Of the same means as the floor is made from.
-    of = estimate_mean(means.value, np.arange(len(means.value)), T, threads).value
-    tolerance = rule.tolerance * of if rule.is_relative else rule.tolerance
-    try:
-        floor = find_floor(means, tolerance, T, threads)
-    except UsageError as error:
-        return StreamFloor(None, None, f"the baseline has no floor: {error.message}")
-    return StreamFloor(floor.value, floor.baseline)
+    days, of_ranking = np.unique(sample.times[rows] // DAY, return_inverse=True)
+    rankings = np.bincount(of_ranking, minlength=len(days))
+    labels = np.bincount(of_ranking, sample.labels[rows], len(days)).astype(np.int64)
+    columns = (days.tolist(), rankings.tolist(), labels.tolist())
+    # The last and the first day may be there in part.
+    return tuple((day, count, of, True) for day, count, of in zip(*columns, strict=True))

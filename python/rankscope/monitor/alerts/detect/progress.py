@@ -11,7 +11,13 @@ from rankscope.records import record, replace
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import TypeAlias
+
     from rankscope.monitor.alerts.rule import Rule
+    from rankscope.monitor.definition.slices import Slice
+
+    # A model, a version and a slice.
+    Key: TypeAlias = tuple[str, str, Slice]
 
 
 @record(frozen=True, slots=True, kw_only=True)
@@ -22,6 +28,7 @@ class RuleProgress:
         basis: What was measured, in short; with another one the streams start anew.
         first: When the first period begins, in microseconds since 1970 in UTC.
         following: When the period begins that is looked at next.
+        early: When the hour begins that is looked at next, by the age of early values.
         seq: Up to which number of the store late rankings were counted.
         late_rankings: How many rankings came after their period was looked at.
         rankings: How many rankings the periods before the newest had.
@@ -29,12 +36,15 @@ class RuleProgress:
         newest_rankings: How many rankings the newest period had.
         newest_labelled: How many of them had labels.
         passed_over: How many periods told nothing, because their labels were late.
+        unwatched: How many versions and slices of the newest period are beyond those that a rule
+            watches at most.
         streams: What is known of each version and slice.
     """
 
     basis: str
     first: int
     following: int
+    early: tuple[tuple[int, int], ...] = ()
     seq: int = 0
     late_rankings: int = 0
     rankings: int = 0
@@ -42,6 +52,7 @@ class RuleProgress:
     newest_rankings: int = 0
     newest_labelled: int = 0
     passed_over: int = 0
+    unwatched: int = 0
     streams: tuple[Stream, ...] = ()
 
     @property
@@ -61,13 +72,17 @@ class RuleProgress:
             newest_labelled=labelled,
         )
 
-    def restart(self) -> RuleProgress:
-        """Discard the evidence, but keep floors and baselines."""
-        return replace(self, streams=tuple(map(_restart, self.streams)))
+    def restart(self, key: Key | None = None) -> RuleProgress:
+        """Discard the evidence of a stream, or of all streams, but keep what is expected."""
+        streams = tuple(
+            stream.restart() if key in {None, stream.key} else stream for stream in self.streams
+        )
+        return replace(self, streams=streams)
 
     def to_json(self) -> str:
         """Return all of it as JSON that `from_json` reads back."""
         said = {name: getattr(self, name) for name in FIELDS}
+        said["early"] = [list(one) for one in self.early]
         said["streams"] = [stream.store() for stream in self.streams]
         return json.dumps(said, sort_keys=True, separators=(",", ":"), allow_nan=False)
 
@@ -75,6 +90,7 @@ class RuleProgress:
     def from_json(text: str) -> RuleProgress:
         """Read what `to_json` has written."""
         said = json.loads(text)
+        said["early"] = tuple((age, start) for age, start in said.get("early", ()))
         return RuleProgress(**{**said, "streams": tuple(map(Stream.restore, said["streams"]))})
 
 
@@ -93,14 +109,3 @@ def begin(rule: Rule, basis: str, now: int, seq: int) -> RuleProgress:
     at = now if rule.since is None else to_micros(rule.since)
     first = at - at % LENGTHS[rule.period]
     return RuleProgress(basis=basis, first=first, following=first, seq=seq)
-
-
-def _restart(stream: Stream) -> Stream:
-    return replace(
-        stream,
-        state="INSUFFICIENT" if stream.floor is None else "OK",
-        detector=None if stream.detector is None else stream.detector.restart(),
-        is_named=False,
-        moments=(),
-        since=None,
-    )

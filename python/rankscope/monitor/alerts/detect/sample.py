@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from hashlib import blake2b
 
+from rankscope.monitor.alerts.rule import EMPTY
 from rankscope.monitor.evaluate.clusters import name_clusters
 from rankscope.monitor.evaluate.values import evaluate_chunks
 from rankscope.records import record
@@ -16,12 +18,14 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from rankscope.monitor.definition.definition import Definition
+    from rankscope.monitor.evaluate.values import Evaluated
     from rankscope.monitor.store.records import Chunk
 
 CLUSTER_BYTES = 8
+MOST_GRADES = 100
 
 
-@record(frozen=True, slots=True)
+@record(frozen=True, slots=True, kw_only=True)
 class Sample:
     """Rankings with their values and clusters, in the order of their contexts.
 
@@ -30,14 +34,24 @@ class Sample:
         times: When it was shown, in microseconds since 1970 in UTC.
         clusters: Whose it is: the user, else the query, else itself, as a number made of the name.
         is_labelled: Whether a document of it has a grade that somebody gave.
-        values: By measure, its value; NaN where the mean leaves it out.
+        labels: How many labels count in it.
+        gains: The sum of the grades of its documents that are above 0.
+        discounts: By how much the ranks of these grades discount them, on average; NaN where there
+            is none.
+        values: By measure, its value; NaN where the mean leaves it out. `empty` is 1 where there
+            is no relevant document, and else 0.
+        grades: How many documents have each grade above 0.
     """
 
     contexts: NDArray[np.int64]
     times: NDArray[np.int64]
     clusters: NDArray[np.int64]
     is_labelled: NDArray[np.bool_]
+    labels: NDArray[np.int64]
+    gains: NDArray[np.float64]
+    discounts: NDArray[np.float64]
     values: dict[str, NDArray[np.float64]]
+    grades: dict[float, int]
 
     def find(self, contexts: Collection[int]) -> NDArray[np.int64]:
         """Return the places of the rankings of some contexts."""
@@ -48,6 +62,29 @@ class Sample:
         ends = np.searchsorted(self.contexts, numbers, side="right").tolist()
         runs = [np.arange(start, end) for start, end in zip(starts, ends, strict=True)]
         return np.concatenate(runs) if runs else np.empty(0, dtype=np.int64)
+
+    def count(self, contexts: Collection[int]) -> int:
+        """Count the rankings of some contexts."""
+        import numpy as np  # noqa: PLC0415 - loads with the first array
+
+        numbers = np.array(sorted(contexts), dtype=np.int64)
+        starts = np.searchsorted(self.contexts, numbers, side="left")
+        return int((np.searchsorted(self.contexts, numbers, side="right") - starts).sum())
+
+    def between(self, since: int, until: int) -> Sample:
+        """Return the rankings of a time; how often their grades occur isn't counted."""
+        kept = (self.times >= since) & (self.times < until)
+        return Sample(
+            contexts=self.contexts[kept],
+            times=self.times[kept],
+            clusters=self.clusters[kept],
+            is_labelled=self.is_labelled[kept],
+            labels=self.labels[kept],
+            gains=self.gains[kept],
+            discounts=self.discounts[kept],
+            values={name: values[kept] for name, values in self.values.items()},
+            grades={},
+        )
 
 
 def collect_sample(
@@ -71,30 +108,74 @@ def collect_sample(
     import numpy as np  # noqa: PLC0415 - loads with the first array
 
     wanted = np.array(sorted(contexts), dtype=np.int64)
-    names = [measure.name for measure in definition.measures]
-    columns: list[list[NDArray[np.generic]]] = [[] for _ in range(4 + len(names))]
+    names = [*(measure.name for measure in definition.measures), EMPTY]
+    kinds = (
+        *(np.int64, np.int64, np.int64, np.bool_, np.int64),
+        *(np.float64 for _ in range(2 + len(names))),
+    )  # fmt: skip
+    columns: list[list[NDArray[np.generic]]] = [[] for _ in kinds]
+    grades: Counter[float] = Counter()
     with_some = (chunk for chunk in chunks if np.isin(chunk.contexts, wanted).any())
     for each in evaluate_chunks(with_some, definition, now=now, threads=threads):
         chunk, graded = each.chunk, each.graded
         kept = np.flatnonzero(np.isin(chunk.contexts, wanted) & graded.is_mature)
         clusters = [_number(name) for name in name_clusters(chunk, kept.tolist())]
+        gains, discounts, found_grades = _discount(each, kept)
+        grades.update(found_grades)
         found = [
             chunk.contexts[kept],
             chunk.times[kept],
             np.array(clusters, dtype=np.int64),
             graded.is_labelled[kept],
+            np.bincount(graded.aged, minlength=len(chunk.times))[kept],
+            gains,
+            discounts,
             *(measured.value[kept] for measured in each.values.measures),
+            np.where(each.values.is_refused, np.nan, each.values.is_empty)[kept],
         ]
         for column, more in zip(columns, found, strict=True):
             column.append(more)
-    kinds = (np.int64, np.int64, np.int64, np.bool_, *(np.float64 for _ in names))
     whole = [
         np.concatenate([np.empty(0, dtype=kind), *parts])
         for kind, parts in zip(kinds, columns, strict=True)
     ]
     order = np.argsort(whole[0], kind="stable")
-    at, times, users, is_labelled, *values = (column[order] for column in whole)
-    return Sample(at, times, users, is_labelled, dict(zip(names, values, strict=True)))
+    at, times, users, is_labelled, labels, gain, discount, *values = (one[order] for one in whole)
+    return Sample(
+        contexts=at,
+        times=times,
+        clusters=users,
+        is_labelled=is_labelled,
+        labels=labels,
+        gains=gain,
+        discounts=discount,
+        values=dict(zip(names, values, strict=True)),
+        grades=dict(sorted(grades.items())),
+    )
+
+
+def _discount(
+    each: Evaluated, kept: NDArray[np.int64]
+) -> tuple[NDArray[np.float64], NDArray[np.float64], dict[float, int]]:
+    """Return the gains of some rankings, their discounts, and how often each grade occurs."""
+    import numpy as np  # noqa: PLC0415 - loads with the first array
+
+    items, relevance = each.chunk.items, each.graded.relevance
+    count = len(each.chunk.times)
+    rankings = np.repeat(np.arange(count), np.diff(items.offsets))
+    is_wanted = np.zeros(count, dtype=np.bool_)
+    is_wanted[kept] = True
+    is_wanted &= ~each.values.is_refused
+    places = np.flatnonzero((relevance > 0) & is_wanted[rankings])
+    gain, whose = relevance[places], rankings[places]
+    total = np.bincount(whose, gain, count)
+    discounted = np.bincount(whose, gain / np.log2(items.ranks[places] + 1), count)
+    share = np.divide(discounted, total, out=np.full(count, np.nan), where=total > 0)
+    numbers, counts = np.unique(gain, return_counts=True)
+    # Grades that are computed can be any number; of those, a few tell enough.
+    few = zip(numbers.tolist()[:MOST_GRADES], counts.tolist()[:MOST_GRADES], strict=True)
+    discounts: NDArray[np.float64] = np.minimum(share, 1.0)[kept]
+    return total.astype(np.float64)[kept], discounts, dict(few)
 
 
 def _number(name: bytes) -> int:

@@ -2,9 +2,19 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
+from rankscope.monitor.alerts.detect.findings import describe_drop
 from rankscope.monitor.alerts.detect.progress import RuleProgress
 from rankscope.monitor.alerts.rule import LENGTHS, Rule
-from rankscope.monitor.events.times import describe_time, to_datetime, to_micros
+from rankscope.monitor.events.limits import HOUR
+from rankscope.monitor.events.times import (
+    EPOCH,
+    describe_duration,
+    describe_time,
+    to_datetime,
+    to_micros,
+)
 from rankscope.records import record
 
 TYPE_CHECKING = False
@@ -16,9 +26,9 @@ if TYPE_CHECKING:
     from rankscope.monitor.alerts.detect.stream import Stream
     from rankscope.monitor.store.records import RuleRow, Version
 
-    State: TypeAlias = Literal["OK", "ALERT", "NO_DATA", "INSUFFICIENT"]
+    State: TypeAlias = Literal["OK", "ALERT", "NO_DATA", "STALE", "INSUFFICIENT"]
 
-STATES: tuple[State, ...] = ("OK", "ALERT", "NO_DATA", "INSUFFICIENT")
+STATES: tuple[State, ...] = ("OK", "ALERT", "NO_DATA", "STALE", "INSUFFICIENT")
 
 QUIET_PERIODS = 2
 """After so many whole periods without a ranking there is no data."""
@@ -47,8 +57,9 @@ def decide(
     A stream is in ALERT from when its evidence is enough until there is none any more, or, for a
     threshold, from when the interval is below it until the value is not. That comes first: what is
     missing later clears no alert. Then comes NO_DATA, where no ranking has a time in the last two
-    whole periods or later, and there were some before; then INSUFFICIENT, where no stream can be
-    judged, or less than half as many rankings have labels as had before.
+    whole periods or later, and there were some before; then STALE, where a slice has no rankings
+    any more while others do; then INSUFFICIENT, where no stream can be judged, or less than half
+    as many rankings have labels as had before.
 
     Args:
         rule: The rule.
@@ -62,21 +73,44 @@ def decide(
     last = max((one.last for one in versions if _is_watched(rule, one)), default=None)
     quiet_since = now - now % LENGTHS[rule.period] - QUIET_PERIODS * LENGTHS[rule.period]
     if last is not None and last < quiet_since:
-        return RuleVerdict("NO_DATA", f"no rankings since {describe_time(last)}")
+        silent = describe_duration((now - last) // HOUR * HOUR)
+        return RuleVerdict("NO_DATA", f"no rankings since {describe_time(last)}, for {silent}")
     judged = [stream for stream in progress.streams if stream.state == "OK"]
+    stale = [stream for stream in progress.streams if stream.state == "STALE"]
+    if stale:
+        return RuleVerdict("STALE", "; ".join([*_tell_stale(stale), *_tell_judged(rule, judged)]))
     if not judged:
-        reasons = [stream.reason for stream in progress.streams if stream.reason]
+        reasons = Counter(stream.reason for stream in progress.streams if stream.reason)
         waits = f"no period is final yet; the first begins at {describe_time(progress.first)}"
-        return RuleVerdict("INSUFFICIENT", reasons[0] if reasons else waits)
-    if progress.has_late_labels:
+        told = reasons.most_common(1)[0][0] if reasons else waits
+        return RuleVerdict("INSUFFICIENT", told)
+    if progress.has_late_labels and not all(stream.knows_labels for stream in judged):
         newest = percent(progress.newest_labelled, progress.newest_rankings)
         before = percent(progress.labelled, progress.rankings)
         told = f"labels are late: {newest} of rankings have labels, {before} before"
         return RuleVerdict("INSUFFICIENT", told)
+    return RuleVerdict("OK", "; ".join(_tell_judged(rule, judged)))
+
+
+def _tell_judged(rule: Rule, judged: list[Stream]) -> list[str]:
+    """Describe the streams that can be judged; without their state, as there are too many."""
     count = len(judged)
+    if not count:
+        return []
     floors = "its floor" if count == 1 else "their floors"
     slices = "slice is" if count == 1 else "slices are"
-    return RuleVerdict("OK", f"{count} checked {slices} at or above {floors}")
+    if rule.is_rise_bad:
+        limits = floors.replace("floor", "limit")
+        return [f"{count} checked {slices} at or below {limits}"]
+    return [f"{count} checked {slices} at or above {floors}"]
+
+
+def _tell_stale(stale: list[Stream]) -> list[str]:
+    """Describe the streams without data, those with the longest silence first."""
+    ordered = sorted(stale, key=lambda one: (one.last or EPOCH, one.key))
+    told = [f"{stream.name}: {stream.reason}" for stream in ordered[:MOST_NAMED]]
+    more = len(ordered) - MOST_NAMED
+    return [*told, *([f"and {more} more"] if more > 0 else [])]
 
 
 def read_word(stored: str) -> State:
@@ -91,20 +125,9 @@ def _is_watched(rule: Rule, version: Version) -> bool:
 def _tell_fallen(rule: Rule, fallen: list[Stream]) -> str:
     """Describe the streams in ALERT, the one with the most evidence first."""
     ordered = sorted(fallen, key=lambda one: (-one.log_evidence, one.key))
-    told = [f"{stream.name}: {rule.measure}{_compare(stream)}" for stream in ordered[:MOST_NAMED]]
+    told = [f"{stream.name}: {describe_drop(rule, stream)}" for stream in ordered[:MOST_NAMED]]
     more = len(ordered) - MOST_NAMED
     return "; ".join([*told, *([f"and {more} more"] if more > 0 else [])])
-
-
-def _compare(stream: Stream) -> str:
-    """Compare the newest value of a stream with its floor, which it may have reached again."""
-    if stream.value is None:
-        return ""
-    value, floor = stream.value.value, stream.floor
-    if floor is None:
-        return f" is {value:.4f}"
-    below = "below the floor of" if value < floor else "after a drop below the floor of"
-    return f" is {value:.4f}, {below} {floor:.4f}"
 
 
 def percent(count: int, of: int) -> str:
@@ -124,7 +147,8 @@ class RuleState:
     Args:
         rule: The rule.
         state: `OK`; `ALERT` while something has fallen; `NO_DATA` where nothing comes any more;
-            `INSUFFICIENT` where nothing can be said.
+            `STALE` where a slice has no rankings any more; `INSUFFICIENT` where nothing can be
+            said.
         since: Since when it is in this state, in UTC.
         reason: Why.
         streams: What is known of each version and slice, those in ALERT first, then by evidence.
@@ -133,6 +157,8 @@ class RuleState:
         silenced_until: The end of the silence, or `None`.
         late_rankings: How many rankings came after their period was looked at.
         passed_over: How many periods told nothing, because their labels were late.
+        warnings: What makes conclusions doubtful, such as a baseline with other grades.
+        unwatched: How many versions and slices there are beyond those that a rule watches at most.
     """
 
     rule: Rule
@@ -145,13 +171,19 @@ class RuleState:
     silenced_until: datetime | None
     late_rankings: int
     passed_over: int
+    warnings: tuple[str, ...] = ()
+    unwatched: int = 0
 
     def to_dict(self) -> dict[str, Any]:
         """Return it as JSON holds it."""
         said = {name: getattr(self, name) for name in FIELDS}
         said |= {name: to_micros(said[name]) for name in TIMES if said[name] is not None}
         streams = [stream.to_dict() for stream in self.streams]
-        return said | {"rule": self.rule.to_dict(), "streams": streams}
+        return said | {
+            "rule": self.rule.to_dict(),
+            "streams": streams,
+            "warnings": list(self.warnings),
+        }
 
 
 FIELDS: tuple[str, ...] = RuleState.__match_args__
@@ -172,7 +204,22 @@ def read_state(row: RuleRow) -> RuleState:
         silenced_until=None if row.silenced_until is None else to_datetime(row.silenced_until),
         late_rankings=progress.late_rankings,
         passed_over=progress.passed_over,
+        warnings=tuple(
+            dict.fromkeys(one for stream in progress.streams for one in list_warnings(stream))
+        ),
+        unwatched=progress.unwatched,
     )
+
+
+def list_warnings(stream: Stream) -> tuple[str, ...]:
+    """Return what makes conclusions about a stream doubtful."""
+    if stream.labels == "usual" or stream.state == "ALERT":
+        return stream.warnings
+    told = (
+        f"{stream.name}: labels were {stream.labels}, {stream.told}; it is judged by the ranks of "
+        "the labels that are there"
+    )
+    return (*stream.warnings, told)
 
 
 def _urgency(stream: Stream) -> tuple[object, ...]:

@@ -84,6 +84,25 @@ TEREDO = IPv6Network("2001::/32")
 ISATAP = frozenset({0x0000_5EFE, 0x0200_5EFE})
 """Of any network: what stands before an IPv4 address in the last 64 bits."""
 
+PRIVATE = (
+    IPv4Network("10.0.0.0/8"),
+    IPv4Network("100.64.0.0/10"),
+    IPv4Network("127.0.0.0/8"),
+    IPv4Network("172.16.0.0/12"),
+    IPv4Network("192.168.0.0/16"),
+    IPv6Network("::1/128"),
+    IPv6Network("fc00::/7"),
+)
+"""Networks of a company, and this machine; the operator may allow them."""
+
+METADATA = (
+    IPv4Address("100.100.100.200"),  # Alibaba
+    IPv6Address("fd00:ec2::254"),  # Amazon
+    IPv6Address("fd00:ec2::23"),  # Amazon: credentials of its containers
+    IPv6Address("fd20:ce::254"),  # Google
+)
+"""Metadata services at private addresses, which nobody may allow."""
+
 LOOPBACK = (IPv4Network("127.0.0.0/8"), IPv6Network("::1/128"))
 
 
@@ -106,6 +125,26 @@ def is_public(address: Address) -> bool:
     is_wrapper = any(address in network for network in (MAPPED, TRANSLATED, SIX_TO_FOUR, TEREDO))
     is_global = address in GLOBAL_6 and not any(address in network for network in SPECIAL_6)
     return (is_wrapper or is_global) and all(map(_is_plain, inner))
+
+
+def is_private(address: Address) -> bool:
+    """Whether an address is one of a company's network or of this machine, and no metadata service.
+
+    Args:
+        address: The address.
+
+    Examples:
+        >>> from ipaddress import ip_address
+        >>> [is_private(ip_address(one)) for one in ("10.0.0.1", "::1", "169.254.169.254")]
+        [True, True, False]
+    """
+    if isinstance(address, IPv6Address):
+        if address.scope_id is not None:
+            return False
+        if address in MAPPED:
+            return is_private(IPv4Address(int(address) & 0xFFFF_FFFF))
+    within = any(address.version == one.version and address in one for one in PRIVATE)
+    return within and address not in METADATA
 
 
 def is_metadata_name(host: str) -> bool:

@@ -1,32 +1,40 @@
 """Posts to an address that somebody has set: to a public one, once, and never for long.
 
-Every address that a name stands for is judged, and the very one that was judged is called, so that
-a name which stands for another a moment later changes nothing. Nothing of an answer is kept but its
-status, and for how long it asks to be left alone.
+httpcore speaks HTTP. This module adds what it can't know, where it opens connections: every
+address that a name stands for is judged, and the very one that was judged is called, so that a name
+which stands for another a moment later changes nothing; and one deadline covers all of it, however
+slowly bytes come. Nothing of an answer is kept but its status, and for how long it asks to be left
+alone.
 """
 
 from __future__ import annotations
 
-import re
 import socket
 import ssl
 import threading
 import time
-from contextlib import closing, suppress
+from contextlib import suppress
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from ipaddress import ip_address
 from queue import Empty, SimpleQueue
 from urllib.parse import urlsplit
 
+import httpcore
+
 from rankscope.errors import InputError, UsageError
-from rankscope.monitor.alerts.notify.addresses import is_loopback, is_metadata_name, is_public
+from rankscope.monitor.alerts.notify.addresses import (
+    is_loopback,
+    is_metadata_name,
+    is_private,
+    is_public,
+)
 from rankscope.records import record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-    from typing import TypeAlias
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from typing import Any, TypeAlias
 
     from rankscope.monitor.alerts.notify.addresses import Address
 
@@ -41,8 +49,6 @@ FIRST_FREE_PORT = 1024
 """Below are services that are not for the web."""
 
 MOST_URL = 2048
-STATUS = re.compile(rb"HTTP/1\.[01] (\d{3})(?![^ \r\n])")
-RETRY_AFTER = re.compile(rb"(?im)^retry-after:[ \t]*([^\r\n]*?)[ \t]*\r?$")
 
 
 @record(frozen=True, slots=True)
@@ -138,6 +144,7 @@ class Poster:
 
     Args:
         allows_loopback: Whether this machine may be called, too.
+        allows_private: Whether private networks and this machine may be called, too.
         resolve: Finds the addresses of a name.
         seconds: How long all of it may take.
         clock: A clock in seconds that only grows.
@@ -148,16 +155,29 @@ class Poster:
         self,
         *,
         allows_loopback: bool = False,
+        allows_private: bool = False,
         resolve: Resolve = resolve_name,
         seconds: float = SECONDS,
         clock: Callable[[], float] = time.monotonic,
         context: ssl.SSLContext | None = None,
     ) -> None:
         self._allows_loopback = allows_loopback
+        self._allows_private = allows_private
         self._resolve = resolve
         self._seconds = seconds
         self._clock = clock
         self._context = context
+
+    def with_private(self) -> Poster:
+        """Return the same poster, but for private networks, too."""
+        return Poster(
+            allows_loopback=self._allows_loopback,
+            allows_private=True,
+            resolve=self._resolve,
+            seconds=self._seconds,
+            clock=self._clock,
+            context=self._context,
+        )
 
     def check(self, target: Target) -> list[str]:
         """Resolve a target, and check that each of its addresses may be called.
@@ -165,7 +185,7 @@ class Poster:
         Raises:
             PostError: There are none, or one that may not be.
         """
-        return self._find(target, self._clock() + self._seconds)
+        return self._find(target, Deadline(self._clock, self._seconds))
 
     def post(self, target: Target, headers: Mapping[str, str], body: bytes) -> Reply:
         """Post a body.
@@ -178,24 +198,39 @@ class Poster:
         Raises:
             PostError: It may not be posted there, or nothing was answered in time.
         """
-        until = self._clock() + self._seconds
-        request = _write_request(target, headers, body)
-        problem = PostError("no address answered", code="webhook_unreachable")
-        for address in self._find(target, until):
-            try:
-                with closing(self._connect(target, address, until)) as connection:
-                    connection.settimeout(self._left(until))
-                    connection.sendall(request)
-                    return self._listen(connection, until)
-            except ssl.SSLError:
-                problem = PostError("TLS failed", code="webhook_tls")
-            except TimeoutError:
-                raise _late() from None
-            except OSError:
-                problem = PostError("the connection failed", code="webhook_unreachable")
-        raise problem
+        deadline = Deadline(self._clock, self._seconds)
+        addresses = self._find(target, deadline)
+        said = {
+            "Host": target.authority,
+            **headers,
+            "Content-Length": str(len(body)),
+            "Connection": "close",
+        }
+        pool = httpcore.ConnectionPool(
+            ssl_context=self._context or ssl.create_default_context(),
+            network_backend=Connector(addresses, deadline),
+        )
+        url = httpcore.URL(
+            scheme=target.scheme.encode(),
+            host=target.host.encode(),
+            port=target.port,
+            target=target.path.encode(),
+        )
+        try:
+            with pool, pool.stream("POST", url, headers=list(said.items()), content=body) as answer:
+                reply = _read_reply(answer)
+                _discard(answer)
+                return reply
+        except ssl.SSLError:
+            raise PostError("TLS failed", code="webhook_tls") from None
+        except TimeoutError:
+            raise _late() from None
+        except OSError:
+            raise PostError("the connection failed", code="webhook_unreachable") from None
+        except httpcore.ProtocolError:
+            raise PostError("the answer was none of HTTP", code="webhook_answer") from None
 
-    def _find(self, target: Target, until: float) -> list[str]:
+    def _find(self, target: Target, deadline: Deadline) -> list[str]:
         """Resolve a target in a thread of its own, so that a slow resolver does not block."""
         if is_metadata_name(target.host):
             raise _not_public()
@@ -209,7 +244,7 @@ class Poster:
 
         threading.Thread(target=ask, name="rankscope-names", daemon=True).start()
         try:
-            found = answers.get(timeout=self._left(until))
+            found = answers.get(timeout=deadline.left())
         except Empty:
             raise _late() from None
         if not found:
@@ -223,82 +258,130 @@ class Poster:
             address: Address = ip_address(text)
         except ValueError:
             return False
-        return is_public(address) or (self._allows_loopback and is_loopback(address))
+        return (
+            is_public(address)
+            or (self._allows_loopback and is_loopback(address))
+            or (self._allows_private and is_private(address))
+        )
 
-    def _connect(self, target: Target, address: str, until: float) -> socket.socket:
-        plain = socket.create_connection((address, target.port), timeout=self._left(until))
-        if target.scheme == "http":
-            return plain
-        context = self._context or ssl.create_default_context()
-        try:
-            plain.settimeout(self._left(until))
-            return context.wrap_socket(plain, server_hostname=target.host)
-        except BaseException:
-            plain.close()
-            raise
 
-    def _listen(self, connection: socket.socket, until: float) -> Reply:
-        """Read the head of an answer; what follows is read a little, and thrown away."""
-        held = b""
-        reply = None
-        while reply is None:
-            piece = self._receive(connection, until)
-            held += piece
-            if not piece or len(held) > MOST_BYTES:
-                raise PostError("the answer was none of HTTP", code="webhook_answer")
-            reply, held = _read_head(held)
-        read = len(held)
-        with suppress(OSError, PostError):
-            while read < MOST_BYTES and (piece := self._receive(connection, until)):
-                read += len(piece)
-        return reply
+class Deadline:
+    """When all of a request has to be over.
 
-    def _receive(self, connection: socket.socket, until: float) -> bytes:
-        connection.settimeout(self._left(until))
-        return connection.recv(PIECE)
+    Args:
+        clock: A clock in seconds that only grows.
+        seconds: How long it may take from now on.
+    """
 
-    def _left(self, until: float) -> float:
+    def __init__(self, clock: Callable[[], float], seconds: float) -> None:
+        self._clock = clock
+        self._until = clock() + seconds
+
+    def left(self) -> float:
         """Return how many seconds are left.
 
         Raises:
             PostError: None are.
         """
-        left = until - self._clock()
+        left = self._until - self._clock()
         if left <= 0:
             raise _late()
         return left
 
 
-def _write_request(target: Target, headers: Mapping[str, str], body: bytes) -> bytes:
-    said = {
-        "Host": target.authority,
-        **headers,
-        "Content-Length": str(len(body)),
-        "Connection": "close",
-    }
-    lines = [f"{name}: {value}" for name, value in said.items()]
-    head = "\r\n".join([f"POST {target.path} HTTP/1.1", *lines, "", ""])
-    return head.encode("ascii") + body
+class Connector(httpcore.NetworkBackend):
+    """Connects to addresses that were judged, whatever the name stands for by then.
 
-
-def _read_head(held: bytes) -> tuple[Reply | None, bytes]:
-    """Read the head of an answer, as far as it is there, and give what follows.
-
-    Raises:
-        PostError: It is none of HTTP.
+    Args:
+        addresses: The addresses; the first one that answers is used.
+        deadline: When all of it has to be over.
     """
-    while True:
-        head, end, rest = held.partition(b"\r\n\r\n")
-        if not end:
-            return None, held
-        status = STATUS.match(head)
-        if status is None:
-            raise PostError("the answer was none of HTTP", code="webhook_answer")
-        if not status[1].startswith(b"1"):
-            asked = RETRY_AFTER.search(head)
-            said = asked[1].decode("ascii", "replace") if asked else ""
-            return Reply(int(status[1]), _read_wait(said)), rest
-        held = rest  # the answer itself is still to come
+
+    def __init__(self, addresses: Sequence[str], deadline: Deadline) -> None:
+        self._addresses = addresses
+        self._deadline = deadline
+
+    def connect_tcp(
+        self,
+        host: str,  # noqa: ARG002 - that name was resolved before
+        port: int,
+        timeout: float | None = None,  # noqa: ARG002 - the deadline is stricter
+        local_address: str | None = None,  # noqa: ARG002 - not needed
+        socket_options: Iterable[Any] | None = None,  # noqa: ARG002 - likewise
+    ) -> Stream:
+        """Connect.
+
+        Raises:
+            OSError: No address answers.
+        """
+        problem = OSError("no address")
+        for address in self._addresses:
+            try:
+                opened = socket.create_connection((address, port), timeout=self._deadline.left())
+            except TimeoutError:
+                raise
+            except OSError as error:
+                problem = error
+            else:
+                return Stream(opened, self._deadline)
+        raise problem
+
+
+class Stream(httpcore.NetworkStream):
+    """A connection that ends at the deadline.
+
+    Args:
+        opened: The connection.
+        deadline: When all of it has to be over.
+    """
+
+    def __init__(self, opened: socket.socket, deadline: Deadline) -> None:
+        self._socket = opened
+        self._deadline = deadline
+
+    def read(self, max_bytes: int, timeout: float | None = None) -> bytes:  # noqa: ARG002
+        """Return what has come, at least a byte unless the other side has ended."""
+        self._socket.settimeout(self._deadline.left())
+        return self._socket.recv(min(max_bytes, PIECE))
+
+    def write(self, buffer: bytes, timeout: float | None = None) -> None:  # noqa: ARG002
+        """Send bytes."""
+        self._socket.settimeout(self._deadline.left())
+        self._socket.sendall(buffer)
+
+    def close(self) -> None:
+        """Close the connection."""
+        self._socket.close()
+
+    def start_tls(
+        self,
+        ssl_context: ssl.SSLContext,
+        server_hostname: str | None = None,
+        timeout: float | None = None,  # noqa: ARG002
+    ) -> Stream:
+        """Secure the connection; the certificate has to be that of the name."""
+        try:
+            self._socket.settimeout(self._deadline.left())
+            secured = ssl_context.wrap_socket(self._socket, server_hostname=server_hostname)
+        except BaseException:
+            self.close()
+            raise
+        return Stream(secured, self._deadline)
+
+
+def _read_reply(answer: httpcore.Response) -> Reply:
+    asked = [value for name, value in answer.headers if name.lower() == b"retry-after"]
+    return Reply(answer.status, _read_wait(asked[0].decode("ascii", "replace")) if asked else 0.0)
+
+
+def _discard(answer: httpcore.Response) -> None:
+    """Read a little of the body, so that the other side isn't cut off, and throw it away."""
+    read = 0
+    with suppress(OSError, PostError, httpcore.ProtocolError):
+        for piece in answer.iter_stream():
+            read += len(piece)
+            if read >= MOST_BYTES:
+                return
 
 
 def _read_wait(said: str) -> float:

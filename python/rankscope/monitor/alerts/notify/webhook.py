@@ -129,7 +129,7 @@ def set_webhook(
     """
     target = read_url(url, allows_http=allows_http)
     poster.check(target)
-    chosen = make_secret() if secret is None else _check_secret(secret)
+    chosen = make_secret() if secret is None else check_secret(secret)
     webhook = Webhook(url, chosen, allows_http, now)
     audit = AuditEntry(now, actor, "webhook.set", target.authority)
     store.set_webhook(project, webhook, audit)
@@ -188,7 +188,12 @@ def try_webhook(store: StoreReader, project: str, *, poster: Poster, now: int) -
     return Tried(reply.status in range(200, 300), f"status {reply.status}")
 
 
-def _check_secret(secret: Secret) -> Secret:
+def check_secret(secret: Secret) -> Secret:
+    """Check a secret that notifications are signed with, and return it.
+
+    Raises:
+        UsageError: It is too short, too long, or not written as a secret.
+    """
     text = secret.reveal()
     try:
         key = base64.b64decode(text.removeprefix(PREFIX), validate=True)

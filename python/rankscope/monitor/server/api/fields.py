@@ -38,7 +38,7 @@ Attribute = Annotated[
     str, described(minLength=1, maxLength=LIMITS.name_bytes, pattern="^[^\\u0000]+$")
 ]
 Every = Literal["hour", "day"]
-Pair = Annotated[list[str], Field(min_length=2, max_length=2)]
+Pair = Annotated[list[Attribute], Field(min_length=2, max_length=2)]
 RuleName = Annotated[
     str,
     described(
@@ -54,6 +54,8 @@ RuleName = Annotated[
 class PathParameters(TypedDict):
     """What stands in paths, by its name in braces."""
 
+    environment: Annotated[str, described(enum=["validation", "training"])]
+    incident_id: Annotated[str, described(pattern="^incident_[0-9a-f]{20}$")]
     key_id: Annotated[str, described(pattern="^[0-9a-f]{16}$")]
     name: RuleName
     ranking_id: Id

@@ -12,17 +12,20 @@ import json
 from collections import Counter
 from contextlib import nullcontext
 from functools import lru_cache, partial
-from typing import Annotated, Any, Literal, NotRequired
+from typing import Any, Literal, NotRequired
 
 from anyio import CapacityLimiter, to_thread
-from pydantic import Field
 from starlette.responses import JSONResponse, Response
 from typing_extensions import TypedDict
 
+from rankscope.errors import InputError, UsageError
 from rankscope.monitor.events.outcome import STATUSES, count_rejections, tell_statuses
 from rankscope.monitor.events.reader import EventReader
 from rankscope.monitor.events.rejection import Rejection
-from rankscope.monitor.server.api.fields import Count, Object
+from rankscope.monitor.intake.ingestion import StoreSink
+from rankscope.monitor.intake.sets import MOST_RANKINGS, SETS, SetSink
+from rankscope.monitor.server.api.events import Labels, Rankings, SetRankings
+from rankscope.monitor.server.api.fields import Count
 from rankscope.monitor.server.http.body import (
     LINES,
     check_length,
@@ -32,9 +35,9 @@ from rankscope.monitor.server.http.body import (
     receive_body,
 )
 from rankscope.monitor.server.http.parser import Parser
+from rankscope.monitor.server.http.problems import RefusedRequestError
 from rankscope.monitor.server.routing.endpoint import Endpoint
-from rankscope.monitor.server.settings import Settings
-from rankscope.records import record
+from rankscope.records import record, replace
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -44,8 +47,10 @@ if TYPE_CHECKING:
     from rankscope.monitor.events.limits import Limits
     from rankscope.monitor.events.outcome import Outcome
     from rankscope.monitor.events.rejection import Reading
+    from rankscope.monitor.intake.sets import SetName
     from rankscope.monitor.server.http.body import MemoryBudget
     from rankscope.monitor.server.routing.endpoint import Call
+    from rankscope.monitor.server.settings import Settings
     from rankscope.monitor.store.store import Store
 
     Answer: TypeAlias = tuple[bytes, Mapping[str, int]]
@@ -53,44 +58,16 @@ if TYPE_CHECKING:
 
 ACCEPTS = ("application/json", "application/x-ndjson")
 
-# What is wrong with an event is said in the answer, for that event alone, so that a body is any
-# object, or a list of anything.
-Batch = Annotated[list[Any], Field(min_length=1, max_length=Settings().batch)]
-EVENT = "An event. The documentation lists its fields and their other names."
-Rankings = (
-    Annotated[
-        Object,
-        Field(
-            description=EVENT,
-            examples=[
-                {
-                    "ranking_id": "s1",
-                    "time": "2026-11-20T10:00:00Z",
-                    "version": "3",
-                    "items": [{"doc_id": "a", "rank": 1}, {"doc_id": "b", "rank": 2}],
-                }
-            ],
-        ),
-    ]
-    | Batch
-)
-Labels = (
-    Annotated[
-        Object,
-        Field(
-            description=EVENT,
-            examples=[
-                {
-                    "ranking_id": "s1",
-                    "doc_id": "b",
-                    "time": "2026-11-20T10:01:00Z",
-                    "labels": ["click"],
-                }
-            ],
-        ),
-    ]
-    | Batch
-)
+
+class SetAnswer(TypedDict):
+    """What became of a set that was replaced."""
+
+    accepted: Count
+    duplicate: Count
+    replaced: Count
+    notes: dict[str, Count]
+    unknown_fields: dict[str, Count]
+    request_id: str
 
 
 class ItemAnswer(TypedDict):
@@ -125,6 +102,9 @@ LARGE_BYTES = 1 << 20
 A compressed body counts as eight times its size, which is usual for events in JSON.
 """
 PACKED = 8
+
+SET_BYTES = 64 << 20
+"""The largest set that is replaced, once it is decompressed."""
 
 PIECE = 250
 """Events of a large batch that are stored in one transaction; others are stored in between."""
@@ -207,6 +187,16 @@ class Ingest:
                 accepts=ACCEPTS,
                 result=BatchAnswer,
             ),
+            Endpoint(
+                "PUT",
+                "/v1/sets/{environment}",
+                "admin",
+                self._replace,
+                summary="Replace a validation or training set at once, or leave it as it was.",
+                body=SetRankings,
+                accepts=ACCEPTS,
+                result=SetAnswer,
+            ),
         )
 
     async def _take(self, call: Call, kind: str) -> Response:
@@ -230,6 +220,34 @@ class Ingest:
                 stored = self._store.submit(body.project, reading.events, rejected)
                 outcomes = await asyncio.wrap_future(stored)
                 content, counts = write_answer(reading, outcomes, body)
+        request.state.said |= {"bytes": len(body.content), **counts}
+        return Response(content, media_type=JSONResponse.media_type)
+
+    async def _replace(self, call: Call) -> Response:
+        request = call.request
+        environment = next((name for name in SETS if name == call.part("environment")), None)
+        if environment is None:
+            raise RefusedRequestError(
+                404, "expected the set validation or training, found another", code="no_set"
+            )
+        form = read_media_type(request)
+        check_length(request, self._settings)
+        with self._memory.reserve() as hold:
+            body = Body(
+                call.principal.project,
+                await receive_body(request, self._settings, hold),
+                "rankings",
+                find_encoding(request) == "gzip",
+                form in LINES,
+                request.state.request_id,
+            )
+            batch = max(MOST_RANKINGS, self._settings.batch)
+            settings = replace(self._settings, plain_bytes=SET_BYTES, batch=batch)
+            work = partial(
+                store_set, body=body, settings=settings, now=self._now(), environment=environment
+            )
+            async with self._large:
+                content, counts = await to_thread.run_sync(self._run, work, limiter=self._threads)
         request.state.said |= {"bytes": len(body.content), **counts}
         return Response(content, media_type=JSONResponse.media_type)
 
@@ -264,6 +282,53 @@ def store_large(store: Store, body: Body, settings: Settings, now: int) -> Answe
         outcomes += store.append(body.project, events[start : start + PIECE], rejected)
         rejected = {}  # once
     return write_answer(reading, outcomes, body)
+
+
+def store_set(
+    store: Store, body: Body, settings: Settings, now: int, environment: SetName
+) -> Answer:
+    """Decode a body, replace a set by its rankings, and return the answer.
+
+    Args:
+        store: The store of the events.
+        body: The body.
+        settings: Limits on bodies.
+        now: The time, in microseconds since 1970 in UTC.
+        environment: The set.
+
+    Raises:
+        RefusedRequestError: The body can't be decoded, or something in it is rejected.
+        FileError: The store can't be written.
+    """
+    sink = SetSink(environment, StoreSink(store, body.project))
+    reading = read_body(body, settings, now)
+    statuses = sink.take(reading)
+    for answer, status in zip(reading.answers, statuses, strict=True):
+        reason = answer if isinstance(answer, Rejection) else status
+        if isinstance(reason, Rejection):
+            raise RefusedRequestError(
+                422, f"{reason}; the set stays as it was", code="set_refused", hint=reason.hint
+            )
+        if reason == "conflict":
+            raise RefusedRequestError(
+                422, "expected each ranking once; the set stays as it was", code="set_refused"
+            )
+    try:
+        replaced = sink.replace_collected()
+    except (InputError, UsageError) as error:
+        raise RefusedRequestError(
+            422, error.message, code="set_refused", hint=error.hint
+        ) from error
+    counts = Counter(map(str, statuses))
+    said = {
+        "accepted": counts["accepted"],
+        "duplicate": counts["duplicate"],
+        "replaced": replaced,
+        "notes": reading.notes,
+        "unknown_fields": reading.unknown,
+        "request_id": body.request_id,
+    }
+    return json.dumps(said, separators=(",", ":")).encode(), {"accepted": counts["accepted"]}
 
 
 def read_body(body: Body, settings: Settings, now: int) -> Reading:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 
 from rankscope._core import __version__
@@ -25,7 +26,7 @@ REFUSALS = {
     "403": "The key doesn't have the required scope, or the request comes from another site.",
     "404": "Not found in the project of the key.",
     "408": "The body took too long to arrive.",
-    "409": "The project isn't configured.",
+    "409": "The project isn't configured, or no key with the scope admin would be left.",
     "413": "The body is too large.",
     "414": "The address is too long.",
     "415": "The body has a type or an encoding that isn't supported.",
@@ -57,7 +58,7 @@ SECURITY = {
 
 TEXT = {"type": "string"}
 PROBLEM_REF = {"$ref": "#/components/schemas/Problem"}
-REDIRECTS = frozenset({303})
+REDIRECTS = frozenset({303, 308})
 REDIRECT = {
     "description": "Go on at the address in `location`; to the sign-in page without a session.",
     "headers": {"location": {"required": True, "schema": TEXT}},
@@ -134,13 +135,31 @@ def _describe(endpoint: Endpoint, records: dict[str, Any]) -> dict[str, Any]:
         if endpoint.kind == "form":
             kinds = {FORM: _add_token(body) if endpoint.scope else body}
         else:
-            # Of lines, nothing can be said in JSON Schema.
-            kinds = {kind: body if kind == JSON else TEXT for kind in endpoint.accepts}
+            kinds = {
+                kind: body if kind == JSON else _describe_lines(kind, body)
+                for kind in endpoint.accepts
+            }
         said["requestBody"] = {
             "required": True,
             "content": {kind: {"schema": schema} for kind, schema in kinds.items()},
         }
     return said
+
+
+def _describe_lines(kind: str, body: dict[str, Any]) -> dict[str, Any]:
+    """Describe lines of JSON, each of which is what a body of JSON may be, too, or has a list of.
+
+    JSON Schema takes them for one text, whose content it can only name.
+    """
+    one, _ = body["anyOf"]
+    lines = [json.dumps(each) for each in body["examples"][-1]]
+    return {
+        "type": "string",
+        "description": "One object on each line.",
+        "contentMediaType": kind,
+        "contentSchema": one,
+        "examples": ["\n".join(lines) + "\n"],
+    }
 
 
 def _add_token(form: dict[str, Any]) -> dict[str, Any]:

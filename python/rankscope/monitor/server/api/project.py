@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import json
-from typing import Annotated, Any, Literal, NotRequired, Required, cast
+from typing import Annotated, Any, Literal, NotRequired, cast
 
 from pydantic import Discriminator, Field, Tag
 from typing_extensions import TypedDict
@@ -16,7 +15,14 @@ from rankscope.monitor.definition.configuration import (
 )
 from rankscope.monitor.definition.definition import DEEPEST, EMPTY, POLICY, define
 from rankscope.monitor.definition.definition import RULE as RULE_VERSION
-from rankscope.monitor.events.times import format_time
+from rankscope.monitor.definition.document import (
+    LONGEST_WINDOW,
+    read_configuration,
+    write_configuration,
+)
+from rankscope.monitor.events.limits import SECOND
+from rankscope.monitor.events.rejection import CODES
+from rankscope.monitor.events.times import DURATION, format_time
 from rankscope.monitor.server.api.fields import (
     LIMITS,
     PRINTABLE,
@@ -48,14 +54,20 @@ KeyName = Annotated[
     described(minLength=1, maxLength=LIMITS.name_bytes, pattern=f"^([^{PRINTABLE}]| )+$"),
 ]
 KeyScope = Literal["ingest", "read", "admin"]
-Microseconds = Annotated[int, Field(description="In microseconds since 1970 in UTC."), WHOLE]
+DurationText = Annotated[
+    str,
+    described(pattern=f"^{DURATION.pattern}$", maxLength=8),
+    Field(description="A whole number and its unit, such as 90s, 30m, 24h, 7d or 2w."),
+]
+RejectionCode = Annotated[str, OneOf(*sorted(CODES), "other")]
+SmallCount = Annotated[int, Field(ge=0, le=10**9), WHOLE]
 ReferenceSet = Literal["validation", "training"]
 
 
 class SetBaseline(TypedDict):
     """The baseline is a validation or training set."""
 
-    kind: Literal["set"]
+    kind: NotRequired[Literal["set"]]
     environment: NotRequired[ReferenceSet]
     model: NotRequired[Part | None]
     version: NotRequired[Part | None]
@@ -70,8 +82,8 @@ class PeriodBaseline(TypedDict):
     environment: NotRequired[ReferenceSet]
     model: NotRequired[Part | None]
     version: NotRequired[Part | None]
-    since: Microseconds
-    until: Microseconds
+    since: Time
+    until: Time
 
 
 class VersionBaseline(TypedDict):
@@ -86,7 +98,7 @@ class VersionBaseline(TypedDict):
 
 
 def _tag_baseline(value: Any) -> str:  # noqa: ANN401 - JSON
-    return f"({value.get('kind')})" if isinstance(value, dict) else ""
+    return f"({value.get('kind', 'set')})" if isinstance(value, dict) else ""
 
 
 BaselineChoice = Annotated[
@@ -109,15 +121,15 @@ class Attribution(TypedDict):
         Field(min_length=1),
         described(propertyNames={"type": "string", "minLength": 1, "maxLength": LIMITS.name_bytes}),
     ]
-    combine: Literal["sum", "max"]
-    repeats: Literal["each", "once"]
-    unlabelled: Number | None
+    combine: NotRequired[Literal["sum", "max"]]
+    repeats: NotRequired[Literal["each", "once"]]
+    unlabelled: NotRequired[Number | None]
 
 
 class PolicyFields(TypedDict, total=False):
-    """The conventions of a definition."""
+    """The conventions of a definition; those that are left out have their defaults."""
 
-    ties: Required[Annotated[str, OneOf(POLICY.ties)]]
+    ties: Annotated[str, OneOf(POLICY.ties)]
     empty: Annotated[str, OneOf(*EMPTY)]
     missing: Literal["zero", "skip", "error"]
     unjudged: Literal["nonrelevant"]
@@ -130,43 +142,56 @@ class PolicyFields(TypedDict, total=False):
 class DefinitionFields(TypedDict):
     """How values are computed."""
 
-    rule: Annotated[int, Field(ge=RULE_VERSION, le=RULE_VERSION), WHOLE]
-    measures: Annotated[
-        list[
-            Annotated[
-                Id,
-                Field(description=f"A measure with a cutoff up to {DEEPEST}, such as nDCG@10."),
-            ]
-        ],
-        Field(min_length=1),
-    ]
     attribution: Attribution
-    window_seconds: Annotated[int, Field(ge=1, le=10 * 366 * 86_400), WHOLE]
-    max_grade: Annotated[Number, described(exclusiveMinimum=0)]
-    policy: PolicyFields
+    window: Annotated[
+        DurationText | Annotated[int, Field(ge=1, le=LONGEST_WINDOW // SECOND), WHOLE],
+        Field(description="How long after a ranking its labels count; a number is in seconds."),
+    ]
+    rule: NotRequired[Annotated[int, Field(ge=RULE_VERSION, le=RULE_VERSION), WHOLE]]
+    measures: NotRequired[
+        Annotated[
+            list[
+                Annotated[
+                    Id,
+                    Field(description=f"A measure with a cutoff up to {DEEPEST}, such as nDCG@10."),
+                ]
+            ],
+            Field(min_length=1),
+        ]
+    ]
+    max_grade: NotRequired[Annotated[Number, described(exclusiveMinimum=0)]]
+    policy: NotRequired[PolicyFields]
 
 
 class ConfigurationFields(TypedDict):
-    """How a project is measured."""
+    """How a project is measured. Only the labels that count and the window are required."""
 
     definition: DefinitionFields
-    attributes: Annotated[
-        list[Attribute], Field(max_length=MOST_ATTRIBUTES), described(uniqueItems=True)
+    attributes: NotRequired[
+        Annotated[list[Attribute], Field(max_length=MOST_ATTRIBUTES), described(uniqueItems=True)]
     ]
-    pairs: list[Pair] | None
-    most: Annotated[int, Field(ge=1, le=MOST_VALUES), WHOLE]
-    baseline: BaselineChoice | None
-    grace: Annotated[int, Field(ge=0, le=MOST_GRACE, description="In microseconds."), WHOLE]
+    pairs: NotRequired[list[Pair] | None]
+    most: NotRequired[Annotated[int, Field(ge=1, le=MOST_VALUES), WHOLE]]
+    baseline: NotRequired[BaselineChoice | None]
+    grace: NotRequired[
+        Annotated[
+            DurationText | Annotated[Number, described(minimum=0, maximum=MOST_GRACE // SECOND)],
+            Field(description="How long alerts wait for late events; a number is in seconds."),
+        ]
+    ]
 
 
 NewConfiguration = Annotated[
     ConfigurationFields,
     Field(
         examples=[
-            Configuration(
-                definition=define(positive={"click": 1, "buy": 5}, window=86_400),
-                attributes=("device",),
-            ).to_dict()
+            write_configuration(
+                Configuration(
+                    definition=define(positive={"click": 1, "buy": 5}, window="24h"),
+                    attributes=("device",),
+                )
+            ),
+            {"definition": {"attribution": {"positive": {"click": 1}}, "window": "24h"}},
         ]
     ),
 ]
@@ -204,6 +229,24 @@ class Keys(TypedDict):
     keys: list[Key]
 
 
+class Attributes(TypedDict):
+    """The attributes that a project slices by."""
+
+    attributes: list[Attribute]
+
+
+class Discarded(TypedDict):
+    """What a sender discarded before it sent the rest."""
+
+    rejected: NotRequired[dict[RejectionCode, SmallCount]]
+    unknown_fields: NotRequired[SmallCount]
+
+
+NewDiscarded = Annotated[
+    Discarded, Field(examples=[{"rejected": {"missing_field": 2}, "unknown_fields": 6000}])
+]
+
+
 class AuditEntry(TypedDict):
     """A change, and who made it."""
 
@@ -221,14 +264,27 @@ class Audit(TypedDict):
 
 def get_configuration(monitor: Monitor, _call: Call) -> ConfigurationFields:
     """Return the configuration of the project."""
-    return cast("ConfigurationFields", monitor.configuration.to_dict())
+    return cast("ConfigurationFields", write_configuration(monitor.configuration))
 
 
 def put_configuration(monitor: Monitor, call: Call) -> ConfigurationFields:
     """Change the configuration of the project."""
-    configuration = Configuration.from_json(json.dumps(call.body))
+    configuration = read_configuration(call.body)
     monitor.configure(configuration, actor=call.principal.actor)
-    return cast("ConfigurationFields", configuration.to_dict())
+    return cast("ConfigurationFields", write_configuration(configuration))
+
+
+def list_attributes(monitor: Monitor, _call: Call) -> Attributes:
+    """Return the attributes that the project slices by, for senders of tables."""
+    names = monitor.configuration.attributes if monitor.is_configured else ()
+    return {"attributes": list(names)}
+
+
+def count_discarded(monitor: Monitor, call: Call) -> None:
+    """Count what a sender rejected or ignored before it sent the rest."""
+    counts = dict(call.body.get("rejected", {}))
+    counts["unknown_field"] = call.body.get("unknown_fields", 0)
+    monitor.writer.append(monitor.project, [], {code: n for code, n in counts.items() if n})
 
 
 def list_keys(monitor: Monitor, _call: Call) -> Keys:
@@ -237,19 +293,20 @@ def list_keys(monitor: Monitor, _call: Call) -> Keys:
 
 
 def create_key(monitor: Monitor, call: Call) -> ShownKey:
-    """Create a key. Its secret is shown only in this answer."""
+    """Create a key. Its secret is shown only in this answer. The first needs the scope admin."""
     body: NewKeyFields = call.body
     key, shown = make_key(
         monitor.project, tuple(body["scopes"]), name=body["name"], now=monitor.clock()
     )
-    monitor.writer.add_key(key, call.principal.actor)
+    monitor.writer.add_key(key, call.principal.actor, keeps_admin=True)
     return {**_write_key(key), "key": shown.reveal()}
 
 
 def revoke_key(monitor: Monitor, call: Call) -> None:
-    """Revoke a key."""
+    """Revoke a key, unless it is the last one with the scope admin."""
     key_id, actor = call.part("key_id"), call.principal.actor
-    if not monitor.writer.revoke_key(monitor.project, key_id, monitor.clock(), actor):
+    now = monitor.clock()
+    if not monitor.writer.revoke_key(monitor.project, key_id, now, actor, keeps_admin=True):
         raise RefusedRequestError(404, "there is no such key that opens something", code="no_key")
 
 
@@ -287,6 +344,8 @@ ROUTES = (
         body=NewConfiguration,
         result=ConfigurationFields,
     ),
+    Route("GET", "/v1/attributes", list_attributes, "ingest", result=Attributes),
+    Route("POST", "/v1/discarded", count_discarded, "ingest", body=NewDiscarded),
     Route("GET", "/v1/keys", list_keys, "admin", result=Keys),
     Route("POST", "/v1/keys", create_key, body=NewKey, result=ShownKey, status=201),
     Route("DELETE", "/v1/keys/{key_id}", revoke_key),

@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal, Required, cast
+from typing import Annotated, Any, Literal, cast
 
 from pydantic import Field
 from typing_extensions import TypedDict
 
 from rankscope.errors import UsageError
-from rankscope.monitor.alerts.rule import Rule
+from rankscope.monitor.alerts.rule import (
+    BETWEEN,
+    MOST_CHANNELS,
+    MOST_LANES,
+    MOST_REMIND,
+    NAME_BYTES,
+    Rule,
+)
 from rankscope.monitor.events.times import format_time, read_time, to_datetime
 from rankscope.monitor.server.api.fields import (
-    Attribute,
+    LIMITS,
     Count,
     Every,
-    Id,
-    ListQuery,
     Object,
     Part,
     RuleName,
@@ -36,17 +41,36 @@ if TYPE_CHECKING:
     from rankscope.monitor.monitor import Monitor
     from rankscope.monitor.server.routing.endpoint import Call
 
-State = Literal["OK", "ALERT", "NO_DATA", "INSUFFICIENT"]
+State = Literal["OK", "ALERT", "NO_DATA", "STALE", "INSUFFICIENT"]
+Dimension = Annotated[
+    str,
+    described(minLength=1, maxLength=2 * LIMITS.name_bytes + len(BETWEEN), pattern="^[^\\u0000]+$"),
+]
+ChannelName = Annotated[str, described(minLength=1, maxLength=NAME_BYTES, pattern="^[^\\u0000]+$")]
+Lane = Annotated[str, described(maxLength=20, pattern="^[1-9][0-9]*[smhdw]$")]
 
 
 class RuleFields(TypedDict, total=False):
     """A rule."""
 
     name: Annotated[RuleName, Field(description="The name that is in the address.")]
-    measure: Required[Annotated[Id, Field(description="One of the measures of the project.")]]
-    kind: Literal["drop", "threshold"]
+    measure: Annotated[
+        Part,
+        Field(
+            description="One of the measures of the project, or `empty`: the share of rankings "
+            "without a relevant document. Required except for the kind `data`."
+        ),
+    ]
+    kind: Literal["drop", "threshold", "data"]
     model: Part | None
-    slices: Annotated[list[Attribute], described(uniqueItems=True)]
+    slices: Annotated[
+        list[Dimension],
+        described(uniqueItems=True),
+        Field(
+            description="Attributes whose values are checked one by one, and pairs of attributes, "
+            "such as `device:country`, whose values are checked together."
+        ),
+    ]
     period: Every
     tolerance: Annotated[float, Field(ge=0, description="Below 1 if `is_relative`."), KEEP_INTEGER]
     is_relative: bool
@@ -54,7 +78,40 @@ class RuleFields(TypedDict, total=False):
     fewest: Annotated[int, Field(ge=2), WHOLE]
     needs: Literal["interval", "value"]
     since: Time | None
-    webhook: bool
+    severity: Literal["warning", "critical"]
+    channels: Annotated[
+        Annotated[list[ChannelName], described(uniqueItems=True, maxItems=MOST_CHANNELS)] | None,
+        Field(description="Default: every channel there is."),
+    ]
+    remind: Annotated[
+        float,
+        Field(
+            ge=0,
+            le=MOST_REMIND,
+            description="Hours after which an incident that nobody acknowledged is notified "
+            "again; 0 for never.",
+        ),
+        KEEP_INTEGER,
+    ]
+    lanes: Annotated[
+        Annotated[list[Lane], described(uniqueItems=True, maxItems=MOST_LANES)] | None,
+        Field(
+            description="Ages at which early values are checked, such as `15m`. Default: 15m and "
+            "4h, as far as they are at most a quarter of the attribution window."
+        ),
+    ]
+    anchor: Annotated[
+        bool,
+        Field(
+            description="Whether models are also compared with a long-term baseline, which "
+            "releases don't renew."
+        ),
+    ]
+    watches: Annotated[
+        list[Literal["volume", "freshness", "labels", "relevance", "attributes", "versions"]],
+        described(uniqueItems=True),
+        Field(description="For the kind `data`: what is watched. Default: everything."),
+    ]
 
 
 NewRule = Annotated[
@@ -78,6 +135,31 @@ class Stream(TypedDict):
     needed: Number | None
     is_named: bool
     since: Time | None
+    lane: Annotated[
+        str, Field(description="`final`, or the age of the early values that evidence is from.")
+    ]
+    judged: Annotated[
+        Literal["value", "discount"],
+        Field(
+            description="What the newest period was judged by: the value, or the mean discount of "
+            "relevant documents if the number of labels is unusual."
+        ),
+    ]
+    early: Annotated[list[Object], Field(description="The evidence from early values, by age.")]
+    compared: Annotated[
+        Time | None, Field(description="From when the long-term baseline of a model is.")
+    ]
+    labels: Literal["usual", "lost", "gained"]
+    warnings: list[str]
+    smallest_fall: Annotated[
+        Number | None,
+        Field(description="The smallest fall that is found within 30 days in half of the cases."),
+    ]
+    users_needed: Annotated[
+        Count | None,
+        Field(description="Users that the baseline needs to find a fall of 0.10 in 30 days."),
+    ]
+    last: Annotated[Time | None, Field(description="The end of the last period with rankings.")]
 
 
 @extensible
@@ -92,6 +174,11 @@ class RuleStateFields(TypedDict):
     evaluated: Time
     silenced_until: Time | None
     late_rankings: Count
+    passed_over: Count
+    unwatched: Annotated[
+        Count, Field(description="Slices beyond those that a rule watches at most.")
+    ]
+    warnings: list[str]
 
 
 class RuleStates(TypedDict):
@@ -107,27 +194,6 @@ class SilenceFields(TypedDict):
 
 
 Silence = Annotated[SilenceFields, Field(examples=[{"until": "2026-11-21T18:00:00Z"}])]
-
-
-@extensible
-class AlertFields(TypedDict):
-    """A change of the state of a rule."""
-
-    id: str
-    rule: str
-    measure: str
-    before: State
-    after: State
-    time: Time
-    reason: str
-    link: str
-    streams: list[Object]
-
-
-class Alerts(TypedDict):
-    """Changes of the states of rules."""
-
-    alerts: list[AlertFields]
 
 
 def list_rules(monitor: Monitor, _call: Call) -> RuleStates:
@@ -173,21 +239,15 @@ def silence_rule(monitor: Monitor, call: Call) -> None:
 
 
 def resolve_rule(monitor: Monitor, call: Call) -> None:
-    """Resolve the alert of a rule: its state is OK, and its evidence starts fresh."""
-    monitor.resolve(call.part("name"), actor=call.principal.actor)
-
-
-def list_alerts(monitor: Monitor, call: Call) -> Alerts:
-    """Return changes of the states of rules, the newest first."""
-    alerts = monitor.alerts(call.query.get("limit", 100))
-    return {"alerts": [cast("AlertFields", alert.to_dict()) for alert in alerts]}
+    """Resolve all incidents of a rule: its state is OK, and its evidence starts fresh."""
+    monitor.resolve_rule(call.part("name"), actor=call.principal.actor)
 
 
 def write_state(state: RuleState) -> RuleStateFields:
     """Return the state of a rule, with times as people read them."""
     said = state.to_dict()
     for stream in said["streams"]:
-        _write_times(stream, "since", "at")
+        _write_times(stream, "since", "at", "compared", "last")
     _write_times(said, "since", "evaluated", "following", "silenced_until")
     return cast("RuleStateFields", said)
 
@@ -205,5 +265,4 @@ ROUTES = (
     Route("DELETE", RULE, remove_rule),
     Route("POST", f"{RULE}/silence", silence_rule, body=Silence),
     Route("POST", f"{RULE}/resolve", resolve_rule),
-    Route("GET", "/v1/alerts", list_alerts, query=ListQuery, result=Alerts),
 )

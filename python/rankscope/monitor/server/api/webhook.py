@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import Annotated, Literal, NotRequired, cast
+from typing import Annotated, Literal, NotRequired
 
 from pydantic import Field
 from typing_extensions import TypedDict
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from rankscope.monitor.server.routing.endpoint import Call
     from rankscope.monitor.store.records import Webhook
 
-Channel = Literal["log", "webhook"]
 PATH = "/v1/webhook"
 # Base64 of 24 to 64 bytes.
 SECRET = "^whsec_(?:(?:B{4}){8,20}(?:B{4}|B{3}=|BB==)?|(?:B{4}){21}(?:BB==)?)$".replace(
@@ -96,7 +95,7 @@ class Notification(TypedDict):
     """A notification and its delivery."""
 
     id: str
-    channel: Channel
+    channel: str
     status: Literal["waiting", "delivered", "dead", "summed"]
     attempts: Count
     problem: str
@@ -191,7 +190,7 @@ def _write_webhook(webhook: Webhook | None) -> WebhookFields | None:
 def _write_notification(row: management.Notification) -> Notification:
     return {
         "id": row.notification_id,
-        "channel": cast("Channel", row.channel),
+        "channel": row.channel,
         "status": row.status,
         "attempts": row.attempts,
         "problem": row.problem,

@@ -2,153 +2,51 @@
 
 from __future__ import annotations
 
-import math
-
 from rankscope.monitor.ask.versions import list_versions
-from rankscope.monitor.events.times import describe_time, format_time, to_datetime, to_micros
+from rankscope.monitor.events.limits import HOUR
+from rankscope.monitor.events.times import format_time, to_datetime
 from rankscope.monitor.server.api.fields import make_query
 from rankscope.monitor.server.api.plain import make_plain
-from rankscope.monitor.server.pages.alerts import trace_of
-from rankscope.monitor.server.pages.charts.lines import Event, Level, Line, Point, draw_lines
 from rankscope.monitor.server.pages.charts.others import draw_maturity
-from rankscope.monitor.server.pages.overview_range import LENGTHS, RANGES, Choice, choose_extent
+from rankscope.monitor.server.pages.groups import group_incidents
+from rankscope.monitor.server.pages.incidents import WORDS, read_incidents
+from rankscope.monitor.server.pages.measure_view import draw_counts, name_version, view_measures
+from rankscope.monitor.server.pages.overview_range import (
+    LENGTHS,
+    RANGE_NAMES,
+    RANGES,
+    Choice,
+    choose_extent,
+)
 from rankscope.monitor.server.pages.page import Page, list_states, read_configuration
+from rankscope.monitor.server.pages.slice_rows import list_slices
+from rankscope.monitor.server.pages.slices import address_slice
 from rankscope.records import record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
     from typing import Any
 
     from rankscope.monitor.alerts.detect.state import RuleState
-    from rankscope.monitor.ask.series import Series
     from rankscope.monitor.definition.configuration import Configuration
-    from rankscope.monitor.definition.definition import Definition
     from rankscope.monitor.evaluate.baseline import Baseline
     from rankscope.monitor.evaluate.stored_windows import MaturityCurve
     from rankscope.monitor.monitor import Monitor
-    from rankscope.monitor.server.pages.charts.lines import LineChart
+    from rankscope.monitor.server.pages.groups import Group
+    from rankscope.monitor.server.pages.measure_view import CountChart, MeasureView
     from rankscope.monitor.server.pages.overview_range import Extent
+    from rankscope.monitor.server.pages.slice_rows import SliceRow
     from rankscope.monitor.server.routing.endpoint import Call
     from rankscope.monitor.store.records import Version
-    from rankscope.results.table import Table
-    from rankscope.stats.means import Mean
 
-STATES = ("ALERT", "NO_DATA", "INSUFFICIENT", "OK")
-"""The states of rules, that which needs most care first."""
+QUIET = 3 * HOUR
+"""After so long without a ranking the overview says so."""
 
 
-SLICE_COLUMNS = (
-    "slice",
-    "value",
-    "rankings",
-    "labelled",
-    "empty",
-    "baseline",
-    "difference",
-)
-MOST_SLICES = 100
+MOST_SLICES = 10
+"""Slices that are listed; the others have a page of their own."""
 MOST_CHOICES = 8
 """Versions that can be chosen by a link."""
-
-
-@record(frozen=True, slots=True, kw_only=True)
-class NewestWindow:
-    """The newest window that is final, or the newest of all where none is.
-
-    Args:
-        start: When it begins, in microseconds since 1970 in UTC.
-        value: Its mean; NaN where no ranking has a value.
-        lower: The lower end of its interval.
-        upper: The upper end.
-        is_final: Whether it is final.
-        defined: How many rankings have a value.
-        rankings: How many rankings there are.
-        labelled: How many of them have a label.
-        empty: How many have no relevant document.
-        documents: How many documents were shown.
-        unjudged: How many of them are pending.
-    """
-
-    start: int
-    value: float
-    lower: float
-    upper: float
-    is_final: bool
-    defined: int
-    rankings: int
-    labelled: int
-    empty: int
-    documents: int
-    unjudged: int
-
-
-@record(frozen=True, slots=True, kw_only=True)
-class MeasureView:
-    """A measure over time.
-
-    Args:
-        measure: The measure.
-        newest: The newest window; `None` where there is none in the range.
-        baseline: What it is held against.
-        series: All rankings together first, then versions that have lines of their own.
-        chart: The lines.
-    """
-
-    measure: str
-    newest: NewestWindow | None
-    baseline: Mean | None
-    series: tuple[Series, ...]
-    chart: LineChart
-
-    @property
-    def difference(self) -> float:
-        """The newest value less the baseline; NaN where one is missing."""
-        if self.newest is None or self.baseline is None:
-            return math.nan
-        return self.newest.value - self.baseline.value
-
-    @property
-    def description(self) -> str:
-        """The chart in words, for screen readers."""
-        whole = self.series[0]
-        known = [
-            (value, start)
-            for value, start in zip(whole.values, whole.times, strict=True)
-            if not math.isnan(value)
-        ]
-        if not known:
-            return f"There is no {whole.every} with a value."
-        (least, when), (most, _) = min(known), max(known)
-        text = f"{len(known)} {whole.every}s with a value, from {least:.4f} to {most:.4f}. "
-        text += f"The lowest is at {describe_time(when)}."
-        if self.baseline is not None and not math.isnan(self.baseline.value):
-            text += f" The baseline is {self.baseline.value:.4f}."
-        return text
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the view as dicts and lists, for JSON."""
-        newest = self.newest
-        return {
-            "measure": self.measure,
-            "newest": newest and make_plain(newest) | {"start": format_time(newest.start)},
-            "baseline": make_plain(self.baseline),
-            "difference": make_plain(self.difference),
-            "series": [series.to_dict() for series in self.series],
-        }
-
-
-@record(frozen=True, slots=True)
-class CountChart:
-    """A count of rankings over time, or the share of rankings that it is.
-
-    Args:
-        name: What is counted.
-        chart: The lines.
-    """
-
-    name: str
-    chart: LineChart
 
 
 @record(frozen=True, slots=True, kw_only=True)
@@ -162,6 +60,8 @@ class Overview:
         extent: The range of time, and what is shown of it.
         versions: The versions in production, those that are not listed as `<other>`.
         rules: The states of the rules.
+        groups: The incidents, by cause.
+        evaluated: As of when values were computed last; `None` if they never were.
         measures: The measures.
         counts: What values stand on.
         baseline: What values are held against.
@@ -176,12 +76,14 @@ class Overview:
     extent: Extent
     versions: tuple[Version, ...]
     rules: tuple[RuleState, ...]
+    groups: tuple[Group, ...]
+    evaluated: int | None
     measures: tuple[MeasureView, ...]
     counts: tuple[CountChart, ...]
     baseline: Baseline | None
     maturity: MaturityCurve | None
     sliced: str
-    slices: Table | None
+    slices: tuple[SliceRow, ...] | None
 
     @property
     def newest_versions(self) -> tuple[Version, ...]:
@@ -209,17 +111,26 @@ class Overview:
         return tuple(name_version(one.model, one.version) for one in self.extent.lines) or ("",)
 
     @property
-    def slice_rows(self) -> list[tuple[Any, ...]]:
-        """The slices that are lowest against the baseline."""
-        if self.slices is None:
-            return []
-        return list(zip(*map(self.slices.column, SLICE_COLUMNS), strict=True))[:MOST_SLICES]
+    def active(self) -> tuple[Group, ...]:
+        """The groups whose problem lasts."""
+        return tuple(group for group in self.groups if group.is_active)
 
     @property
-    def worst(self) -> str:
-        """The state of the rules that needs most care; empty where there are no rules."""
-        found = {one.state for one in self.rules}
-        return next((state for state in STATES if state in found), "")
+    def active_count(self) -> int:
+        """How many incidents are active."""
+        return sum(len(group.active) for group in self.active)
+
+    @property
+    def unjudged(self) -> tuple[RuleState, ...]:
+        """The rules that cannot tell whether anything is wrong."""
+        return tuple(one for one in self.rules if one.state not in {"OK", "ALERT"})
+
+    @property
+    def quiet_for(self) -> int | None:
+        """For how long there has been no ranking, if that is longer than usual."""
+        if self.newest is None or self.now - self.newest < QUIET:
+            return None
+        return self.now - self.newest
 
     @property
     def newest(self) -> int | None:
@@ -243,7 +154,9 @@ class Overview:
                 make_plain(one) | {"first": format_time(one.first), "last": format_time(one.last)}
                 for one in self.versions
             ],
+            "evaluated": None if self.evaluated is None else format_time(self.evaluated),
             "rules": [make_plain(one) for one in self.rules],
+            "incidents": [group.to_dict() for group in self.active],
             "measures": [one.to_dict() for one in self.measures],
             "baseline": None
             if baseline is None
@@ -257,7 +170,7 @@ class Overview:
             if maturity is None
             else make_plain(maturity) | {"shares": list(maturity.shares)},
             "sliced": self.sliced,
-            "slices": make_plain(self.slices),
+            "slices": None if self.slices is None else [one.to_dict() for one in self.slices],
         }
 
 
@@ -277,22 +190,17 @@ def view_overview(monitor: Monitor, choice: Choice | None = None) -> Overview:
     versions = () if configuration is None else list_versions(monitor.store, monitor.project)
     extent = choose_extent(choice, versions, now)
     measures: tuple[MeasureView, ...] = ()
-    baseline = None
+    baseline = evaluated = None
+    groups = group_incidents(read_incidents(monitor))
+    rules = () if configuration is None else list_states(monitor)
     if configuration is not None:
         baseline = monitor.baseline()
-        since, until = to_datetime(extent.since), to_datetime(extent.until)
-        parts = [(extent.model, extent.version)]
-        parts += [(one.model, one.version) for one in extent.lines]
-        read = monitor.all_series(parts, every=extent.every, since=since, until=until)
-        measures = tuple(
-            _view_measure(
-                tuple(part[measure] for part in read), configuration.definition, extent, baseline
-            )
-            for measure in monitor.measures
-        )
-    counted = measures[0].series if measures else ()
+        progress = monitor.store.progress(monitor.project, configuration.digest)
+        evaluated = None if progress is None else progress.as_of
+        measures = view_measures(monitor, extent, baseline=baseline, groups=groups, rules=rules)
     sliced = ""
-    if configuration is not None and configuration.attributes and counted and len(counted[0]):
+    has_rankings = bool(measures) and len(measures[0].series[0]) > 0
+    if configuration is not None and configuration.attributes and has_rankings:
         sliced = choice.measure or monitor.measures[-1]
     return Overview(
         project=monitor.project,
@@ -300,172 +208,18 @@ def view_overview(monitor: Monitor, choice: Choice | None = None) -> Overview:
         configuration=configuration,
         extent=extent,
         versions=versions,
-        rules=() if configuration is None else list_states(monitor),
+        rules=rules,
+        groups=groups,
+        evaluated=evaluated,
         measures=measures,
-        counts=tuple(
-            CountChart(
-                name, _draw(counted, extent, take, shows, is_share=take is not _take_rankings)
-            )
-            for name, take, shows in COUNTS
-        )
-        if counted
-        else (),
+        counts=draw_counts(measures, extent),
         baseline=baseline,
         maturity=None
         if configuration is None
         else monitor.maturity(to_datetime(extent.since), to_datetime(extent.until)),
         sliced=sliced,
-        slices=_tabulate(monitor, sliced, extent) if sliced else None,
+        slices=list_slices(monitor, sliced, extent, groups) if sliced else None,
     )
-
-
-def name_version(model: str | None, version: str | None) -> str:
-    """Name a version of a model as people do; nothing where all are meant.
-
-    Examples:
-        >>> name_version("search", "4"), name_version("", "4"), name_version(None, None)
-        ('search 4', '4', '')
-    """
-    if model is None and version is None:
-        return ""
-    return " ".join(filter(None, (model, version))) or "unknown version"
-
-
-def _view_measure(
-    series: tuple[Series, ...], definition: Definition, extent: Extent, baseline: Baseline | None
-) -> MeasureView:
-    measure = series[0].measure
-    mean = None
-    level = None
-    if baseline is not None:
-        mean = baseline.find(measure, definition)
-        if not math.isnan(mean.value):
-            level = Level(baseline.of, mean.value, mean.lower, mean.upper)
-    [defined] = definition.only(measure).measures
-    chart = _draw(series, extent, _take_values, level=level, within=defined.row.value_range)
-    return MeasureView(
-        measure=measure,
-        newest=_find_newest(series[0]),
-        baseline=mean,
-        series=series,
-        chart=chart,
-    )
-
-
-def _tabulate(monitor: Monitor, measure: str, extent: Extent) -> Table:
-    every, since = extent.whole
-    return monitor.slices(
-        measure,
-        every=every,
-        since=to_datetime(since),
-        until=to_datetime(extent.until),
-        model=extent.model,
-        version=extent.version,
-    )
-
-
-def _find_newest(series: Series) -> NewestWindow | None:
-    """Find the newest window that is final and has a value, else the newest."""
-    final = [at for at, is_final in enumerate(series.is_final) if is_final]
-    known = [at for at in final if not math.isnan(series.values[at])]
-    at = max(known, default=len(series) - 1)
-    if at < 0:
-        return None
-    return NewestWindow(
-        start=to_micros(series.times[at]),
-        value=series.values[at],
-        lower=series.lower[at],
-        upper=series.upper[at],
-        is_final=series.is_final[at],
-        defined=series.defined[at],
-        rankings=series.rankings[at],
-        labelled=series.labelled[at],
-        empty=series.empty[at],
-        documents=series.documents[at],
-        unjudged=series.unjudged[at],
-    )
-
-
-def _start(series: Series) -> list[int]:
-    """Return when windows begin, as charts count time."""
-    return [*map(to_micros, series.times)]
-
-
-def _take_values(series: Series) -> list[Point]:
-    columns = (_start(series), series.values, series.lower, series.upper, series.is_final)
-    return [Point(*row) for row in zip(*columns, strict=True)]
-
-
-def _take_share(name: str) -> Callable[[Series], list[Point]]:
-    def take(series: Series) -> list[Point]:
-        rows = zip(
-            _start(series), getattr(series, name), series.rankings, series.is_final, strict=True
-        )
-        return [
-            Point(start, count / total if total else math.nan, is_final=is_final)
-            for start, count, total, is_final in rows
-        ]
-
-    return take
-
-
-def _take_rankings(series: Series) -> list[Point]:
-    rows = zip(_start(series), series.rankings, strict=True)
-    # A number of rankings does not wait for labels.
-    return [Point(start, count) for start, count in rows]
-
-
-COUNTS: tuple[tuple[str, Callable[[Series], list[Point]], tuple[float, ...]], ...] = (
-    ("Rankings without relevant documents", _take_share("empty"), (0.0,)),
-    ("Rankings with labels", _take_share("labelled"), (0.0, 1.0)),
-    ("Rankings", _take_rankings, (0.0,)),
-)
-"""What values stand on: what is counted, how, and what the axis always shows."""
-
-
-def _draw(
-    series: Sequence[Series],
-    extent: Extent,
-    take: Callable[[Series], list[Point]],
-    with_values: tuple[float, ...] = (),
-    *,
-    level: Level | None = None,
-    within: tuple[float, float] = (0.0, math.inf),
-    is_share: bool = False,
-) -> LineChart:
-    """Draw versions shown at a time as a line each, and otherwise mark where they begin."""
-    drawn = series[1:] or series[:1]
-    lines = [
-        Line(name_version(one.model, one.version) if len(series) > 1 else "", tuple(take(one)))
-        for one in drawn
-    ]
-    listed = [one for one in extent.versions if not one.folded]
-    events = [
-        Event(one.first, name_version(one.model, one.version))
-        for one in sorted(listed, key=lambda one: one.first)[1:]
-        if len(series) == 1
-    ]
-    return draw_lines(
-        lines,
-        since=extent.since,
-        until=extent.until,
-        length=extent.length,
-        level=level,
-        events=events,
-        within=(0.0, 1.0) if is_share else within,
-        with_values=with_values,
-        is_share=is_share,
-    )
-
-
-RANGE_NAMES = {
-    "1d": "1 day",
-    "7d": "7 days",
-    "30d": "30 days",
-    "90d": "90 days",
-    "1y": "1 year",
-    "all": "all",
-}
 
 
 def _view(monitor: Monitor, call: Call) -> Overview:
@@ -476,7 +230,9 @@ def _extras(view: Overview) -> dict[str, object]:
     return {
         "ranges": RANGE_NAMES,
         "name_version": name_version,
-        "trace_of": trace_of,
+        **WORDS,
+        "most_slices": MOST_SLICES,
+        "address_slice": address_slice,
         "maturity": None if view.maturity is None else draw_maturity(view.maturity),
     }
 
@@ -502,5 +258,6 @@ OVERVIEW = Page(
         every=tuple(LENGTHS),
     ),
     extras=_extras,
+    refresh=60,
 )
 PAGES = (OVERVIEW,)

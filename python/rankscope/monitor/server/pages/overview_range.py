@@ -22,6 +22,14 @@ RANGES: Mapping[str, int | None] = {
     "all": None,
 }
 """How many days a range has."""
+RANGE_NAMES = {
+    "1d": "1 day",
+    "7d": "7 days",
+    "30d": "30 days",
+    "90d": "90 days",
+    "1y": "1 year",
+    "all": "all",
+}
 LENGTHS = {"hour": HOUR, "day": DAY}
 MOST_HOURS = 90
 """Hours are drawn over so many days at most."""

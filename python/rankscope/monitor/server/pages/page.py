@@ -39,6 +39,7 @@ class Page:
         refuses: Statuses of refusals that don't follow from the path and the parameters.
         is_trace: Whether it reads rankings, and not only windows.
         place: Its place in the navigation, from 1; 0 for a page that is only linked to.
+        refresh: After how many seconds browsers load it again; 0 for a page that stays as it is.
     """
 
     path: str
@@ -52,6 +53,7 @@ class Page:
     refuses: tuple[int, ...] = ()
     is_trace: bool = False
     place: int = 0
+    refresh: int = 0
 
 
 def read_configuration(monitor: Monitor) -> Configuration | None:

@@ -11,6 +11,9 @@ from starlette.responses import HTMLResponse, JSONResponse, Response
 
 from rankscope.explain.write import html
 from rankscope.monitor.server import pages as package
+from rankscope.monitor.server.pages.channels import ChannelPages
+from rankscope.monitor.server.pages.incident import IncidentForms
+from rankscope.monitor.server.pages.incidents import MOVED
 from rankscope.monitor.server.pages.render import Frame, make_pages
 from rankscope.monitor.server.pages.rule import RuleForms
 from rankscope.monitor.server.pages.settings import SavingSettings
@@ -22,12 +25,16 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterator
 
+    from rankscope.monitor.server.api.channels import ChannelRoutes
     from rankscope.monitor.server.http.problems import RefusedRequestError
     from rankscope.monitor.server.pages.page import Page, View
     from rankscope.monitor.server.routing.endpoint import Call, Kind
     from rankscope.monitor.server.routing.pool import MonitorPool
 
 STYLES = ("look.css", "explanation.css", "pages.css")
+
+SCRIPTS = ("times.js", "chart.js", "refresh.js")
+"""Served as one, in this order: later ones use the functions of those before."""
 
 TITLES = {
     403: "Not allowed",
@@ -46,25 +53,40 @@ class Pages:
     Args:
         pool: Asks the monitors of projects.
         now: Returns the time, in microseconds since 1970 in UTC.
+        channels: Knows the channels of the operator.
+        slow: Asks the monitors where that may take long.
     """
 
-    def __init__(self, pool: MonitorPool, now: Callable[[], int]) -> None:
+    def __init__(
+        self,
+        pool: MonitorPool,
+        now: Callable[[], int],
+        channels: ChannelRoutes,
+        slow: MonitorPool,
+    ) -> None:
         self._pool = pool
         self._now = now
         self._templates = make_pages()
-        self._pages = find_pages()
+        channel_pages = ChannelPages(channels, slow, self._fill)
+        self._pages = (*find_pages(), channel_pages.page)
         own = files("rankscope.monitor.server.pages") / "templates"
         loaded = {
             "look.css": read_template("look.css").encode(),
             "explanation.css": html.STYLE.encode(),
             "pages.css": (own / "pages.css").read_bytes(),
             # Tables are sorted as those of reports are.
-            "pages.js": read_template("report.js").encode() + (own / "pages.js").read_bytes(),
+            "pages.js": b"\n".join(
+                [read_template("report.js").encode()]
+                + [(own / name).read_bytes() for name in SCRIPTS]
+            ),
         }
         self._addresses = name_files(loaded)
         self.endpoints = (
             *serve_files(loaded),
             *self._list_endpoints(),
+            MOVED,
+            channel_pages.endpoint,
+            *IncidentForms(pool).endpoints,
             *RuleForms(pool, self._fill).endpoints,
             SavingSettings(pool, self._fill).endpoint,
         )
@@ -131,6 +153,7 @@ class Pages:
             can_change="admin" in principal.scopes,
             twin=_fill_path(page.twin, call) + (f"?{query}" if query and page.twin else ""),
             now=self._now(),
+            refresh=page.refresh,
         )
         template = self._templates.get_template(page.template)
         return template.render(frame=frame, view=view, **page.extras(view))

@@ -12,8 +12,13 @@ from rankscope.monitor.events.times import format_time, to_datetime, to_micros
 from rankscope.monitor.server.api.fields import make_query
 from rankscope.monitor.server.api.plain import make_plain
 from rankscope.monitor.server.pages.charts.lines import Line, Point, draw_lines
-from rankscope.monitor.server.pages.overview import RANGE_NAMES
-from rankscope.monitor.server.pages.overview_range import LENGTHS, RANGES, Choice, choose_extent
+from rankscope.monitor.server.pages.overview_range import (
+    LENGTHS,
+    RANGE_NAMES,
+    RANGES,
+    Choice,
+    choose_extent,
+)
 from rankscope.monitor.server.pages.page import Page, read_configuration
 from rankscope.records import record
 
@@ -228,7 +233,7 @@ def _view(monitor: Monitor, call: Call) -> QualityView:
 
 QUALITY = Page(
     path="/quality",
-    place=4,
+    place=5,
     twin="/quality.json",
     here="Data quality",
     template="quality.html.j2",

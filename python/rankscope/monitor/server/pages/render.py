@@ -9,7 +9,7 @@ from functools import partial
 from urllib.parse import quote, urlencode
 
 from rankscope._core import __version__
-from rankscope.monitor.events.limits import MINUTE
+from rankscope.monitor.events.limits import DAY, HOUR, MINUTE
 from rankscope.monitor.events.times import (
     describe_duration,
     describe_time,
@@ -28,7 +28,10 @@ if TYPE_CHECKING:
     from jinja2 import Environment
 
     from rankscope.monitor.events.times import Time
+    from rankscope.monitor.server.pages.charts.lines import LineChart
 
+MOST_MARKS = 6
+"""Marks of one kind that the description of a chart names."""
 SHAPES = (
     "M-4.5 0a4.5 4.5 0 109 0a4.5 4.5 0 10-9 0z",
     "M-4 -4H4V4H-4z",
@@ -55,6 +58,7 @@ class Frame:
         can_change: Whether the key may change rules and settings.
         twin: The address of the same page as JSON; empty where there is none.
         now: As of when the page is, in microseconds since 1970 in UTC.
+        refresh: After how many seconds the page is loaded again; 0 if it stays as it is.
     """
 
     places: tuple[tuple[str, str], ...]
@@ -67,6 +71,7 @@ class Frame:
     can_change: bool = False
     twin: str = ""
     now: int | None = None
+    refresh: int = 0
 
     @property
     def release(self) -> str:
@@ -88,16 +93,23 @@ def make_pages() -> Environment:
         "micros": to_micros,
         "signed": write_signed,
         "lasting": describe_duration,
+        "ago": write_length,
+        "day": write_day,
         "known": is_known,
         "share_of": write_share_of,
         "part": write_part,
         "bytes": write_bytes,
         "shellword": shlex.quote,
+        "timed": describe_times,
         "loss": name_loss,
         "sentence": write_sentence,
         "pathword": partial(quote, safe=""),
     }
-    environment.globals |= {"address": make_address, "shapes": SHAPES}
+    environment.globals |= {
+        "address": make_address,
+        "shapes": SHAPES,
+        "describe_marks": describe_marks,
+    }
     return environment
 
 
@@ -110,6 +122,61 @@ def write_minute(time: int | Time) -> str:
     """
     moment = time if isinstance(time, int) else to_micros(time)
     return describe_time(moment - moment % MINUTE)
+
+
+def write_day(time: int | Time) -> str:
+    """Write the day of a time in UTC, as HTML has dates.
+
+    Examples:
+        >>> write_day(5_401_000_000)
+        '1970-01-01'
+    """
+    return format_time(time if isinstance(time, int) else to_micros(time))[:10]
+
+
+STAMP = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d+Z", re.ASCII)
+
+
+def describe_times(text: str) -> str:
+    """Write the timestamps in a text as people read them.
+
+    Examples:
+        >>> describe_times("1970-01-01T00:00:00.000000Z to 1970-01-02T01:30:00.000000Z")
+        '1 Jan 1970 to 2 Jan 1970, 01:30 UTC'
+    """
+    return STAMP.sub(lambda found: describe_time(read_time(found[0], "time")[0]), text)
+
+
+def write_length(duration: int) -> str:
+    """Write how long something has lasted, in its two largest units.
+
+    Examples:
+        >>> [write_length(minutes * MINUTE) for minutes in (0, 5, 90, 3125, 20_000)]
+        ['less than a minute', '5 min', '1 h 30 min', '2 days 4 h', '13 days']
+    """
+    if duration < MINUTE:
+        return "less than a minute"
+    unit = DAY if duration >= 7 * DAY else HOUR if duration >= DAY else MINUTE
+    return describe_duration(duration - duration % unit)
+
+
+def describe_marks(chart: LineChart) -> str:
+    """Describe the marks of a chart, for who does not see it.
+
+    Args:
+        chart: The chart.
+    """
+    said = []
+    for words, names in (
+        ("New versions", [each.name for each in chart.events]),
+        ("Incidents", [each.name for each in chart.episodes if each.kind == "incident"]),
+        ("Labels missing", [each.name for each in chart.episodes if each.kind == "labels"]),
+    ):
+        if names:
+            rest = len(names) - MOST_MARKS
+            listed = ", ".join(names[:MOST_MARKS]) + (f" and {rest} more" if rest > 0 else "")
+            said.append(f" {words}: {listed}.")
+    return "".join(said)
 
 
 def write_signed(amount: float | None) -> str:
@@ -171,11 +238,16 @@ def is_known(value: float | None) -> bool:
 def write_sentence(text: str) -> str:
     """Write a message as a sentence, with a capital letter and a full stop.
 
+    Names such as `nDCG@5` keep their letters.
+
     Examples:
         >>> write_sentence("expected a time"), write_sentence("Is it running?"), write_sentence("")
         ('Expected a time.', 'Is it running?', '')
+        >>> write_sentence("nDCG@5 is low"), write_sentence("device=tv fell")
+        ('nDCG@5 is low.', 'device=tv fell.')
     """
-    whole = text[:1].upper() + text[1:]
+    is_word = re.match(r"[a-z]+(?=[\s,.:;’']|$)", text) is not None
+    whole = text[:1].upper() + text[1:] if is_word else text
     return whole if not whole or whole.endswith((".", "?", "!", "…")) else f"{whole}."
 
 
@@ -184,14 +256,15 @@ def name_loss(name: str) -> str:
     return {"undefined": "no relevant documents"}.get(name, name)
 
 
-def make_address(path: str, **parameters: str | int | None) -> str:
+def make_address(path: str, **parameters: str | int | list[str] | None) -> str:
     """Make the address of a page.
 
     Ids stand in parameters, not in the path: browsers take `..` in a path for a way up.
 
     Args:
         path: The page.
-        parameters: The query parameters, without those that are `None`.
+        parameters: The query parameters, without those that are `None`; a list is given once for
+            each of its values.
 
     Examples:
         >>> make_address("/rankings", id="../a b&c", measure=None)
@@ -199,7 +272,7 @@ def make_address(path: str, **parameters: str | int | None) -> str:
     """
     given = {name: value for name, value in parameters.items() if value is not None}
     # What cannot be written as UTF-8 cannot have been stored either.
-    query = urlencode(given, quote_via=quote, safe="", errors="replace")
+    query = urlencode(given, doseq=True, quote_via=quote, safe="", errors="replace")
     return f"{path}?{query}" if query else path
 
 

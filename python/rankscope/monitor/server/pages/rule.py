@@ -8,16 +8,19 @@ from urllib.parse import quote
 from starlette.responses import HTMLResponse, RedirectResponse
 
 from rankscope.errors import UsageError
-from rankscope.monitor.alerts.rule import Rule
+from rankscope.monitor.alerts.rule import BETWEEN, EMPTY, Rule
 from rankscope.monitor.events.limits import HOUR
 from rankscope.monitor.events.rejection import RefusedError
 from rankscope.monitor.events.times import format_time, to_datetime
 from rankscope.monitor.server.api.plain import make_plain
 from rankscope.monitor.server.http.problems import RefusedRequestError
 from rankscope.monitor.server.http.schema import OneOf, make_record
-from rankscope.monitor.server.pages.alerts import WORDS
+from rankscope.monitor.server.pages.groups import group_incidents
+from rankscope.monitor.server.pages.incidents import WORDS as INCIDENT_WORDS
+from rankscope.monitor.server.pages.incidents import read_incidents
 from rankscope.monitor.server.pages.page import Page
 from rankscope.monitor.server.pages.render import read_moment, write_field
+from rankscope.monitor.server.pages.rules import RULES, WORDS
 from rankscope.monitor.server.routing.endpoint import Endpoint
 from rankscope.monitor.store.folding import OTHER
 from rankscope.records import record, replace
@@ -31,13 +34,11 @@ if TYPE_CHECKING:
     from starlette.responses import Response
 
     from rankscope.monitor.alerts.detect.state import RuleState
-    from rankscope.monitor.alerts.notify.alert import Alert
     from rankscope.monitor.definition.configuration import Configuration
     from rankscope.monitor.monitor import Monitor
+    from rankscope.monitor.server.pages.groups import Group
     from rankscope.monitor.server.routing.endpoint import Call
     from rankscope.monitor.server.routing.pool import MonitorPool
-
-MOST_ALERTS = 1000
 
 
 @record(frozen=True, slots=True, kw_only=True)
@@ -49,7 +50,7 @@ class RuleView:
         models: The models that were shown.
         now: As of when, in microseconds since 1970 in UTC.
         state: How it stands; `None` for one that is to be made.
-        alerts: The changes of its state, the newest first.
+        groups: The incidents that it opened, by cause, those that need most care first.
         form: The form.
     """
 
@@ -57,7 +58,7 @@ class RuleView:
     models: tuple[str, ...]
     now: int
     state: RuleState | None
-    alerts: tuple[Alert, ...]
+    groups: tuple[Group, ...]
     form: RuleForm
 
     def to_dict(self) -> dict[str, Any]:
@@ -65,7 +66,7 @@ class RuleView:
         return {
             "now": format_time(self.now),
             "state": make_plain(self.state),
-            "alerts": [make_plain(one) for one in self.alerts],
+            "incidents": [each.to_dict() for group in self.groups for each in group.parts],
         }
 
 
@@ -87,7 +88,7 @@ def view_rule(monitor: Monitor, name: str | None, form: RuleForm | None = None) 
         if state is None:
             raise UsageError(
                 "there is no rule with this name",
-                hint="see the list of rules under Alerts",
+                hint="see the list of rules under Rules",
                 code="no_rule",
             )
     if form is None:
@@ -99,7 +100,7 @@ def view_rule(monitor: Monitor, name: str | None, form: RuleForm | None = None) 
         ),
         now=monitor.clock(),
         state=state,
-        alerts=tuple(one for one in monitor.alerts(MOST_ALERTS) if one.rule == name),
+        groups=() if name is None else group_incidents(read_incidents(monitor, name)),
         form=form,
     )
 
@@ -108,9 +109,14 @@ NUMBERS: Mapping[str, tuple[Callable[[str], float], str]] = {
     "tolerance": (float, "a number, such as 0.02"),
     "run_length": (float, "a number of periods, such as 1800"),
     "fewest": (int, "a whole number, such as 30"),
+    "remind": (float, "a number of hours, such as 24"),
 }
-TEXTS = ("name", "measure", "kind", "model", "period", "needs")
-FLAGS = ("is_relative", "webhook")
+TEXTS = ("name", "measure", "kind", "model", "period", "needs", "severity")
+LISTS = ("channels", "lanes")
+"""Fields that hold several names with commas between; empty for the default."""
+NOTHING = "none"
+"""What stands in such a field for no name at all."""
+FLAGS = ("is_relative", "anchor")
 
 
 @record(frozen=True, slots=True, kw_only=True)
@@ -145,10 +151,12 @@ def fill_form(rule: Rule) -> RuleForm:
     Examples:
         >>> form = fill_form(Rule(name="quality", measure="nDCG@5"))
         >>> form["tolerance"], form["since"], sorted(form.flags)
-        ('0.02', '', ['webhook'])
+        ('0.02', '', ['anchor'])
     """
     texts = {name: getattr(rule, name) or "" for name in TEXTS}
     texts |= {name: f"{getattr(rule, name):g}" for name in NUMBERS}
+    said = rule.to_dict()
+    texts |= {name: _write_list(said[name]) for name in LISTS}
     return RuleForm(
         texts=texts | {"since": write_field(rule.since)},
         flags=frozenset(name for name in FLAGS if getattr(rule, name)),
@@ -169,11 +177,13 @@ def read_form(fields: Mapping[str, tuple[str, ...]]) -> tuple[Rule | None, RuleF
     Args:
         fields: The fields, by name, each as often as it was given.
     """
-    texts = {name: fields.get(name, ("",))[0].strip() for name in (*TEXTS, *NUMBERS, "since")}
+    names = (*TEXTS, *NUMBERS, *LISTS, "since")
+    texts = {name: fields.get(name, ("",))[0].strip() for name in names}
     flags = frozenset(name for name in FLAGS if name in fields)
     slices = tuple(fields.get("slices", ()))
     said: dict[str, Any] = {name: texts[name] for name in TEXTS if texts[name]}
     said |= {name: name in flags for name in FLAGS} | {"slices": slices}
+    said |= {name: _read_list(texts[name]) for name in LISTS}
     wrong = {}
     for name, (read, expected) in NUMBERS.items():
         try:
@@ -184,7 +194,7 @@ def read_form(fields: Mapping[str, tuple[str, ...]]) -> tuple[Rule | None, RuleF
         said["since"] = read_moment(texts["since"])
     except RefusedError:
         wrong["since"] = "Enter a time in UTC, such as 2026-11-21T18:00, or leave the field empty."
-    for name in ("name", "measure"):
+    for name in ("name",) if said.get("kind") == "data" else ("name", "measure"):
         if not texts[name]:
             wrong[name] = "This field is required."
     rule = None
@@ -196,17 +206,27 @@ def read_form(fields: Mapping[str, tuple[str, ...]]) -> tuple[Rule | None, RuleF
     return rule, RuleForm(texts=texts, flags=flags, slices=slices, wrong=wrong)
 
 
+def _write_list(names: list[str] | None) -> str:
+    return "" if names is None else ", ".join(names) or NOTHING
+
+
+def _read_list(text: str) -> tuple[str, ...] | None:
+    if text == NOTHING:
+        return ()
+    return tuple(filter(None, map(str.strip, text.split(",")))) or None
+
+
 def place_problem(error: UsageError) -> dict[str, str]:
     """Return a problem by its field, whose name begins the message of a rule."""
     field, _, message = error.message.partition(": ")
-    known = {*TEXTS, *NUMBERS, "since", "slices"}
+    known = {*TEXTS, *NUMBERS, *LISTS, "since", "slices"}
     return {field: show(message)} if field in known else {"": show(error.message)}
 
 
 HOURS = ("0", "1", "24", "168")
 FIELDS = make_record(
     "RuleForm",
-    dict.fromkeys((*TEXTS, *NUMBERS, "since", *FLAGS), str) | {"slices": list[str]},
+    dict.fromkeys((*TEXTS, *NUMBERS, *LISTS, "since", *FLAGS), str) | {"slices": list[str]},
 )
 SILENCE = make_record("SilenceForm", {"hours": Annotated[str, OneOf(*HOURS)]})
 RESOLVE = make_record("ResolveForm", {})
@@ -238,7 +258,7 @@ class RuleForms:
                 (
                     "/rules/{name}/resolve",
                     self.resolve,
-                    "Resolve the incident of a rule.",
+                    "Resolve the incidents of a rule.",
                     RESOLVE,
                 ),
                 ("/rules/{name}/remove", self.remove, "Delete a rule.", REMOVE),
@@ -269,10 +289,10 @@ class RuleForms:
         return await self._do(call, silence)
 
     async def resolve(self, call: Call) -> Response:
-        """Resolve the incident of a rule."""
+        """Resolve the incidents of a rule."""
 
         def resolve(monitor: Monitor, name: str, actor: str) -> None:
-            monitor.resolve(name, actor=actor)
+            monitor.resolve_rule(name, actor=actor)
 
         return await self._do(call, resolve)
 
@@ -286,7 +306,7 @@ class RuleForms:
         def remove(monitor: Monitor, name: str, actor: str) -> None:
             monitor.remove_rule(name, actor=actor)
 
-        return await self._do(call, remove, then="/alerts")
+        return await self._do(call, remove, then=RULES.path)
 
     async def _do(
         self, call: Call, work: Callable[[Monitor, str, str], None], then: str = ""
@@ -329,14 +349,22 @@ def _view_rule(monitor: Monitor, call: Call) -> RuleView:
 
 def explain_rule(view: RuleView) -> dict[str, object]:
     """Return what else the template of a rule needs."""
-    names = [measure.name for measure in view.configuration.definition.measures]
-    return {**WORDS, "measures": [(name, name) for name in names]}
+    configuration = view.configuration
+    names = [measure.name for measure in configuration.definition.measures]
+    empty = (EMPTY, "share of rankings without relevant documents")
+    pairs = [BETWEEN.join(pair) for pair in configuration.all_pairs]
+    return {
+        **WORDS,
+        **INCIDENT_WORDS,
+        "measures": [*((name, name) for name in names), empty],
+        "dimensions": [*configuration.attributes, *pairs],
+    }
 
 
 NEW_RULE = Page(
     path="/rules/new",
     twin="",
-    here="Alerts",
+    here="Rules",
     template="rule.html.j2",
     summary="The form that creates a rule.",
     view=_view_new,
@@ -345,7 +373,7 @@ NEW_RULE = Page(
 RULE = Page(
     path="/rules/{name}",
     twin="/rules/{name}.json",
-    here="Alerts",
+    here="Rules",
     template="rule.html.j2",
     summary="A rule: its status, its history, and the form that changes it.",
     view=_view_rule,

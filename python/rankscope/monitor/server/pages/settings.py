@@ -94,7 +94,7 @@ def _extras(view: SettingsView) -> dict[str, object]:
 
 SETTINGS = Page(
     path="/settings",
-    place=5,
+    place=6,
     twin="/settings.json",
     here="Settings",
     template="settings.html.j2",

@@ -123,7 +123,7 @@ class TraceView:
                 cause=cause,
                 found=found.get(cause.change.slice),
             )
-            for cause in self.trace.causes
+            for cause in (*self.trace.causes, *self.trace.shifts)
         ]
         rest = change - sum(line.amount for line in lines)
         share = rest / change if change else None
@@ -306,7 +306,7 @@ def _describe(field: str) -> str:
 
 TRACE = Page(
     path="/trace",
-    place=2,
+    place=3,
     twin="/trace.json",
     here="Trace",
     template="trace.html.j2",

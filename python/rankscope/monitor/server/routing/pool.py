@@ -27,7 +27,15 @@ if TYPE_CHECKING:
 
     T = TypeVar("T")
 
-STATUSES = {"not_configured": 409, "unknown_ranking": 404, "no_rule": 404, "no_webhook": 404}
+STATUSES = {
+    "not_configured": 409,
+    "no_administrator": 409,
+    "unknown_ranking": 404,
+    "no_channel": 404,
+    "no_rule": 404,
+    "no_incident": 404,
+    "no_webhook": 404,
+}
 """By code of an error, the status of the answer; 422 for all others."""
 
 

@@ -11,14 +11,18 @@ from functools import partial
 from ipaddress import ip_address
 
 from rankscope.errors import FileError, UsageError
+from rankscope.monitor.alerts.notify.channels import Channels
 from rankscope.monitor.alerts.notify.delivery import Deliverer, LogChannel
 from rankscope.monitor.alerts.notify.http import Poster
+from rankscope.monitor.alerts.notify.sender import AppriseSender
+from rankscope.monitor.alerts.notify.sending import check_services
 from rankscope.monitor.evaluate.worker import Worker, Workers
 from rankscope.monitor.events.times import read_clock
 from rankscope.monitor.round import evaluate_project
 from rankscope.monitor.server.access_log import AccessLog, LogWriter, write_stderr
 from rankscope.monitor.server.app import make_app
 from rankscope.monitor.server.deadlines import Deadlines
+from rankscope.monitor.server.run.charts import find_chart
 from rankscope.monitor.server.run.schedule import SECONDS, Scheduler
 from rankscope.monitor.server.settings import Settings
 
@@ -28,6 +32,7 @@ if TYPE_CHECKING:
 
     from starlette.types import ASGIApp
 
+    from rankscope.monitor.alerts.notify.sender import Sender
     from rankscope.monitor.server.run.shutdown import GracefulServer
     from rankscope.monitor.store.store import Store
 
@@ -48,6 +53,8 @@ def serve_store(
     write_log: Callable[[str], object] = write_stderr,
     now: Callable[[], int] = read_clock,
     poster: Poster | None = None,
+    channels: Channels | None = None,
+    sender: Sender | None = None,
 ) -> None:
     """Serve a store until the process receives SIGTERM or SIGINT, and open requests are answered.
 
@@ -65,16 +72,22 @@ def serve_store(
         write_log: Takes the lines of the log, in a thread of its own.
         now: Returns the time, in microseconds since 1970 in UTC.
         poster: Posts to webhooks (default: to public addresses only).
+        channels: The channels of the operator (default: none).
+        sender: Sends messages to their services (default: Apprise does).
 
     Raises:
-        UsageError: Other machines could reach it, and there is no key.
+        UsageError: Other machines could reach it, and there is no key; or a channel has an address
+            of no service.
         FileError: It can't listen there.
     """
     own = f"[{host}]" if ":" in host else host
     settings = Settings(
         hosts=tuple(dict.fromkeys((*Settings().hosts, own.lower(), *map(str.lower, names)))),
         open_project=project if is_loopback(host) else None,
+        notifying=channels or Channels(),
     )
+    sender = sender or AppriseSender()
+    check_services(settings.notifying, sender)
     with ExitStack() as stack:
         log = stack.enter_context(LogWriter(write_log))
         access_log = AccessLog(log.write, now)
@@ -89,7 +102,13 @@ def serve_store(
                 partial(evaluate_project, project=project, now=now(), threads=1, is_thorough=False)
             ),
             deliverer=Deliverer(
-                store, log=LogChannel(AccessLog(log.deliver, now).write), poster=poster, now=now
+                store,
+                log=LogChannel(AccessLog(log.deliver, now).write),
+                poster=poster,
+                now=now,
+                channels=settings.notifying,
+                sender=sender,
+                find_chart=partial(find_chart, store),
             ),
             seconds=seconds,
             now=now,
@@ -102,6 +121,7 @@ def serve_store(
             write_log=log.write,
             now=now,
             poster=poster,
+            sender=sender,
             is_late=lambda: scheduler.is_late,
             run=decoders.run,
             deadlines=deadlines,

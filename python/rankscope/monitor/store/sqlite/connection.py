@@ -11,6 +11,7 @@ from sqlalchemy import URL, create_engine, event
 from sqlalchemy.pool import NullPool
 
 from rankscope.errors import DeadlineError, FileError
+from rankscope.monitor.events.rejection import RefusedError, show
 from rankscope.monitor.store.deadline import check_deadline, find_deadline
 from rankscope.monitor.store.sqlite.lock import DESCRIPTORS
 
@@ -137,12 +138,8 @@ def converted_errors(path: Path) -> Iterator[None]:
 def convert_error(error: BaseException | None, path: Path) -> RankscopeError | None:
     """Return the error of a store for one of SQLite, `None` where it is a mistake of ours."""
     code = getattr(error, "sqlite_errorcode", None)
-    if isinstance(error, UnicodeDecodeError) or (
-        isinstance(error, sqlite3.OperationalError) and "decode" in str(error) and not code
-    ):
-        return _damaged("text that is not UTF-8", path)
     if not isinstance(code, int):
-        return None
+        return _convert_text_error(error, path)
     if code == sqlite3.SQLITE_INTERRUPT:
         deadline = find_deadline()
         if deadline is None:
@@ -180,6 +177,19 @@ def convert_error(error: BaseException | None, path: Path) -> RankscopeError | N
             code="io",
             file=str(path),
         )
+    return None
+
+
+def _convert_text_error(error: BaseException | None, path: Path) -> RankscopeError | None:
+    """Return the error for text that is not Unicode, `None` for any other."""
+    if isinstance(error, UnicodeEncodeError):
+        # Half a character, in what a program asks for; events are checked before they come here.
+        return RefusedError(
+            "", "text", show(error.object), code="surrogate", hint="write it as UTF-8"
+        )
+    is_stored = isinstance(error, sqlite3.OperationalError) and "decode" in str(error)
+    if is_stored or isinstance(error, UnicodeDecodeError):
+        return _damaged("text that is not UTF-8", path)
     return None
 
 

@@ -4,19 +4,42 @@ from __future__ import annotations
 
 from sqlalchemy import insert, select, update
 
+from rankscope.errors import UsageError
 from rankscope.monitor.store.keys import ApiKey, AuditEntry
 from rankscope.monitor.store.tables.schema import audit, keys, projects
 from rankscope.monitor.store.tables.statements import in_project
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from sqlalchemy import ColumnElement, Connection
 
     from rankscope.monitor.store.tables.transaction import Transaction
 
 
-def insert_key(transaction: Transaction, key: ApiKey, actor: str) -> None:
-    """Store a key, and who made it."""
+def insert_key(
+    transaction: Transaction, key: ApiKey, actor: str, *, keeps_admin: bool = False
+) -> None:
+    """Store a key, and who made it.
+
+    Args:
+        transaction: The transaction.
+        key: The key.
+        actor: Who made it.
+        keeps_admin: Whether to refuse a key after which the project has keys, but none that may
+            make others.
+
+    Raises:
+        UsageError: The project would have no administrator's key.
+    """
+    others = _select_keys(transaction.connection, projects.c.name == key.project)
+    if keeps_admin and not _has_admin([*others, key]):
+        raise _no_admin(
+            "the first key of a project must have the scope admin, because with it every request "
+            "needs a key",
+            "create an administrator's key first, with the scopes read and admin",
+        )
     project_id = transaction.project(key.project)
     row = {
         "key_id": key.key_id,
@@ -32,9 +55,36 @@ def insert_key(transaction: Transaction, key: ApiKey, actor: str) -> None:
     insert_audit(transaction.connection, project_id, entry)
 
 
-def revoke_key(transaction: Transaction, project: str, key_id: str, now: int, actor: str) -> bool:
-    """Revoke a key of a project, and return whether it was valid before."""
+def revoke_key(
+    transaction: Transaction,
+    project: str,
+    key_id: str,
+    now: int,
+    actor: str,
+    *,
+    keeps_admin: bool = False,
+) -> bool:
+    """Revoke a key of a project, and return whether it was valid before.
+
+    Args:
+        transaction: The transaction.
+        project: The name of the project.
+        key_id: The id of the key.
+        now: The current time, in microseconds since 1970 in UTC.
+        actor: Who revokes it.
+        keeps_admin: Whether to refuse to revoke the last key that may make others.
+
+    Raises:
+        UsageError: The project would have no administrator's key.
+    """
     connection = transaction.connection
+    known = _select_keys(connection, projects.c.name == project)
+    rest = [key for key in known if key.key_id != key_id]
+    if keeps_admin and _has_admin(known) and not _has_admin(rest):
+        raise _no_admin(
+            "this is the only key of the project with the scope admin",
+            "create another administrator's key first, with the scopes read and admin",
+        )
     is_valid = (keys.c.key_id == key_id) & keys.c.revoked.is_(None)
     changed = update(keys).where(is_valid, in_project(keys.c.project_id, project))
     if connection.execute(changed.values(revoked=now)).rowcount == 0:
@@ -42,6 +92,14 @@ def revoke_key(transaction: Transaction, project: str, key_id: str, now: int, ac
     entry = AuditEntry(now, actor, "key.revoke", key_id)
     insert_audit(connection, transaction.project(project), entry)
     return True
+
+
+def _has_admin(keys: Iterable[ApiKey]) -> bool:
+    return any(key.revoked is None and "admin" in key.scopes for key in keys)
+
+
+def _no_admin(message: str, hint: str) -> UsageError:
+    return UsageError(message, hint=hint, code="no_administrator")
 
 
 def find_key(connection: Connection, key_id: str) -> ApiKey | None:

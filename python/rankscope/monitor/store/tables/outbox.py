@@ -4,15 +4,23 @@ from __future__ import annotations
 
 import secrets
 
-from sqlalchemy import case, delete, func, insert, select, update
+from sqlalchemy import case, delete, exists, func, insert, select, update
 
-from rankscope.monitor.store.records import LOG, WEBHOOK, AlertRow, OutboxRow, Webhook
+from rankscope.monitor.store.records import (
+    LOG,
+    WEBHOOK,
+    ChannelDeliveries,
+    NoticeRow,
+    OutboxRow,
+    Webhook,
+)
 from rankscope.monitor.store.tables.keys import insert_audit
 from rankscope.monitor.store.tables.schema import outbox, projects, webhooks
 from rankscope.monitor.store.tables.statements import in_project
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from typing import Any
 
     from sqlalchemy import Connection, Select
@@ -22,22 +30,25 @@ if TYPE_CHECKING:
 
 CHANGING = ("status", "attempts", "due", "finished", "problem")
 
+PATIENCE = 2
+"""After so many failures, later notifications don't wait for one any more."""
 
-def insert_notifications(connection: Connection, project_id: int, alert: AlertRow) -> None:
-    """Add a notification for each channel of an alert; for a webhook only where there is one."""
-    for channel in sorted(alert.channels):
+
+def insert_notifications(connection: Connection, project_id: int, notice: NoticeRow) -> None:
+    """Add a notification for each channel of a notice; for a webhook only where there is one."""
+    for channel in sorted(notice.channels):
         here = (webhooks.c.project_id == project_id) & webhooks.c.disabled.is_(None)
         if channel == WEBHOOK and not connection.execute(select(webhooks).where(here)).all():
             continue
         row = {
             "project_id": project_id,
-            "notification_id": alert.alert_id,
+            "notification_id": notice.notice_id,
             "channel": channel,
-            "body": alert.body,
-            "created": alert.time,
+            "body": notice.body,
+            "created": notice.time,
             "status": "waiting",
             "attempts": 0,
-            "due": alert.time,
+            "due": notice.time,
             "finished": None,
             "problem": "",
         }
@@ -51,10 +62,31 @@ def list_notifications(connection: Connection, project: str, limit: int) -> list
 
 
 def list_due(connection: Connection, now: int, limit: int) -> list[OutboxRow]:
-    """List the notifications whose next attempt is due: those for the log first, then by time."""
-    wanted = _select_rows().where(outbox.c.status == "waiting", outbox.c.due <= now)
+    """List the notifications whose next attempt is due, fairly among channels.
+
+    Those for the log come first, then the oldest of each channel, the second oldest of each, and so
+    on. A notification waits while an older one of its channel is to be tried again soon, so that
+    the order is kept; it doesn't wait for one that has failed several times.
+    """
+    older = outbox.alias()
+    waits_for_older = exists().where(
+        older.c.project_id == outbox.c.project_id,
+        older.c.channel == outbox.c.channel,
+        older.c.status == "waiting",
+        older.c.number < outbox.c.number,
+        older.c.due > now,
+        older.c.attempts.between(1, PATIENCE),
+    )
+    of_channel = (outbox.c.project_id, outbox.c.channel)
+    place = func.row_number().over(partition_by=of_channel, order_by=outbox.c.number)
+    due = (
+        select(outbox.c.number.label("number"), place.label("place"))
+        .where(outbox.c.status == "waiting", outbox.c.due <= now, ~waits_for_older)
+        .subquery()
+    )
     is_slow = case((outbox.c.channel == LOG, 0), else_=1)
-    ordered = wanted.order_by(is_slow, outbox.c.due, outbox.c.number)
+    wanted = _select_rows().join(due, due.c.number == outbox.c.number)
+    ordered = wanted.order_by(is_slow, due.c.place, outbox.c.number)
     return _read_rows(connection, ordered.limit(limit))
 
 
@@ -109,8 +141,83 @@ def update_notification(
     if count:
         name, body = summary
         now = row.created if row.finished is None else row.finished
-        insert_notifications(connection, project_id, AlertRow(name, now, body, (row.channel,)))
+        insert_notifications(connection, project_id, NoticeRow(name, now, body, (row.channel,)))
     return count
+
+
+def expand_notification(transaction: Transaction, row: OutboxRow, channels: Sequence[str]) -> None:
+    """Replace a notification for the channels of the operator by one for each of them.
+
+    Args:
+        transaction: The transaction.
+        row: The notification.
+        channels: The names of the channels.
+    """
+    connection = transaction.connection
+    here = (outbox.c.number == row.number) & (outbox.c.status == "waiting")
+    if connection.execute(delete(outbox).where(here)).rowcount == 0:
+        return
+    project_id = transaction.project(row.project)
+    given = {
+        "project_id": project_id,
+        "notification_id": row.notification_id,
+        "body": row.body,
+        "created": row.created,
+        "status": "waiting",
+        "attempts": 0,
+        "due": row.created,
+        "finished": None,
+        "problem": "",
+    }
+    for channel in channels:
+        # A rule may name a channel besides.
+        known = select(outbox.c.number).where(
+            outbox.c.project_id == project_id,
+            outbox.c.notification_id == row.notification_id,
+            outbox.c.channel == channel,
+        )
+        if connection.execute(known).first() is None:
+            connection.execute(insert(outbox), {**given, "channel": channel})
+
+
+def list_recipients(
+    connection: Connection, project: str, notification_ids: Sequence[str]
+) -> list[tuple[str, str, str, int | None]]:
+    """List where notifications went: their id, the channel, the status, and when it was final."""
+    columns = (outbox.c.notification_id, outbox.c.channel, outbox.c.status, outbox.c.finished)
+    wanted = select(*columns).where(
+        in_project(outbox.c.project_id, project),
+        outbox.c.notification_id.in_(list(notification_ids)),
+    )
+    return [tuple(row) for row in connection.execute(wanted.order_by(outbox.c.number))]
+
+
+def list_channel_deliveries(connection: Connection, project: str) -> list[ChannelDeliveries]:
+    """List the channels of a project's notifications, and how their last deliveries went."""
+    here = in_project(outbox.c.project_id, project)
+    is_waiting = case((outbox.c.status == "waiting", 1), else_=0)
+    delivered = case((outbox.c.status == "delivered", outbox.c.finished))
+    has_failed = case((outbox.c.problem != "", outbox.c.number))
+    wanted = (
+        select(
+            outbox.c.channel,
+            func.max(delivered).label("delivered"),
+            func.sum(is_waiting).label("waiting"),
+            func.max(has_failed).label("failed"),
+        )
+        .where(here)
+        .group_by(outbox.c.channel)
+        .order_by(outbox.c.channel)
+    )
+    found = connection.execute(wanted).all()
+    problems = select(outbox.c.number, outbox.c.problem).where(
+        outbox.c.number.in_([row.failed for row in found if row.failed is not None])
+    )
+    known = dict(map(tuple, connection.execute(problems)))
+    return [
+        ChannelDeliveries(row.channel, row.delivered, known.get(row.failed, ""), row.waiting)
+        for row in found
+    ]
 
 
 def count_dead(connection: Connection, project: str, channel: str) -> int:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sqlalchemy import insert, select
+from sqlalchemy import insert, select, update
 
 from rankscope.monitor.store.keys import AuditEntry
 from rankscope.monitor.store.tables.keys import insert_audit
@@ -14,6 +14,12 @@ if TYPE_CHECKING:
     from sqlalchemy import Connection
 
     from rankscope.monitor.store.tables.transaction import Transaction
+
+
+def rewrite_version(transaction: Transaction) -> None:
+    """Write a fact about the store as it is, to learn whether anything can be written."""
+    same = update(meta).where(meta.c.name == "schema_version").values(value=meta.c.value)
+    transaction.connection.execute(same)
 
 
 def list_projects(connection: Connection) -> list[str]:

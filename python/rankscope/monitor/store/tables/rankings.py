@@ -7,7 +7,7 @@ import json
 from sqlalchemy import exists, func, select, union
 
 from rankscope.monitor.events.event import LABEL_KINDS, Label, Ranking
-from rankscope.monitor.store.records import Changes, Context
+from rankscope.monitor.store.records import Changes, Context, LabelCount
 from rankscope.monitor.store.tables.documents import unpack
 from rankscope.monitor.store.tables.projects import read_last_seq
 from rankscope.monitor.store.tables.schema import contexts, events, labels, projects, rankings
@@ -18,6 +18,9 @@ if TYPE_CHECKING:
     from typing import Any
 
     from sqlalchemy import ColumnElement, Connection, Executable
+
+
+RETRACTION = LABEL_KINDS.index("retraction")
 
 
 def read_contexts(connection: Connection, project: str) -> dict[int, Context]:
@@ -101,6 +104,65 @@ def find_changes(connection: Connection, project: str, after: int, length: int =
     seq = read_last_seq(connection)
     times = connection.execute(wanted).scalars().all()
     return Changes(seq, np.unique(np.array(times, dtype=np.int64)))
+
+
+def count_labels(
+    connection: Connection, project: str, since: int, until: int, *, window: int
+) -> list[LabelCount]:
+    """Count the labels of the rankings of production from one time to before another.
+
+    Args:
+        connection: A connection.
+        project: The name of the project.
+        since: The earliest time of a ranking, in microseconds since 1970.
+        until: The first time that is not counted.
+        window: How long after its ranking a label may happen to be counted, in microseconds.
+    """
+    is_grade = labels.c.value.is_not(None)
+    keys = (contexts.c.model, labels.c.labels, is_grade)
+    wanted = (
+        select(*keys, func.count())
+        .select_from(rankings)
+        .join(contexts, contexts.c.context_id == rankings.c.context_id)
+        .join(
+            labels,
+            (labels.c.project_id == rankings.c.project_id)
+            & (labels.c.ranking_id == rankings.c.ranking_id),
+        )
+        .where(
+            in_project(rankings.c.project_id, project),
+            rankings.c.time.between(since, until - 1),
+            contexts.c.environment == "production",
+            labels.c.kind != RETRACTION,
+            labels.c.time - rankings.c.time < window,
+        )
+        .group_by(*keys)
+        .order_by(*keys)
+    )
+    return [
+        LabelCount(model, tuple(json.loads(names)), bool(graded), count)
+        for model, names, graded, count in connection.execute(wanted)
+    ]
+
+
+def has_labels(connection: Connection, project: str, since: int, until: int, before: int) -> bool:
+    """Return whether a ranking of production in a span has a label from before a time."""
+    is_labelled = (
+        select(rankings.c.seq)
+        .join(contexts, contexts.c.context_id == rankings.c.context_id)
+        .where(
+            in_project(rankings.c.project_id, project),
+            rankings.c.time.between(since, until - 1),
+            contexts.c.environment == "production",
+            exists().where(
+                labels.c.project_id == rankings.c.project_id,
+                labels.c.ranking_id == rankings.c.ranking_id,
+                labels.c.time < before,
+            ),
+        )
+        .limit(1)
+    )
+    return connection.execute(is_labelled).first() is not None
 
 
 def is_pending() -> ColumnElement[bool]:

@@ -1,6 +1,6 @@
-"""Alert rules, their alerts, and the notifications of both.
+"""Alert rules and their progress.
 
-A rule's state, its progress, the alert on a change and its notifications are written in one
+A rule's progress, the incidents that follow from it and their notifications are written in one
 transaction. The store does not read the JSON in them.
 """
 
@@ -9,17 +9,20 @@ from __future__ import annotations
 from sqlalchemy import delete, func, insert, select, update
 
 from rankscope.monitor.store.records import RuleRow
+from rankscope.monitor.store.tables.incidents import put_incidents
 from rankscope.monitor.store.tables.keys import insert_audit
 from rankscope.monitor.store.tables.outbox import insert_notifications
-from rankscope.monitor.store.tables.schema import alerts, contexts, rankings, rules
+from rankscope.monitor.store.tables.schema import contexts, rankings, rules
 from rankscope.monitor.store.tables.statements import in_project
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from sqlalchemy import ColumnElement, Connection
 
     from rankscope.monitor.store.keys import AuditEntry
-    from rankscope.monitor.store.records import AlertRow
+    from rankscope.monitor.store.records import ChangeRow, IncidentRow, NoticeRow
     from rankscope.monitor.store.tables.transaction import Transaction
 
 COLUMNS = tuple(name for name in rules.columns.keys() if name != "project_id")  # noqa: SIM118 - not a dict
@@ -41,61 +44,83 @@ def _select_rules(connection: Connection, wanted: ColumnElement[bool]) -> list[R
     return [RuleRow(**row) for row in connection.execute(asked).mappings()]
 
 
-def save_rule(
+def save_rules(
     transaction: Transaction,
     project: str,
-    row: RuleRow,
+    rows: Sequence[RuleRow],
     *,
-    alert: AlertRow | None = None,
-    audit: AuditEntry | None = None,
-) -> bool:
-    """Store a rule, unless somebody else has changed it in the meantime.
+    incidents: Sequence[IncidentRow] = (),
+    changes: Sequence[ChangeRow] = (),
+    notices: Sequence[NoticeRow] = (),
+    audit: Sequence[AuditEntry] = (),
+) -> list[str]:
+    """Store rules and what follows from them, unless somebody else has changed one meanwhile.
 
     Args:
         transaction: The transaction.
         project: The name of the project.
-        row: The rule; its revision is one more than that of the rule it was made from.
-        alert: The change of its state, if it changed.
-        audit: Who changed it, if somebody did.
+        rows: The rules; the revision of each is one more than that of the rule it was made from.
+        incidents: The incidents that are new or have changed.
+        changes: Their history.
+        notices: Notices to send.
+        audit: Who changed the rules, if somebody did.
 
     Returns:
-        Whether it was stored; where it was not, nothing was changed.
+        The names of the rules that were changed by others; if there is one, nothing was stored.
     """
     project_id = transaction.project(project)
     connection = transaction.connection
-    values = {name: getattr(row, name) for name in COLUMNS}
-    here = (rules.c.project_id == project_id) & (rules.c.name == row.name)
-    if row.revision > 1:
-        unchanged = here & (rules.c.revision == row.revision - 1)
-        if connection.execute(update(rules).where(unchanged).values(values)).rowcount == 0:
-            return False
-    else:
-        if connection.execute(select(rules.c.revision).where(here)).one_or_none() is not None:
-            return False
-        connection.execute(insert(rules), {"project_id": project_id, **values})
-    if alert is not None:
-        stored = {"project_id": project_id, "alert_id": alert.alert_id, "body": alert.body}
-        connection.execute(insert(alerts), stored)
-        insert_notifications(connection, project_id, alert)
-    if audit is not None:
-        insert_audit(connection, project_id, audit)
-    return True
+    asked = select(rules.c.name, rules.c.revision).where(rules.c.project_id == project_id)
+    known: dict[str, int] = dict(map(tuple, connection.execute(asked)))
+    stale = [row.name for row in rows if known.get(row.name, 0) != row.revision - 1]
+    if stale:
+        return stale
+    for row in rows:
+        values = {name: getattr(row, name) for name in COLUMNS}
+        here = (rules.c.project_id == project_id) & (rules.c.name == row.name)
+        if row.name in known:
+            connection.execute(update(rules).where(here).values(values))
+        else:
+            connection.execute(insert(rules), {"project_id": project_id, **values})
+    put_incidents(connection, project_id, incidents, changes)
+    for notice in notices:
+        insert_notifications(connection, project_id, notice)
+    for entry in audit:
+        insert_audit(connection, project_id, entry)
+    return []
 
 
-def remove_rule(transaction: Transaction, project: str, name: str, audit: AuditEntry) -> bool:
-    """Remove a rule, and return whether there was one; its alerts are kept."""
+def remove_rule(
+    transaction: Transaction,
+    project: str,
+    name: str,
+    audit: AuditEntry,
+    *,
+    incidents: Sequence[IncidentRow] = (),
+    changes: Sequence[ChangeRow] = (),
+    notices: Sequence[NoticeRow] = (),
+) -> bool:
+    """Remove a rule, and return whether there was one; its incidents are kept.
+
+    Args:
+        transaction: The transaction.
+        project: The name of the project.
+        name: The name of the rule.
+        audit: Who removed it.
+        incidents: Its incidents, as they are from then on.
+        changes: Their history.
+        notices: Notices to send.
+    """
     project_id = transaction.project(project)
+    connection = transaction.connection
     here = (rules.c.project_id == project_id) & (rules.c.name == name)
-    if transaction.connection.execute(delete(rules).where(here)).rowcount == 0:
+    if connection.execute(delete(rules).where(here)).rowcount == 0:
         return False
-    insert_audit(transaction.connection, project_id, audit)
+    put_incidents(connection, project_id, incidents, changes)
+    for notice in notices:
+        insert_notifications(connection, project_id, notice)
+    insert_audit(connection, project_id, audit)
     return True
-
-
-def list_alerts(connection: Connection, project: str, limit: int) -> list[str]:
-    """List the last changes of states as JSON, newest first."""
-    wanted = select(alerts.c.body).where(in_project(alerts.c.project_id, project))
-    return list(connection.execute(wanted.order_by(alerts.c.number.desc()).limit(limit)).scalars())
 
 
 def count_late(

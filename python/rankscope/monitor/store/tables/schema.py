@@ -19,8 +19,9 @@ from sqlalchemy import (
     UniqueConstraint,
 )
 
-VERSION = 2
-"""The version of the tables, which a store has in `meta`; older ones are upgraded."""
+VERSION = 3
+"""The version of the tables, which a store has in `meta`. Older ones are migrated: a change of the
+tables needs a step in `migrations/`."""
 OLDEST = 1
 
 TABLES = MetaData()
@@ -241,7 +242,38 @@ alerts = Table(
     Column("body", Text, nullable=False),
     Index("alerts_of_project", "project_id", "number"),
 )
-"""Every change of a rule's state, as JSON."""
+"""Every change of a rule's state that version 2 has stored, as JSON. Nothing is added any more; the
+incidents that they tell of are in `incidents`, too."""
+
+incidents = Table(
+    "incidents",
+    TABLES,
+    Column("incident_id", Text, primary_key=True),
+    Column("project_id", Integer, ForeignKey("projects.project_id"), nullable=False),
+    Column("rule", Text, nullable=False),
+    Column("kind", Text, nullable=False),
+    Column("state", Text, nullable=False),
+    Column("opened", BigInteger, nullable=False),
+    Column("updated", BigInteger, nullable=False),
+    Column("body", Text, nullable=False),
+    Index("incidents_by_state", "project_id", "state", "opened"),
+    Index("incidents_of_project", "project_id", "opened", "incident_id"),
+)
+"""Problems that rules have found; `body` is JSON with everything, also with what the other columns
+say."""
+
+incident_changes = Table(
+    "incident_changes",
+    TABLES,
+    Column("number", SEQ, primary_key=True),
+    Column("incident_id", Text, ForeignKey("incidents.incident_id"), nullable=False),
+    Column("time", BigInteger, nullable=False),
+    Column("action", Text, nullable=False),
+    Column("actor", Text, nullable=False),
+    Column("note", Text, nullable=False),
+    Index("changes_of_incident", "incident_id", "number"),
+)
+"""The history of incidents: every change, with who made it."""
 
 outbox = Table(
     "outbox",

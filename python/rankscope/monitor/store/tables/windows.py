@@ -16,12 +16,13 @@ from rankscope.monitor.events.limits import HOUR
 from rankscope.monitor.events.times import format_time
 from rankscope.monitor.store.records import CellRow, HourRow, OpenHour, Progress
 from rankscope.monitor.store.tables import schema
+from rankscope.monitor.store.tables.sets import count_replaced
 from rankscope.monitor.store.tables.statements import FIRST, LAST, fetch_rows, in_project
 from rankscope.records import record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Mapping, Sequence
     from typing import Any
 
     from sqlalchemy import ColumnElement, Connection, Select, Table
@@ -137,6 +138,7 @@ def read_cells(
     *,
     length: int = HOUR,
     slice: str | None = None,  # noqa: A002 - the field's word
+    slices: Collection[str] | None = None,
 ) -> list[CellRow]:
     """Read the cells of windows from one time to before another, in the order of their keys.
 
@@ -148,6 +150,7 @@ def read_cells(
         until: The first start that is not read.
         length: The length of the windows, in microseconds.
         slice: Only this slice, as JSON (default: all).
+        slices: Only these slices, likewise.
 
     Raises:
         FileError: A cell is damaged.
@@ -158,6 +161,8 @@ def read_cells(
     )
     if slice is not None:
         wanted = wanted.where(table.c.slice == slice)
+    if slices is not None:
+        wanted = wanted.where(table.c.slice.in_(slices))
     return _fetch_cells(connection, wanted.order_by(*(table.c[name] for name in KEY_COLUMNS)))
 
 
@@ -264,7 +269,8 @@ def replace_windows(
     hours: Sequence[HourRow],
     open_hours: Sequence[OpenHour],
     progress: Progress,
-) -> None:
+    replaced_rankings: int | None = None,
+) -> bool:
     """Replace windows, and record how far they are up to date.
 
     Args:
@@ -276,8 +282,15 @@ def replace_windows(
         hours: The new hours. They are final unless they are in `open_hours`.
         open_hours: The hours that are not final.
         progress: How far the windows are now up to date.
+        replaced_rankings: What `count_replaced` returned before the rankings were read (default:
+            they can't have changed).
+
+    Returns:
+        Whether they were written. They are not if a set was replaced in the meantime.
     """
     connection = transaction.connection
+    if replaced_rankings not in {None, count_replaced(connection, project)}:
+        return False
     owner = {"project_id": transaction.project(project), "digest": digest}
     starts = [hour.start for hour in hours]
     for table, key, old in (
@@ -299,6 +312,7 @@ def replace_windows(
     changed = update(table).where(*_where(table, owner)).values(values)
     if connection.execute(changed).rowcount == 0:
         connection.execute(insert(table), owner | values)
+    return True
 
 
 def drop_windows(transaction: Transaction, project: str, keep: bytes) -> None:

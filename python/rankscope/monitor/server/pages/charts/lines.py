@@ -12,8 +12,16 @@ from rankscope.web.charts import choose_axis
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
+    from typing import Literal
 
     from rankscope.web.charts import Axis
+
+
+NAME_WIDTH = 16.0
+"""How much of the plane the name of an event may take."""
+NAMED_LEFT = 55.0
+THINNEST = 0.6
+"""An episode is never drawn thinner: it would not be seen."""
 
 
 @record(frozen=True, slots=True)
@@ -79,6 +87,23 @@ class Event:
 
 
 @record(frozen=True, slots=True)
+class Episode:
+    """Something that lasts, such as an incident.
+
+    Args:
+        start: When it began, in microseconds since 1970 in UTC.
+        end: When it ended; `None` while it lasts.
+        name: What it is.
+        kind: `incident`, or `labels` while labels are missing.
+    """
+
+    start: int
+    end: int | None
+    name: str
+    kind: Literal["incident", "labels"] = "incident"
+
+
+@record(frozen=True, slots=True)
 class Dot:
     """A point that is marked.
 
@@ -132,6 +157,40 @@ class DrawnLevel:
 
 
 @record(frozen=True, slots=True)
+class DrawnEvent:
+    """What happened at a moment.
+
+    Args:
+        x: Where it lies, from 0 to 100.
+        name: What it is.
+        is_named: Whether there is room for the name.
+        is_left: Whether the name stands to the left.
+    """
+
+    x: float
+    name: str
+    is_named: bool
+    is_left: bool
+
+
+@record(frozen=True, slots=True)
+class DrawnEpisode:
+    """What lasted.
+
+    Args:
+        x: Where it begins, from 0 to 100.
+        width: How much of the plane it takes.
+        name: What it is.
+        kind: As of `Episode`.
+    """
+
+    x: float
+    width: float
+    name: str
+    kind: str
+
+
+@record(frozen=True, slots=True)
 class LineChart:
     """A chart of lines.
 
@@ -140,7 +199,10 @@ class LineChart:
         axis: The axis of values.
         lines: The lines.
         level: What they are held against, if anything.
-        events: What happened, as a place from 0 to 100 and a name.
+        floor: Where the floor lies from above, from 0 to 100; `None` if there is none.
+        events: What happened.
+        episodes: What lasted, the earliest first.
+        length: How long windows are, in microseconds.
         provisional: From where on windows are not final, from 0 to 100; `None` if all are.
         is_share: Whether values are shares, which are written in percent.
     """
@@ -149,7 +211,10 @@ class LineChart:
     axis: Axis
     lines: tuple[DrawnLine, ...]
     level: DrawnLevel | None
-    events: tuple[tuple[float, str], ...]
+    floor: float | None
+    events: tuple[DrawnEvent, ...]
+    episodes: tuple[DrawnEpisode, ...]
+    length: int
     provisional: float | None
     is_share: bool = False
 
@@ -171,7 +236,9 @@ def draw_lines(
     until: int,
     length: int,
     level: Level | None = None,
+    floor: float | None = None,
     events: Iterable[Event] = (),
+    episodes: Iterable[Episode] = (),
     within: tuple[float, float] = (-math.inf, math.inf),
     with_values: tuple[float, ...] = (),
     is_share: bool = False,
@@ -185,7 +252,9 @@ def draw_lines(
         length: How long windows are, in microseconds: points lie in their middle, and those that
             are farther apart are not joined.
         level: What they are held against, if anything.
-        events: What happened.
+        floor: Below which value a rule opens an incident, if one does.
+        events: What happened at a moment.
+        episodes: What lasts.
         within: The least and the largest value there can be; the axis does not go beyond.
         with_values: Values that the axis always shows.
         is_share: Whether values are shares, which are written in percent.
@@ -198,7 +267,7 @@ def draw_lines(
     """
     time = TimeAxis(since, until)
     least, most = within
-    shown = (min(max(end, least), most) for end in _list_ends(lines, level))
+    shown = (min(max(end, least), most) for end in _list_ends(lines, level, floor))
     axis = choose_axis([*shown, *with_values], within)
     drawn = tuple(
         _draw(line, number, time, axis, length) for number, line in enumerate(lines, start=1)
@@ -209,13 +278,41 @@ def draw_lines(
         axis,
         drawn,
         None if level is None else _draw_level(level, axis),
-        tuple((time.place(each.time), each.name) for each in events if since <= each.time < until),
+        None if floor is None else _flip(axis, floor),
+        _draw_events([each for each in events if since <= each.time < until], time),
+        tuple(_draw_episodes(episodes, time)),
+        length,
         time.place(min(not_final)) if not_final else None,
         is_share,
     )
 
 
-def _list_ends(lines: Sequence[Line], level: Level | None) -> list[float]:
+def _draw_events(events: Iterable[Event], time: TimeAxis) -> tuple[DrawnEvent, ...]:
+    """Place events, and name those whose names have room."""
+    drawn: list[DrawnEvent] = []
+    free = -math.inf
+    for each in sorted(events, key=lambda one: one.time):
+        x = time.place(each.time)
+        # Names stand to the right of their line, but for those that would not fit there.
+        is_left = x > NAMED_LEFT
+        left = x - NAME_WIDTH if is_left else x
+        is_named = left >= free
+        if is_named:
+            free = left + NAME_WIDTH
+        drawn.append(DrawnEvent(x, each.name, is_named, is_left))
+    return tuple(drawn)
+
+
+def _draw_episodes(episodes: Iterable[Episode], time: TimeAxis) -> Iterator[DrawnEpisode]:
+    for each in sorted(episodes, key=lambda one: one.start):
+        end = time.until if each.end is None else each.end
+        if each.start < time.until and end > time.since:
+            x = time.place(each.start)
+            width = max(round(time.place(end) - x, 3), THINNEST)
+            yield DrawnEpisode(min(x, 100 - width), width, each.name, each.kind)
+
+
+def _list_ends(lines: Sequence[Line], level: Level | None, floor: float | None) -> list[float]:
     """List what the axis of values shows: values, the level, and intervals as far as there is room.
 
     The interval of a window of few rankings may be much wider than all that happens.
@@ -224,6 +321,8 @@ def _list_ends(lines: Sequence[Line], level: Level | None) -> list[float]:
     shown = [point.value for point in points]
     if level is not None:
         shown += [level.value, level.lower, level.upper]
+    if floor is not None:
+        shown.append(floor)
     shown = [value for value in shown if not math.isnan(value)]
     if not shown:
         return [0.0, 1.0]

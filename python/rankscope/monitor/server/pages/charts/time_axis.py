@@ -59,12 +59,17 @@ class TimeAxis:
         return round(100 * min(max(share, 0.0), 1.0), 3)
 
     @property
+    def step(self) -> int | None:
+        """How far ticks are apart, in microseconds; `None` where they are months or years."""
+        span = self.until - self.since
+        return next((step for step in STEPS if span <= MOST * step), None)
+
+    @property
     def ticks(self) -> tuple[Tick, ...]:
         """Round moments on it."""
-        span = self.until - self.since
-        step = next((step for step in STEPS if span <= MOST * step), None)
+        step = self.step
         if step is None:
-            return tuple(self._list_months(span))
+            return tuple(self._list_months(self.until - self.since))
         # Days and less are counted from midnight, weeks from Mondays.
         origin = MONDAY if step % (7 * DAY) == 0 else 0
         first = -(-(self.since - origin) // step) * step + origin

@@ -1,0 +1,251 @@
+"""The cases of the record: what is simulated, how often, and what is required."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from dev.simulate.demo import find_demo_delay
+from dev.simulate.peers import NAMES
+from dev.simulate.traces import simulate_traces
+from dev.simulate.traffic import World
+from dev.simulate.trials import (
+    NEVER,
+    watch_labels,
+    watch_many_slices,
+    watch_mix,
+    watch_quarter,
+    watch_releases,
+    watch_rollout,
+    watch_slow_labels,
+    watch_small,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+MOST_FALSE = 0.05
+MOST_HOURS = 16
+STANDARD_ERRORS = 3.0
+# Between users, the quality differs by this standard deviation.
+BETWEEN_USERS = 0.1
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A row of the record.
+
+    Args:
+        table: Which table it is in: `quiet`, `found`, `peers` or `traces`.
+        cells: Its cells.
+        problem: What is wrong; empty if it is as required.
+    """
+
+    table: str
+    cells: tuple[str, ...]
+    problem: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """A case of the record.
+
+    Args:
+        runs: How many runs the record has.
+        short: How many runs the short form has.
+        rows: Simulates a number of runs, and returns the rows.
+    """
+
+    runs: int
+    short: int
+    rows: Callable[[int], list[Row]]
+
+
+def list_cases() -> Iterator[Case]:
+    """Return the cases, those of the quarters without a change first."""
+    plain = World(users=2000, user_deviation=BETWEEN_USERS)
+    quiet = {
+        "30 users, known-item measure, 97% ones": (watch_small, 100, 4),
+        "40 slices with 35 users each": (watch_many_slices, 20, 1),
+        "staged rollout, one device after another": (watch_rollout, 60, 4),
+        "mix shifts to the worst device": (watch_mix, 60, 4),
+        "labels arrive 4 times more slowly, lane of 4 hours": (watch_slow_labels, 20, 0),
+    }
+    for number, (name, (watch, runs, short)) in enumerate(quiet.items()):
+        yield Case(runs, short, _count(name, watch, 100 + number))
+    worlds = {
+        "weekends 0.03 worse": (replace(plain, weekend=-0.03), None, 60, 4),
+        "weekends 0.03 worse, 2,000 a day": (
+            World(weekend=-0.03, per_day=2000, users=10_000, user_deviation=BETWEEN_USERS),
+            None,
+            40,
+            0,
+        ),
+        "300 users who come back": (World(users=300, user_deviation=0.15), None, 60, 4),
+        "queries as units, the head comes back": (World(), 0.05, 60, 0),
+    }
+    for deviation in (0.01, 0.015):
+        for per_day, runs in ((200, 60), (2000, 60), (20_000, 40)):
+            world = World(
+                per_day=per_day,
+                day_deviation=deviation,
+                users=10 * per_day,
+                user_deviation=BETWEEN_USERS,
+            )
+            fall = 0.05 if per_day == 20_000 else None
+            short = 4 if per_day == 200 else 0
+            name = f"day effects AR(0.8), sd {deviation}, {per_day:,} a day"
+            worlds[name] = (world, fall, runs, short)
+    for number, (name, (world, fall, runs, short)) in enumerate(worlds.items()):
+        asked = None if world.day_deviation or fall is None else (12, 24)
+        yield Case(runs, short, _follow(name, world, fall, 200 + number, asked))
+    yield Case(100, 12, _follow("one stream", plain, 0.05, 300, required=(12, 24), peers=True))
+    yield Case(60, 0, _follow("one stream", plain, 0.10, 301))
+    yield Case(30, 0, _follow("all and 10 slices", plain, 0.05, 302, (15, 27), has_slices=True))
+    yield Case(100, 12, _release(500, 28, 400))
+    yield Case(100, 0, _release(200, 35, 401))
+    yield Case(100, 12, _lose(0.0, 500))
+    yield Case(60, 4, _lose(0.10, 501))
+    yield Case(6, 0, _play_demo)
+    yield Case(200, 3, _trace)
+
+
+def _trace(runs: int) -> list[Row]:
+    return [Row("traces", row.cells, row.problem) for row in simulate_traces(runs)]
+
+
+def _count(name: str, watch: Callable[..., bool], case: int) -> Callable[[int], list[Row]]:
+    def count(runs: int) -> list[Row]:
+        return [_quiet(name, [watch(run, case=case) for run in range(runs)])]
+
+    return count
+
+
+REQUIRED_DELAYS = {0.01: (7, 14), 0.015: (11, 30)}
+
+
+def _follow(
+    name: str,
+    world: World,
+    fall: float | None,
+    case: int,
+    required: tuple[int, int] | None = None,
+    *,
+    has_slices: bool = False,
+    peers: bool = False,
+) -> Callable[[int], list[Row]]:
+    def follow(runs: int) -> list[Row]:
+        found = [
+            watch_quarter(world, run, case=case, has_slices=has_slices, fall=fall)
+            for run in range(runs)
+        ]
+        rows = [_quiet(name, [each[0] for each in found])]
+        if fall is None:
+            return rows
+        wanted = required or REQUIRED_DELAYS.get(world.day_deviation)
+        title = f"all fall by {fall:.2f}: {name}"
+        recovered = sorted(each[2] for each in found if each[1] < NEVER)
+        again = sum(each[3] for each in found) / runs
+        closed = f"{_day(recovered, 0.5)}, {_day(recovered, 0.9)}; {again:.0%}"
+        rows.append(_delays(title, [each[1] for each in found], wanted, closed))
+        if peers:
+            for rule in NAMES:
+                false = sum(each[4][rule][0] for each in found) / runs
+                delays = sorted(each[4][rule][1] for each in found)
+                shown = (_day(delays, 0.5), _day(delays, 0.9))
+                rows.append(Row("peers", (rule, f"{false:.0%}", *shown)))
+        return rows
+
+    return follow
+
+
+def _release(per_day: int, limit: int, case: int) -> Callable[[int], list[Row]]:
+    def release(runs: int) -> list[Row]:
+        days = sorted(watch_releases(run, case=case, per_day=per_day) for run in range(runs))
+        share = sum(day <= limit for day in days) / runs
+        name = f"ten weekly releases, each 0.013 worse, {per_day} a day"
+        problem = "" if share >= _least(0.95, runs) else f"{share:.0%} by day {limit}"
+        cells = (name, str(runs), _day(days, 0.5), _day(days, 0.9), f"{share:.0%} by day {limit}")
+        return [Row("found", (*cells, "95%", ""), problem)]
+
+    return release
+
+
+def _lose(fall: float, case: int) -> Callable[[int], list[Row]]:
+    def lose(runs: int) -> list[Row]:
+        days = 60
+        trials = [watch_labels(run, case=case, fall=fall, days=days) for run in range(runs)]
+        losses = sorted(each.loss for each in trials)
+        share = sum(day <= 2 for day in losses) / runs
+        also = f", and a fall of {fall:.2f}" if fall else ""
+        name = f"40% of labels lost{also}: loss reported"
+        problem = "" if share >= _least(0.9, runs) else f"{share:.0%} within 2 days"
+        cells = (name, str(runs), _day(losses, 0.5), _day(losses, 0.9), f"{share:.0%} by day 2")
+        rows = [Row("found", (*cells, "90%", ""), problem)]
+        if not fall:
+            false = [each.quality < NEVER or each.false for each in trials]
+            return [*rows, _quiet("40% of labels lost at random", false)]
+        qualities = sorted(each.quality for each in trials)
+        found = sum(day < NEVER for day in qualities) / runs
+        title = f"40% of labels lost{also}: fall reported"
+        shown = (_day(qualities, 0.5), _day(qualities, 0.9), f"{found:.0%}")
+        problem = "" if found >= _least(0.9, runs) else f"{found:.0%}"
+        return [*rows, Row("found", (title, str(runs), *shown, "reported", ""), problem)]
+
+    return lose
+
+
+# Bets and lanes were chosen on the demo's seeds 1, 2 and 6, so that these would flatter the figure.
+# Seed 6 is the one of `rankscope demo`, and has a row of its own.
+FRESH_SEED = 11
+
+
+def _play_demo(runs: int) -> list[Row]:
+    rows = []
+    fresh = tuple(range(FRESH_SEED, FRESH_SEED + max(runs - 1, 1)))
+    for name, seeds in (("seed 6, used for tuning", (6,)), ("fresh seeds", fresh)):
+        hours = sorted(find_demo_delay(seed).get("tv", NEVER) for seed in seeds)
+        title = f"the demo's release on televisions, fast lanes, in hours: {name}"
+        share = sum(hour <= MOST_HOURS for hour in hours) / len(hours)
+        half, worst = _hour(hours[(len(hours) - 1) // 2]), _hour(hours[-1])
+        cells = (title, str(len(seeds)), half, f"{worst} (all)", f"{share:.0%} by hour 16")
+        problem = "" if share == 1 else f"{share:.0%} by hour {MOST_HOURS}"
+        rows.append(Row("found", (*cells, "16 hours", ""), problem))
+    return rows
+
+
+def _quiet(name: str, alarms: list[bool]) -> Row:
+    share = sum(alarms) / len(alarms)
+    error = math.sqrt(MOST_FALSE * (1 - MOST_FALSE) / len(alarms))
+    problem = f"{share:.0%}" if share > MOST_FALSE + STANDARD_ERRORS * error else ""
+    cells = (name, str(len(alarms)), f"{sum(alarms)}", f"{share:.1%}")
+    return Row("quiet", cells, problem)
+
+
+def _delays(name: str, delays: list[float], required: tuple[int, int] | None, closed: str) -> Row:
+    ordered = sorted(delays)
+    asked, problem = "", ""
+    if required:
+        asked = f"{required[0]}, {required[1]}"
+        late = [sum(day <= limit for day in ordered) / len(ordered) for limit in required]
+        if late[0] < _least(0.5, len(ordered)) or late[1] < _least(0.9, len(ordered)):
+            problem = f"{_day(ordered, 0.5)}, {_day(ordered, 0.9)} days"
+    cells = (name, str(len(ordered)), _day(ordered, 0.5), _day(ordered, 0.9), "")
+    return Row("found", (*cells, asked, closed), problem)
+
+
+def _least(share: float, runs: int) -> float:
+    """Return a share that chance hardly ever falls below if the true one is `share`."""
+    return share - STANDARD_ERRORS * math.sqrt(share * (1 - share) / runs)
+
+
+def _day(ordered: list[float], share: float) -> str:
+    if not ordered:
+        return "–"
+    day = ordered[max(0, math.ceil(share * len(ordered)) - 1)]
+    return "–" if day >= NEVER else f"{day:.0f}"
+
+
+def _hour(hour: float) -> str:
+    return "–" if hour >= NEVER else f"{hour:.1f}"

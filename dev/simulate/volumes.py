@@ -1,0 +1,270 @@
+"""False alarms and delays of the watches on missing data: `python -m dev.simulate.volumes`.
+
+The counts of hours are drawn, and checked hour by hour by the same function as those of a store.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from typing import NamedTuple
+
+import numpy as np
+from rankscope.monitor.alerts.watches.check import check_data, default_rule
+from rankscope.monitor.alerts.watches.counts import HOURS, TOTAL, Counts, DayCounts, Place
+from rankscope.monitor.definition.configuration import Configuration
+from rankscope.monitor.definition.definition import define
+from rankscope.monitor.definition.slices import Slicing
+from rankscope.monitor.evaluate.stored_windows import AGES
+from rankscope.monitor.events.limits import DAY, HOUR
+from rankscope.monitor.store.records import LabelCount, Version
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from numpy.typing import NDArray
+    from rankscope.monitor.alerts.incidents.finding import Finding
+
+START = 20_003 * DAY
+"""A Monday."""
+HISTORY = 28
+QUARTER = 90
+SHAPE = np.array([1.0] * 7 + [3.0] * 10 + [5.0] * 7)
+"""How busy each hour of a day is."""
+WEEKDAYS = np.array([1.0] * 5 + [0.7] * 2)
+
+
+class Traffic(NamedTuple):
+    """How many rankings come.
+
+    Args:
+        name: What it is called.
+        a_day: How many come on a weekday.
+        deviation: The standard deviation of the logarithms of the days.
+        memory: How much a day is like the day before.
+        hourly: The standard deviation of the logarithms of the hours.
+        holidays: Whether one day of each quarter has only 60 % of its rankings.
+        share: How the rankings are split between two models.
+    """
+
+    name: str
+    a_day: float
+    deviation: float = 0.0
+    memory: float = 0.0
+    hourly: float = 0.0
+    holidays: bool = False
+    share: float = 0.6
+
+
+WORLDS = (
+    Traffic("200 a day, independent", 200),
+    Traffic("200 a day, days vary by 10 % (AR 0.8)", 200, 0.1, 0.8),
+    Traffic("200 a day, days vary by 20 %", 200, 0.2, 0.5),
+    Traffic("200 a day, a holiday at 60 % each quarter", 200, 0.1, 0.5, holidays=True),
+    Traffic("5 a day", 5),
+    Traffic("2,000 a day, days by 20 % (AR 0.8), hours by 10 %", 2_000, 0.2, 0.8, 0.1),
+    Traffic("20,000 a day, days by 10 % (AR 0.8), hours by 10 %", 20_000, 0.1, 0.8, 0.1),
+)
+
+
+class DrawnCounts(Counts):
+    """Counts of hours that were drawn, instead of read.
+
+    Args:
+        hours: By place, the counts of hours from `START` on.
+        labels: The number of labels of the rankings of each day; none by default.
+        empty: The share of rankings of each day without a relevant document; none by default.
+        attributes: The attributes of the places.
+        window: The attribution window, in seconds.
+    """
+
+    def __init__(
+        self,
+        hours: Mapping[Place, NDArray[np.int64]],
+        *,
+        labels: NDArray[np.int64] | None = None,
+        empty: NDArray[np.float64] | None = None,
+        attributes: tuple[str, ...] = (),
+        window: int = 3600,
+    ) -> None:
+        values = tuple(
+            (
+                name,
+                tuple(
+                    sorted(
+                        one.slice[0][1]
+                        for one in hours
+                        if one.slice[:1] and one.slice[0][0] == name
+                    )
+                ),
+            )
+            for name in attributes
+        )
+        super().__init__(
+            Configuration(
+                definition=define(measures=["RR@3"], positive="click", window=window),
+                attributes=attributes,
+            ),
+            Slicing(values),
+        )
+        self._hours = hours
+        self._labels = labels
+        self._empty = empty
+
+    @property
+    def versions(self) -> tuple[Version, ...]:
+        """The versions that have rankings."""
+        found = []
+        for place, counts in self._hours.items():
+            shown = np.flatnonzero(counts)
+            is_own = place.version or (place.model and not self._has_versions(place.model))
+            if len(shown) and (is_own or (place == TOTAL and len(self._hours) == 1)):
+                first, last = (START + int(shown[at]) * HOUR for at in (0, -1))
+                found.append(
+                    Version(
+                        place.model, place.version, "production", first, last, int(counts.sum())
+                    )
+                )
+        return tuple(found)
+
+    def _has_versions(self, model: str) -> bool:
+        return any(one.model == model and one.version for one in self._hours)
+
+    def count_day(self, day: int) -> DayCounts:
+        """Count the rankings of a day."""
+        at = (day - START) // HOUR
+        rankings = {
+            place: [*map(int, counts[at : at + HOURS])]
+            + [0] * (HOURS - len(counts[at : at + HOURS]))
+            for place, counts in self._hours.items()
+            if at >= 0
+        }
+        models = [place for place in rankings if place.model and not place.version] or [TOTAL]
+        sizes = {place.model: sum(rankings.get(place, [0])) for place in models}
+        ages = (1,) * len(AGES)
+        number = at // HOURS
+        share = 0.0 if self._empty is None else float(self._empty[number : number + 1].sum())
+        empty = {model: round(share * size) for model, size in sizes.items()}
+        return DayCounts(rankings, sizes, dict(sizes), empty, (*ages, 0))
+
+    def count_labels(self, day: int) -> list[LabelCount]:
+        """Count the labels of a day."""
+        at = (day - START) // DAY
+        if self._labels is None or not 0 <= at < len(self._labels):
+            return []
+        sizes = self.read_day(day).sizes
+        share = int(self._labels[at]) / max(sum(sizes.values()), 1)
+        return [
+            LabelCount(model, ("click",), is_grade=False, number=round(share * size))
+            for model, size in sizes.items()
+        ]
+
+    def has_labels(self, since: int, until: int, before: int) -> bool:
+        """Return true: labels come, as far as the hours tell."""
+        return since < until and since < before
+
+
+def draw_hours(
+    draw: np.random.Generator, traffic: Traffic, days: int
+) -> dict[Place, NDArray[np.int64]]:
+    """Draw the counts of the hours of some days, of all rankings and of two models."""
+    noise, effects = draw.normal(size=days) * traffic.deviation, np.zeros(days)
+    effects[0] = noise[0]
+    for day in range(1, days):
+        fresh = noise[day] * np.sqrt(1 - traffic.memory**2)
+        effects[day] = traffic.memory * effects[day - 1] + fresh
+    level = traffic.a_day * WEEKDAYS[np.arange(days) % 7] * np.exp(effects)
+    if traffic.holidays:
+        for first in range(HISTORY, days, QUARTER):
+            level[min(days - 1, first + int(draw.integers(QUARTER)))] *= 0.6
+    mean = np.outer(level, SHAPE / SHAPE.sum()).ravel()
+    mean = mean * np.exp(draw.normal(size=mean.shape) * traffic.hourly)
+    counts = draw.poisson(mean)
+    one = draw.binomial(counts, traffic.share)
+    return {TOTAL: counts, Place("a"): one, Place("b"): counts - one}
+
+
+def watch(
+    counts: Counts, since: int, until: int, *, is_first: bool = False
+) -> list[tuple[int, Finding]]:
+    """Check every hour of some days, and return what was found when it was new.
+
+    Args:
+        counts: The counts.
+        since: The first hour that is checked, counted from `START`.
+        until: The first one that is not.
+        is_first: Whether it is enough to find something.
+    """
+    progress, bad, found = "", set(), []
+    for hour in range(since, until):
+        findings, progress = check_data(counts, default_rule(), progress, START + (hour + 1) * HOUR)
+        for one in findings:
+            if one.verdict == "bad" and one.key not in bad:
+                found.append((hour, one))
+                bad.add(one.key)
+            elif one.verdict == "good":
+                bad.discard(one.key)
+        if found and is_first:
+            break
+    return found
+
+
+def count_false_alarms(traffic: Traffic, quarters: int, seed: int = 0) -> int:
+    """Count the quarters that have a false alarm."""
+    draw = np.random.default_rng([seed, *map(ord, traffic.name)])
+    days = HISTORY + quarters * QUARTER
+    counts = DrawnCounts(draw_hours(draw, traffic, days))
+    found = watch(counts, HISTORY * HOURS, days * HOURS)
+    return len({hour // HOURS // QUARTER for hour, _ in found})
+
+
+def measure_delays(traffic: Traffic, left: float, runs: int, seed: int = 0) -> list[int]:
+    """Measure after how many hours a fall of all rankings is found; 999 after a week.
+
+    Args:
+        traffic: The rankings.
+        left: The part of the rankings that still comes.
+        runs: How often it is tried, at another hour of the day each time.
+        seed: Where chance begins.
+    """
+    draw = np.random.default_rng([seed, 1, *map(ord, traffic.name)])
+    delays = []
+    for run in range(runs):
+        hours = draw_hours(draw, traffic, HISTORY + 8)
+        began = HISTORY * HOURS + run * 7 % HOURS
+        for place in (Place("a"), Place("b")):
+            hours[place][began:] = draw.binomial(hours[place][began:], left)
+        hours[TOTAL] = hours[Place("a")] + hours[Place("b")]
+        found = watch(DrawnCounts(hours), began, began + 7 * HOURS, is_first=True)
+        delays.append(min((hour - began + 1 for hour, _ in found), default=999))
+    return delays
+
+
+def main() -> int:
+    """Print how often nothing is reported as missing, and how soon what is missing is.
+
+    Returns:
+        Exit status: 0 where the promise is kept, 1 where it is not.
+    """
+    parser = argparse.ArgumentParser(prog="python -m dev.simulate.volumes", description=__doc__)
+    parser.add_argument("--quarters", type=int, default=20)
+    parser.add_argument("--runs", type=int, default=24)
+    options = parser.parse_args()
+    print("| rankings | quarters with a false alarm | fall to 10 %: half within, nine of ten |")
+    print("|---|---|---|")
+    total = 0
+    for traffic in WORLDS:
+        false = count_false_alarms(traffic, options.quarters)
+        total += false
+        delays = np.array(measure_delays(traffic, 0.1, options.runs))
+        half, most = (int(np.quantile(delays, level, method="higher")) for level in (0.5, 0.9))
+        print(
+            f"| {traffic.name} | {false} of {options.quarters} | {half} h, {most} h |", flush=True
+        )
+    allowed = QUARTER / 1800 * options.quarters * len(WORLDS)
+    return 0 if total <= allowed + 3 * allowed**0.5 else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,221 @@
+"""Checks: what the rankings of a period say about a stream."""
+
+from __future__ import annotations
+
+import math
+
+from rankscope.errors import InputError
+from rankscope.monitor.alerts.detect.floors import T, find_tolerance, turn, turn_mean
+from rankscope.monitor.alerts.detect.labels import check_labels
+from rankscope.monitor.alerts.detect.mix import observe
+from rankscope.monitor.alerts.detect.step import FINAL
+from rankscope.monitor.alerts.rule import LENGTHS
+from rankscope.monitor.events.limits import DAY, HOUR
+from rankscope.monitor.events.times import to_datetime
+from rankscope.records import replace
+from rankscope.stats.means import Mean, estimate_mean
+from rankscope.stats.sequential.detector import Detector, advance
+from rankscope.stats.sequential.lanes import judge_lane
+from rankscope.stats.sequential.recovery import follow
+from rankscope.stats.sequential.threshold import Threshold, judge
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from rankscope.monitor.alerts.detect.lane import Lane
+    from rankscope.monitor.alerts.detect.sample import Sample
+    from rankscope.monitor.alerts.detect.step import Step
+    from rankscope.monitor.alerts.detect.stream import Stream
+    from rankscope.monitor.alerts.rule import Rule
+    from rankscope.monitor.definition.slices import Slicing
+    from rankscope.monitor.store.records import Context
+    from rankscope.stats.sequential.observations import Observations
+
+LEVEL = 0.95
+HOURS = 24
+Z = 1.959963984540054
+NO_VALUE = "no ranking has a value yet"
+
+
+def check_stream(
+    stream: Stream,
+    lane: Lane,
+    rule: Rule,
+    step: Step,
+    *,
+    period: Sample,
+    rows: NDArray[np.int64],
+    contexts: Mapping[int, Context],
+    slicing: Slicing,
+) -> Stream:
+    """Check the rankings of a period for a stream that has a baseline.
+
+    Args:
+        stream: What is known so far.
+        lane: Its evidence from values of the age of the period.
+        rule: What is asked.
+        step: The period.
+        period: The rankings of all streams.
+        rows: Those of this stream.
+        contexts: What rankings have in common.
+        slicing: The attributes and values that have slices.
+    """
+    values = turn(rule, period.values[rule.measure][rows])
+    if rule.kind == "threshold":
+        clusters = period.clusters[rows]
+        return _compare(stream, lane, rule, step, values=values, clusters=clusters)
+    if lane.usual is None:
+        return stream
+    seen = observe(values, period, rows, lane.mix, contexts=contexts, slicing=slicing)
+    if step.age == FINAL and step.until - step.start >= DAY:
+        labels = check_labels(
+            stream.label_days,
+            day=step.start // DAY,
+            rankings=len(rows),
+            labels=int(period.labels[rows].sum()),
+        )
+        stream = replace(stream, labels=labels.state, label_days=labels.days, told=labels.told)
+    is_usual = step.age != FINAL or stream.labels == "usual"
+    try:
+        followed = _detect(
+            lane,
+            rule,
+            step,
+            seen,
+            gains=period.gains[rows],
+            discounts=period.discounts[rows],
+            is_usual=is_usual,
+        )
+    except InputError as error:
+        return replace(stream, reason=error.message)
+    if followed.detector is None:
+        return replace(stream, reason=NO_VALUE) if step.age == FINAL else stream
+    if step.age == FINAL:
+        shown = estimate_mean(values, period.clusters[rows], T)
+        if shown.rankings and followed.judged == "value":
+            followed = replace(followed, value=turn_mean(rule, shown))
+        stream = replace(stream, reason="")
+    return stream.set_lane(followed)
+
+
+def _detect(
+    lane: Lane,
+    rule: Rule,
+    step: Step,
+    seen: Observations,
+    *,
+    gains: NDArray[np.float64],
+    discounts: NDArray[np.float64],
+    is_usual: bool,
+) -> Lane:
+    """Collect evidence that the mean is below what is expected."""
+    if lane.usual is None:
+        return lane
+    usual, is_day = lane.usual, step.until - step.start >= DAY
+    users = lane.users if lane.day == step.start // DAY else 0
+    users += _count_users(seen)
+    recent = _add_hour(lane, step, gains)
+    if is_day and is_usual:
+        # Whether there are as many labels as usual is known, and the value can be judged.
+        usual = replace(usual, discount=None)
+    found = judge_lane(
+        usual,
+        seen,
+        gains,
+        discounts,
+        shared=None if is_day else users,
+        recent_gain=None if is_day else _average_gain(recent),
+        has_usual_labels=is_usual,
+    )
+    gaps = found.gaps
+    if not len(gaps.gap):
+        return lane
+    before = lane.detector or Detector(run_length=rule.run_length)
+    share = min((step.until - step.start) / LENGTHS[rule.period], 1.0)
+    detector = advance(before, gaps, share)
+    start = to_datetime(step.start)
+    known = dict(lane.moments) | {detector.periods: start}
+    value = Mean(
+        gaps.value,
+        gaps.value - Z * gaps.error,
+        gaps.value + Z * gaps.error,
+        LEVEL,
+        len(gaps.gap),
+        len(seen.value),
+    )
+    is_value = found.judged == "value"
+    floor = max(gaps.floor, 0.0)
+    return replace(
+        lane,
+        detector=detector,
+        recovery=None if lane.recovery is None else follow(lane.recovery, gaps),
+        moments=tuple((number, known[number]) for number in sorted(set(detector.starts))),
+        value=turn_mean(rule, value) if is_value else value,
+        floor=turn(rule, floor) if is_value else floor,
+        expected=turn(rule, gaps.expected) if is_value else gaps.expected,
+        judged=found.judged,
+        at=start,
+        day=step.start // DAY,
+        users=users,
+        recent=() if is_day else recent,
+    )
+
+
+def _add_hour(
+    lane: Lane, step: Step, gains: NDArray[np.float64]
+) -> tuple[tuple[int, int, float], ...]:
+    """Return the rankings and gains of the last hours, with those of this one."""
+    hour = step.start // HOUR
+    kept = [one for one in lane.recent if one[0] > hour - HOURS]
+    return (*kept, (hour, len(gains), math.fsum(gains.tolist())))
+
+
+def _average_gain(recent: tuple[tuple[int, int, float], ...]) -> float | None:
+    count = sum(one[1] for one in recent)
+    return math.fsum(one[2] for one in recent) / count if count else None
+
+
+def _count_users(seen: Observations) -> int:
+    import numpy as np  # noqa: PLC0415 - loads with the first array
+
+    return len(np.unique(seen.cluster[~np.isnan(seen.value)]))
+
+
+def _compare(
+    stream: Stream,
+    lane: Lane,
+    rule: Rule,
+    step: Step,
+    *,
+    values: NDArray[np.float64],
+    clusters: NDArray[np.int64],
+) -> Stream:
+    """Compare the mean with the threshold; ALERT lasts until the value is back above it."""
+    if lane.mean is None:
+        return stream
+    threshold = Threshold(
+        baseline=turn(rule, lane.mean.value),
+        tolerance=find_tolerance(rule, lane.mean.value),
+        needs=rule.needs,
+        fewest=rule.fewest,
+    )
+    verdict = judge(threshold, values, clusters, T)
+    began = to_datetime(step.start)
+    if verdict.state in {"NO_DATA", "INSUFFICIENT"}:
+        if stream.state == "ALERT":
+            return stream
+        count = verdict.mean.clusters
+        told = f"the period has {count} users or queries with a value, and needs {rule.fewest}"
+        seen = replace(lane, value=turn_mean(rule, verdict.mean), at=began)
+        return replace(stream.set_lane(seen), state="INSUFFICIENT", reason=told)
+    was_below = lane.is_named
+    is_below = verdict.state == "ALERT" or (was_below and verdict.mean.value < verdict.limit)
+    since = (lane.since if was_below else began) if is_below else None
+    seen = replace(
+        lane, value=turn_mean(rule, verdict.mean), at=began, is_named=is_below, since=since
+    )
+    return replace(stream.set_lane(seen), state="ALERT" if is_below else "OK", reason="")

@@ -1,0 +1,116 @@
+"""The mix of a stream: the cells of its rankings, whose shares the expected mean follows."""
+
+from __future__ import annotations
+
+from rankscope.monitor.alerts.rule import find_dimension
+from rankscope.monitor.store.folding import OTHER
+from rankscope.stats.sequential.observations import Observations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from rankscope.monitor.alerts.detect.sample import Sample
+    from rankscope.monitor.alerts.rule import Rule
+    from rankscope.monitor.definition.slices import Slice, Slicing
+    from rankscope.monitor.store.records import Context
+
+    Contexts = Mapping[int, Context]
+
+MOST_CELLS = 60
+"""The attributes of a stream make about so many cells at most, so that a baseline stays small."""
+
+
+def choose_mix(
+    rule: Rule,
+    place: Slice,
+    sample: Sample,
+    rows: NDArray[np.int64],
+    *,
+    contexts: Contexts,
+    slicing: Slicing,
+) -> tuple[str, ...]:
+    """Return the attributes whose values make the cells of a stream.
+
+    These are the ones that the rule watches, then the other ones of the project, as long as there
+    are not too many cells. Those of the slice have one value only, and make none.
+
+    Args:
+        rule: The rule.
+        place: The slice of the stream.
+        sample: The rankings of the baseline.
+        rows: Those of the slice.
+        contexts: What rankings have in common.
+        slicing: The attributes and values that have slices.
+    """
+    names = [name for name, _ in slicing.values]
+    watched = [one for name in rule.slices for one in find_dimension(name, names)]
+    chosen: tuple[str, ...] = ()
+    for name in dict.fromkeys([*watched, *names]):
+        if name in dict(place):
+            continue
+        tried = (*chosen, name)
+        _, cells = _place(sample, rows, tried, contexts, slicing)
+        if len(cells) <= MOST_CELLS:
+            chosen = tried
+    return chosen
+
+
+def observe(
+    values: NDArray[np.float64],
+    sample: Sample,
+    rows: NDArray[np.int64],
+    mix: Sequence[str],
+    *,
+    contexts: Contexts,
+    slicing: Slicing,
+) -> Observations:
+    """Return the rankings of a stream with the cells that they are in.
+
+    Args:
+        values: The value of each of them, of which less is worse.
+        sample: The rankings.
+        rows: Those of the stream.
+        mix: The attributes that make cells.
+        contexts: What rankings have in common.
+        slicing: The attributes and values that have slices.
+    """
+    codes, cells = _place(sample, rows, mix, contexts, slicing)
+    return Observations(
+        value=values,
+        cluster=sample.clusters[rows],
+        cell=codes,
+        time=sample.times[rows],
+        cells=cells,
+    )
+
+
+def _place(
+    sample: Sample,
+    rows: NDArray[np.int64],
+    mix: Sequence[str],
+    contexts: Contexts,
+    slicing: Slicing,
+) -> tuple[NDArray[np.int64], tuple[tuple[str, ...], ...]]:
+    """Return the cell of each ranking as a number, and the cells."""
+    import numpy as np  # noqa: PLC0415 - loads with the first array
+
+    # Rankings are in the order of their contexts, of which there are few.
+    numbers, of_ranking = np.unique(sample.contexts[rows], return_inverse=True)
+    kept = {name: set(values) for name, values in slicing.values}
+    codes: dict[tuple[str, ...], int] = {}
+    of_number = []
+    for number in numbers.tolist():
+        said = dict(contexts[number].attributes)
+        cell = tuple(_fold(said.get(name), kept[name]) for name in mix)
+        of_number.append(codes.setdefault(cell, len(codes)))
+    return np.array(of_number, dtype=np.int64)[of_ranking], tuple(codes)
+
+
+def _fold(value: str | None, kept: set[str]) -> str:
+    if value is None:
+        return ""
+    return value if value in kept else OTHER

@@ -1,0 +1,268 @@
+"""Counts of rankings by hour, model, version and attribute value, read from the windows."""
+
+from __future__ import annotations
+
+import json
+import struct
+from abc import ABC, abstractmethod
+from functools import cached_property
+from typing import NamedTuple
+
+from rankscope.monitor.definition.slices import MISSING
+from rankscope.monitor.evaluate.days import sum_day
+from rankscope.monitor.evaluate.stored_windows import AGES, name_place, unpack_ages
+from rankscope.monitor.evaluate.windows import COUNTS
+from rankscope.monitor.events.limits import DAY, HOUR, SECOND
+from rankscope.monitor.store.folding import OTHER
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+    from typing import TypeAlias
+
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from rankscope.monitor.alerts.watches.usual import Usual
+    from rankscope.monitor.definition.configuration import Configuration
+    from rankscope.monitor.definition.slices import Slice, Slicing
+    from rankscope.monitor.store.records import CellRow, HourRow, LabelCount, Version
+    from rankscope.monitor.store.store import StoreReader
+
+    Hours: TypeAlias = NDArray[np.float64]
+
+HOURS = DAY // HOUR
+RANKINGS, LABELLED, EMPTY = (COUNTS.index(name) for name in ("rankings", "labelled", "empty"))
+PRODUCTION = "production"
+
+
+class Place(NamedTuple):
+    """What is counted: all rankings, those of a model or a version, or those of a slice.
+
+    Args:
+        model: The model; empty for all.
+        version: Its version; empty for all.
+        slice: An attribute and its value; empty for all.
+    """
+
+    model: str = ""
+    version: str = ""
+    slice: Slice = ()
+
+
+TOTAL = Place()
+
+
+class DayCounts(NamedTuple):
+    """What is known of a day.
+
+    Args:
+        rankings: By place, the number of rankings of each hour.
+        sizes: By model, the number of rankings of the day.
+        labelled: By model, how many rankings of the day have labels or grades.
+        empty: By model, how many rankings of the day have no relevant document.
+        ages: How many labels came by which age, as `AGES` has them.
+    """
+
+    rankings: Mapping[Place, list[int]]
+    sizes: Mapping[str, int]
+    labelled: Mapping[str, int]
+    empty: Mapping[str, int]
+    ages: tuple[int, ...]
+
+
+class Counts(ABC):
+    """How many rankings and labels there are, whatever they are read from.
+
+    Args:
+        configuration: The configuration of the project.
+        slicing: Which values have slices of their own.
+    """
+
+    def __init__(self, configuration: Configuration, slicing: Slicing) -> None:
+        self.configuration = configuration
+        self.slicing = slicing
+        self.window = configuration.definition.window * SECOND
+        self.learned: dict[tuple[object, ...], Usual | None] = {}
+        self._days: dict[int, DayCounts] = {}
+        self._read: tuple[tuple[int, int], dict[Place, Hours]] = (0, 0), {}
+
+    @property
+    @abstractmethod
+    def versions(self) -> tuple[Version, ...]:
+        """The versions that have rankings in production."""
+
+    @abstractmethod
+    def count_day(self, day: int) -> DayCounts:
+        """Count the rankings of a day of UTC."""
+
+    @abstractmethod
+    def count_labels(self, day: int) -> list[LabelCount]:
+        """Count the labels of the rankings of a day that came in time to count."""
+
+    @abstractmethod
+    def has_labels(self, since: int, until: int, before: int) -> bool:
+        """Return whether rankings of a span have labels from before a time."""
+
+    @cached_property
+    def first(self) -> int | None:
+        """The time of the first ranking in production."""
+        return min((one.first for one in self.versions), default=None)
+
+    @cached_property
+    def last(self) -> int | None:
+        """The time of the last ranking in production."""
+        return max((one.last for one in self.versions), default=None)
+
+    @cached_property
+    def listed(self) -> frozenset[Place]:
+        """The models and versions that are not summed with others: a bounded number."""
+        found = {Place(one.model, one.version) for one in self.versions if not one.folded}
+        return frozenset(found | {Place(one.model) for one in self.versions})
+
+    def read(self, since: int, until: int) -> dict[Place, Hours]:
+        """Read the rankings of each hour from one midnight to before the end of an hour."""
+        size = (until - since) // HOUR
+        key = since, -(-until // DAY) * DAY
+        if self._read[0] != key:
+            self._read = key, self._read_days(*key)
+        return {place: counts[:size] for place, counts in self._read[1].items()}
+
+    def _read_days(self, since: int, until: int) -> dict[Place, Hours]:
+        import numpy as np  # noqa: PLC0415 - loads with the first array
+
+        size = (until - since) // HOUR
+        found: dict[Place, Hours] = {TOTAL: np.zeros(size)}
+        for day in range(since, until, DAY):
+            at = (day - since) // HOUR
+            for place, counts in self.read_day(day).rankings.items():
+                if place not in self.listed and place.model:
+                    continue
+                found.setdefault(place, np.zeros(size))[at : at + HOURS] = counts
+        for stale in [day for day in self._days if day < since - DAY]:
+            del self._days[stale]
+        return found
+
+    def read_day(self, day: int) -> DayCounts:
+        """Return the counts of a day of UTC, which are counted once."""
+        if day not in self._days:
+            self._days[day] = self.count_day(day)
+        return self._days[day]
+
+
+class DataReader(Counts):
+    """Reads how many rankings and labels a project has, and remembers the days that it has read.
+
+    Hours whose windows are not stored, or not up to date, are summed without storing them. So the
+    counts are a function of the events alone.
+
+    Args:
+        store: The store that holds the events and windows.
+        project: The name of the project.
+        configuration: The configuration of the project.
+        slicing: Which values have slices of their own.
+        threads: The number of threads; the counts do not depend on it.
+    """
+
+    def __init__(
+        self,
+        store: StoreReader,
+        project: str,
+        configuration: Configuration,
+        slicing: Slicing,
+        *,
+        threads: int | None = None,
+    ) -> None:
+        super().__init__(configuration, slicing)
+        self._store = store
+        self._project = project
+        self._threads = threads
+
+    @cached_property
+    def versions(self) -> tuple[Version, ...]:
+        """The versions that have rankings in production."""
+        found = self._store.versions(self._project)
+        return tuple(one for one in found if one.environment == PRODUCTION)
+
+    def count_labels(self, day: int) -> list[LabelCount]:
+        """Count the labels of the rankings of a day that came in time to count."""
+        return self._store.count_labels(self._project, day, day + DAY, window=self.window)
+
+    def has_labels(self, since: int, until: int, before: int) -> bool:
+        """Return whether rankings of a span have labels from before a time."""
+        return self._store.has_labels(self._project, since, until, before)
+
+    @cached_property
+    def _outdated(self) -> frozenset[int]:
+        """The hours whose windows are not stored, or not up to date."""
+        stored = self._store.progress(self._project, self.configuration.digest)
+        seq = 0 if stored is None else stored.seq
+        return frozenset(self._store.touched(self._project, seq, HOUR).times.tolist())
+
+    @cached_property
+    def _slices(self) -> tuple[str, ...]:
+        singles = (
+            name_place(((name, value),))
+            for name, values in self.slicing.values
+            for value in (*values, MISSING)
+        )
+        return (name_place(()), *singles)
+
+    def count_day(self, day: int) -> DayCounts:
+        """Count the rankings of a day of UTC."""
+        cells = self._store.cells(
+            self._project, self.configuration.digest, day, day + DAY, slices=self._slices
+        )
+        hours = self._store.hours(self._project, self.configuration.digest, day, day + DAY)
+        outdated = sorted(at for at in range(day, day + DAY, HOUR) if at in self._outdated)
+        if outdated:
+            summed = sum_day(
+                self._store,
+                outdated,
+                project=self._project,
+                configuration=self.configuration,
+                slicing=self.slicing,
+                # As of when the day is final.
+                now=day + DAY + self.window + HOUR,
+                threads=self._threads,
+            )
+            fresh = (cell for cell in summed.cells if cell.length == HOUR)
+            cells = [*(cell for cell in cells if cell.start not in outdated), *fresh]
+            hours = [*(hour for hour in hours if hour.start not in outdated), *summed.hours]
+        return _add_up(day, cells, hours, frozenset(self._slices))
+
+
+def _add_up(
+    day: int, cells: Iterable[CellRow], hours: Iterable[HourRow], slices: frozenset[str]
+) -> DayCounts:
+    """Add up the cells of a day."""
+    rankings: dict[Place, list[int]] = {}
+    sizes: dict[str, int] = {}
+    labelled: dict[str, int] = {}
+    empty: dict[str, int] = {}
+    for cell in cells:
+        if cell.environment != PRODUCTION or cell.slice not in slices:
+            continue
+        counts = struct.unpack(f"<{len(COUNTS)}q", cell.counts)
+        if cell.slice == name_place(()):
+            places = [TOTAL]
+            if cell.model not in {"", OTHER}:
+                places.append(Place(cell.model))
+                if cell.version not in {"", OTHER}:
+                    places.append(Place(cell.model, cell.version))
+            sizes[cell.model] = sizes.get(cell.model, 0) + counts[RANKINGS]
+            labelled[cell.model] = labelled.get(cell.model, 0) + counts[LABELLED]
+            empty[cell.model] = empty.get(cell.model, 0) + counts[EMPTY]
+        else:
+            places = [Place(slice=_read_slice(cell.slice))]
+        for place in places:
+            row = rankings.setdefault(place, [0] * HOURS)
+            row[(cell.start - day) // HOUR] += counts[RANKINGS]
+    ages = [0] * (len(AGES) + 1)
+    for hour in hours:
+        ages = [one + more for one, more in zip(ages, unpack_ages(hour), strict=True)]
+    return DayCounts(rankings, sizes, labelled, empty, tuple(ages))
+
+
+def _read_slice(text: str) -> Slice:
+    return tuple((name, value) for name, value in json.loads(text))

@@ -1,0 +1,297 @@
+"""The counts of the last weeks at one hour, held against what is usual."""
+
+from __future__ import annotations
+
+import math
+
+from rankscope.monitor.alerts.watches.counts import TOTAL, Place
+from rankscope.monitor.alerts.watches.progress import Trouble
+from rankscope.monitor.alerts.watches.surprise import (
+    AGAIN,
+    LONGEST,
+    WINDOWS,
+    find_fall,
+    find_rise,
+    find_start,
+    sum_windows,
+    weigh_return,
+)
+from rankscope.monitor.alerts.watches.usual import DAYS, FEWEST_DAYS, HOURS, WEEK, learn_usual
+from rankscope.monitor.definition.slices import MISSING
+from rankscope.monitor.events.limits import DAY, HOUR
+from rankscope.records import record, replace
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from rankscope.monitor.alerts.incidents.finding import Kind
+    from rankscope.monitor.alerts.rule import Rule
+    from rankscope.monitor.alerts.watches.counts import Counts, Hours
+    from rankscope.monitor.alerts.watches.progress import WatchProgress
+    from rankscope.monitor.alerts.watches.surprise import Surprise
+    from rankscope.monitor.alerts.watches.usual import Usual
+
+MONDAY = 4 * DAY
+"""The first Monday after the beginning of time, which was a Thursday."""
+ROOM = 2.0
+"""For looking at many spans each hour, which overlap."""
+LEAST_DAILY = 5.0
+"""How many rankings a day a stream usually has, to be watched."""
+ACCEPTED_AFTER = 21 * DAY
+"""What has lasted so long counts as usual."""
+OF_LABELS = frozenset({"labels", "relevance"})
+"""The kinds of trouble that do not change how many rankings there are."""
+FEWEST_BACK = 2 * HOUR
+"""How long something lasts at least."""
+
+
+@record(frozen=True, slots=True)
+class Change:
+    """A change of a stream that is too surprising.
+
+    Args:
+        surprise: The span with the most evidence.
+        hours: How many hours ago it began.
+        needed: The evidence that is needed.
+    """
+
+    surprise: Surprise
+    hours: int
+    needed: float
+
+
+class Traffic:
+    """The counts up to one moment, and what is usual.
+
+    Args:
+        reader: Reads the counts.
+        rule: The rule, which says how rare false alarms are.
+        progress: What is remembered.
+        moment: The end of the newest hour, in microseconds since 1970 in UTC.
+    """
+
+    def __init__(self, reader: Counts, rule: Rule, progress: WatchProgress, moment: int) -> None:
+        self.reader = reader
+        self.rule = rule
+        self.moment = moment
+        self.progress = progress
+        self.midnight = (moment - HOUR) // DAY * DAY
+        self.start = self.midnight - DAYS * DAY
+        self.counts = reader.read(self.start, moment)
+        self.end = (moment - MONDAY) // HOUR % WEEK
+        self.streams = 1
+
+    @property
+    def needed(self) -> float:
+        """The evidence that is needed: a false alarm of any stream in `run_length` days at most."""
+        return math.log(HOURS * self.rule.run_length * self.streams) + ROOM
+
+    def recent(self, place: Place = TOTAL) -> Hours:
+        """Return the counts of the last week by hour, the newest last."""
+        found = self.counts.get(place)
+        if found is None:
+            import numpy as np  # noqa: PLC0415 - loads with the first array
+
+            return np.zeros(LONGEST)
+        return found[-LONGEST:]
+
+    def since_end(self, place: Place) -> Hours:
+        """Return the counts of the last week that came after what was not as usual was over."""
+        ends = [
+            one.until
+            for one in self.progress.spans
+            if _concerns(one.kind, one.place, place) and one.until > self.moment - LONGEST * HOUR
+        ]
+        ends += [
+            one.since
+            for one in self.progress.restarts
+            if one.place == place and one.kind not in OF_LABELS
+        ]
+        hours = (self.moment - max(ends, default=0)) // HOUR
+        return self.recent(place)[LONGEST - max(0, min(hours, LONGEST)) :]
+
+    def usual(self, place: Place = TOTAL) -> Usual | None:
+        """Return what is usual, `None` where too little is known."""
+        gaps = self._find_gaps(place)
+        key = (place, self.midnight, gaps)
+        if key not in self.reader.learned:
+            if len(self.reader.learned) > 5000:
+                self.reader.learned.clear()
+            self.reader.learned[key] = self._learn(place, gaps)
+        return self.reader.learned[key]
+
+    def expected(self, place: Place, hours: int) -> Hours:
+        """Return what is usual in the last hours, one by one."""
+        import numpy as np  # noqa: PLC0415 - loads with the first array
+
+        usual = self.usual(place)
+        if usual is None:
+            return np.zeros(hours)
+        return usual.hours[(self.end - hours + np.arange(hours)) % WEEK]
+
+    def scale(self, place: Place) -> Hours:
+        """Return by span which part of what is usual came of all other rankings.
+
+        Where they are so few that they say nothing, this is 1.
+        """
+        import numpy as np  # noqa: PLC0415 - loads with the first array
+
+        usual, mine = self.usual(), self.usual(place)
+        if usual is None or mine is None:
+            return np.ones(len(WINDOWS))
+        of_all, of_mine = usual.spans[0, self.end], mine.spans[0, self.end]
+        expected = of_all - of_mine
+        others = sum_windows(self.recent() - self.recent(place))
+        is_known = expected > 0.05 * of_all
+        return np.where(is_known, others / np.where(is_known, expected, 1.0), 1.0)
+
+    def find_fall(self, place: Place, *, scale: Hours | None = None) -> Change | None:
+        """Find a fall by half or more, also compared with the other rankings."""
+        import numpy as np  # noqa: PLC0415 - loads with the first array
+
+        usual = self.usual(place)
+        if usual is None or usual.daily < LEAST_DAILY:
+            return None
+        lowest = usual.spans[1, self.end]
+        if scale is not None:
+            lowest = lowest * np.minimum(scale, 1.0)
+        return self._judge(place, find_fall(self.since_end(place), lowest, usual.variance))
+
+    def find_rise(self, place: Place, *, scale: Hours | None = None) -> Change | None:
+        """Find a rise to twice of what is usual or more, also compared with the others."""
+        import numpy as np  # noqa: PLC0415 - loads with the first array
+
+        usual = self.usual(place)
+        if usual is None or usual.daily < LEAST_DAILY:
+            return None
+        highest = usual.spans[2, self.end]
+        if scale is not None:
+            highest = highest * np.maximum(scale, 1.0)
+        return self._judge(place, find_rise(self.since_end(place), highest, usual.variance))
+
+    def count_silence(self, place: Place) -> int:
+        """Count the last hours without any ranking, up to a week."""
+        import numpy as np  # noqa: PLC0415 - loads with the first array
+
+        shown = np.flatnonzero(self.recent(place)[::-1])
+        return int(shown[0]) if len(shown) else LONGEST
+
+    def make_trouble(self, kind: Kind, place: Place, change: Change, hours: int) -> Trouble:
+        """Make the trouble that begins with a change, some hours ago."""
+        surprise = change.surprise
+        return Trouble(
+            kind=kind,
+            place=place,
+            began=self.moment - hours * HOUR,
+            found=self.moment,
+            ratio=surprise.ratio,
+            evidence={
+                "log_evidence": round(surprise.evidence, 3),
+                "needed": round(change.needed, 3),
+                **self.compare(place, hours),
+            },
+        )
+
+    def compare(self, place: Place, hours: int) -> dict[str, Any]:
+        """Return the numbers of the last hours, at most a week, and what is usual."""
+        hours = max(1, min(hours, LONGEST))
+        usual = self.usual(place)
+        count = float(self.recent(place)[-hours:].sum())
+        expected = float(self.expected(place, hours).sum())
+        return {
+            "hours": hours,
+            "count": round(count),
+            "expected": round(expected, 1),
+            "daily": round(0.0 if usual is None else usual.daily, 1),
+        }
+
+    def advance(self, trouble: Trouble, *, scale: float = 1.0) -> Trouble | None:
+        """Take the newest hour of a trouble; `None` if it is as usual again."""
+        place = trouble.place
+        usual = self.usual(place)
+        if usual is None:
+            return trouble
+        count = float(self.recent(place)[-1])
+        expected = float(self.expected(place, 1)[0]) * scale
+        more = weigh_return(count, expected, trouble.ratio, usual.variance)
+        back = max(0.0, trouble.back + more)
+        if back >= AGAIN and self.moment - trouble.found >= FEWEST_BACK:
+            return None
+        hours = (self.moment - trouble.began) // HOUR
+        evidence = {**trouble.evidence, **self.compare(place, hours)}
+        return replace(trouble, back=back, evidence=evidence)
+
+    def _judge(self, place: Place, surprise: Surprise | None) -> Change | None:
+        if surprise is None or surprise.evidence < self.needed:
+            return None
+        counts = self.since_end(place)
+        return Change(surprise, find_start(counts, self.expected(place, len(counts))), self.needed)
+
+    def _find_gaps(self, place: Place) -> tuple[tuple[int, int], ...]:
+        """Find the times from which nothing is learned."""
+        progress = self.progress
+        found = [
+            (one.since, one.until)
+            for one in progress.spans
+            if one.until > self.start and _concerns(one.kind, one.place, place)
+        ]
+        found += [
+            (one.began, self.moment)
+            for one in progress.troubles
+            if _concerns(one.kind, one.place, place)
+        ]
+        found += [
+            (self.start, one.since)
+            for one in progress.restarts
+            if one.place == place and one.kind not in OF_LABELS
+        ]
+        # Whole hours, and no later than what is learned from: the same while nothing changes.
+        return tuple(
+            sorted((since // HOUR, -(-min(until, self.midnight) // HOUR)) for since, until in found)
+        )
+
+    def _learn(self, place: Place, gaps: tuple[tuple[int, int], ...]) -> Usual | None:
+        import numpy as np  # noqa: PLC0415 - loads with the first array
+
+        found = self.counts.get(place)
+        if found is None or self.reader.first is None:
+            return None
+        counts = found[: DAYS * HOURS].copy()
+        counts[: self._count_before(place, counts)] = np.nan
+        base = self.start // HOUR
+        for since, until in gaps:
+            counts[max(0, since - base) : max(0, until - base)] = np.nan
+        return learn_usual(counts, (self.start - MONDAY) // DAY % 7)
+
+    def _count_before(self, place: Place, counts: Hours) -> int:
+        """Count the hours before the first whole day of a place."""
+        import numpy as np  # noqa: PLC0415 - loads with the first array
+
+        first = -(-self.find_first(place) // DAY) * DAY
+        before = max(0, (first - self.start) // HOUR)
+        shown = np.flatnonzero(counts)
+        at = int(shown[0]) if len(shown) else len(counts)
+        # A value that had no ranking for a week and more is new.
+        if at - before >= FEWEST_DAYS * HOURS:
+            before = -(-at // HOURS) * HOURS
+        return min(before, len(counts))
+
+    def find_first(self, place: Place = TOTAL) -> int:
+        """Find the time of the first ranking of a model or version, or of all."""
+        of = [
+            one.first
+            for one in self.reader.versions
+            if place.model in {"", one.model} and place.version in {"", one.version}
+        ]
+        return min(of, default=self.moment)
+
+
+def _concerns(kind: Kind, place: Place, other: Place) -> bool:
+    """Return whether counts of a place tell nothing while something is wrong with another one."""
+    if kind in OF_LABELS:
+        return False
+    if place.slice and place.slice[0][1] == MISSING and other.slice:
+        # Where an attribute is missing, so are its values.
+        return place.slice[0][0] == other.slice[0][0]
+    return place in {TOTAL, other}

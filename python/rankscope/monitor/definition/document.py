@@ -1,0 +1,138 @@
+"""The configuration of a project as programs exchange it: JSON with durations and times as text.
+
+What a store keeps (`Configuration.to_json`) identifies values, so it never changes. This form is
+for people: everything that has a default can be left out, and durations are written as `24h`.
+"""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+from rankscope.data.policy import Policy
+from rankscope.errors import UsageError
+from rankscope.monitor.definition.configuration import BaselineChoice, Configuration
+from rankscope.monitor.definition.definition import POLICY, define
+from rankscope.monitor.definition.definition import RULE as RULE_VERSION
+from rankscope.monitor.events.limits import DAY, SECOND
+from rankscope.monitor.events.times import (
+    DURATION,
+    LONGEST_DURATION,
+    count_micros,
+    format_time,
+    read_duration,
+    to_micros,
+    write_duration,
+)
+from rankscope.names import quote
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Any
+
+    from rankscope.monitor.events.times import Time
+
+LONGEST_WINDOW = 3660 * DAY
+CONFIGURATION_FIELDS = ("attributes", "pairs", "most")
+DEFINITION_FIELDS = ("measures", "max_grade")
+ATTRIBUTION_FIELDS = ("positive", "combine", "repeats", "unlabelled")
+
+
+def write_configuration(configuration: Configuration) -> dict[str, Any]:
+    """Return a configuration as JSON that `read_configuration` reads.
+
+    Examples:
+        >>> music = define(positive={"click": 1}, window="24h")
+        >>> told = write_configuration(Configuration(definition=music))
+        >>> told["definition"]["window"], told["grace"], told["baseline"]["environment"]
+        ('24h', '1h', 'validation')
+        >>> read_configuration(told) == Configuration(definition=music)
+        True
+    """
+    said = configuration.to_dict()
+    definition = said["definition"]
+    chosen = configuration.baseline
+    return {
+        "definition": {
+            "measures": definition["measures"],
+            "attribution": definition["attribution"],
+            "window": _write_length(configuration.definition.window * SECOND),
+            "max_grade": definition["max_grade"],
+            "policy": definition["policy"],
+        },
+        **{name: said[name] for name in CONFIGURATION_FIELDS},
+        "baseline": None if chosen is None else _write_baseline(chosen),
+        "grace": _write_length(count_micros(configuration.grace)),
+    }
+
+
+def read_configuration(given: Mapping[str, Any]) -> Configuration:
+    """Read a configuration; only the labels that count and the attribution window are required.
+
+    Args:
+        given: JSON whose fields have the right types, as the API has checked them.
+
+    Raises:
+        UsageError: A part can't be meant, or they don't fit each other.
+
+    Examples:
+        >>> clicks = {"attribution": {"positive": {"click": 1}}, "window": "24h", "policy": {}}
+        >>> found = read_configuration({"definition": clicks})
+        >>> found == Configuration(definition=define(positive="click", window="24h"))
+        True
+    """
+    definition = given["definition"]
+    parts: dict[str, Any] = {}
+    if definition.get("rule", RULE_VERSION) != RULE_VERSION:
+        raise _bad(f"version {RULE_VERSION} of the rule", definition["rule"], "leave it out")
+    window = _read_duration(definition["window"])
+    if not SECOND <= window <= LONGEST_WINDOW or window % SECOND:
+        raise _bad("a window from 1 second to 3,660 days", definition["window"], "write 24h")
+    parts |= {name: definition[name] for name in DEFINITION_FIELDS if name in definition}
+    attribution = definition["attribution"]
+    parts |= {name: attribution[name] for name in ATTRIBUTION_FIELDS if name in attribution}
+    policy = Policy(**(POLICY.to_dict() | definition.get("policy", {})))
+    defined = define(**parts, window=window // SECOND, policy=policy)
+    chosen = {name: given[name] for name in ("attributes", "most") if name in given}
+    if "attributes" in chosen:
+        chosen["attributes"] = tuple(chosen["attributes"])
+    if given.get("pairs") is not None:
+        chosen["pairs"] = tuple((one, other) for one, other in given["pairs"])
+    if "baseline" in given:
+        baseline = given["baseline"]
+        chosen["baseline"] = None if baseline is None else BaselineChoice(**baseline)
+    if "grace" in given:
+        chosen["grace"] = timedelta(microseconds=_read_duration(given["grace"]))
+    return Configuration(definition=defined, **chosen)
+
+
+def _write_baseline(chosen: BaselineChoice) -> dict[str, Any]:
+    ends = {"since": _write_time(chosen.since), "until": _write_time(chosen.until)}
+    return chosen.to_dict() | ends
+
+
+def _write_time(moment: Time | None) -> str | None:
+    return None if moment is None else format_time(to_micros(moment))
+
+
+def _write_length(length: int) -> str | float:
+    """Write a duration as text, or in seconds where text can't say it."""
+    text = write_duration(length)
+    if DURATION.fullmatch(text):
+        return text
+    return length // SECOND if length % SECOND == 0 else length / SECOND
+
+
+def _read_duration(given: str | float) -> int:
+    """Read text such as `24h`, or a number of seconds, as microseconds."""
+    if isinstance(given, str):
+        return read_duration(given)
+    if not 0 <= given <= LONGEST_DURATION // SECOND:
+        raise _bad("a window and a grace of up to 1,000 years", given, "write 24h")
+    return round(given * SECOND)
+
+
+def _bad(expected: str, found: object, hint: str) -> UsageError:
+    return UsageError(
+        f"expected {expected}, found {quote(str(found))}", hint=hint, code="bad_configuration"
+    )

@@ -1,0 +1,217 @@
+"""Incidents, and what people do about them."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal, cast
+
+from pydantic import Field
+from typing_extensions import TypedDict
+
+from rankscope.monitor.alerts.incidents.transitions import MOST_NOTE
+from rankscope.monitor.events.times import read_time, to_datetime
+from rankscope.monitor.server.api.fields import NO_NUL, Limit, Name, Object, Time
+from rankscope.monitor.server.api.route import Route
+from rankscope.monitor.server.http.schema import described, extensible
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from rankscope.monitor.alerts.incidents.incident import Incident
+    from rankscope.monitor.monitor import Monitor
+    from rankscope.monitor.server.routing.endpoint import Call
+
+Status = Literal["open", "acknowledged", "snoozed", "recovered", "resolved"]
+Kind = Literal["quality", "volume", "labels", "relevance", "freshness", "attributes", "versions"]
+Event = Literal["opened", "reopened", "reminded", "recovered", "resolved"]
+Note = Annotated[
+    str,
+    described(maxLength=MOST_NOTE, pattern=NO_NUL),
+    Field(description="A note for the history (default: none)."),
+]
+EXAMPLE: dict[str, Any] = {
+    "id": "incident_4ad287fbcce7505cae4d",
+    "project": "music",
+    "rule": "quality",
+    "measure": "nDCG@5",
+    "kind": "quality",
+    "severity": "warning",
+    "stream": {"model": "ranker", "version": "4", "slice": {"device": "tv"}},
+    "state": "open",
+    "opened": "2026-11-21T02:00:00.000000Z",
+    "began": "2026-11-18T00:00:00.000000Z",
+    "updated": "2026-11-21T02:00:00.000000Z",
+    "recovered": None,
+    "resolved": None,
+    "snoozed_until": None,
+    "acknowledged_by": None,
+    "reason": "device=tv, model=ranker, version=4: nDCG@5 is 0.6012, below the floor of 0.8014",
+    "evidence": {"value": 0.6012, "floor": 0.8014, "baseline": 0.8432},
+    "cause": None,
+    "group": "group_b222c4bbd5d4e1d1a6f7",
+    "notified": [
+        {
+            "time": "2026-11-21T02:00:00.000000Z",
+            "event": "opened",
+            "channel": "webhook",
+            "notice": "notice_4ad287fbcce7505cae4db2dc3743e5ee",
+        }
+    ],
+}
+
+
+class StreamKeyFields(TypedDict):
+    """What an incident is about; an empty name stands for all."""
+
+    model: str
+    version: str
+    slice: dict[str, str]
+
+
+@extensible
+class NotifiedFields(TypedDict):
+    """A notification of an incident."""
+
+    time: Time
+    event: Event
+    channel: str
+    notice: str
+
+
+@extensible
+class IncidentFields(TypedDict):
+    """A problem that a rule has found."""
+
+    id: Annotated[str, Field(examples=[EXAMPLE["id"]])]
+    project: str
+    rule: str
+    measure: Annotated[str, Field(description="Empty for checks of data.")]
+    kind: Kind
+    severity: Literal["warning", "critical"]
+    stream: StreamKeyFields
+    state: Status
+    opened: Time
+    began: Annotated[Time | None, Field(description="When the problem seems to have begun.")]
+    updated: Time
+    recovered: Time | None
+    resolved: Time | None
+    snoozed_until: Time | None
+    acknowledged_by: str | None
+    reason: str
+    evidence: Object
+    cause: Annotated[Object | None, Field(description="What the trace has found.")]
+    group: Annotated[str, Field(description="The same for incidents with the same cause.")]
+    notified: list[NotifiedFields]
+
+
+class Incidents(TypedDict):
+    """Incidents, those that were opened last first."""
+
+    incidents: Annotated[list[IncidentFields], Field(examples=[[EXAMPLE]])]
+
+
+@extensible
+class ChangeFields(TypedDict):
+    """Something that happened to an incident."""
+
+    time: Time
+    action: str
+    actor: str
+    note: str
+
+
+@extensible
+class IncidentDetails(IncidentFields):
+    """An incident and its history, the oldest change first."""
+
+    history: list[ChangeFields]
+
+
+class IncidentQuery(TypedDict, total=False):
+    """Which incidents are listed."""
+
+    state: Annotated[
+        Literal["open", "acknowledged", "snoozed", "recovered", "resolved", "all"],
+        Field(
+            description="`open` for all that last, whether they are acknowledged, snoozed or "
+            "neither (default: open)."
+        ),
+    ]
+    rule: Annotated[Name, Field(description="The rule that found them (default: all).")]
+    limit: Limit
+
+
+class NoteFields(TypedDict, total=False):
+    """A note about what was done."""
+
+    note: Note
+
+
+class SnoozeFields(NoteFields):
+    """Until when an incident is snoozed."""
+
+    until: Annotated[Time, Field(description="A time to come, in RFC 3339.")]
+
+
+Noted = Annotated[NoteFields, Field(examples=[{"note": "Rolling back version 4."}])]
+Snoozed = Annotated[SnoozeFields, Field(examples=[{"until": "2026-11-22T08:00:00Z"}])]
+
+
+def list_incidents(monitor: Monitor, call: Call) -> Incidents:
+    """Return incidents, those that were opened last first."""
+    found = monitor.incidents(
+        call.query.get("state", "open"),
+        rule=call.query.get("rule"),
+        limit=call.query.get("limit", 100),
+    )
+    return {"incidents": [_write(incident) for incident in found]}
+
+
+def get_incident(monitor: Monitor, call: Call) -> IncidentDetails:
+    """Return an incident and its history."""
+    incident, history = monitor.incident(call.part("incident_id"))
+    changes = [change.to_dict() for change in history]
+    return cast("IncidentDetails", incident.to_dict() | {"history": changes})
+
+
+def acknowledge_incident(monitor: Monitor, call: Call) -> IncidentFields:
+    """Acknowledge an incident: no more reminders are sent."""
+    body: NoteFields = call.body
+    note = body.get("note", "")
+    actor = call.principal.actor
+    return _write(monitor.acknowledge(call.part("incident_id"), note=note, actor=actor))
+
+
+def snooze_incident(monitor: Monitor, call: Call) -> IncidentFields:
+    """Send no notifications of an incident until a time."""
+    body: SnoozeFields = call.body
+    until = to_datetime(read_time(body["until"], "until")[0])
+    note = body.get("note", "")
+    actor = call.principal.actor
+    return _write(monitor.snooze(call.part("incident_id"), until, note=note, actor=actor))
+
+
+def resolve_incident(monitor: Monitor, call: Call) -> IncidentFields:
+    """Resolve an incident, and discard the evidence of its stream."""
+    body: NoteFields = call.body
+    note = body.get("note", "")
+    actor = call.principal.actor
+    return _write(monitor.resolve(call.part("incident_id"), note=note, actor=actor))
+
+
+def _write(incident: Incident) -> IncidentFields:
+    return cast("IncidentFields", incident.to_dict())
+
+
+INCIDENT = "/v1/incidents/{incident_id}"
+ROUTES = (
+    Route("GET", "/v1/incidents", list_incidents, query=IncidentQuery, result=Incidents),
+    Route("GET", INCIDENT, get_incident, result=IncidentDetails),
+    Route(
+        "POST",
+        f"{INCIDENT}/acknowledge",
+        acknowledge_incident,
+        body=Noted,
+        result=IncidentFields,
+    ),
+    Route("POST", f"{INCIDENT}/snooze", snooze_incident, body=Snoozed, result=IncidentFields),
+    Route("POST", f"{INCIDENT}/resolve", resolve_incident, body=Noted, result=IncidentFields),
+)

@@ -1,0 +1,341 @@
+"""Groups of incidents as pages show them: what is wrong, for whom, since when, and what to do."""
+
+from __future__ import annotations
+
+import math
+
+from rankscope.monitor.alerts.incidents.incident import STATUSES
+from rankscope.monitor.alerts.notify.message import PROBLEMS, STEPS
+from rankscope.monitor.events.limits import HOUR
+from rankscope.monitor.events.times import to_micros
+from rankscope.monitor.server.pages.charts.lines import Episode
+from rankscope.monitor.server.pages.render import describe_times, make_address, write_field
+from rankscope.monitor.store.folding import OTHER
+from rankscope.records import record
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from datetime import datetime
+    from typing import Any
+
+    from rankscope.monitor.alerts.incidents.incident import Incident
+
+ALL = "<all>"
+"""The version of a stream that is watched over all versions."""
+SEVERITIES = ("critical", "warning")
+MOST_TIMES = 1_000_000
+
+
+@record(frozen=True, slots=True)
+class Group:
+    """Incidents with one cause.
+
+    Args:
+        parts: The incidents, those that need most care first.
+    """
+
+    parts: tuple[Incident, ...]
+
+    @property
+    def first(self) -> Incident:
+        """The incident that the group is named after."""
+        return self.parts[0]
+
+    @property
+    def is_active(self) -> bool:
+        """Whether the problem of any part lasts."""
+        return any(each.is_active for each in self.parts)
+
+    @property
+    def active(self) -> tuple[Incident, ...]:
+        """The parts whose problem lasts."""
+        return tuple(each for each in self.parts if each.is_active)
+
+    @property
+    def began(self) -> datetime:
+        """When the first of them seems to have begun."""
+        return min(each.began or each.opened for each in self.active or self.parts)
+
+    @property
+    def cause(self) -> str:
+        """What the trace has found, in a sentence; empty if it has found nothing."""
+        found = (each.cause.get("sentence", "") for each in self.parts if each.cause is not None)
+        return next(filter(None, found), "")
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the view as dicts and lists, for JSON."""
+        return {
+            "group": self.first.group,
+            "cause": self.cause or None,
+            "incidents": [each.to_dict() for each in self.parts],
+        }
+
+
+def group_incidents(incidents: Iterable[Incident]) -> tuple[Group, ...]:
+    """Group incidents by their cause, the groups that need most care first."""
+    found: dict[str, list[Incident]] = {}
+    for each in incidents:
+        found.setdefault(each.group or each.incident_id, []).append(each)
+    groups = [Group(tuple(sorted(parts, key=_urgency))) for parts in found.values()]
+    return tuple(sorted(groups, key=lambda group: _urgency(group.first)))
+
+
+def _urgency(incident: Incident) -> tuple[object, ...]:
+    """Order incidents: open ones first, critical ones before others, the newest before older ones.
+
+    Data that are missing explain a fall of quality, so that their incidents name the group.
+    """
+    began = to_micros(incident.began or incident.opened)
+    return (
+        STATUSES.index(incident.state),
+        SEVERITIES.index(incident.severity),
+        incident.kind == "quality",
+        -began,
+        incident.incident_id,
+    )
+
+
+def name_problem(incident: Incident) -> str:
+    """Name what is wrong, such as `nDCG@5 fell`."""
+    if incident.kind == "quality" and incident.measure:
+        return f"{incident.measure} {'rose' if incident.measure == 'empty' else 'fell'}"
+    problem = PROBLEMS[incident.kind]
+    return problem[:1].upper() + problem[1:]
+
+
+def name_stream(incident: Incident) -> str:
+    """Name whom it is about, such as `device=tv, gbdt 42`."""
+    parts = [f"{name}={value}" for name, value in incident.slice]
+    named = "" if incident.version == ALL else incident.version
+    version = " ".join(filter(None, (incident.model, named)))
+    return ", ".join([*parts, *([version] if version else [])]) or "all rankings"
+
+
+def measure_length(incident: Incident, now: int) -> int:
+    """Return how long the problem has lasted or did last, in microseconds."""
+    end = incident.recovered or incident.resolved
+    last = now if incident.is_active or end is None else to_micros(end)
+    return max(last - to_micros(incident.began or incident.opened), 0)
+
+
+def list_episodes(groups: Iterable[Group], measure: str = "") -> list[Episode]:
+    """List what a chart marks: each group once, and separately while labels were missing.
+
+    Args:
+        groups: The groups.
+        measure: The measure of the chart; those about other measures are left out.
+    """
+    episodes = []
+    for group in groups:
+        sides: dict[str, list[Incident]] = {"incident": [], "labels": []}
+        for each in group.parts:
+            if each.kind == "labels":
+                sides["labels"].append(each)
+            elif not measure or each.measure in {"", measure}:
+                sides["incident"].append(each)
+        for kind, parts in sides.items():
+            if not parts:
+                continue
+            first = parts[0]
+            ends = [each.recovered or each.resolved for each in parts if not each.is_active]
+            known = [to_micros(end) for end in ends if end is not None]
+            name = f"{name_problem(first)}, {name_stream(first)}"
+            more = f" and {len(parts) - 1} more" if len(parts) > 1 else ""
+            episodes.append(
+                Episode(
+                    min(to_micros(each.began or each.opened) for each in parts),
+                    max(known) if len(known) == len(parts) else None,
+                    name + more,
+                    "labels" if kind == "labels" else "incident",
+                )
+            )
+    return episodes
+
+
+def trace_incident(incident: Incident, now: int) -> str:
+    """Return the address of a trace of what an incident is about, with its spans filled in.
+
+    They are those that the cause was found by, if there is one. Otherwise the span after is the
+    time of the incident, and the page suggests what to compare it with.
+
+    Args:
+        incident: The incident.
+        now: Until when, if it lasts.
+    """
+    cause = incident.cause or {}
+    fields = {
+        f"{side}_{part}": str(cause[side][part])
+        for side in ("before", "after")
+        if isinstance(cause.get(side), dict)
+        for part in ("since", "until", "model", "version", "environment")
+        if cause[side].get(part)
+    }
+    if not any(name.startswith("after") for name in fields):
+        fields |= _name_span(incident, now)
+    measure = incident.measure if incident.measure.startswith("nDCG") else None
+    return make_address("/trace", measure=measure, **fields)
+
+
+def _name_span(incident: Incident, now: int) -> dict[str, str]:
+    """Return the fields of the time of an incident, in whole hours."""
+    began = to_micros(incident.began or incident.opened)
+    end = incident.recovered or incident.resolved
+    until = now if incident.is_active or end is None else to_micros(end)
+    start = began - began % HOUR
+    fields = {
+        "after_since": write_field(start),
+        "after_until": write_field(max(until - until % HOUR, start + HOUR)),
+    }
+    # What is summed as `<other>` cannot be traced by that name.
+    if incident.model not in {"", OTHER}:
+        fields["after_model"] = incident.model
+    if incident.version not in {"", OTHER, ALL}:
+        fields["after_version"] = incident.version
+    return fields
+
+
+@record(frozen=True, slots=True)
+class Step:
+    """What to do next.
+
+    Args:
+        text: What, in a sentence.
+        link: Where; empty if it is elsewhere.
+        label: What the link says.
+    """
+
+    text: str
+    link: str = ""
+    label: str = ""
+
+
+def list_steps(incident: Incident, now: int) -> tuple[Step, ...]:
+    """List what to do about an incident, in this order.
+
+    Args:
+        incident: The incident.
+        now: The time, in microseconds since 1970 in UTC.
+    """
+    if not incident.is_active:
+        return ()
+    trace = Step(
+        "See which slices, queries and documents lost most.",
+        trace_incident(incident, now),
+        "Find the cause",
+    )
+    if incident.kind == "quality":
+        return (
+            trace,
+            Step("If a release caused it, roll that release back or fix it."),
+            Step("Acknowledge the incident, so that others know that you take care of it."),
+        )
+    return (
+        Step(STEPS[incident.kind]),
+        Step("See what arrived, and what was rejected and why.", "/quality", "Data quality"),
+        Step("Acknowledge the incident, so that others know that you take care of it."),
+    )
+
+
+USUAL = (("judged", "value"), ("labels", "usual"))
+"""Evidence that goes without saying."""
+
+
+def describe_evidence(incident: Incident) -> tuple[tuple[str, str], ...]:
+    """Describe what an incident is based on, as pairs of a name and a text.
+
+    Examples:
+        >>> from datetime import UTC, datetime
+        >>> from rankscope.monitor.alerts.incidents.incident import Incident
+        >>> incident = Incident(
+        ...     incident_id="i",
+        ...     project="music",
+        ...     rule="quality",
+        ...     kind="quality",
+        ...     measure="nDCG@5",
+        ...     opened=datetime(2026, 11, 8, tzinfo=UTC),
+        ...     updated=datetime(2026, 11, 8, tzinfo=UTC),
+        ...     evidence={"value": 0.7045, "floor": 0.7976, "log_evidence": 2.0, "needed": 0.8},
+        ... )
+        >>> describe_evidence(incident)
+        (('nDCG@5', '0.7045, below the floor of 0.7976'), ('Evidence', '3.3× the alert level'))
+    """
+    evidence = dict(incident.evidence)
+    said: list[tuple[str, str]] = []
+    value, floor = _take(evidence, "value"), _take(evidence, "floor")
+    lower, upper = _take(evidence, "lower"), _take(evidence, "upper")
+    if value is not None:
+        text = f"{value:.4f}"
+        if lower is not None and upper is not None:
+            text += f" ({lower:.4f} to {upper:.4f})"
+        if floor is not None:
+            side = "below" if value < floor else "above"
+            text += f", {side} the floor of {floor:.4f}"
+        said.append((incident.measure or "Value", text))
+    baseline = _take(evidence, "baseline")
+    if baseline is not None:
+        said.append(("Baseline", f"{baseline:.4f}"))
+    found, needed = _take(evidence, "log_evidence"), _take(evidence, "needed")
+    if found is not None and needed is not None:
+        said.append(("Evidence", f"{write_multiple(found - needed)} the alert level"))
+    lane = evidence.pop("lane", None)
+    if isinstance(lane, str) and lane:
+        early = "" if lane == "final" else f"early values, {lane} after the ranking"
+        said.append(("Based on", early or "final values"))
+    smallest = _take(evidence, "smallest_fall")
+    if smallest is not None:
+        said.append(("Smallest fall found within 30 days", f"{smallest:.3f}"))
+    said += [
+        (_name(name), _write(each))
+        for name, each in evidence.items()
+        if (name, each) not in USUAL
+        and name != "at"
+        and isinstance(each, str | int | float)
+        and not isinstance(each, bool)
+        and each != ""
+    ]
+    return tuple(said)
+
+
+def write_multiple(log_ratio: float) -> str:
+    """Write a ratio from its logarithm, as a multiple.
+
+    Examples:
+        >>> [write_multiple(math.log(ratio)) for ratio in (0.02, 0.5, 3.28, 1800, 5e7)]
+        ['<0.1×', '0.5×', '3.3×', '1,800×', '>1,000,000×']
+    """
+    if log_ratio < math.log(0.1):
+        return "<0.1×"
+    if log_ratio > math.log(MOST_TIMES):
+        return f">{MOST_TIMES:,}×"
+    ratio = math.exp(log_ratio)
+    return f"{ratio:,.0f}×" if ratio >= 10 else f"{ratio:.2g}×"
+
+
+NAMES = {
+    "at": "newest period",
+    "count": "rankings found",
+    "daily": "rankings a day before",
+    "smallest_fall": "smallest fall found within 30 days",
+}
+"""What evidence is called that its key does not say."""
+
+
+def _take(evidence: dict[str, Any], name: str) -> float | None:
+    """Take a number; `None` where there is none."""
+    found = evidence.pop(name, None)
+    if isinstance(found, dict):  # a mean with its interval
+        found = found.get("value")
+    is_number = isinstance(found, int | float) and not isinstance(found, bool)
+    return float(found) if is_number and math.isfinite(found) else None
+
+
+def _name(name: str) -> str:
+    words = NAMES.get(name, name.replace("_", " "))
+    return words[:1].upper() + words[1:]
+
+
+def _write(value: str | float) -> str:
+    if isinstance(value, str):
+        return describe_times(value)
+    return f"{value:,}" if isinstance(value, int) else f"{value:,.4g}"

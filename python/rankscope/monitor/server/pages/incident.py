@@ -1,0 +1,346 @@
+"""The page of an incident: what happened, why, what to do, and what was done."""
+
+from __future__ import annotations
+
+from typing import Annotated
+from urllib.parse import quote
+
+from starlette.responses import RedirectResponse
+
+from rankscope.monitor.alerts.rule import EMPTY
+from rankscope.monitor.events.limits import DAY, HOUR
+from rankscope.monitor.events.times import format_time, to_datetime, to_micros
+from rankscope.monitor.server.http.problems import RefusedRequestError
+from rankscope.monitor.server.http.schema import OneOf, make_record
+from rankscope.monitor.server.pages.charts.lines import Event, Level, Line, Point, draw_lines
+from rankscope.monitor.server.pages.groups import (
+    ALL,
+    Group,
+    describe_evidence,
+    group_incidents,
+    list_episodes,
+)
+from rankscope.monitor.server.pages.incidents import INCIDENTS, WORDS, read_incidents
+from rankscope.monitor.server.pages.page import Page, read_configuration
+from rankscope.monitor.server.routing.endpoint import Endpoint
+from rankscope.monitor.store.folding import OTHER
+from rankscope.records import record
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from typing import Any
+
+    from starlette.responses import Response
+
+    from rankscope.monitor.alerts.incidents.finding import Kind
+    from rankscope.monitor.alerts.incidents.incident import Change, Incident
+    from rankscope.monitor.ask.series import Every, Series
+    from rankscope.monitor.monitor import Monitor
+    from rankscope.monitor.server.pages.charts.lines import LineChart
+    from rankscope.monitor.server.routing.endpoint import Call
+    from rankscope.monitor.server.routing.pool import MonitorPool
+
+FEWEST_DAYS, MOST_DAYS = 7, 60
+"""How many days the chart shows."""
+MOST_HOURS = 7 * DAY
+"""Hours are drawn over so much time at most."""
+MOST_FALLEN = 10
+
+
+@record(frozen=True, slots=True, kw_only=True)
+class IncidentView:
+    """An incident.
+
+    Args:
+        incident: The incident.
+        changes: Its history, the newest change first.
+        related: The other incidents of its group.
+        now: As of when, in microseconds since 1970 in UTC.
+        title: What the chart shows.
+        every: How long its windows are.
+        chart: The chart of its slice; `None` where there is nothing to draw.
+        series: What the chart is drawn from.
+    """
+
+    incident: Incident
+    changes: tuple[Change, ...]
+    related: tuple[Incident, ...]
+    now: int
+    title: str
+    every: Every
+    chart: LineChart | None
+    series: Series | None
+
+    @property
+    def evidence(self) -> tuple[tuple[str, str], ...]:
+        """What it is based on, in words."""
+        return describe_evidence(self.incident)
+
+    @property
+    def cause(self) -> Mapping[str, Any]:
+        """What the trace has found; empty if it has found nothing."""
+        return self.incident.cause or {}
+
+    @property
+    def fallen(self) -> list[dict[str, Any]]:
+        """The queries that fell most, if the trace has named them."""
+        found = self.cause.get("queries") or []
+        return [each for each in found if isinstance(each, dict)][:MOST_FALLEN]
+
+    @property
+    def rows(self) -> list[tuple[Any, ...]]:
+        """The windows of the chart: when they begin, the value, rankings, and whether final."""
+        if self.series is None:
+            return []
+        series = self.series
+        values = [point.value for point in take_points(series, self.incident.kind)]
+        columns = (series.times, values, series.rankings, series.is_final)
+        return list(zip(*columns, strict=True))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the view as dicts and lists, for JSON."""
+        return {
+            "now": format_time(self.now),
+            "incident": self.incident.to_dict(),
+            "history": [each.to_dict() for each in self.changes],
+            "related": [each.to_dict() for each in self.related],
+            "series": None if self.series is None else self.series.to_dict(),
+        }
+
+
+def view_incident(monitor: Monitor, incident_id: str) -> IncidentView:
+    """Look at an incident.
+
+    Args:
+        monitor: The monitor of the project.
+        incident_id: Its ID.
+
+    Raises:
+        UsageError: There is no such incident.
+    """
+    incident, changes = monitor.incident(incident_id)
+    related: tuple[Incident, ...] = ()
+    if incident.group:
+        [group] = group_incidents(
+            each for each in (incident, *read_incidents(monitor)) if each.group == incident.group
+        )
+        related = tuple(each for each in group.parts if each.incident_id != incident_id)
+    now = monitor.clock()
+    series = chart = None
+    every = choose_windows(incident, now)[0]
+    if read_configuration(monitor) is not None:
+        series, chart = _draw(monitor, incident, now)
+    return IncidentView(
+        incident=incident,
+        changes=tuple(reversed(changes)),
+        related=related,
+        now=now,
+        title=_name_chart(incident),
+        every=every,
+        chart=chart,
+        series=series,
+    )
+
+
+def choose_windows(incident: Incident, now: int) -> tuple[Every, int, int]:
+    """Choose what the chart shows: the incident, with as much before it again.
+
+    Args:
+        incident: The incident.
+        now: The time, in microseconds since 1970 in UTC.
+
+    Returns:
+        How long windows are, when the first begins, and when the last ends.
+    """
+    began = to_micros(incident.began or incident.opened)
+    over = incident.recovered or incident.resolved
+    end = now if over is None else min(now, to_micros(over) + DAY)
+    room = min(max(end - began, FEWEST_DAYS * DAY), MOST_DAYS * DAY)
+    since = max(began - room, end - 2 * MOST_DAYS * DAY)
+    is_short = (
+        incident.kind in {"volume", "freshness", "versions"} and end - since <= MOST_HOURS * 2
+    )
+    every: Every = "hour" if is_short else "day"
+    length = HOUR if is_short else DAY
+    return every, since // length * length, -(-end // length) * length
+
+
+def take_points(series: Series, kind: Kind) -> list[Point]:
+    """Take the points of a chart: those of the measure, or of what was counted.
+
+    Args:
+        series: Values and counts over time.
+        kind: What the incident is about.
+    """
+    starts = [*map(to_micros, series.times)]
+    if kind == "quality":
+        columns = (starts, series.values, series.lower, series.upper, series.is_final)
+        return [Point(*row) for row in zip(*columns, strict=True)]
+    if kind in {"labels", "relevance"}:
+        counts = series.labelled if kind == "labels" else series.empty
+        rows = zip(starts, counts, series.rankings, series.is_final, strict=True)
+        return [Point(start, count / of, is_final=final) for start, count, of, final in rows if of]
+    return [Point(start, count) for start, count in zip(starts, series.rankings, strict=True)]
+
+
+def _name_chart(incident: Incident) -> str:
+    if incident.kind == "quality" and incident.measure not in {"", EMPTY}:
+        return f"{incident.measure} over time"
+    names: Mapping[str, str] = {
+        "labels": "Rankings with labels over time",
+        "quality": "Rankings without relevant documents over time",
+        "relevance": "Rankings without relevant documents over time",
+    }
+    return names.get(incident.kind, "Rankings over time")
+
+
+def _draw(monitor: Monitor, incident: Incident, now: int) -> tuple[Series, LineChart]:
+    every, since, until = choose_windows(incident, now)
+    measure = incident.measure if incident.measure in monitor.measures else monitor.measures[-1]
+    folded = {"", OTHER, ALL}
+    model = None if incident.model in folded else incident.model
+    version = None if incident.version in folded else incident.version
+    # What came before a new version is what it is held against.
+    parts = [(model, version)] + ([(model, None)] if version is not None else [])
+    read = monitor.all_series(
+        parts,
+        every=every,
+        since=to_datetime(since),
+        until=to_datetime(until),
+        slice=incident.slice,
+    )
+    if len(read) > 1 and read[0][measure].rankings == read[1][measure].rankings:
+        read = read[:1]
+    series = read[0][measure]
+    kind = "relevance" if incident.measure == EMPTY else incident.kind
+    is_share = kind in {"labels", "relevance"}
+    chart = draw_lines(
+        [
+            Line(name, tuple(take_points(part[measure], kind)))
+            for name, part in zip(_name_lines(incident, len(read)), read, strict=True)
+        ],
+        since=since,
+        until=until,
+        length=HOUR if every == "hour" else DAY,
+        level=_find_level(incident),
+        floor=_find_number(incident, "floor"),
+        events=[
+            Event(to_micros(one.first), " ".join(filter(None, (one.model, one.version))))
+            for one in monitor.versions()[1:]
+            if not one.folded and incident.model in {"", one.model}
+        ],
+        episodes=list_episodes([Group((incident,))]),
+        within=(0.0, 1.0) if kind == "quality" or is_share else (0.0, float("inf")),
+        with_values=() if kind == "quality" else (0.0,),
+        is_share=is_share,
+    )
+    return series, chart
+
+
+def _name_lines(incident: Incident, count: int) -> tuple[str, ...]:
+    """Name the lines; one alone needs no name."""
+    version = " ".join(filter(None, (incident.model, incident.version)))
+    return (version, "all versions") if count > 1 else ("",)
+
+
+def _find_level(incident: Incident) -> Level | None:
+    baseline = _find_number(incident, "baseline")
+    return None if baseline is None else Level("baseline", baseline)
+
+
+def _find_number(incident: Incident, name: str) -> float | None:
+    if incident.kind != "quality":
+        return None
+    found = incident.evidence.get(name)
+    if isinstance(found, dict):
+        found = found.get("value")
+    return float(found) if isinstance(found, int | float) else None
+
+
+HOURS = ("1", "4", "24", "168")
+CHANGE = {"note": str, "scope": str}
+SNOOZE = make_record("SnoozeForm", CHANGE | {"hours": Annotated[str, OneOf(*HOURS)]})
+ACTIONS: Mapping[str, tuple[str, Any]] = {
+    "acknowledge": ("Acknowledge an incident.", make_record("AcknowledgeForm", CHANGE)),
+    "snooze": ("Send no notifications of an incident for some hours.", SNOOZE),
+    "resolve": ("Resolve an incident.", make_record("ResolveIncidentForm", CHANGE)),
+}
+MOST_NOTE = 1000
+
+
+class IncidentForms:
+    """Takes the forms of incidents.
+
+    Args:
+        pool: Asks the monitors of projects.
+    """
+
+    def __init__(self, pool: MonitorPool) -> None:
+        self._pool = pool
+        self.endpoints = tuple(
+            Endpoint(
+                "POST",
+                f"/incidents/{{incident_id}}/{action}",
+                "admin",
+                self._answer(action),
+                "form",
+                summary,
+                body=body,
+                status=303,
+            )
+            for action, (summary, body) in ACTIONS.items()
+        )
+
+    def _answer(self, action: str) -> Callable[[Call], Any]:
+        async def answer(call: Call) -> Response:
+            return await self._pool.run(
+                call.principal, lambda monitor: _change(monitor, call, action)
+            )
+
+        return answer
+
+
+def _change(monitor: Monitor, call: Call, action: str) -> Response:
+    """Do what a form says, with one incident or with all active ones of its group."""
+    incident_id, actor, note = call.part("incident_id"), call.principal.actor, call.field("note")
+    if len(note) > MOST_NOTE:
+        raise RefusedRequestError(
+            422, f"expected a note of at most {MOST_NOTE} characters", code="bad_form"
+        )
+    hours = call.field("hours")
+    if action == "snooze" and hours not in HOURS:
+        raise RefusedRequestError(422, f"hours must be one of {', '.join(HOURS)}", code="bad_form")
+    incident, _ = monitor.incident(incident_id)
+    wanted = [incident]
+    is_group = call.field("scope") == "group" and incident.group
+    if is_group:
+        wanted = [each for each in monitor.incidents("open") if each.group == incident.group]
+    for each in wanted:
+        if action == "acknowledge":
+            monitor.acknowledge(each.incident_id, actor=actor, note=note)
+        elif action == "snooze":
+            until = to_datetime(monitor.clock() + int(hours) * HOUR)
+            monitor.snooze(each.incident_id, until, actor=actor, note=note)
+        else:
+            monitor.resolve(each.incident_id, actor=actor, note=note)
+    path = f"/incidents/{quote(incident_id, safe='')}"
+    return RedirectResponse(INCIDENTS.path if is_group else path, 303)
+
+
+def _view(monitor: Monitor, call: Call) -> IncidentView:
+    return view_incident(monitor, call.part("incident_id"))
+
+
+INCIDENT = Page(
+    path="/incidents/{incident_id}",
+    twin="/incidents/{incident_id}.json",
+    here="Incidents",
+    template="incident.html.j2",
+    summary="An incident: what happened, why, what to do, and what was done.",
+    view=_view,
+    extras=lambda _view: WORDS,
+    refuses=(404,),
+    refresh=60,
+)
+PAGES = (INCIDENT,)

@@ -1,0 +1,355 @@
+"""Measures over time: charts, the newest value, and what values stand on."""
+
+from __future__ import annotations
+
+import math
+
+from rankscope.monitor.events.times import describe_time, format_time, to_datetime, to_micros
+from rankscope.monitor.server.api.plain import make_plain
+from rankscope.monitor.server.pages.charts.lines import Event, Level, Line, Point, draw_lines
+from rankscope.monitor.server.pages.groups import list_episodes
+from rankscope.records import record
+from rankscope.stats.means import Mean
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+    from typing import Any
+
+    from rankscope.monitor.alerts.detect.state import RuleState
+    from rankscope.monitor.alerts.detect.stream import Stream
+    from rankscope.monitor.ask.series import Series
+    from rankscope.monitor.definition.definition import Definition
+    from rankscope.monitor.definition.slices import Slice
+    from rankscope.monitor.evaluate.baseline import Baseline
+    from rankscope.monitor.monitor import Monitor
+    from rankscope.monitor.server.pages.charts.lines import Episode, LineChart
+    from rankscope.monitor.server.pages.groups import Group
+    from rankscope.monitor.server.pages.overview_range import Extent
+
+
+@record(frozen=True, slots=True, kw_only=True)
+class NewestWindow:
+    """The newest window that is final, or the newest of all where none is.
+
+    Args:
+        start: When it begins, in microseconds since 1970 in UTC.
+        value: Its mean; NaN where no ranking has a value.
+        lower: The lower end of its interval.
+        upper: The upper end.
+        is_final: Whether it is final.
+        defined: How many rankings have a value.
+        rankings: How many rankings there are.
+        labelled: How many of them have a label.
+        empty: How many have no relevant document.
+        documents: How many documents were shown.
+        unjudged: How many of them are pending.
+    """
+
+    start: int
+    value: float
+    lower: float
+    upper: float
+    is_final: bool
+    defined: int
+    rankings: int
+    labelled: int
+    empty: int
+    documents: int
+    unjudged: int
+
+
+@record(frozen=True, slots=True, kw_only=True)
+class MeasureView:
+    """A measure over time.
+
+    Args:
+        measure: The measure.
+        newest: The newest window; `None` where there is none in the range.
+        baseline: What it is held against.
+        series: All rankings together first, then versions that have lines of their own.
+        chart: The lines.
+    """
+
+    measure: str
+    newest: NewestWindow | None
+    baseline: Mean | None
+    series: tuple[Series, ...]
+    chart: LineChart
+
+    @property
+    def difference(self) -> float:
+        """The newest value less the baseline; NaN where one is missing."""
+        if self.newest is None or self.baseline is None:
+            return math.nan
+        return self.newest.value - self.baseline.value
+
+    @property
+    def description(self) -> str:
+        """The chart in words, for screen readers."""
+        whole = self.series[0]
+        known = [
+            (value, start)
+            for value, start in zip(whole.values, whole.times, strict=True)
+            if not math.isnan(value)
+        ]
+        if not known:
+            return f"There is no {whole.every} with a value."
+        (least, when), (most, _) = min(known), max(known)
+        text = f"{len(known)} {whole.every}s with a value, from {least:.4f} to {most:.4f}. "
+        text += f"The lowest is at {describe_time(when)}."
+        if self.baseline is not None and not math.isnan(self.baseline.value):
+            text += f" The baseline is {self.baseline.value:.4f}."
+        return text
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the view as dicts and lists, for JSON."""
+        newest = self.newest
+        return {
+            "measure": self.measure,
+            "newest": newest and make_plain(newest) | {"start": format_time(newest.start)},
+            "baseline": make_plain(self.baseline),
+            "difference": make_plain(self.difference),
+            "series": [series.to_dict() for series in self.series],
+        }
+
+
+@record(frozen=True, slots=True)
+class CountChart:
+    """A count of rankings over time, or the share of rankings that it is.
+
+    Args:
+        name: What is counted.
+        chart: The lines.
+    """
+
+    name: str
+    chart: LineChart
+
+
+def name_version(model: str | None, version: str | None) -> str:
+    """Name a version of a model as people do; nothing where all are meant.
+
+    Examples:
+        >>> name_version("search", "4"), name_version("", "4"), name_version(None, None)
+        ('search 4', '4', '')
+    """
+    if model is None and version is None:
+        return ""
+    return " ".join(filter(None, (model, version))) or "unknown version"
+
+
+def view_measures(
+    monitor: Monitor,
+    extent: Extent,
+    *,
+    baseline: Baseline | None,
+    groups: Sequence[Group],
+    rules: Iterable[RuleState],
+    slice: Slice = (),  # noqa: A002 - the word for it
+) -> tuple[MeasureView, ...]:
+    """Look at all measures over time, with what happened meanwhile.
+
+    Args:
+        monitor: The monitor of the project, which is configured.
+        extent: The range of time, and what is shown of it.
+        baseline: What values are held against.
+        groups: The incidents that charts mark, by cause.
+        rules: The states of the rules, for their floors.
+        slice: Pairs of an attribute and its value; empty for all rankings.
+    """
+    definition = monitor.configuration.definition
+    parts = [(extent.model, extent.version)]
+    parts += [(one.model, one.version) for one in extent.lines]
+    since, until = to_datetime(extent.since), to_datetime(extent.until)
+    read = monitor.all_series(parts, every=extent.every, since=since, until=until, slice=slice)
+    streams = [
+        (state.rule.measure, stream)
+        for state in rules
+        for stream in state.streams
+        if stream.slice == slice and stream.floor is not None
+    ]
+    return tuple(
+        _view_measure(
+            tuple(part[name] for part in read),
+            definition,
+            extent,
+            mean=_find_mean(baseline, definition, name, slice),
+            floor=_find_floor([stream for of, stream in streams if of == name], extent),
+            episodes=list_episodes(groups, name),
+        )
+        for name in monitor.measures
+    )
+
+
+def _view_measure(
+    series: tuple[Series, ...],
+    definition: Definition,
+    extent: Extent,
+    *,
+    mean: Mean | None,
+    floor: float | None,
+    episodes: Sequence[Episode],
+) -> MeasureView:
+    [defined] = definition.only(series[0].measure).measures
+    known = mean is not None and not math.isnan(mean.value)
+    chart = draw_series(
+        series,
+        extent,
+        _take_values,
+        level=Level("baseline", mean.value, mean.lower, mean.upper) if mean and known else None,
+        floor=floor,
+        episodes=episodes,
+        within=defined.row.value_range,
+    )
+    return MeasureView(
+        measure=series[0].measure,
+        newest=_find_newest(series[0]),
+        baseline=mean,
+        series=series,
+        chart=chart,
+    )
+
+
+def _find_mean(
+    baseline: Baseline | None, definition: Definition, measure: str, slice_: Slice
+) -> Mean | None:
+    if baseline is None:
+        return None
+    if not slice_:
+        return baseline.find(measure, definition)
+    held = baseline.slices.get(slice_)
+    if held is None:
+        return None
+    number = [each.name for each in definition.measures].index(measure)
+    return Mean(
+        value=held[number], lower=math.nan, upper=math.nan, level=0.0, clusters=0, rankings=0
+    )
+
+
+def _find_floor(streams: Iterable[Stream], extent: Extent) -> float | None:
+    """Find the floor of the stream that was checked last."""
+    checked = [
+        (stream.at, stream.floor)
+        for stream in streams
+        if stream.at is not None
+        and extent.model in {None, stream.model}
+        and extent.version in {None, stream.version}
+    ]
+    return max(checked, key=lambda each: each[0])[1] if checked else None
+
+
+def draw_counts(measures: Sequence[MeasureView], extent: Extent) -> tuple[CountChart, ...]:
+    """Draw what values stand on.
+
+    Args:
+        measures: The measures.
+        extent: The range of time, and what is shown of it.
+    """
+    if not measures:
+        return ()
+    counted = measures[0].series
+    return tuple(
+        CountChart(
+            name, draw_series(counted, extent, take, shows, is_share=take is not _take_rankings)
+        )
+        for name, take, shows in COUNTS
+    )
+
+
+def _find_newest(series: Series) -> NewestWindow | None:
+    """Find the newest window that is final and has a value, else the newest."""
+    final = [at for at, is_final in enumerate(series.is_final) if is_final]
+    known = [at for at in final if not math.isnan(series.values[at])]
+    at = max(known, default=len(series) - 1)
+    if at < 0:
+        return None
+    return NewestWindow(
+        start=to_micros(series.times[at]),
+        value=series.values[at],
+        lower=series.lower[at],
+        upper=series.upper[at],
+        is_final=series.is_final[at],
+        defined=series.defined[at],
+        rankings=series.rankings[at],
+        labelled=series.labelled[at],
+        empty=series.empty[at],
+        documents=series.documents[at],
+        unjudged=series.unjudged[at],
+    )
+
+
+def _start(series: Series) -> list[int]:
+    """Return when windows begin, as charts count time."""
+    return [*map(to_micros, series.times)]
+
+
+def _take_values(series: Series) -> list[Point]:
+    columns = (_start(series), series.values, series.lower, series.upper, series.is_final)
+    return [Point(*row) for row in zip(*columns, strict=True)]
+
+
+def _take_share(name: str) -> Callable[[Series], list[Point]]:
+    def take(series: Series) -> list[Point]:
+        rows = zip(
+            _start(series), getattr(series, name), series.rankings, series.is_final, strict=True
+        )
+        return [
+            Point(start, count / total if total else math.nan, is_final=is_final)
+            for start, count, total, is_final in rows
+        ]
+
+    return take
+
+
+def _take_rankings(series: Series) -> list[Point]:
+    rows = zip(_start(series), series.rankings, strict=True)
+    # A number of rankings does not wait for labels.
+    return [Point(start, count) for start, count in rows]
+
+
+COUNTS: tuple[tuple[str, Callable[[Series], list[Point]], tuple[float, ...]], ...] = (
+    ("Rankings without relevant documents", _take_share("empty"), (0.0,)),
+    ("Rankings with labels", _take_share("labelled"), (0.0, 1.0)),
+    ("Rankings", _take_rankings, (0.0,)),
+)
+"""What values stand on: what is counted, how, and what the axis always shows."""
+
+
+def draw_series(
+    series: Sequence[Series],
+    extent: Extent,
+    take: Callable[[Series], list[Point]],
+    with_values: tuple[float, ...] = (),
+    *,
+    level: Level | None = None,
+    floor: float | None = None,
+    episodes: Sequence[Episode] = (),
+    within: tuple[float, float] = (0.0, math.inf),
+    is_share: bool = False,
+) -> LineChart:
+    """Draw versions shown at a time as a line each, and otherwise mark where they begin."""
+    drawn = series[1:] or series[:1]
+    lines = [
+        Line(name_version(one.model, one.version) if len(series) > 1 else "", tuple(take(one)))
+        for one in drawn
+    ]
+    listed = [one for one in extent.versions if not one.folded]
+    events = [
+        Event(one.first, name_version(one.model, one.version))
+        for one in sorted(listed, key=lambda one: one.first)[1:]
+        if len(series) == 1
+    ]
+    return draw_lines(
+        lines,
+        since=extent.since,
+        until=extent.until,
+        length=extent.length,
+        level=level,
+        floor=floor,
+        events=events,
+        episodes=episodes,
+        within=(0.0, 1.0) if is_share else within,
+        with_values=with_values,
+        is_share=is_share,
+    )

@@ -1,0 +1,133 @@
+"""The rules page: the rules, and the streams that they check."""
+
+from __future__ import annotations
+
+import math
+
+from rankscope.monitor.events.times import format_time
+from rankscope.monitor.server.api.plain import make_plain
+from rankscope.monitor.server.pages.groups import write_multiple
+from rankscope.monitor.server.pages.page import Page, list_states, read_configuration
+from rankscope.records import record
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from rankscope.monitor.alerts.detect.state import RuleState
+    from rankscope.monitor.alerts.detect.stream import Stream
+    from rankscope.monitor.alerts.rule import Rule
+    from rankscope.monitor.definition.configuration import Configuration
+    from rankscope.monitor.monitor import Monitor
+    from rankscope.monitor.server.routing.endpoint import Call
+
+
+@record(frozen=True, slots=True, kw_only=True)
+class Evidence:
+    """How much evidence of a drop a stream has, for a bar.
+
+    Args:
+        share: The share of the bar that is filled.
+        needed: Where the alert level lies on the bar, from 0 to 100.
+        text: The evidence as a multiple of the alert level, such as `3.3×`.
+    """
+
+    share: float
+    needed: float
+    text: str
+
+
+@record(frozen=True, slots=True, kw_only=True)
+class RulesView:
+    """The rules of a project.
+
+    Args:
+        configuration: How the project is measured; `None` where it is not.
+        now: As of when, in microseconds since 1970 in UTC.
+        rules: How the rules stand.
+    """
+
+    configuration: Configuration | None
+    now: int
+    rules: tuple[RuleState, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the view as dicts and lists, for JSON."""
+        return {"now": format_time(self.now), "rules": [make_plain(one) for one in self.rules]}
+
+
+def view_rules(monitor: Monitor) -> RulesView:
+    """Look at the rules of a project."""
+    configuration = read_configuration(monitor)
+    return RulesView(
+        configuration=configuration,
+        now=monitor.clock(),
+        rules=() if configuration is None else list_states(monitor),
+    )
+
+
+def weigh(stream: Stream) -> Evidence | None:
+    """Return how much evidence of a drop a stream has; `None` if it collects none."""
+    if stream.detector is None or stream.needed is None or stream.needed <= 0:
+        return None
+    found = stream.log_evidence
+    most = max(stream.needed * 1.25, found)
+    share = max(found, 0.0) / most if math.isfinite(found) else 0.0
+    return Evidence(
+        share=share,
+        needed=round(100 * stream.needed / most, 2),
+        text=write_multiple(found - stream.needed),
+    )
+
+
+def describe_rule(rule: Rule) -> str:
+    """Describe a rule in a sentence.
+
+    Examples:
+        >>> from rankscope.monitor.alerts.rule import Rule
+        >>> describe_rule(Rule(name="quality", measure="nDCG@5", slices=("device",)))
+        'Alerts when nDCG@5 drops more than 0.02 below the baseline, checked every day, overall \
+and by device. At most one false alarm in 1,800 days, on average.'
+    """
+    if rule.kind == "data":
+        return "Alerts when rankings or labels don't arrive as usual."
+    amount = f"{100 * rule.tolerance:g}%" if rule.is_relative else f"{rule.tolerance:g}"
+    measure, drops, below = rule.measure, "drops", "below"
+    if rule.is_rise_bad:
+        measure, drops, below = "the share of rankings without relevant documents", "rises", "above"
+    where = f" for the model {rule.model}" if rule.model is not None else ""
+    slices = f" and by {', '.join(rule.slices)}" if rule.slices else ""
+    if rule.kind == "drop":
+        return (
+            f"Alerts when {measure} {drops} more than {amount} {below} the baseline, checked "
+            f"every {rule.period}, overall{slices}{where}. At most one false alarm in "
+            f"{rule.run_length:,.0f} {rule.period}s, on average."
+        )
+    what = "the whole confidence interval of " if rule.needs == "interval" else ""
+    return (
+        f"Alerts when {what}{measure} in one {rule.period} is more than {amount} {below} the "
+        f"baseline, overall{slices}{where}."
+    )
+
+
+def _view_rules(monitor: Monitor, _call: Call) -> RulesView:
+    return view_rules(monitor)
+
+
+def _explain_rules(_view: RulesView) -> dict[str, object]:
+    return WORDS
+
+
+WORDS: dict[str, object] = {"describe": describe_rule, "weigh": weigh}
+
+RULES = Page(
+    path="/rules",
+    place=4,
+    twin="/rules.json",
+    here="Rules",
+    template="rules.html.j2",
+    summary="The rules, and the state of each slice they check.",
+    view=_view_rules,
+    extras=_explain_rules,
+)
+PAGES = (RULES,)

@@ -1,0 +1,116 @@
+"""Slices in the order in which they lower the mean, causes first."""
+
+from __future__ import annotations
+
+from rankscope.monitor.ask.contributions import rank_slices
+from rankscope.monitor.events.times import to_datetime
+from rankscope.records import record
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from typing import Any
+
+    from rankscope.monitor.definition.configuration import Configuration
+    from rankscope.monitor.definition.slices import Slice
+    from rankscope.monitor.monitor import Monitor
+    from rankscope.monitor.server.pages.groups import Group
+    from rankscope.monitor.server.pages.overview_range import Extent
+
+
+@record(frozen=True, slots=True, kw_only=True)
+class SliceRow:
+    """A slice over a span of time, next to its baseline.
+
+    Args:
+        name: Its name, such as `device=tv, country=jp`.
+        slice: Pairs of an attribute and its value.
+        value: Its mean; `None` where no ranking has a value.
+        baseline: The mean of the slice in the baseline, if it has one.
+        difference: The value less the baseline.
+        contribution: The difference times its share of the rankings: how much it moves the mean.
+        rankings: How many rankings it has.
+        labelled: How many of them have a label.
+        empty: How many have no relevant document.
+        is_confirmed: Whether it is the cause of an incident, as a trace has found it.
+    """
+
+    name: str
+    slice: Slice
+    value: float | None
+    baseline: float | None
+    difference: float | None
+    contribution: float | None
+    rankings: int
+    labelled: int
+    empty: int
+    is_confirmed: bool
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the view as dicts and lists, for JSON."""
+        said = {name: getattr(self, name) for name in FIELDS}
+        return said | {
+            "slice": self.name,
+            "is_confirmed": self.is_confirmed,
+            "attributes": [list(pair) for pair in self.slice],
+        }
+
+
+FIELDS = ("value", "rankings", "labelled", "empty", "baseline", "difference", "contribution")
+
+
+def list_slices(
+    monitor: Monitor, measure: str, extent: Extent, groups: Iterable[Group]
+) -> tuple[SliceRow, ...]:
+    """List the slices: the causes of active incidents first, then those that lower the mean most.
+
+    Args:
+        monitor: The monitor of the project.
+        measure: The measure.
+        extent: The range of time, and what is shown of it.
+        groups: The incidents, by cause.
+    """
+    every, since = extent.whole
+    table = monitor.slices(
+        measure,
+        every=every,
+        since=to_datetime(since),
+        until=to_datetime(extent.until),
+        model=extent.model,
+        version=extent.version,
+    )
+    causes = [
+        each.cause["slice"]
+        for group in groups
+        for each in group.active
+        if each.cause is not None and isinstance(each.cause.get("slice"), dict)
+    ]
+    ranked = rank_slices(table, causes)
+    rows: list[dict[str, Any]] = [
+        dict(zip(ranked.names, row, strict=True)) for row in ranked.rows()
+    ]
+    return tuple(
+        SliceRow(
+            name=row["slice"],
+            slice=read_slice(row["slice"], monitor.configuration),
+            is_confirmed=bool(row["is_confirmed"]),
+            **{name: row[name] for name in FIELDS},
+        )
+        for row in rows
+    )
+
+
+def read_slice(name: str, configuration: Configuration) -> Slice:
+    """Read the name of a slice, by the attributes that the project is sliced by.
+
+    Args:
+        name: The name.
+        configuration: The configuration of the project.
+    """
+    pairs = [pair for each in configuration.all_pairs for pair in (each, each[::-1])]
+    for one, other in pairs:
+        head, found, tail = name.partition(f", {other}=")
+        if found and head.startswith(f"{one}="):
+            return (one, head[len(one) + 1 :]), (other, tail)
+    attribute = next((each for each in configuration.attributes if name.startswith(f"{each}=")), "")
+    return ((attribute, name[len(attribute) + 1 :]),)

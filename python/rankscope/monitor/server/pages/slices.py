@@ -1,0 +1,243 @@
+"""The slices page: all slices in order of their contribution, or one of them over time."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from pydantic import Field
+from typing_extensions import TypedDict
+
+from rankscope.monitor.ask.versions import list_versions
+from rankscope.monitor.events.times import format_time
+from rankscope.monitor.server.api.fields import SliceParts
+from rankscope.monitor.server.http.problems import RefusedRequestError
+from rankscope.monitor.server.http.query import LONGEST
+from rankscope.monitor.server.http.schema import described
+from rankscope.monitor.server.pages.groups import Group, group_incidents
+from rankscope.monitor.server.pages.incidents import WORDS, read_incidents
+from rankscope.monitor.server.pages.measure_view import draw_counts, name_version, view_measures
+from rankscope.monitor.server.pages.overview_range import RANGE_NAMES, Choice, choose_extent
+from rankscope.monitor.server.pages.page import Page, list_states, read_configuration
+from rankscope.monitor.server.pages.render import make_address
+from rankscope.monitor.server.pages.slice_rows import list_slices
+from rankscope.records import record
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from rankscope.monitor.definition.configuration import Configuration
+    from rankscope.monitor.definition.slices import Slice
+    from rankscope.monitor.monitor import Monitor
+    from rankscope.monitor.server.pages.measure_view import CountChart, MeasureView
+    from rankscope.monitor.server.pages.overview_range import Extent
+    from rankscope.monitor.server.pages.slice_rows import SliceRow
+    from rankscope.monitor.server.routing.endpoint import Call
+    from rankscope.monitor.store.records import Version
+
+MOST_SLICES = 200
+MOST_CHOICES = 8
+"""Versions that can be chosen by a link."""
+
+Text = Annotated[str, described(maxLength=LONGEST)]
+
+
+class SlicesQuery(TypedDict, total=False):
+    """What of the slices is shown."""
+
+    range: Annotated[Text, Field(description="The range of time to show.")]
+    every: Annotated[Text, Field(description="The length of the windows.")]
+    model: Annotated[Text, Field(description="Show only this model.")]
+    version: Annotated[Text, Field(description="Show only this version.")]
+    measure: Annotated[Text, Field(description="The measure by which slices are ordered.")]
+    slice: SliceParts
+
+
+@record(frozen=True, slots=True, kw_only=True)
+class SlicesView:
+    """The slices of a project, or one of them over time.
+
+    Args:
+        configuration: How the project is measured; `None` where it is not.
+        now: As of when, in microseconds since 1970 in UTC.
+        extent: The range of time, and what is shown of it.
+        versions: The versions in production.
+        measure: The measure by which slices are ordered.
+        slice: The slice that is shown over time; empty for the list of all.
+        measures: The measures of the slice over time.
+        counts: What its values stand on.
+        groups: The incidents that concern the slice, by cause.
+        rows: All slices, those that lower the mean most first; none where one is shown.
+    """
+
+    configuration: Configuration | None
+    now: int
+    extent: Extent
+    versions: tuple[Version, ...]
+    measure: str
+    slice: Slice
+    measures: tuple[MeasureView, ...]
+    counts: tuple[CountChart, ...]
+    groups: tuple[Group, ...]
+    rows: tuple[SliceRow, ...]
+
+    @property
+    def name(self) -> str:
+        """The name of the slice."""
+        return ", ".join(f"{name}={value}" for name, value in self.slice)
+
+    @property
+    def has_rankings(self) -> bool:
+        """Whether the slice has rankings in the range."""
+        return bool(self.measures) and len(self.measures[0].series[0]) > 0
+
+    @property
+    def lines(self) -> tuple[str, ...]:
+        """The names of the lines of the charts; one without a name where all are together."""
+        return tuple(name_version(one.model, one.version) for one in self.extent.lines) or ("",)
+
+    @property
+    def newest_versions(self) -> tuple[Version, ...]:
+        """The versions that can be chosen: those that came last."""
+        return tuple(one for one in self.versions if not one.folded)[-MOST_CHOICES:]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the view as dicts and lists, for JSON."""
+        extent = self.extent
+        return {
+            "now": format_time(self.now),
+            "range": extent.range,
+            "every": extent.every,
+            "since": format_time(extent.since),
+            "until": format_time(extent.until),
+            "model": extent.model,
+            "version": extent.version,
+            "measure": self.measure,
+            "slice": [list(pair) for pair in self.slice],
+            "measures": [one.to_dict() for one in self.measures],
+            "incidents": [group.to_dict() for group in self.groups],
+            "slices": [one.to_dict() for one in self.rows],
+        }
+
+
+def view_slices(monitor: Monitor, choice: Choice, slice_: Slice = ()) -> SlicesView:
+    """Look at the slices of a project, or at one of them over time.
+
+    Args:
+        monitor: The monitor of the project.
+        choice: What is shown.
+        slice_: Pairs of an attribute and its value; empty for the list of all slices.
+
+    Raises:
+        UsageError: There is no such range or measure, or there are too many windows in it.
+        RefusedRequestError: The project has no such slices.
+    """
+    now = monitor.clock()
+    configuration = read_configuration(monitor)
+    versions = () if configuration is None else list_versions(monitor.store, monitor.project)
+    extent = choose_extent(choice, versions, now)
+    measures: tuple[MeasureView, ...] = ()
+    rows: tuple[SliceRow, ...] = ()
+    groups: tuple[Group, ...] = ()
+    measure = ""
+    if configuration is not None:
+        measure = choice.measure or monitor.measures[-1]
+        slice_ = find_dimension(slice_, configuration)
+        known = group_incidents(read_incidents(monitor))
+        if slice_:
+            groups = _keep_slice(known, slice_)
+            measures = view_measures(
+                monitor,
+                extent,
+                baseline=monitor.baseline(),
+                groups=groups,
+                rules=list_states(monitor),
+                slice=slice_,
+            )
+        elif configuration.attributes:
+            rows = list_slices(monitor, measure, extent, known)
+    return SlicesView(
+        configuration=configuration,
+        now=now,
+        extent=extent,
+        versions=versions,
+        measure=measure,
+        slice=slice_,
+        measures=measures,
+        counts=draw_counts(measures, extent),
+        groups=groups,
+        rows=rows,
+    )
+
+
+def find_dimension(slice_: Slice, configuration: Configuration) -> Slice:
+    """Return a slice with its attributes in the order in which the project is sliced.
+
+    Args:
+        slice_: Pairs of an attribute and its value.
+        configuration: The configuration of the project.
+
+    Raises:
+        RefusedRequestError: The project is not sliced by these attributes.
+    """
+    names = tuple(name for name, _ in slice_)
+    singles = tuple((name,) for name in configuration.attributes)
+    for known in ((), *singles, *configuration.all_pairs):
+        if sorted(names) == sorted(known):
+            values = dict(slice_)
+            return tuple((name, values[name]) for name in known)
+    sliced = ", ".join(configuration.attributes) or "nothing"
+    raise RefusedRequestError(
+        422,
+        f"expected a slice by what the project is sliced by, which is {sliced}",
+        code="bad_slice",
+    )
+
+
+def address_slice(slice_: Slice, extent: Extent) -> str:
+    """Return the address of the page of a slice.
+
+    Args:
+        slice_: Pairs of an attribute and its value.
+        extent: The range of time, and what is shown of it.
+    """
+    pairs = [f"{name}={value}" for name, value in slice_]
+    return make_address(
+        "/slices", range=extent.range, model=extent.model, version=extent.version, slice=pairs
+    )
+
+
+def _keep_slice(groups: tuple[Group, ...], slice_: Slice) -> tuple[Group, ...]:
+    """Keep the incidents that concern a slice: its own, and those of what it is part of."""
+    wanted = set(slice_)
+    kept = (
+        tuple(each for each in group.parts if wanted.issuperset(each.slice)) for group in groups
+    )
+    return tuple(Group(parts) for parts in kept if parts)
+
+
+def _view(monitor: Monitor, call: Call) -> SlicesView:
+    query = dict(call.query)
+    slice_ = tuple(query.pop("slice", ()))
+    return view_slices(monitor, Choice(**query), slice_)
+
+
+def _extras(_view: SlicesView) -> dict[str, object]:
+    return {
+        **WORDS,
+        "ranges": RANGE_NAMES,
+        "name_version": name_version,
+        "address_slice": address_slice,
+        "most_slices": MOST_SLICES,
+    }
+
+
+SLICES = Page(
+    path="/slices",
+    twin="/slices.json",
+    here="Overview",
+    template="slices.html.j2",
+    summary="All slices by their contribution, or one slice over time.",
+    view=_view,
+    query=SlicesQuery,
+    extras=_extras,
+)
+PAGES = (SLICES,)

@@ -1,0 +1,105 @@
+// Keeps a page up to date while somebody looks at it, without moving what they look at.
+
+const STATUS = document.querySelector("[data-refresh]");
+const PAUSED = "rankscope-paused";
+
+function startRefreshing(status) {
+  const seconds = Number(status.dataset.refresh);
+  const words = document.createElement("span");
+  const trouble = document.createElement("span");
+  trouble.setAttribute("role", "status");
+  const button = document.createElement("button");
+  button.type = "button";
+  button.className = "plain";
+  status.append(words, trouble, " ", button);
+  let shown = null;
+  let waiting = null;
+  let isPaused = sessionStorage.getItem(PAUSED) === "yes";
+  let updated = new Date();
+
+  function tell(problem = "") {
+    const clock = updated.toLocaleTimeString("en-GB", { hour: "2-digit", minute: "2-digit" });
+    words.textContent = problem ? "" : `Updated ${clock}`;
+    trouble.textContent = problem && `Not updated since ${clock}: ${problem}`;
+    button.textContent = waiting !== null ? "Show newer data" : isPaused ? "Resume" : "Pause";
+  }
+
+  async function load() {
+    if (isPaused || document.hidden) return;
+    let answer;
+    try {
+      answer = await fetch(location.href, { headers: { accept: "text/html" } });
+    } catch {
+      tell("the service does not answer.");
+      return;
+    }
+    if (answer.redirected) {
+      location.reload();
+      return;
+    }
+    if (!answer.ok) {
+      tell("the service cannot answer now.");
+      return;
+    }
+    const text = await answer.text();
+    const page = new DOMParser().parseFromString(text, "text/html");
+    const content = page.querySelector("main").innerHTML;
+    if (shown !== null && content !== shown) waiting = page;
+    shown = content;
+    updated = new Date();
+    if (waiting !== null && !isBusy()) replace();
+    tell();
+  }
+
+  // Who sorts, selects or fills in something has the page as it is until they ask for more.
+  function isBusy() {
+    const main = document.querySelector("main");
+    const focused = document.activeElement;
+    return (
+      (main.contains(focused) && focused !== main) ||
+      !getSelection().isCollapsed ||
+      main.querySelector("[aria-sort], .picked") !== null
+    );
+  }
+
+  function replace() {
+    const main = document.querySelector("main");
+    const open = Array.from(main.querySelectorAll("details"), (each) => each.open);
+    const places = Array.from(main.querySelectorAll(".scroll"), (each) => each.scrollTop);
+    const footer = document.querySelector("footer");
+    main.replaceChildren(...waiting.querySelector("main").childNodes);
+    footer.replaceChildren(...waiting.querySelector("footer").childNodes);
+    main.querySelectorAll("details").forEach((each, number) => {
+      each.open = open[number] ?? each.open;
+    });
+    document.title = waiting.title;
+    waiting = null;
+    prepare(main);
+    prepare(footer);
+    main.querySelectorAll(".scroll").forEach((each, number) => {
+      each.scrollTop = places[number] ?? 0;
+    });
+  }
+
+  button.addEventListener("click", () => {
+    if (waiting !== null) replace();
+    else {
+      isPaused = !isPaused;
+      sessionStorage.setItem(PAUSED, isPaused ? "yes" : "no");
+    }
+    tell();
+    load();
+  });
+  document.addEventListener("visibilitychange", load);
+  setInterval(load, 1000 * seconds);
+  tell();
+  load();
+}
+
+function prepare(root) {
+  localize(root);
+  root.querySelectorAll("table[data-sort]").forEach(makeSortable);
+  prepareCharts(root);
+}
+
+if (STATUS !== null) startRefreshing(STATUS);

@@ -1,0 +1,3 @@
+"""Sequential statistics: evidence that can be checked after every period."""
+
+from __future__ import annotations

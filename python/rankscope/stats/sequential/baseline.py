@@ -1,0 +1,337 @@
+"""Baselines: what is expected of rankings, and how uncertain that is."""
+
+from __future__ import annotations
+
+import math
+
+from rankscope.errors import InputError, UsageError
+from rankscope.records import record
+from rankscope.stats.sequential.bound import bound_mean
+from rankscope.stats.sequential.effects import (
+    CellEffects,
+    estimate_cells,
+    estimate_cycle,
+    find_day_variance,
+)
+from rankscope.stats.sequential.gaps import Gaps
+from rankscope.stats.sequential.observations import DAY, HOUR, group_units, tally
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Any
+
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from rankscope.stats.sequential.observations import Observations
+
+LEVEL = 0.025
+"""The probability that any floor of a rule is above the true mean of its baseline, at most."""
+
+DAY_WEIGHT = 3.0
+"""How many times the variance between days counts, because neighbouring days are alike."""
+
+WEEK = 7
+# The first day of 1970 was a Thursday.
+FIRST_WEEKDAY = 3
+HOURS = 24
+
+
+@record(frozen=True, slots=True, kw_only=True)
+class Baseline:
+    """What is expected of the rankings of a stream.
+
+    Args:
+        mean: The mean over users and periods.
+        half_width: How far the true mean could be below, at the level that was asked for.
+        tolerance: How far the mean can fall before it counts as a drop.
+        cells: What is expected in each cell.
+        weekdays: What is added on each day of the week, Monday first; empty if weekdays don't
+            differ.
+        hours: What is added in each hour of the day; empty if hours don't differ.
+        variance: The variance of the gaps of users.
+        day_variance: The variance between days that neither users nor weekdays explain: its lower
+            84 % bound.
+        days: The number of days.
+        users: The number of users.
+        per_day: The number of users on an average day.
+        most: The largest weight of a user in a period, if rankings have weights.
+        share_error: The variance of the mean that the sizes of the cells explain; it is compared
+            with that of other mixes of cells.
+        is_hourly: Whether a period is an hour.
+
+    Examples:
+        >>> import numpy as np
+        >>> from rankscope.stats.sequential.observations import Observations
+        >>> draw = np.random.default_rng(1)
+        >>> seen = Observations(
+        ...     value=draw.random(2800),
+        ...     cluster=np.arange(2800) % 700,
+        ...     cell=np.zeros(2800, dtype=np.int64),
+        ...     time=np.arange(2800) * (DAY // 100),
+        ... )
+        >>> baseline = fit_baseline(seen, tolerance=0.05)
+        >>> baseline.users, baseline.days, baseline.margin
+        (700, 28, 0.05)
+        >>> Baseline.from_dict(baseline.to_dict()) == baseline
+        True
+    """
+
+    mean: float
+    half_width: float
+    tolerance: float
+    cells: CellEffects
+    weekdays: tuple[float, ...] = ()
+    hours: tuple[float, ...] = ()
+    variance: float
+    day_variance: float = 0.0
+    days: int
+    users: int
+    per_day: float
+    most: float = 1.0
+    share_error: float = 0.0
+    is_hourly: bool = False
+
+    @property
+    def margin(self) -> float:
+        """How far the mean can be below the baseline's without being a drop."""
+        return min(max(self.half_width, self.tolerance), 1.0)
+
+    @property
+    def floor(self) -> float:
+        """The lowest mean that isn't a drop, for the baseline's own mix of cells."""
+        return self.mean - self.margin
+
+    @property
+    def lower(self) -> float:
+        """The lower confidence bound of the mean."""
+        return self.mean - self.half_width
+
+    @property
+    def day_deviation(self) -> float:
+        """The standard deviation between days that neither users nor weekdays explain."""
+        return math.sqrt(self.day_variance)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the baseline as a dict that JSON can represent exactly, for `from_dict`."""
+        stored = {name: getattr(self, name) for name in FIELDS}
+        lists = {name: list(stored[name]) for name in ("weekdays", "hours")}
+        return stored | lists | {"cells": self.cells.to_dict()}
+
+    @staticmethod
+    def from_dict(stored: Mapping[str, Any]) -> Baseline:
+        """Return the baseline from the result of `to_dict`.
+
+        Raises:
+            UsageError: The dict is not a result of `to_dict`.
+        """
+        try:
+            tuples = {name: tuple(stored[name]) for name in ("weekdays", "hours")}
+            cells = CellEffects.from_dict(stored["cells"])
+            return Baseline(**{**stored, **tuples, "cells": cells})
+        except (KeyError, TypeError) as error:
+            raise UsageError(
+                f"expected what to_dict gives, found {str(error)[:120]}",
+                hint="fit the baseline again with fit_baseline",
+                code="bad_baseline",
+            ) from error
+
+
+FIELDS: tuple[str, ...] = Baseline.__match_args__
+
+
+def split_level(streams: int, *, is_whole: bool) -> float:
+    """Return the level of the floor of a stream, so that all floors of a rule hold together.
+
+    The stream of all rankings gets half of `LEVEL`, because it has the most users and can use a
+    narrow margin best. The slices share the other half.
+
+    Args:
+        streams: The number of streams of the rule.
+        is_whole: Whether the stream is that of all rankings.
+
+    Examples:
+        >>> split_level(1, is_whole=True), split_level(11, is_whole=False)
+        (0.025, 0.00125)
+    """
+    if streams <= 1:
+        return LEVEL
+    return LEVEL / 2 if is_whole else LEVEL / 2 / (streams - 1)
+
+
+def fit_baseline(
+    seen: Observations, *, tolerance: float, level: float = LEVEL, is_hourly: bool = False
+) -> Baseline:
+    """Return what is expected of the rankings of a stream, given those of its baseline.
+
+    The mean of each user in each period counts once. The floor is the mean minus a margin: the
+    tolerance, or the half width of a betting bound over users if that is larger. If days vary, so
+    does the mean of the baseline, which the half width includes.
+
+    What is expected depends on the cell of a ranking, the day of the week, and the hour. Effects
+    that are small compared with their errors are shrunk towards 0. The effects of weekdays need a
+    baseline of 14 days or more.
+
+    Args:
+        seen: The rankings of a few weeks without problems.
+        tolerance: How far the mean can fall before it counts as a drop, 0 or more.
+        level: The probability that the lower bound is above the true mean, at most. With several
+            streams, use `split_level`.
+        is_hourly: Whether a period is an hour; by default, it is a day.
+
+    Raises:
+        UsageError: The tolerance is negative, or no ranking has a value.
+        InputError: A value is not from 0 to 1.
+    """
+    import numpy as np  # noqa: PLC0415 - loads with the first array
+
+    if not 0 <= tolerance < math.inf:
+        raise UsageError(
+            f"the tolerance must be 0 or more, found {tolerance}",
+            hint="0.02 tolerates means that are up to 0.02 below the baseline",
+            code="bad_tolerance",
+        )
+    units = group_units(seen, HOUR if is_hourly else DAY)
+    if not len(units.start):
+        raise UsageError(
+            "the baseline has no values",
+            hint="choose a baseline with rankings that have final values",
+            code="empty_baseline",
+        )
+    _check(units.value)
+    weight = units.weight
+    mean = _average(units.value, weight)
+    cells = estimate_cells(units, seen.cells, mean)
+    expected = cells.expect(seen.cells)[units.cell]
+    day, of_day = np.unique(units.hour // HOURS, return_inverse=True)
+    weekdays: tuple[float, ...] = ()
+    hours: tuple[float, ...] = ()
+    if len(day) >= 2 * WEEK:
+        weekday = (day + FIRST_WEEKDAY) % WEEK
+        weekdays = estimate_cycle(units.value - expected, weight, of_day, weekday, WEEK)
+        if weekdays:
+            expected = expected + np.array(weekdays)[weekday][of_day]
+    if is_hourly and len(day) >= WEEK:
+        moment, of_moment = np.unique(units.hour, return_inverse=True)
+        hours = estimate_cycle(units.value - expected, weight, of_moment, moment % HOURS, HOURS)
+        if hours:
+            expected = expected + np.array(hours)[units.hour % HOURS]
+    gaps = units.add(expected - units.value) / units.size
+    variance = _spread(gaps, units.size)
+    fitted = 1 + (WEEK - 1 if weekdays else 0)
+    day_variance = find_day_variance(
+        gaps, units.size, of_day[units.start], variance, free=len(day) - fitted
+    )
+    users = int(units.cluster.max()) + 1
+    sums = tally(units.cluster, units.add(units.value), users)
+    counts = tally(units.cluster, units.size, users)
+    lower = bound_mean(sums, counts, level)
+    drift = _quantile(level) * math.sqrt(DAY_WEIGHT * day_variance / len(day))
+    return Baseline(
+        mean=mean,
+        half_width=math.hypot(max(mean - lower, 0.0), drift),
+        tolerance=float(tolerance),
+        cells=cells,
+        weekdays=weekdays,
+        hours=hours,
+        variance=variance,
+        day_variance=day_variance,
+        days=len(day),
+        users=users,
+        per_day=float(units.size.sum() ** 2 / (units.size**2).sum()) / len(day),
+        most=units.most,
+        share_error=cells.error_of(seen.cells, tally(units.cell, weight, len(seen.cells))),
+        is_hourly=is_hourly,
+    )
+
+
+def find_gaps(baseline: Baseline, seen: Observations, shared: int | None = None) -> Gaps:
+    """Return the gaps of the users of one period.
+
+    The expected mean follows the mix of the period: if more searches come from a cell that has
+    always been worse, less is expected. The less the baseline knows about the cells of the period,
+    the larger is the margin.
+
+    Args:
+        baseline: What is expected.
+        seen: The rankings of the period.
+        shared: The number of users of the day so far, if the period is a part of a day: they share
+            the effect of the day. By default, the users of the period.
+
+    Raises:
+        InputError: A value is not from 0 to 1.
+    """
+    import numpy as np  # noqa: PLC0415 - loads with the first array
+
+    length = HOUR if baseline.is_hourly else DAY
+    has_weights = seen.weight is not None
+    units = group_units(seen, length, baseline.most if has_weights else None)
+    _check(units.value)
+    expected = baseline.cells.expect(seen.cells)[units.cell]
+    if baseline.weekdays:
+        weekday = (units.hour // HOURS + FIRST_WEEKDAY) % WEEK
+        expected = expected + np.array(baseline.weekdays)[weekday]
+    if baseline.hours:
+        expected = expected + np.array(baseline.hours)[units.hour % HOURS]
+    expected = np.clip(expected, 0.0, 1.0)
+    wanted, found = units.add(expected) / units.size, units.add(units.value) / units.size
+    gap = wanted - found
+    order = np.lexsort((wanted, units.size, gap))
+    gap, size, wanted, found = gap[order], units.size[order], wanted[order], found[order]
+    total = size.sum()
+    if not total:
+        return Gaps(
+            gap=gap,
+            room=0.0,
+            depth=0.0,
+            margin=baseline.margin,
+            value=math.nan,
+            expected=baseline.mean,
+        )
+    mix = tally(units.cell, units.weight, len(seen.cells))
+    error = baseline.cells.error_of(seen.cells, mix)
+    widened = math.sqrt(max(error / baseline.share_error, 1.0)) if baseline.share_error else 1.0
+    effective = float(total**2 / (size**2).sum())
+    sampling = baseline.variance / effective
+    days = DAY_WEIGHT * baseline.day_variance * (1.0 if shared is None else shared / effective)
+    return Gaps(
+        gap=gap,
+        weight=size if has_weights else None,
+        room=float(1 - wanted.min()),
+        depth=float(wanted.max()),
+        margin=min(max(widened * baseline.half_width, baseline.tolerance), 1.0),
+        gamma=sampling / (sampling + days) if sampling else 1.0,
+        value=float((size * found).sum() / total),
+        expected=float((size * wanted).sum() / total),
+        error=math.sqrt(_spread(gap, size) / effective + baseline.day_variance),
+    )
+
+
+def _average(values: NDArray[np.float64], weights: NDArray[np.float64]) -> float:
+    return float((values * weights).sum() / weights.sum())
+
+
+def _spread(gaps: NDArray[np.float64], sizes: NDArray[np.float64]) -> float:
+    """Return the variance of gaps, of which each counts by the square of its size."""
+    import numpy as np  # noqa: PLC0415 - loads with the first array
+
+    square = sizes**2
+    centre = np.average(gaps, weights=sizes)
+    return float((square * (gaps - centre) ** 2).sum() / square.sum())
+
+
+def _check(values: NDArray[np.float64]) -> None:
+    if len(values) and not (values.min() >= 0 and values.max() <= 1):
+        raise InputError(
+            f"expected values from 0 to 1, found {values.min():g} to {values.max():g}",
+            hint="remove queries without a value, and scale measures that can exceed 1",
+            code="bad_observation",
+        )
+
+
+def _quantile(level: float) -> float:
+    """Return the normal quantile that is exceeded with this probability."""
+    from statistics import NormalDist  # noqa: PLC0415 - only baselines need it
+
+    return NormalDist().inv_cdf(1 - level)

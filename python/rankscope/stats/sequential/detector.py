@@ -1,0 +1,261 @@
+"""A drop detector that you can check after every period without more false alarms."""
+
+from __future__ import annotations
+
+import math
+
+from rankscope.errors import UsageError
+from rankscope.records import record, replace
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import TypeAlias
+
+    from rankscope.stats.sequential.gaps import Gaps
+
+    Plain: TypeAlias = float | int | list[float] | list[int] | None
+
+BETS = (1 / 32, 1 / 16, 1 / 8, 1 / 4, 1 / 2, 7 / 8)
+"""The default bets: small ones detect small drops, large ones detect large drops quickly."""
+
+LEAST_ROOM = 1e-6
+
+
+@record(frozen=True, slots=True, kw_only=True)
+class Detector:
+    """The evidence that a mean fell below its floor; each step returns a new record.
+
+    This is the e-detector of Shiryaev and Roberts for means of bounded values (Shin, Ramdas and
+    Rinaldo, *E-detectors: a nonparametric framework for sequential change detection*, NEJSDS 2024).
+    A user with the value x in [0, 1], of whom r is expected, has the gap r - x. For a bet b and a
+    margin m, it multiplies the evidence by L = 1 + b (r - x - m) / (1 - s + m), where s is the
+    lowest r of the period. The product of a period is at most 1 on average while the mean value is
+    at least the mean of r - m: users who fall behind by more are allowed if others make up for
+    them. A drop can start in any period, so M becomes (M + 1) times the product of the L of the
+    period. The evidence is the average of M over the bets. As long as the mean isn't below its
+    floor, it takes at least `run_length` periods on average to reach `run_length`, whatever the
+    distribution of the values.
+
+    The guarantee requires that the mean of a period, given all earlier ones, is at least the floor,
+    and that the users of a period are independent. Where days vary more than their users explain,
+    `Gaps.gamma` makes the evidence smaller.
+
+    Args:
+        run_length: The minimum average number of periods before a false alarm.
+        bets: The bets as shares of the largest possible bet, above 0 and below 1.
+        periods: The number of periods processed.
+        observations: The number of observations processed.
+        evidence: The logarithm of M for each bet; empty before the first period.
+        sums: The same for the variant max(M, 1) L, which restarts instead of adding 1 and shows
+            since when the evidence has grown.
+        starts: The period of its last restart for each bet, counted from 1.
+        falls: The sum of the gaps since the last restart for each bet.
+        sizes: The number of users since the last restart for each bet, by weight.
+        alarm: The first period after which the evidence reached `run_length`, or `None`.
+
+    Raises:
+        UsageError: A value is out of range, or values are inconsistent.
+
+    Examples:
+        >>> import numpy as np
+        >>> from rankscope.stats.sequential.gaps import below
+        >>> detector = Detector(run_length=1000)
+        >>> for day in range(3):
+        ...     users = np.full(40, 0.7 if day < 2 else 0.4)
+        ...     detector = advance(detector, below(users, floor=0.65))
+        >>> detector.is_alarm, detector.alarm, detector.since
+        (True, 3, 3)
+        >>> Detector.from_dict(detector.to_dict()) == detector
+        True
+    """
+
+    run_length: float
+    bets: tuple[float, ...] = BETS
+    periods: int = 0
+    observations: int = 0
+    evidence: tuple[float, ...] = ()
+    sums: tuple[float, ...] = ()
+    starts: tuple[int, ...] = ()
+    falls: tuple[float, ...] = ()
+    sizes: tuple[float, ...] = ()
+    alarm: int | None = None
+
+    def __post_init__(self) -> None:
+        if not 1 <= self.run_length < math.inf:
+            raise _bad("a run length of 1 period or more", self.run_length)
+        if not (self.bets and all(0 < bet < 1 for bet in self.bets)):
+            raise _bad("bets above 0 and below 1", self.bets)
+        size = len(self.bets) if self.periods else 0
+        if {len(self.evidence), len(self.sums), len(self.starts)} != {size}:
+            raise _bad(f"evidence for {size} bets", self.evidence)
+        # Detectors that were stored by earlier versions have no gaps.
+        if not {len(self.falls), len(self.sizes)} <= {0, size}:
+            raise _bad(f"gaps for {size} bets", self.falls)
+        if min(self.periods, self.observations, *self.starts, self.alarm or 0) < 0:
+            raise _bad("counts of 0 or more", self.periods)
+        if not all(map(math.isfinite, (*self.evidence, *self.sums, *self.falls, *self.sizes))):
+            raise _bad("finite evidence", self.evidence)
+
+    @property
+    def log_evidence(self) -> float:
+        """The logarithm of the evidence, or minus infinity before the first period."""
+        if not self.evidence:
+            return -math.inf
+        most = max(self.evidence)
+        total = math.fsum(math.exp(each - most) for each in self.evidence)
+        return most + math.log(total / len(self.evidence))
+
+    @property
+    def is_alarm(self) -> bool:
+        """Whether the evidence has reached `run_length` since the detector started."""
+        return self.alarm is not None
+
+    @property
+    def since(self) -> int | None:
+        """The estimated period in which the drop started, counted from 1."""
+        return self.starts[self._strongest] if self.sums else None
+
+    @property
+    def fall(self) -> float | None:
+        """The mean gap since the estimated start of the drop."""
+        return self.falls[self._strongest] / self.size if self.size else None
+
+    @property
+    def size(self) -> float:
+        """The number of users, by weight, that `fall` is the mean of."""
+        return self.sizes[self._strongest] if self.sizes else 0.0
+
+    @property
+    def _strongest(self) -> int:
+        return max(range(len(self.sums)), key=self.sums.__getitem__)
+
+    def bound_false_alarms(self, periods: int) -> float:
+        """Return an upper bound of the probability of a false alarm within some periods."""
+        return min(1.0, periods / self.run_length)
+
+    def restart(self) -> Detector:
+        """Return a new detector with the same settings and no evidence."""
+        return Detector(run_length=self.run_length, bets=self.bets)
+
+    def to_dict(self) -> dict[str, Plain]:
+        """Return the detector as a dict that JSON can represent exactly, for `from_dict`."""
+        return {
+            "run_length": self.run_length,
+            "bets": [*self.bets],
+            "periods": self.periods,
+            "observations": self.observations,
+            "evidence": [*self.evidence],
+            "sums": [*self.sums],
+            "starts": [*self.starts],
+            "falls": [*self.falls],
+            "sizes": [*self.sizes],
+            "alarm": self.alarm,
+        }
+
+    @staticmethod
+    def from_dict(stored: Mapping[str, object]) -> Detector:
+        """Return the detector from the result of `to_dict`.
+
+        Raises:
+            UsageError: The dict is not a result of `to_dict`.
+        """
+        try:
+            held = {
+                name: tuple(value) if isinstance(value, list) else value
+                for name, value in stored.items()
+            }
+            return Detector(**held)  # type: ignore[arg-type]  # `__post_init__` compares them
+        except TypeError as error:
+            raise _bad("what to_dict gives", str(error)) from error
+
+
+def advance(detector: Detector, gaps: Gaps, share: float = 1.0) -> Detector:
+    """Return the detector after one more period.
+
+    The result doesn't depend on the order of the users, not even in the last bit. A period without
+    users is ignored.
+
+    Args:
+        detector: The detector before.
+        gaps: The gaps of the period. Margin and expected values can differ between periods, but
+            must not depend on the values of this period.
+        share: The length of the period in units of the run length, above 0: 1 / 24 for hours, if
+            the run length is in days.
+
+    Raises:
+        UsageError: The margin leaves no room, or the share is not above 0.
+
+    Examples:
+        >>> import numpy as np
+        >>> from rankscope.stats.sequential.gaps import below
+        >>> advance(Detector(run_length=100), below(np.array([0.2, 0.9]), 0.5)).observations
+        2
+    """
+    import numpy as np  # noqa: PLC0415 - loads with the first array
+
+    if not 0 < share < math.inf:
+        raise UsageError(
+            f"the share of a period must be above 0, found {share}",
+            hint="1 for days and 1 / 24 for hours, if the run length is in days",
+            code="bad_share",
+        )
+    if not len(gaps.gap):
+        return detector
+    # Nobody can be further below the margin; without room, everyone is perfect and expected to be.
+    worst = max(gaps.room + gaps.margin, LEAST_ROOM)
+    fractions = np.array(detector.bets) / worst
+    gains = np.log1p(np.multiply.outer(fractions, gaps.cut(gaps.margin))).sum(axis=1) * gaps.gamma
+    # A stream starts with a release, and so do most drops: the first period gets the share of the
+    # periods that make up 1. The sum of the shares is never more than the time, rounded up.
+    if not detector.periods:
+        added = max(share, 1.0)
+    else:
+        added = share if detector.periods * share >= 1 else 0.0
+    log_added = math.log(added) if added else -math.inf
+    size = float(len(gaps.gap) if gaps.weight is None else gaps.weight.sum())
+    period, none = detector.periods + 1, [0.0] * len(fractions)
+    before = np.array(detector.evidence or [-math.inf] * len(fractions))
+    sums = np.array(detector.sums or [-math.inf] * len(fractions))
+    starts = np.array(detector.starts or [period] * len(fractions))
+    goes_on = sums > 0
+    falls = np.where(goes_on, np.array(detector.falls or none), 0) + size * gaps.mean
+    sizes = np.where(goes_on, np.array(detector.sizes or none), 0) + size
+    after = replace(
+        detector,
+        periods=period,
+        observations=detector.observations + len(gaps.gap),
+        evidence=tuple((np.logaddexp(before, log_added) + gains).tolist()),
+        sums=tuple((np.maximum(sums, 0) + gains).tolist()),
+        starts=tuple(np.where(goes_on, starts, period).tolist()),
+        falls=tuple(falls.tolist()),
+        sizes=tuple(sizes.tolist()),
+    )
+    if detector.is_alarm or after.log_evidence < math.log(detector.run_length):
+        return after
+    return replace(after, alarm=period)
+
+
+def cap(detector: Detector, log_evidence: float) -> Detector:
+    """Return the detector with at most this much evidence for each bet.
+
+    A drop that has lasted for months would otherwise have evidence that takes months to go away.
+    Less evidence is never a false alarm.
+
+    Args:
+        detector: The detector.
+        log_evidence: The logarithm of the most evidence that a bet keeps.
+    """
+    return replace(
+        detector,
+        evidence=tuple(min(each, log_evidence) for each in detector.evidence),
+        sums=tuple(min(each, log_evidence) for each in detector.sums),
+    )
+
+
+def _bad(wanted: str, found: object) -> UsageError:
+    return UsageError(
+        f"expected {wanted}, found {found!r}",
+        hint="start a new detector: Detector(run_length=1800)",
+        code="bad_detector",
+    )

@@ -1,0 +1,142 @@
+"""Observations: the values of rankings, with what they depend on."""
+
+from __future__ import annotations
+
+from rankscope.errors import UsageError
+from rankscope.records import record
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, TypeAlias
+
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Cell: TypeAlias = tuple[str, ...]
+
+DAY = 86_400_000_000
+HOUR = 3_600_000_000
+MOST_MEANS = 2.0
+
+
+@record(frozen=True, slots=True, kw_only=True)
+class Observations:
+    """The values of some rankings, one row each, in any order.
+
+    Args:
+        value: float64, the value from 0 to 1; NaN if the policy leaves it out.
+        cluster: The user, as text or integers.
+        cell: int64, the place of the ranking's cell in `cells`.
+        time: int64, when it was shown, in microseconds since 1970 in UTC.
+        cells: The cells: the values of the attributes by which slices are watched, in one order. A
+            value that is missing is an empty text.
+        weight: float64, how much the ranking counts, 0 or more; by default, all rankings of a user
+            in a period count as much as one.
+
+    Raises:
+        UsageError: The columns have different lengths.
+    """
+
+    value: NDArray[np.float64]
+    cluster: NDArray[Any]
+    cell: NDArray[np.int64]
+    time: NDArray[np.int64]
+    cells: tuple[Cell, ...] = ((),)
+    weight: NDArray[np.float64] | None = None
+
+    def __post_init__(self) -> None:
+        columns = [self.value, self.cluster, self.cell, self.time, self.weight]
+        if len({len(column) for column in columns if column is not None}) > 1:
+            raise UsageError(
+                "expected columns of one length",
+                hint="pass a value, a cluster, a cell and a time for each ranking",
+                code="column_length",
+            )
+
+
+@record(frozen=True, slots=True)
+class Units:
+    """Observations in a fixed order, grouped into units: the users of each period.
+
+    Args:
+        value: The value of each ranking.
+        cell: Its cell.
+        hour: Its hour, counted from 1970 in UTC.
+        weight: Its weight; the weights of a unit add up to at most 1.
+        start: The place of the first ranking of each unit.
+        cluster: The user of each unit, as a number from 0 on.
+        size: The weight of each unit.
+        most: By what the weights were divided.
+    """
+
+    value: NDArray[np.float64]
+    cell: NDArray[np.int64]
+    hour: NDArray[np.int64]
+    weight: NDArray[np.float64]
+    start: NDArray[np.int64]
+    cluster: NDArray[np.int64]
+    size: NDArray[np.float64]
+    most: float
+
+    def add(self, column: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the weighted sum of a column of rankings by unit."""
+        import numpy as np  # noqa: PLC0415 - loads with the first array
+
+        if not len(self.start):
+            return np.zeros(0)
+        return np.add.reduceat(column * self.weight, self.start)
+
+
+def group_units(seen: Observations, length: int, most: float | None = None) -> Units:
+    """Return the rankings that have a value, grouped by period and user.
+
+    The result doesn't depend on the order of the rankings.
+
+    Args:
+        seen: The observations.
+        length: The length of a period, in microseconds.
+        most: The largest weight of a unit; units with more count as much. By default, twice the
+            mean, because bets on users who differ a lot in weight have to be small.
+    """
+    import numpy as np  # noqa: PLC0415 - loads with the first array
+
+    kept = ~np.isnan(seen.value)
+    if seen.weight is not None:
+        kept &= seen.weight > 0
+    value, cell, time = seen.value[kept], seen.cell[kept], seen.time[kept]
+    _, cluster = np.unique(seen.cluster[kept], return_inverse=True)
+    weight = np.ones(len(value)) if seen.weight is None else seen.weight[kept]
+    hour, period = time // HOUR, time // length
+    # One sort of whole numbers takes a third of the time of one for each column.
+    first_hour = int(hour.min()) if len(hour) else 0
+    hours = int(hour.max()) - first_hour + 1 if len(hour) else 1
+    where = (cluster * len(seen.cells) + cell) * hours + (hour - first_hour)
+    unit = period - (period.min() if len(period) else 0)
+    unit = unit * (len(cluster) + 1) + cluster
+    keys = (value, where, unit) if seen.weight is None else (weight, value, where, unit)
+    order = np.lexsort(keys)
+    value, cell, hour, weight = value[order], cell[order], hour[order], weight[order]
+    cluster, unit = cluster[order], unit[order]
+    is_first = np.ones(len(value), dtype=np.bool_)
+    is_first[1:] = unit[1:] != unit[:-1]
+    start = np.flatnonzero(is_first)
+    if not len(start):
+        return Units(value, cell, hour, weight, start, cluster, np.zeros(0), most or 1.0)
+    total = np.add.reduceat(weight, start)
+    rows = np.diff(start, append=len(value))
+    if seen.weight is None:
+        size, most = np.ones(len(start)), 1.0
+    else:
+        most = MOST_MEANS * float(total.mean()) if most is None else most
+        size = np.minimum(total / most, 1.0)
+    weight = weight * np.repeat(size / total, rows)
+    return Units(value, cell, hour, weight, start, cluster[start], size, most)
+
+
+def tally(
+    places: NDArray[np.int64], weights: NDArray[np.float64], length: int
+) -> NDArray[np.float64]:
+    """Return the sum of the weights at each place."""
+    import numpy as np  # noqa: PLC0415 - loads with the first array
+
+    return np.asarray(np.bincount(places, weights, length), dtype=np.float64)

@@ -1,0 +1,170 @@
+"""The contribution of truncation and ordering to a change, split by documents."""
+
+from __future__ import annotations
+
+import math
+
+from rankscope.errors import FormatError
+from rankscope.records import record
+from rankscope.results.decomposition import ALL
+from rankscope.results.regret_change import COLUMNS, RegretChange
+from rankscope.results.table import Table
+from rankscope.stats.exact_sums import sum_groups
+from rankscope.stats.trace.change_split import divide, split_change
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+    from typing import TypeAlias
+
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from rankscope.results.table import Cell
+    from rankscope.stats.trace.shared_slices import Codes
+
+    Numbers: TypeAlias = NDArray[np.float64]
+
+MOST_VALUES = 50
+"""The maximum number of values of an attribute with a row of their own."""
+OTHER = "<other>"
+ROUNDING = 1e-15
+
+
+@record(frozen=True, slots=True)
+class DocumentRegrets:
+    """The documents of a window that have a gain.
+
+    Args:
+        rows: The index of the query of each document.
+        regrets: The regret of each document. The regrets of a query add up to its truncation and
+            ordering losses.
+        values: The distinct values of each attribute, and the index of each document's value.
+
+    Raises:
+        FormatError: Columns have different lengths.
+    """
+
+    rows: NDArray[np.int64]
+    regrets: Numbers
+    values: Mapping[str, tuple[tuple[str, ...], Codes]]
+
+    def __post_init__(self) -> None:
+        for name, (_, codes) in self.values.items():
+            if not len(self.rows) == len(self.regrets) == len(codes):
+                raise FormatError(
+                    f"expected a {name} of each of {len(self.rows)} documents, found {len(codes)}",
+                    hint="pass one value for each document",
+                    code="length_mismatch",
+                )
+
+
+def split_regrets(
+    documents: tuple[DocumentRegrets, DocumentRegrets],
+    groups: tuple[Codes, Codes],
+    counts: Numbers,
+    names: Iterable[tuple[int, str]],
+) -> tuple[RegretChange, ...]:
+    """Return the contribution of truncation and ordering, split by attributes of documents.
+
+    Args:
+        documents: The documents of both windows.
+        groups: The group of each query, by window, as in a decomposition.
+        counts: The number of queries, by window and group.
+        names: The groups that are shown separately, with their names.
+    """
+    shown = list(names)
+    found = []
+    for attribute in documents[0].values:
+        if attribute in documents[1].values:
+            found += _split(documents, attribute, groups, counts, shown)
+    return tuple(found)
+
+
+def _split(
+    documents: tuple[DocumentRegrets, DocumentRegrets],
+    attribute: str,
+    groups: tuple[Codes, Codes],
+    counts: Numbers,
+    shown: Sequence[tuple[int, str]],
+) -> list[RegretChange]:
+    import numpy as np  # noqa: PLC0415 - loads with the first array
+
+    texts, codes = _join([each.values[attribute] for each in documents])
+    many, width = counts.shape[-1], len(texts)
+    numbers = np.zeros((2, width, many))
+    sums = np.zeros((2, width, many))
+    for at, window in enumerate(documents):
+        cells = codes[at].astype(np.int64) * many + groups[at][window.rows]
+        numbers[at] = np.bincount(cells, minlength=width * many).reshape(width, many)
+        sums[at] = sum_groups(window.regrets, cells, width * many).reshape(width, many)
+    # The axes of a change are window and slice; each value is a column of its own.
+    split = split_change(counts, np.moveaxis(sums, 0, 1))
+    added = 0.0 - (split.within + split.entered + split.left)
+    # What rounding leaves of nothing is nothing; all of it together is below 1e-15.
+    added[np.abs(added) * added.size < ROUNDING] = 0.0
+    made = [
+        _tabulate(
+            texts,
+            numbers.sum(axis=-1),
+            divide(_add_up(sums), counts.sum(axis=-1)[:, None]),
+            np.array([math.fsum(row) for row in added]),
+        )
+    ]
+    for group, _ in shown:
+        means = divide(sums[..., group], counts[:, group, None])
+        made.append(_tabulate(texts, numbers[..., group], means, added[:, group]))
+    return [
+        RegretChange(
+            attribute=attribute, slice=name, total=math.fsum(table.array("adds")), table=table
+        )
+        for name, table in zip((ALL, *(name for _, name in shown)), made, strict=True)
+    ]
+
+
+def _add_up(sums: Numbers) -> Numbers:
+    """Return the sums of groups, which don't depend on the order."""
+    import numpy as np  # noqa: PLC0415 - loads with the first array
+
+    return np.array([[math.fsum(row) for row in window] for window in sums])
+
+
+def _tabulate(texts: Sequence[str], numbers: Numbers, means: Numbers, added: Numbers) -> Table:
+    """Return the table of the values of an attribute, largest contribution to a drop first."""
+    order = sorted(range(len(texts)), key=lambda at: (added[at], texts[at]))
+    there = [at for at in order if numbers[:, at].any()]
+    rows: list[tuple[Cell, ...]] = [
+        (
+            texts[at],
+            *(int(window[at]) for window in numbers),
+            *(float(window[at]) for window in means),
+            float(added[at]),
+        )
+        for at in there
+    ]
+    return Table({name: [row[at] for row in rows] for at, name in enumerate(COLUMNS)})
+
+
+def _join(columns: Sequence[tuple[tuple[str, ...], Codes]]) -> tuple[list[str], list[Codes]]:
+    """Return common codes for the values of both windows, with one code for rare values."""
+    import numpy as np  # noqa: PLC0415 - loads with the first array
+
+    sizes: dict[str, int] = {}
+    for texts, codes in columns:
+        for text, size in zip(
+            texts, np.bincount(codes, minlength=len(texts)).tolist(), strict=True
+        ):
+            sizes[text] = sizes.get(text, 0) + size
+    ordered = sorted(sizes, key=lambda text: (-sizes[text], text))
+    kept = ordered[:MOST_VALUES]
+    names = [*kept, OTHER] if len(ordered) > MOST_VALUES else kept
+    place = {text: at for at, text in enumerate(kept)} | dict.fromkeys(
+        ordered[MOST_VALUES:], len(kept)
+    )
+    found = [
+        np.array([place[text] for text in texts], dtype=np.int32)[codes]
+        if texts
+        else np.zeros(0, dtype=np.int32)
+        for texts, codes in columns
+    ]
+    return names, found

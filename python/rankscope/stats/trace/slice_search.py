@@ -1,0 +1,399 @@
+"""Search for the slices of one or two attributes whose quality changed, or everything together.
+
+All slices with enough queries are tested together with the change everywhere, and the one that
+stands out most is a cause if hardly any reassignment of users between the windows has a slice that
+stands out as much. Its queries are then removed, and the search repeats. The slices found therefore
+don't overlap, and their contributions add up.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+
+from rankscope.records import record, replace
+from rankscope.stats.exact_sums import take_high_part
+from rankscope.stats.trace.additive_effects import fit_effects, take_residuals
+from rankscope.stats.trace.slice_grid import SliceGrid, find_cells, find_queries, tabulate
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from typing import Literal, TypeAlias
+
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from rankscope.results.trace import Ends
+    from rankscope.stats.max_t import Reassignment
+    from rankscope.stats.trace.shared_slices import Codes
+    from rankscope.stats.trace.slice_grid import Place
+
+    Numbers: TypeAlias = NDArray[np.float64]
+    By: TypeAlias = Literal["within", "mix"]
+
+FEWEST_CLUSTERS = 10
+"""The minimum number of clusters of a slice. With fewer, too few reassignments are different."""
+NEGLIGIBLE = 1e-9
+"""What rounding leaves of no change, at most."""
+CHUNK = 2048
+"""The number of slices tested at a time, which limits memory."""
+PRIOR_CLUSTERS = 50
+"""The number of clusters by which the variance in a slice is moved towards that in all slices. Its
+own variance includes the fall itself, which hides large falls of small slices."""
+
+
+@record(frozen=True, slots=True)
+class Candidate:
+    """A slice that was found, or everything.
+
+    Args:
+        place: The indices of the attributes and of their values; empty for everything.
+        by: Whether it was found because of its mean or its share.
+        is_steady: Whether both windows have enough queries for a mean.
+        statistic: The change of its mean or share, in standard errors.
+        p_value: The share of reassignments in which a slice stands out as much.
+        difference: The change of its mean that the mix of attributes doesn't explain, or the change
+            of its share.
+        interval: The interval of this difference, which holds for all slices searched together.
+        is_confirmed: Whether the p-value is at most the level of the search.
+    """
+
+    place: Place
+    by: By
+    is_steady: bool
+    statistic: float
+    p_value: float
+    difference: float
+    interval: Ends
+    is_confirmed: bool
+
+
+@record(frozen=True, slots=True)
+class Rows:
+    """The queries that are searched, by window.
+
+    Args:
+        codes: The value of each query, by attribute and window.
+        values: The values.
+        bags: The bag of each query.
+    """
+
+    codes: tuple[tuple[Codes, Codes], ...]
+    values: tuple[Numbers, Numbers]
+    bags: tuple[NDArray[np.int64], NDArray[np.int64]]
+
+    @property
+    def sizes(self) -> tuple[int, int]:
+        """The number of queries before and after."""
+        return len(self.values[0]), len(self.values[1])
+
+    def take(self, chosen: Sequence[NDArray[np.bool_] | NDArray[np.int64]]) -> Rows:
+        """Return some queries of each window."""
+        return Rows(
+            tuple((one[chosen[0]], other[chosen[1]]) for one, other in self.codes),
+            (self.values[0][chosen[0]], self.values[1][chosen[1]]),
+            (self.bags[0][chosen[0]], self.bags[1][chosen[1]]),
+        )
+
+    def remove(self, place: Place) -> Rows:
+        """Return the queries that are not in a slice."""
+        return self.take([~find_queries([each[at] for each in self.codes], place) for at in (0, 1)])
+
+
+@record(frozen=True, slots=True, kw_only=True)
+class SearchChoices:
+    """The settings of a search.
+
+    Args:
+        sizes: The number of values of each attribute.
+        draws: The reassignments of the bags.
+        support: The number of queries that a slice must have in each window for its mean.
+        most_found: The maximum number of slices to find.
+        level: The probability that something is found where nothing changed.
+        direction: 1 to search for what rose, -1 for what fell (default: both).
+        rankers: The indices of the attributes of the ranker, such as its version.
+    """
+
+    sizes: tuple[int, ...]
+    draws: Reassignment
+    support: int
+    most_found: int
+    level: float
+    direction: float | None
+    rankers: frozenset[int] = frozenset()
+
+    def measure(self, standard: Numbers) -> Numbers:
+        """Return how much statistics stand out in the direction of the search: their squares."""
+        import numpy as np  # noqa: PLC0415 - loads with the first array
+
+        if self.direction is not None:
+            standard = np.maximum(self.direction * standard, 0)
+        squares: Numbers = np.square(standard)
+        return squares
+
+
+def search_slices(rows: Rows, choices: SearchChoices) -> list[Candidate]:
+    """Return what changed in quality, strongest first, each without the queries of earlier ones.
+
+    If the change of everything stands out most, slices are searched that changed even more, until
+    what remains changed alike or not at all.
+
+    Args:
+        rows: The queries.
+        choices: The settings.
+
+    Returns:
+        The confirmed slices, followed by everything if all remaining queries changed alike. If
+        nothing is confirmed, the slice that stands out most.
+    """
+    found: list[Candidate] = []
+    while min(rows.sizes) and len(found) < choices.most_found:
+        candidate = _find_strongest(rows, choices)
+        if candidate is None or not candidate.is_confirmed:
+            return found or ([] if candidate is None else [candidate])
+        if not candidate.place:
+            everything = candidate
+            beyond = _find_strongest(rows, choices, beyond=everything)
+            is_last = len(found) + 1 == choices.most_found
+            if is_last or beyond is None or not beyond.is_confirmed:
+                return [*found, everything]
+            candidate = beyond
+        found.append(candidate)
+        rows = rows.remove(candidate.place)
+    return found
+
+
+@record(frozen=True, slots=True)
+class _Tested:
+    """The slices of a grid that are tested.
+
+    Args:
+        grid: The grid.
+        cells: The numbers of the slices in it.
+        penalty: What is taken off their squared statistics.
+    """
+
+    grid: SliceGrid
+    cells: NDArray[np.int64]
+    penalty: float
+
+
+def _find_strongest(
+    rows: Rows, choices: SearchChoices, *, beyond: Candidate | None = None
+) -> Candidate | None:
+    """Return the slice whose mean changed most, compared with what chance would make of it.
+
+    Args:
+        rows: The queries.
+        choices: The settings.
+        beyond: The change of all queries, beyond which a slice must have changed.
+    """
+    import numpy as np  # noqa: PLC0415 - loads with the first array
+
+    grids = tabulate(
+        rows.codes, choices.sizes, [[take_high_part(each, len(each)) for each in rows.values]]
+    )
+    residuals = _take_exact_residuals(
+        rows, fit_effects(grids, choices.sizes, choices.rankers), is_apart=beyond is not None
+    )
+    tested = _choose_tested(grids, rows.sizes, choices.support, with_all=beyond is None)
+    if beyond is not None:
+        choices = replace(choices, direction=1.0 if beyond.statistic > 0 else -1.0)
+    largest = np.full(len(choices.draws.signs), -np.inf)
+    best: tuple[float, _Sums, int, float] | None = None
+    noise = _measure_noise(residuals)
+    for each in tested:
+        for sums in _add_up(rows, residuals, each, len(choices.draws.is_paired)):
+            standard = choices.draws.standardize(
+                sums.find_effects(choices.draws.is_paired), partial(sums.moderate, noise=noise)
+            )
+            strength = choices.measure(standard) - each.penalty
+            largest = np.maximum(largest, strength.max(axis=1))
+            at = int(strength[0].argmax())
+            if best is None or strength[0, at] > best[0]:
+                best = float(strength[0, at]), sums, at, float(standard[0, at])
+    if best is None:
+        return None
+    strength_found, sums, at, statistic = best
+    if choices.measure(np.array([statistic]))[0] == 0:
+        return None
+    p_value = float((largest[1:] >= strength_found).sum() + 1) / len(largest)
+    # The largest statistic that chance has at the level, with the penalty of this slice.
+    critical = float(np.quantile(largest[1:], 1 - choices.level, method="higher"))
+    difference = sums.find_difference(at)
+    if abs(difference) < NEGLIGIBLE:
+        return None
+    half = abs(difference / statistic) * float(np.sqrt(max(critical + sums.tested.penalty, 0.0)))
+    difference += 0.0 if beyond is None else beyond.difference
+    return Candidate(
+        place=sums.tested.grid.place(int(sums.cells[at])),
+        by="within",
+        is_steady=True,
+        statistic=statistic,
+        p_value=p_value,
+        difference=difference,
+        interval=(difference - half, difference + half),
+        is_confirmed=p_value <= choices.level,
+    )
+
+
+def _choose_tested(
+    grids: Sequence[SliceGrid], sizes: tuple[int, int], support: int, *, with_all: bool
+) -> list[_Tested]:
+    """Return the slices that have enough queries, and leave enough to compare with.
+
+    Everything, all slices of one attribute, and all of two are taken to be equally likely, so each
+    of many slices is less likely than each of few: twice the logarithm of their number is taken off
+    their squared statistics. A slice is therefore preferred to the many parts of it.
+    """
+    import numpy as np  # noqa: PLC0415 - loads with the first array
+
+    cells = []
+    counts = {1: 0, 2: 0}
+    for grid in grids:
+        rest = np.array(sizes)[:, None] - grid.counts
+        can = (grid.counts >= support).all(axis=0) & (rest >= support).all(axis=0)
+        cells.append(np.flatnonzero(can))
+        counts[len(grid.axes)] += len(cells[-1])
+    penalties = {many: 2 * float(np.log(max(count, 1))) for many, count in counts.items()}
+    tested = [
+        _Tested(grid, each, penalties[len(grid.axes)])
+        for grid, each in zip(grids, cells, strict=True)
+        if len(each)
+    ]
+    if with_all:
+        whole = SliceGrid((), 1, np.array(sizes, dtype=np.float64)[:, None], np.zeros((2, 1)))
+        tested.insert(0, _Tested(whole, np.zeros(1, dtype=np.int64), 0.0))
+    return tested
+
+
+def _take_exact_residuals(
+    rows: Rows, effects: Sequence[Numbers], *, is_apart: bool
+) -> tuple[Numbers, Numbers]:
+    """Return the residuals, rounded so that sums of them are exact.
+
+    Args:
+        rows: The queries.
+        effects: The effects of attributes.
+        is_apart: Whether to take the mean of each window off, so that what changed everywhere is
+            left out.
+    """
+    import numpy as np  # noqa: PLC0415 - loads with the first array
+
+    parts = [
+        take_residuals(rows.values[at], [each[at] for each in rows.codes], effects) for at in (0, 1)
+    ]
+    many = sum(rows.sizes)
+    whole = take_high_part(np.concatenate(parts), many)
+    centre = float(whole.sum()) / many
+    made = []
+    for part in np.split(whole, [rows.sizes[0]]):
+        mean = float(part.sum()) / len(part) if is_apart else centre
+        made.append(take_high_part(part - mean, many))
+    return made[0], made[1]
+
+
+def _measure_noise(residuals: tuple[Numbers, Numbers]) -> float:
+    """Return the variance of residuals, which doesn't depend on the order of queries."""
+    import numpy as np  # noqa: PLC0415 - loads with the first array
+
+    squares = np.square(np.concatenate(residuals))
+    return float(take_high_part(squares, len(squares)).sum()) / max(len(squares), 1)
+
+
+@record(frozen=True, slots=True)
+class _Sums:
+    """Sums of residuals by bag and slice.
+
+    Args:
+        tested: Where the slices are from.
+        cells: The slices.
+        counts: The number of queries by window, bag and slice.
+        sums: The sums of their residuals, minus what they would be at the mean of the slice in both
+            windows.
+        sizes: The number of all queries, by window.
+    """
+
+    tested: _Tested
+    cells: NDArray[np.int64]
+    counts: tuple[NDArray[np.int64], NDArray[np.int64]]
+    sums: tuple[Numbers, Numbers]
+    sizes: tuple[int, int]
+
+    def find_effects(self, is_paired: NDArray[np.bool_]) -> Numbers:
+        """Return what each bag adds to the contribution of each slice."""
+        import numpy as np  # noqa: PLC0415 - loads with the first array
+
+        effects = self.sums[1] * (1 / self.sizes[1])
+        effects -= self.sums[0] * (1 / self.sizes[0])
+        if not is_paired.all():
+            both = (1 / self.sizes[0] + 1 / self.sizes[1]) / 2
+            single = ~is_paired
+            effects[single] = (self.sums[0][single] + self.sums[1][single]) * both
+        # Of few bags, so few reassignments differ that nothing can be said.
+        clusters = np.count_nonzero(self.counts[0] + self.counts[1], axis=0)
+        if (clusters < FEWEST_CLUSTERS).any():
+            effects[:, clusters < FEWEST_CLUSTERS] = 0.0
+        return effects
+
+    def moderate(self, own: Numbers, noise: float) -> Numbers:
+        """Return the variance of each slice, moved towards that of all slices.
+
+        Args:
+            own: The variance in each slice.
+            noise: The variance of the residuals of all queries.
+        """
+        import numpy as np  # noqa: PLC0415 - loads with the first array
+
+        weights = self.counts[0] * (1 / self.sizes[0])
+        weights += self.counts[1] * (1 / self.sizes[1])
+        squares = np.einsum("ij,ij->j", weights, weights)
+        bags = np.square(weights.sum(axis=0)) / np.maximum(squares, np.finfo(np.float64).tiny)
+        before, after = (each.sum(axis=0) for each in self.counts)
+        usual = noise * (before / self.sizes[0] ** 2 + after / self.sizes[1] ** 2)
+        moved: Numbers = (bags * own + PRIOR_CLUSTERS * usual) / (bags + PRIOR_CLUSTERS)
+        return moved
+
+    def find_difference(self, at: int) -> float:
+        """Return the change of the mean of a slice that attributes don't explain."""
+        before, after = (float(each[:, at].sum()) for each in self.sums)
+        counts = [max(float(each[:, at].sum()), 1.0) for each in self.counts]
+        return after / counts[1] - before / counts[0]
+
+
+def _add_up(
+    rows: Rows, residuals: tuple[Numbers, Numbers], tested: _Tested, bags: int
+) -> Iterator[_Sums]:
+    """Yield the sums of residuals by bag and slice, for some slices of a grid at a time."""
+    import numpy as np  # noqa: PLC0415 - loads with the first array
+
+    grid = tested.grid
+    for first in range(0, len(tested.cells), CHUNK):
+        cells = tested.cells[first : first + CHUNK]
+        column = np.full(grid.counts.shape[1], -1, dtype=np.int64)
+        column[cells] = np.arange(len(cells))
+        counts: list[NDArray[np.int64]] = []
+        sums: list[Numbers] = []
+        for at in (0, 1):
+            if grid.axes:
+                place = column[find_cells([each[at] for each in rows.codes], grid.axes, grid.width)]
+            else:
+                place = np.zeros(rows.sizes[at], dtype=np.int64)
+            chosen = np.flatnonzero(place >= 0)
+            where = rows.bags[at][chosen] * len(cells) + place[chosen]
+            shape = bags, len(cells)
+            amount = residuals[at][chosen]
+            counts.append(np.bincount(where, minlength=bags * len(cells)).reshape(shape))
+            added = np.bincount(where, amount, minlength=bags * len(cells))
+            sums.append(added.astype(np.float64, copy=False).reshape(shape))
+        whole = np.maximum((counts[0] + counts[1]).sum(axis=0), 1)
+        means = (sums[0] + sums[1]).sum(axis=0) / whole
+        for at in (0, 1):
+            sums[at] -= counts[at] * means
+        yield _Sums(
+            tested,
+            cells,
+            (counts[0], counts[1]),
+            (sums[0], sums[1]),
+            rows.sizes,
+        )

@@ -1,0 +1,118 @@
+"""The records of incidents, and the JSON that the store, the API and messages share."""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime, timedelta
+
+from hypothesis import given
+from hypothesis import strategies as st
+from rankscope.monitor.alerts.incidents.finding import KINDS, Finding
+from rankscope.monitor.alerts.incidents.incident import (
+    ACTIVE,
+    EVENTS,
+    STATUSES,
+    Change,
+    Incident,
+    Notified,
+)
+from rankscope.monitor.alerts.incidents.notice import Notice, make_notice
+
+NOW = datetime(2026, 11, 8, 9, tzinfo=UTC)
+TIMES = st.integers(0, 10**6).map(lambda seconds: NOW + timedelta(seconds=seconds))
+TEXTS = st.text(st.characters(exclude_categories=["Cs"]), max_size=8)
+OBJECTS = st.dictionaries(TEXTS, TEXTS | st.integers() | st.none() | st.lists(TEXTS), max_size=3)
+INCIDENTS = st.builds(
+    Incident,
+    incident_id=TEXTS,
+    project=TEXTS,
+    rule=TEXTS,
+    measure=TEXTS,
+    kind=st.sampled_from(KINDS),
+    model=TEXTS,
+    version=TEXTS,
+    slice=st.dictionaries(TEXTS, TEXTS, max_size=2).map(lambda pairs: tuple(pairs.items())),
+    severity=st.sampled_from(["warning", "critical"]),
+    state=st.sampled_from(STATUSES),
+    opened=TIMES,
+    began=TIMES | st.none(),
+    updated=TIMES,
+    recovered=TIMES | st.none(),
+    resolved=TIMES | st.none(),
+    acknowledged_by=TEXTS | st.none(),
+    snoozed_until=TIMES | st.none(),
+    reason=TEXTS,
+    evidence=OBJECTS,
+    cause=OBJECTS | st.none(),
+    group=TEXTS,
+    notified=st.lists(st.builds(Notified, TIMES, st.sampled_from(EVENTS), TEXTS), max_size=2).map(
+        tuple
+    ),
+)
+
+
+@given(INCIDENTS)
+def test_an_incident_is_read_back_from_its_json(incident: Incident) -> None:
+    assert Incident.from_json(incident.to_json()) == incident
+    assert incident.is_active is (incident.state in ACTIVE)
+
+
+@given(TIMES, TEXTS, st.lists(st.tuples(st.sampled_from(EVENTS), INCIDENTS), max_size=3))
+def test_a_notice_is_read_back_from_its_json(
+    time: datetime, group: str, parts: list[tuple[str, Incident]]
+) -> None:
+    notice = make_notice("music", time, group, parts)  # type: ignore[arg-type]  # sampled
+    assert Notice.from_json(notice.to_json()) == notice
+    assert make_notice("music", time, group, parts).notice_id == notice.notice_id  # type: ignore[arg-type]
+
+
+def test_the_json_of_an_incident_is_the_contract_for_scripts() -> None:
+    incident = Incident(
+        incident_id="incident_1",
+        project="music",
+        rule="quality",
+        measure="nDCG@5",
+        kind="quality",
+        model="gbdt",
+        version="42",
+        slice=(("device", "tv"),),
+        opened=NOW,
+        updated=NOW,
+        began=NOW - timedelta(days=1),
+        notified=(Notified(NOW, "opened", "log"),),
+    )
+    assert json.loads(incident.to_json()) == {
+        "id": "incident_1",
+        "project": "music",
+        "rule": "quality",
+        "measure": "nDCG@5",
+        "kind": "quality",
+        "severity": "warning",
+        "stream": {"model": "gbdt", "version": "42", "slice": {"device": "tv"}},
+        "state": "open",
+        "opened": "2026-11-08T09:00:00.000000Z",
+        "began": "2026-11-07T09:00:00.000000Z",
+        "updated": "2026-11-08T09:00:00.000000Z",
+        "recovered": None,
+        "resolved": None,
+        "snoozed_until": None,
+        "acknowledged_by": None,
+        "reason": "",
+        "evidence": {},
+        "cause": None,
+        "group": "",
+        "notified": [
+            {
+                "time": "2026-11-08T09:00:00.000000Z",
+                "event": "opened",
+                "channel": "log",
+                "notice": "",
+            }
+        ],
+    }
+
+
+def test_a_finding_is_about_one_stream() -> None:
+    tv = Finding(kind="quality", model="gbdt", slice=(("device", "tv"),), verdict="bad")
+    assert tv.key == ("quality", "gbdt", "", (("device", "tv"),))
+    assert Change(NOW, "opened", "rankscope").to_dict()["note"] == ""

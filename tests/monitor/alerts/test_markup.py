@@ -1,0 +1,156 @@
+"""Names from the data mean nothing in messages, whatever they are."""
+
+from __future__ import annotations
+
+import re
+from html.parser import HTMLParser
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from markdown_it import MarkdownIt
+from rankscope.monitor.alerts.incidents.notice import make_notice
+from rankscope.monitor.alerts.notify.markup import (
+    BREAK,
+    MOST_TITLE,
+    Link,
+    Name,
+    Paragraph,
+    Strong,
+    Text,
+    clean,
+    write_html,
+    write_markdown,
+    write_text,
+    write_title,
+)
+from rankscope.monitor.alerts.notify.message import write_message
+
+from tests.monitor.alerts.notices import HOSTILE, NOW, make_incident
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from rankscope.monitor.alerts.notify.message import Message
+
+URL = "https://rankscope.example.com"
+LINK = f"{URL}/incidents/incident_1"
+CALL = re.compile(r"(?<!\w)@(?:channel|here|everyone|all|_all)|<[@#!]|<&|<[a-z]+:")
+ADDRESS = re.compile(r"\w://|www\.\w|\w\.example", re.IGNORECASE)
+
+NAMES = st.one_of(
+    st.sampled_from(HOSTILE),
+    st.text(min_size=1, max_size=60),
+    st.lists(st.sampled_from(HOSTILE), min_size=2, max_size=3).map("".join),
+    st.text(alphabet="<>@!#&|[]()`*_~\\:/.-+=\"' \n\r\tab1", min_size=1, max_size=40),
+)
+
+
+def write(name: str) -> Message:
+    """A message about an incident in which everything that has a name has this one."""
+    incident = make_incident(
+        rule=name,
+        measure=name,
+        model=name,
+        version=name,
+        slice=(("device", name), (name, "x")),
+        reason=f"The mean of {name} fell.",
+        cause={"sentence": f"Most of it is {name}."},
+    )
+    notice = make_notice(name, NOW, "group_1", [("opened", incident)])
+    return write_message([notice.to_json()], URL)
+
+
+class Tags(HTMLParser):
+    """The tags of a text, and the text without them."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.tags: list[tuple[str, tuple[tuple[str, str | None], ...]]] = []
+        self.comments: list[str] = []
+        self.feed(text)
+        self.close()
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append((tag, tuple(attrs)))
+
+    def handle_comment(self, data: str) -> None:
+        self.comments.append(data)
+
+
+def kinds(markdown: str) -> list[str]:
+    """The kinds of what CommonMark makes of a text."""
+    found = []
+    for token in MarkdownIt("commonmark").enable(["table", "strikethrough"]).parse(markdown):
+        found.append(token.type)
+        found += [
+            f"{child.type} {child.attrs.get('href', '')}".strip() for child in token.children or ()
+        ]
+    return [kind for kind in found if kind != "text"]
+
+
+def check(name: str) -> None:
+    """Check that a name changes nothing about a message but its words."""
+    plain, hostile = write("tv"), write(name)
+    # HTML has the tags of any other message.
+    tags = Tags(hostile.html)
+    assert tags.tags == Tags(plain.html).tags
+    assert not tags.comments
+    # So has Markdown: the same emphasis, code spans and the one link, except for empty names.
+    expected = kinds(plain.markdown)
+    assert [kind for kind in kinds(hostile.markdown) if kind != "code_inline"] == [
+        kind for kind in expected if kind != "code_inline"
+    ]
+    assert [kind for kind in expected if kind.startswith("link_open")] == [f"link_open {LINK}"]
+    # A text has the lines of any other.
+    assert hostile.text.count("\n") == plain.text.count("\n")
+    assert hostile.markdown.count("\n") == plain.markdown.count("\n")
+    for text in (hostile.title, hostile.text, hostile.markdown, hostile.html):
+        assert text.replace("\n", "").replace(BREAK, "").isprintable()
+        assert not CALL.search(text.replace(f"]({LINK})", "").replace(f"(<{LINK}>)", ""))
+    assert "\n" not in hostile.title
+    assert len(hostile.title.replace(BREAK, "")) <= MOST_TITLE
+    without_link = hostile.text.replace(LINK, "")
+    assert not ADDRESS.search(without_link)
+    assert not ADDRESS.search(hostile.title)
+
+
+@pytest.mark.parametrize("name", HOSTILE, ids=ascii)
+def test_a_hostile_name_means_nothing_in_any_format(name: str) -> None:
+    check(name)
+
+
+@given(NAMES)
+def test_no_name_means_anything_in_any_format(name: str) -> None:
+    check(name)
+
+
+def test_names_are_shown_as_they_are_but_for_what_would_act() -> None:
+    paragraph = [Paragraph((Text("For "), Name("top_queries[de] v1.2"), Strong(" now")))]
+    assert write_text(paragraph) == "For top_queries[de] v1.2 now"
+    assert write_markdown(paragraph) == "For `top_queries[de] v1.2`** now**"
+    assert write_html(paragraph) == (
+        "<p>For <code>top_queries[de] v1.2</code><strong> now</strong></p>"
+    )
+
+
+def test_a_list_is_one() -> None:
+    paragraphs = [
+        Paragraph((Text("a"),)),
+        Paragraph((Text("b"),), is_item=True),
+        Paragraph((Text("c"),), is_item=True),
+        Paragraph((Link("d", URL),)),
+    ]
+    assert write_text(paragraphs) == f"a\n\n- b\n- c\n\nd: {URL}"
+    assert write_markdown(paragraphs) == f"a\n\n- b\n- c\n\n[d](<{URL}>)"
+    assert write_html(paragraphs) == (
+        f'<p>a</p>\n<ul>\n<li>b</li>\n<li>c</li>\n</ul>\n<p><a href="{URL}">d</a></p>'
+    )
+
+
+def test_a_measure_with_a_cutoff_calls_nobody_and_stays_whole() -> None:
+    assert write_title("nDCG@5 fell") == "nDCG@5 fell"
+    assert write_title("mail me@example") == f"mail me@{BREAK}example"
+
+
+def test_what_is_long_is_cut() -> None:
+    assert clean("x" * 1000, 10) == "x" * 9 + "…"

@@ -1,0 +1,122 @@
+"""What is usual: hours of the week, whatever some of them were."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from rankscope.monitor.alerts.watches.surprise import (
+    WINDOWS,
+    expect_windows,
+    find_fall,
+    find_rise,
+    find_start,
+    measure_fall,
+    measure_surprise,
+    weigh_return,
+)
+from rankscope.monitor.alerts.watches.usual import LEAST_VARIANCE, learn_usual
+
+HOURS, WEEK = 24, 168
+
+
+def fill(daily: float = 2400.0, days: int = 28) -> np.ndarray:
+    """The same number every hour."""
+    return np.full(days * HOURS, daily / HOURS)
+
+
+def test_hours_that_are_left_out_change_nothing() -> None:
+    counts = fill()
+    counts[100:200] = np.nan
+    counts[: 6 * HOURS] = np.nan
+    usual = learn_usual(counts, 2)
+    assert usual is not None
+    # Up to the rounding of sums.
+    assert usual.hours == pytest.approx(np.full(WEEK, 100.0), rel=1e-12)
+    assert usual.variance == pytest.approx(LEAST_VARIANCE + 7 / (usual.days * 2400), rel=1e-12)
+
+
+def test_an_odd_day_hardly_changes_what_is_usual() -> None:
+    counts = fill()
+    counts[8 * HOURS : 9 * HOURS] = 0
+    counts[15 * HOURS : 16 * HOURS] *= 10
+    usual = learn_usual(counts, 0)
+    assert usual is not None
+    assert usual.daily == pytest.approx(2400, rel=0.05)
+
+
+def test_weekends_and_nights_are_learned() -> None:
+    week = np.tile(np.where(np.arange(HOURS) < 7, 10.0, 1000.0), 7)
+    week[5 * HOURS :] /= 4
+    usual = learn_usual(np.tile(week, 4), 0)
+    assert usual is not None
+    assert usual.hours == pytest.approx(week, rel=0.05)
+
+
+def test_days_that_vary_more_have_a_larger_variance() -> None:
+    chance = np.random.default_rng(1)
+    variances = []
+    for deviation in (0.0, 0.2, 0.4):
+        level = np.repeat(np.exp(chance.normal(0, deviation, 28)), HOURS)
+        usual = learn_usual(chance.poisson(100 * level).astype(float), 0)
+        assert usual is not None
+        variances.append(usual.variance)
+    assert variances[0] < 0.2**2 < variances[1] < variances[2] < 1
+
+
+@pytest.mark.parametrize("days", [0, 6])
+def test_less_than_a_week_is_too_little(days: int) -> None:
+    assert learn_usual(fill(days=days), 0) is None
+
+
+def test_the_evidence_is_a_bound_of_the_probability() -> None:
+    # For no event at all, the bound is the probability itself: (s / (s + E))^s with s = 1 / v.
+    assert float(measure_surprise(np.array(0.0), np.array(20.0), 0.1)) == pytest.approx(
+        10 * np.log(30 / 10), rel=1e-12
+    )
+    chance = np.random.default_rng(2)
+    drawn = chance.poisson(chance.gamma(10, 20 / 10, 200_000))
+    for count in (2, 5, 8):
+        share = (drawn <= count).mean()
+        assert share <= np.exp(
+            -float(measure_surprise(np.array(float(count)), np.array(20.0), 0.1))
+        )
+
+
+def test_the_evidence_of_a_fall_is_a_bound_where_means_vary_by_a_lognormal() -> None:
+    chance = np.random.default_rng(3)
+    drawn = chance.poisson(200 * np.exp(chance.normal(0, 0.3, 200_000)))
+    for count in (60, 80, 100, 120):
+        share = (drawn <= count).mean()
+        bound = measure_fall(np.array([float(count)]), np.array([200.0]), 0.3**2)
+        assert share <= np.exp(-float(bound[0]))
+
+
+def test_falls_and_rises_are_found_in_the_span_that_says_most() -> None:
+    _, lowest, highest = expect_windows(np.full(WEEK, 50.0))[:, 0]
+    counts = np.full(WEEK, 50.0)
+    assert find_fall(counts, lowest, 0.01) is None
+    assert find_rise(counts, highest, 0.01) is None
+    counts[-6:] = 2
+    fall = find_fall(counts, lowest, 0.01)
+    assert fall is not None
+    assert (fall.hours, fall.count, fall.expected) == (6, 12, 300)
+    assert find_start(counts, np.full(WEEK, 50.0)) == 6
+    counts[-6:] = 500
+    rise = find_rise(counts, highest, 0.01)
+    assert rise is not None
+    assert rise.hours in WINDOWS
+    assert rise.ratio >= 2
+
+
+def test_people_may_come_an_hour_earlier_or_later() -> None:
+    hours = np.tile(np.where(np.arange(HOURS) < 7, 1.0, 1000.0), 7)
+    expected, lowest, highest = expect_windows(hours)[:, 8]
+    assert (expected[0], lowest[0], highest[0]) == (1000, 1, 1000)
+    assert expected[WINDOWS.index(24)] == hours[:HOURS].sum()
+    assert expected[-1] == hours.sum()
+
+
+def test_an_hour_as_usual_is_evidence_for_the_return_and_a_bad_one_against_it() -> None:
+    assert weigh_return(50, 50, 0.1, 0.01) > 0 > weigh_return(5, 50, 0.1, 0.01)
+    assert weigh_return(50, 50, 4.0, 0.01) > 0 > weigh_return(200, 50, 4.0, 0.01)
+    assert weigh_return(0, 0, 0.1, 0.01) == 0

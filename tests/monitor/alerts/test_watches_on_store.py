@@ -1,0 +1,153 @@
+"""Watches of the events in a store: what is counted, and labels that stop."""
+
+from __future__ import annotations
+
+import pytest
+
+pytest.importorskip("sqlalchemy", reason="the store needs SQLAlchemy")
+
+from rankscope.monitor.alerts.watches.check import check_data, default_rule
+from rankscope.monitor.alerts.watches.counts import TOTAL, DataReader, Place
+from rankscope.monitor.definition.configuration import Configuration
+from rankscope.monitor.definition.definition import define
+from rankscope.monitor.definition.slices import Slicing
+from rankscope.monitor.evaluate.refresh import refresh
+from rankscope.monitor.events.event import Items, Label, Ranking
+from rankscope.monitor.events.limits import DAY, HOUR, MINUTE
+from rankscope.monitor.events.times import to_micros
+from rankscope.monitor.store.records import LabelCount
+from rankscope.monitor.store.sqlite.store import SQLiteStore
+
+from tests.monitor.alerts.world import PROJECT, START, make_day, show
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from rankscope.monitor.events.event import Event
+
+CONFIGURATION = Configuration(
+    definition=define(measures=["RR@3"], positive={"click": 1, "buy": 5}, window=3600),
+    attributes=("device",),
+)
+SLICING = Slicing((("device", ("phone", "tv")),), (), (("device", 0),))
+SILENT = 18 * DAY + 12 * HOUR
+"""When labels stop, after START."""
+
+
+@pytest.fixture
+def empty(tmp_path: Path) -> Iterator[SQLiteStore]:
+    """A store without events."""
+    with SQLiteStore(tmp_path / "events.db", group_seconds=0) as opened:
+        yield opened
+
+
+def rank(name: str, time: int, *, model: str = "m", **said: str) -> Ranking:
+    """A ranking of two documents."""
+    items = Items(("a", "b"), (1, 2))
+    return Ranking(name, name, time, items, model=model, attributes=tuple(said.items()))
+
+
+def log_days(days: int) -> Iterator[Event]:
+    """Two rankings with a click half an hour later, every hour, until labels stop."""
+    for hour in range(days * 24):
+        for number in range(2):
+            time = START + hour * HOUR + number * 10 * MINUTE
+            name = f"{hour} {number}"
+            yield rank(name, time, device="phone")
+            if time + 30 * MINUTE < START + SILENT:
+                yield Label(f"{name} click", name, "a", time + 30 * MINUTE, ("click",))
+
+
+def test_counts_are_those_of_the_events_whether_windows_are_stored_or_not(
+    store: SQLiteStore,
+) -> None:
+    store.append(
+        PROJECT,
+        [
+            *make_day(0, users=30),
+            *make_day(0, users=10, device="tv", version="2"),
+            *show("no device", START + 5 * HOUR, 0),
+        ],
+    )
+    before = DataReader(store, PROJECT, CONFIGURATION, SLICING, threads=1).read_day(START)
+    refresh(store, PROJECT, CONFIGURATION, now=START + 3 * DAY, threads=1)
+    after = DataReader(store, PROJECT, CONFIGURATION, SLICING, threads=1).read_day(START)
+    assert before == after
+    # One ranking a minute, from midnight on, and one at five; those of the validation set are none.
+    counts = {place: sum(hours) for place, hours in after.rankings.items()}
+    assert counts == {
+        TOTAL: 41,
+        Place("m"): 41,
+        Place("m", "1"): 31,
+        Place("m", "2"): 10,
+        Place(slice=(("device", "phone"),)): 30,
+        Place(slice=(("device", "tv"),)): 10,
+        Place(slice=(("device", "<missing>"),)): 1,
+    }
+    assert after.rankings[TOTAL][0] == 40
+    assert after.rankings[TOTAL][5] == 1
+    assert (after.sizes, after.labelled, after.empty) == ({"m": 41}, {"m": 40}, {"m": 1})
+
+
+def test_labels_are_counted_by_model_and_kind_while_they_count(empty: SQLiteStore) -> None:
+    empty.append(
+        PROJECT,
+        [
+            rank("one", 0),
+            rank("two", 5, model="n"),
+            rank("three", 10),
+            Label("1", "one", "a", 1, ("click",)),
+            Label("2", "one", "b", 2, ("click",)),
+            Label("3", "one", "b", HOUR - 1, ("click", "buy")),
+            Label("late", "one", "b", HOUR, ("click",)),
+            Label("taken back", "one", "a", 3, (), kind="retraction"),
+            Label("4", "two", "a", 6, (), 3.0),
+            Label("outside", "three", "a", 11, ("click",)),
+        ],
+    )
+    assert empty.count_labels(PROJECT, 0, 10, window=HOUR) == [
+        LabelCount("m", ("click", "buy"), is_grade=False, number=1),
+        LabelCount("m", ("click",), is_grade=False, number=2),
+        LabelCount("n", (), is_grade=True, number=1),
+    ]
+    assert empty.has_labels(PROJECT, 0, 5, before=2)
+    assert not empty.has_labels(PROJECT, 0, 5, before=1)
+    assert not empty.has_labels(PROJECT, 20, 30, before=99)
+
+
+def test_cells_of_some_slices_are_those_among_all(store: SQLiteStore) -> None:
+    store.append(PROJECT, make_day(0, users=3))
+    refresh(store, PROJECT, CONFIGURATION, now=START + 3 * DAY, threads=1)
+    digest = CONFIGURATION.digest
+    wanted = ["[]", '[["device", "phone"]]']
+    found = store.cells(PROJECT, digest, START, START + DAY, slices=wanted)
+    everything = store.cells(PROJECT, digest, START, START + DAY)
+    assert found == [cell for cell in everything if cell.slice in wanted]
+    assert {cell.slice for cell in found} == set(wanted)
+
+
+def test_labels_that_stop_are_reported_within_hours_and_once(empty: SQLiteStore) -> None:
+    empty.append(PROJECT, list(log_days(20)))
+    refresh(empty, PROJECT, CONFIGURATION, now=START + 21 * DAY, threads=1)
+    reader = DataReader(empty, PROJECT, CONFIGURATION, SLICING, threads=1)
+    progress, found = "", []
+    for hour in range(18 * 24, 20 * 24):
+        moment = START + (hour + 1) * HOUR
+        findings, progress = check_data(reader, default_rule(), progress, moment)
+        found.append([one for one in findings if one.verdict == "bad"])
+    first = next(at for at, one in enumerate(found) if one)
+    [bad] = found[first]
+    assert (bad.kind, bad.model) == ("labels", "")
+    assert bad.began is not None
+    # The last rankings that have a click were shown half an hour before labels stopped.
+    assert to_micros(bad.began) == START + SILENT
+    assert 12 <= first <= 24
+    assert bad.reason.startswith("No labels have arrived for rankings since")
+    assert [len(one) for one in found[first:]] == [1] * (len(found) - first)
+
+
+def test_a_project_without_events_has_nothing_to_watch(empty: SQLiteStore) -> None:
+    reader = DataReader(empty, PROJECT, CONFIGURATION, SLICING, threads=1)
+    assert check_data(reader, default_rule(), "", START)[0] == []

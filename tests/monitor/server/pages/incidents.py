@@ -1,0 +1,50 @@
+"""Incidents for pages: made at once, without the days that a rule would take."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+
+from rankscope.monitor.alerts.incidents.incident import Change, Incident
+from rankscope.monitor.alerts.incidents.rows import write_change, write_incident
+from rankscope.monitor.events.limits import DAY
+from rankscope.monitor.events.times import to_datetime
+
+from tests.monitor.server.service import NOW
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from tests.monitor.server.service import Service
+
+BEGAN = to_datetime(NOW // DAY * DAY - 3 * DAY)
+
+
+def make_incident(number: int = 1, **said: Any) -> Incident:  # noqa: ANN401 - as `Incident` takes them
+    """An incident of the story: televisions fell with the release."""
+    made: dict[str, Any] = {
+        "incident_id": f"incident_{number}",
+        "project": "default",
+        "rule": "quality",
+        "measure": "nDCG@5",
+        "kind": "quality",
+        "model": "m",
+        "version": "4",
+        "slice": (("device", "tv"),),
+        "opened": BEGAN + timedelta(days=1),
+        "updated": BEGAN + timedelta(days=1),
+        "began": BEGAN,
+        "reason": "nDCG@5 is 0.7500, below the floor of 0.9000",
+    }
+    return Incident(**made | said)
+
+
+def put_incidents(site: Service, *incidents: Incident, **history: tuple[Change, ...]) -> None:
+    """Store incidents, and changes by their ids."""
+    changes = [
+        write_change(incident_id, change)
+        for incident_id, listed in history.items()
+        for change in listed
+    ]
+    site.store.save_rules(
+        "default", (), incidents=[write_incident(each) for each in incidents], changes=changes
+    )

@@ -1,0 +1,274 @@
+"""Incidents as pages: what is wrong, since when, for whom, why, and what people do about it."""
+
+from __future__ import annotations
+
+import re
+from datetime import timedelta
+
+import pytest
+from rankscope.monitor.alerts.incidents.incident import Change, Notified
+from rankscope.monitor.alerts.rule import Rule
+from rankscope.monitor.events.limits import HOUR
+from rankscope.monitor.events.times import to_datetime
+
+from tests.monitor.server.pages.incidents import BEGAN, make_incident, put_incidents
+from tests.monitor.server.pages.site import (
+    HOSTILE,
+    as_json,
+    check_page,
+    find_links,
+    get,
+    log_story,
+    open_monitor,
+)
+from tests.monitor.server.service import NOW
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import httpx
+
+    from tests.monitor.server.service import Service
+
+PATH = "/incidents/incident_1"
+
+
+def send(site: Service, path: str, fields: dict[str, str], page: str = PATH) -> httpx.Response:
+    """Send the form of a page."""
+    browser = site.browser()
+    token = re.search(r'name="csrf" value="([^"]+)"', browser.get(page).text)
+    assert token is not None
+    return browser.send(path, fields | {"csrf": token[1]})
+
+
+def test_before_it_is_configured_it_says_how(site: Service) -> None:
+    assert "This project isn’t set up yet" in check_page(get(site, "/incidents")).text
+
+
+def test_without_rules_about_quality_it_says_how_to_create_one(site: Service) -> None:
+    open_monitor(site.store, watches_data=True)
+    reader = check_page(get(site, "/incidents"))
+    assert "No active incidents" in reader.text
+    assert "/rules/new" in find_links(reader)
+
+
+def test_the_page_of_alerts_leads_to_the_incidents(site: Service) -> None:
+    answer = site.browser().get("/alerts")
+    assert (answer.status_code, answer.headers["location"]) == (308, "/incidents")
+
+
+def test_a_group_is_one_entry_with_its_parts(site: Service) -> None:
+    open_monitor(site.store)
+    cause = {"sentence": "device=tv explains 96% of the drop"}
+    parts = [make_incident(at, group="a", slice=(("device", f"d{at}"),)) for at in range(1, 8)]
+    put_incidents(site, make_incident(9, group="a", severity="critical", cause=cause), *parts)
+    reader = check_page(get(site, "/incidents"))
+    assert "8 active incidents" in reader.text
+    assert "nDCG@5 fell for device=tv, m 4 and 7 more" in reader.text
+    assert "Cause: device=tv explains 96% of the drop." in reader.text
+    assert "since 18 Nov 2026" in reader.text
+    assert "(3 days 18 h)" in reader.text
+    links = find_links(reader)
+    assert all(f"/incidents/incident_{at}" in links for at in (*range(1, 8), 9))
+    assert len(reader.all("article")) == 1
+
+
+def test_past_incidents_are_on_pages_of_their_own(site: Service) -> None:
+    open_monitor(site.store)
+    over = {"state": "resolved", "recovered": BEGAN, "resolved": BEGAN}
+    put_incidents(
+        site, *(make_incident(at, **over, began=BEGAN - timedelta(days=at)) for at in range(25))
+    )
+    seen: list[str] = []
+    for page in (1, 2, 3):
+        reader = check_page(get(site, f"/incidents?page={page}"))
+        found = [
+            link for link in find_links(reader) if re.fullmatch("/incidents/incident_.*", link)
+        ]
+        told = as_json(site.browser().get(f"/incidents.json?page={page}"))
+        listed = [one["id"] for group in told["past"] for one in group["incidents"]]
+        assert [f"/incidents/{each}" for each in listed] == found
+        seen += listed
+    assert seen == [f"incident_{at}" for at in range(25)]
+
+
+@pytest.mark.parametrize("page", ["0", "-1", "x", "1e3", "999999"])
+def test_a_page_is_a_number_from_1_on(site: Service, page: str) -> None:
+    open_monitor(site.store)
+    check_page(get(site, f"/incidents?page={page}", 422))
+
+
+def test_the_page_of_an_incident_says_what_why_and_what_to_do(site: Service) -> None:
+    log_story(site.store)
+    open_monitor(site.store).set_rule(Rule(name="quality", measure="nDCG@5"))
+    cause = {
+        "sentence": "device=tv explains 96% of the drop",
+        "new_version": "version=4",
+        "queries": [{"query_key": "jazz", "before": 1.0, "after": 0.5,
+                     "ranking_id": "r200-0"}],
+    }  # fmt: skip
+    put_incidents(
+        site,
+        make_incident(
+            1,
+            group="a",
+            cause=cause,
+            evidence={"value": 0.75, "floor": 0.9, "baseline": 1.0},
+            notified=(Notified(BEGAN, "opened", "oncall"),),
+        ),
+        make_incident(2, group="a", slice=()),
+        incident_1=(Change(BEGAN, "opened", "rankscope"), Change(BEGAN, "noted", "ada", "on it")),
+    )
+    page = get(site, PATH)
+    reader = check_page(page)
+    for text in (
+        "nDCG@5 fell for device=tv, m 4",
+        "since 18 Nov 2026",
+        "Cause: device=tv explains 96% of the drop. New in it: version=4.",
+        "0.7500, below the floor of 0.9000",
+        "Find the cause",
+        "by ada on it",
+        "oncall",
+        "jazz",
+    ):
+        assert text in reader.text
+    links = find_links(reader)
+    assert "/incidents/incident_2" in links
+    assert "/rules/quality" in links
+    assert any(link.startswith("/rankings?id=r200-0") for link in links)
+    trace = next(link for link in links if link.startswith("/trace?") and "after_since" in link)
+    assert "device=tv, version=4" in check_page(get(site, trace)).text
+    for mark in ('class="floor"', 'class="episode incident"', 'class="level"'):
+        assert mark in page
+
+
+def test_the_twin_has_the_incident_its_history_and_its_values(site: Service) -> None:
+    log_story(site.store)
+    monitor = open_monitor(site.store)
+    incident = make_incident()
+    put_incidents(site, incident, incident_1=(Change(BEGAN, "opened", "rankscope"),))
+    told = as_json(site.browser().get(f"{PATH}.json"))
+    assert told["incident"] == incident.to_dict()
+    assert [each["action"] for each in told["history"]] == ["opened"]
+    series = monitor.series(
+        "nDCG@5", every="day", model="m", version="4", slice=(("device", "tv"),),
+        since=BEGAN - timedelta(days=7),
+    )  # fmt: skip
+    assert told["series"]["values"] == list(series.values)
+
+
+@pytest.mark.parametrize(
+    "kind", ["volume", "labels", "relevance", "freshness", "attributes", "versions"]
+)
+def test_each_kind_of_incident_has_a_page(site: Service, kind: str) -> None:
+    log_story(site.store)
+    open_monitor(site.store)
+    put_incidents(site, make_incident(kind=kind, measure="", version="", rule="data"))
+    reader = check_page(get(site, PATH))
+    assert "What to do" in reader.text
+    assert "/quality" in find_links(reader)
+    assert reader.all("svg")
+
+
+def test_an_incident_without_values_has_a_page_too(site: Service) -> None:
+    open_monitor(site.store)
+    put_incidents(site, make_incident(slice=(("device", "gone"),), model="gone"))
+    check_page(get(site, PATH))
+
+
+def test_an_incident_that_is_not_there_is_not_found(site: Service) -> None:
+    open_monitor(site.store)
+    check_page(get(site, PATH, 404))
+    assert site.browser().get(f"{PATH}.json").status_code == 404
+
+
+def test_an_incident_of_another_project_is_not_found(site: Service) -> None:
+    open_monitor(site.store)
+    put_incidents(site, make_incident())
+    key = site.make_key("other", "read")
+    assert site.ask("GET", f"{PATH}.json", key=key).status_code == 404
+
+
+def tell_story(site: Service) -> None:
+    """Log the story, and let a rule look at it day by day."""
+    log_story(site.store)
+    monitor = open_monitor(site.store)
+    since = to_datetime(NOW) - timedelta(days=10)
+    monitor.set_rule(
+        Rule(name="quality", measure="nDCG@5", slices=("device",), fewest=5, since=since)
+    )
+    monitor.evaluate()
+
+
+def test_an_incident_is_acknowledged_snoozed_and_resolved(site: Service) -> None:
+    tell_story(site)
+    monitor = open_monitor(site.store)
+    incident = monitor.incidents()[0]
+    path = incident.link
+    assert send(site, f"{path}/acknowledge", {}, path).headers["location"] == path
+    assert monitor.incident(incident.incident_id)[0].state == "acknowledged"
+    assert "Acknowledged" in check_page(get(site, path)).text
+    assert send(site, f"{path}/snooze", {"hours": "4"}, path).status_code == 303
+    found, _ = monitor.incident(incident.incident_id)
+    assert (found.state, found.snoozed_until) == ("snoozed", to_datetime(NOW + 4 * HOUR))
+    assert send(site, f"{path}/snooze", {"hours": "5"}, path).status_code == 422
+    assert send(site, f"{path}/resolve", {}, path).status_code == 303
+    assert monitor.incident(incident.incident_id)[0].state == "resolved"
+    assert "Snooze" not in check_page(get(site, path)).text
+
+
+def test_a_group_is_acknowledged_at_once(site: Service) -> None:
+    tell_story(site)
+    monitor = open_monitor(site.store)
+    incident = monitor.incidents()[0]
+    answer = send(site, f"{incident.link}/acknowledge", {"scope": "group"}, "/incidents")
+    assert answer.headers["location"] == "/incidents"
+    group = [each for each in monitor.incidents("all") if each.group == incident.group]
+    assert {each.state for each in group if each.is_active} == {"acknowledged"}
+
+
+@pytest.mark.parametrize("action", ["acknowledge", "snooze", "resolve"])
+def test_a_form_without_its_token_changes_nothing(site: Service, action: str) -> None:
+    open_monitor(site.store)
+    put_incidents(site, make_incident())
+    answer = site.browser().send(f"{PATH}/{action}", {"hours": "4"})
+    assert answer.status_code == 403
+    assert open_monitor(site.store).incident("incident_1")[0].state == "open"
+
+
+def test_who_may_only_read_sees_no_forms(site: Service) -> None:
+    open_monitor(site.store)
+    put_incidents(site, make_incident())
+    browser = site.browser()
+    browser.sign_in(site.make_key("default", "read"))
+    for path in ("/incidents", PATH):
+        reader = check_page(browser.get(path).text)
+        assert [form["action"] for form in reader.all("form")] == ["/sign-out"]
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_texts_of_events_are_only_texts(site: Service, text: str) -> None:
+    log_story(site.store, device=text, version=text)
+    open_monitor(site.store)
+    put_incidents(
+        site,
+        make_incident(
+            version=text,
+            slice=(("device", text),),
+            reason=text,
+            rule="quality",
+            evidence={"note": text},
+            cause={"sentence": text, "new_version": text, "queries": [{"query_key": text}]},
+            acknowledged_by=text,
+            state="acknowledged",
+        ),
+        incident_1=(Change(BEGAN, "noted", text, text),),
+    )
+    for path in ("/", "/incidents", PATH, "/rules"):
+        page = get(site, path)
+        reader = check_page(page)
+        assert not reader.all("img")
+        assert len(reader.all("script")) == 1
+        assert "\u202e" not in page
+        assert "\u0007" not in page
+    told = as_json(site.browser().get(f"{PATH}.json"))
+    assert told["incident"]["reason"] == text

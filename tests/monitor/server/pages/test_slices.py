@@ -1,0 +1,141 @@
+"""Slices as pages: all of them in order of their contribution, and each over time."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+from rankscope.monitor.definition.configuration import Configuration
+from rankscope.monitor.server.pages.slice_rows import read_slice
+from rankscope.monitor.server.pages.slices import find_dimension
+
+from tests.monitor.server.pages.incidents import make_incident, put_incidents
+from tests.monitor.server.pages.site import (
+    DEFINITION,
+    HOSTILE,
+    as_json,
+    check_page,
+    find_links,
+    get,
+    log_story,
+    open_monitor,
+)
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from tests.monitor.server.service import Service
+
+PAIRED = Configuration(definition=DEFINITION, attributes=("device", "country"), baseline=None)
+
+
+def test_before_it_is_configured_it_says_how(site: Service) -> None:
+    assert "This project isn’t set up yet" in check_page(get(site, "/slices")).text
+
+
+def test_a_project_without_slices_says_so(site: Service) -> None:
+    open_monitor(site.store, Configuration(definition=DEFINITION, baseline=None))
+    assert "This project has no slices" in check_page(get(site, "/slices")).text
+
+
+def test_the_slice_that_lowers_the_mean_most_comes_first_and_contributions_add_up(
+    site: Service,
+) -> None:
+    log_story(site.store)
+    open_monitor(site.store)
+    told = as_json(site.browser().get("/slices.json?range=30d&every=day"))
+    rows = told["slices"]
+    assert [row["slice"] for row in rows] == ["device=tv", "device=phone"]
+    # Each ranking has one device, so that contributions of devices add up to the whole change.
+    total = sum(row["rankings"] for row in rows)
+    for row in rows:
+        assert row["contribution"] == row["difference"] * row["rankings"] / total
+    whole = sum(row["value"] * row["rankings"] for row in rows) / total
+    base = sum(row["baseline"] * row["rankings"] for row in rows) / total
+    assert math.isclose(sum(row["contribution"] for row in rows), whole - base)
+
+
+def test_the_cause_of_an_active_incident_comes_first(site: Service) -> None:
+    log_story(site.store)
+    open_monitor(site.store)
+    cause = {"sentence": "x", "slice": {"device": "phone", "version": "4"}}
+    put_incidents(site, make_incident(cause=cause))
+    told = as_json(site.browser().get("/slices.json?range=30d&every=day"))
+    found = [(row["slice"], row["is_confirmed"]) for row in told["slices"]]
+    assert found == [("device=phone", True), ("device=tv", False)]
+    assert "cause of an incident" in check_page(get(site, "/slices?range=30d")).text
+
+
+def test_each_row_of_slices_leads_to_the_slice_over_time(site: Service) -> None:
+    log_story(site.store)
+    monitor = open_monitor(site.store)
+    for page in ("/?range=30d", "/slices?range=30d"):
+        links = [link for link in find_links(check_page(get(site, page))) if "slice=" in link]
+        assert any("slice=device%3Dtv" in link for link in links)
+        for link in links:
+            check_page(get(site, link))
+    told = as_json(site.browser().get("/slices.json?range=30d&every=day&slice=device%3Dtv"))
+    series = monitor.series("nDCG@5", every="day", slice=(("device", "tv"),))
+    assert told["measures"][1]["series"][0]["values"] == list(series.values)
+    assert told["measures"][1]["baseline"]["value"] == 1.0
+
+
+def test_a_slice_shows_the_incidents_that_concern_it(site: Service) -> None:
+    log_story(site.store)
+    open_monitor(site.store)
+    put_incidents(
+        site,
+        make_incident(1),
+        make_incident(2, slice=()),
+        make_incident(3, slice=(("device", "phone"),)),
+    )
+    links = find_links(check_page(get(site, "/slices?slice=device%3Dtv&range=30d")))
+    assert {link for link in links if link.startswith("/incidents/")} == {
+        "/incidents/incident_1",
+        "/incidents/incident_2",
+    }
+
+
+def test_a_slice_without_rankings_says_so(site: Service) -> None:
+    log_story(site.store)
+    open_monitor(site.store)
+    reader = check_page(get(site, "/slices?slice=device%3Dcar"))
+    assert "No rankings in this range" in reader.text
+
+
+@pytest.mark.parametrize("query", ["slice=country%3Djp", "slice=device", "range=9d", "slice=a&x=1"])
+def test_what_cannot_be_shown_is_said_on_a_page(site: Service, query: str) -> None:
+    open_monitor(site.store)
+    check_page(get(site, f"/slices?{query}", 422))
+
+
+def test_attributes_may_be_in_any_order() -> None:
+    place = (("country", "jp"), ("device", "tv"))
+    assert find_dimension(place, PAIRED) == (("device", "tv"), ("country", "jp"))
+
+
+@pytest.mark.parametrize(
+    "place",
+    [
+        (("device", "tv"),),
+        (("device", "a=b, c"),),
+        (("device", "tv"), ("country", "jp")),
+        (("device", ""), ("country", "x, y=z")),
+    ],
+)
+def test_the_name_of_a_slice_is_read_as_it_was_written(place: tuple[tuple[str, str], ...]) -> None:
+    name = ", ".join(f"{attribute}={value}" for attribute, value in place)
+    assert read_slice(name, PAIRED) == place
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_texts_of_events_are_only_texts(site: Service, text: str) -> None:
+    log_story(site.store, device=text, version=text)
+    open_monitor(site.store)
+    reader = check_page(get(site, "/slices?range=30d"))
+    for link in find_links(reader):
+        if "slice=" in link:
+            page = get(site, link)
+            found = check_page(page)
+            assert not found.all("img")
+            assert len(found.all("script")) == 1
+            assert "\u202e" not in page

@@ -1,0 +1,134 @@
+"""The routes of incidents: what they answer, and what they refuse."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+pytest.importorskip("uvicorn", reason="the service needs it")
+
+from rankscope.monitor.alerts.incidents.finding import Finding
+from rankscope.monitor.alerts.incidents.rows import write_change, write_incident
+from rankscope.monitor.alerts.incidents.transitions import open_incident
+from rankscope.monitor.alerts.management import set_rule
+from rankscope.monitor.alerts.rule import Rule
+from rankscope.monitor.events.limits import HOUR
+from rankscope.monitor.events.times import format_time, to_datetime
+from rankscope.records import replace
+
+from tests.monitor.server.music import MUSIC
+from tests.monitor.server.service import NOW
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import httpx
+
+    from tests.monitor.server.service import Service
+
+RULE = Rule(name="quality", measure="nDCG@5")
+HOSTILE = "<script>alert(1)</script>"
+
+
+def post_to(service: Service, path: str, key: str, body: dict[str, str]) -> httpx.Response:
+    """Send JSON."""
+    headers = {"content-type": "application/json"}
+    return service.ask("POST", path, json.dumps(body).encode(), key=key, headers=headers)
+
+
+@pytest.fixture
+def incident_id(service: Service) -> str:
+    """An open incident of the project music."""
+    store = service.store
+    store.configure("music", MUSIC.to_json(), NOW, "ada")
+    set_rule(store, "music", MUSIC, RULE, now=NOW, actor="ada")
+    finding = Finding(kind="quality", version=HOSTILE, verdict="bad", reason="it fell")
+    turn = open_incident("music", RULE, finding, to_datetime(NOW))
+    incident = replace(turn.incident, group="group_1")
+    row = store.find_rule("music", "quality")
+    assert row is not None
+    assert turn.change is not None
+    store.save_rules(
+        "music",
+        [replace(row, revision=row.revision + 1)],
+        incidents=[write_incident(incident)],
+        changes=[write_change(incident.incident_id, turn.change)],
+    )
+    return incident.incident_id
+
+
+def test_incidents_are_listed_and_shown_with_their_history(
+    service: Service, incident_id: str
+) -> None:
+    key = service.make_key("music", "read")
+    (listed,) = service.ask("GET", "/v1/incidents", key=key).json()["incidents"]
+    shown = service.ask("GET", f"/v1/incidents/{incident_id}", key=key).json()
+    history = shown.pop("history")
+    assert shown == listed
+    assert (listed["id"], listed["state"]) == (incident_id, "open")
+    assert listed["stream"] == {"model": "", "version": HOSTILE, "slice": {}}
+    assert [change["action"] for change in history] == ["opened"]
+    for query, count in (
+        ("state=all", 1),
+        ("state=resolved", 0),
+        ("rule=quality", 1),
+        ("rule=other", 0),
+    ):
+        answer = service.ask("GET", f"/v1/incidents?{query}", key=key)
+        assert len(answer.json()["incidents"]) == count
+    assert service.ask("GET", "/v1/incidents?state=odd", key=key).status_code == 422
+
+
+def test_people_acknowledge_snooze_and_resolve(service: Service, incident_id: str) -> None:
+    key = service.make_key("music", "read", "admin")
+    path = f"/v1/incidents/{incident_id}"
+
+    def post(action: str, **body: str) -> dict[str, object]:
+        answer = post_to(service, f"{path}/{action}", key, body)
+        assert answer.status_code == 200, answer.text
+        return answer.json()  # type: ignore[no-any-return]
+
+    assert post("acknowledge", note="mine")["state"] == "acknowledged"
+    until = format_time(NOW + HOUR)
+    assert post("snooze", until=until)["snoozed_until"] == until
+    assert post("resolve")["state"] == "resolved"
+    history = service.ask("GET", path, key=key).json()["history"]
+    actor = key.split("_")[1]
+    assert [(one["action"], one["actor"]) for one in history[1:]] == [
+        ("acknowledged", actor),
+        ("snoozed", actor),
+        ("resolved", actor),
+    ]
+    again = post_to(service, f"{path}/resolve", key, {})
+    assert (again.status_code, again.json()["error"]["code"]) == (422, "incident_state")
+
+
+def test_others_neither_see_nor_change_an_incident(service: Service, incident_id: str) -> None:
+    path = f"/v1/incidents/{incident_id}"
+    other = service.make_key("films", "read", "admin")
+    reader = service.make_key("music", "read")
+    assert service.ask("GET", path, key=other).status_code == 404
+    assert post_to(service, f"{path}/resolve", other, {}).status_code == 404
+    assert post_to(service, f"{path}/resolve", reader, {}).status_code == 403
+    assert service.ask("GET", "/v1/incidents", key=other).json() == {"incidents": []}
+
+
+@pytest.mark.parametrize(
+    ("action", "body"),
+    [
+        ("snooze", {}),
+        ("snooze", {"until": "soon"}),
+        ("snooze", {"until": format_time(NOW - HOUR)}),
+        ("acknowledge", {"note": "a" * 2001}),
+        ("acknowledge", {"note": "a\x00b"}),
+        ("resolve", {"evil": "1"}),
+    ],
+)
+def test_what_cannot_be_done_is_refused(
+    service: Service, incident_id: str, action: str, body: dict[str, str]
+) -> None:
+    key = service.make_key("music", "read", "admin")
+    answer = post_to(service, f"/v1/incidents/{incident_id}/{action}", key, body)
+    assert answer.status_code == 422
+    shown = service.ask("GET", f"/v1/incidents/{incident_id}", key=key).json()
+    assert (shown["state"], len(shown["history"])) == ("open", 1)

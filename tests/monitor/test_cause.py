@@ -1,0 +1,173 @@
+"""An incident's cause is that of the trace against the baseline of its rule."""
+
+from __future__ import annotations
+
+import pytest
+
+pytest.importorskip("sqlalchemy", reason="the store needs SQLAlchemy")
+
+from rankscope.monitor.ask.cause import CauseFinder, find_baseline_span
+from rankscope.monitor.ask.trace import Span
+from rankscope.monitor.definition.configuration import BaselineChoice
+from rankscope.monitor.definition.definition import define
+from rankscope.monitor.events.event import Ranking
+from rankscope.monitor.events.limits import HOUR, MINUTE
+from rankscope.monitor.events.times import to_datetime
+from rankscope.monitor.store.sqlite.store import SQLiteStore
+from rankscope.records import replace
+
+from tests.monitor.stories import BAD, GOOD, search
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+    from typing import Any
+
+    from rankscope.monitor.ask.cause import FoundCause
+    from rankscope.monitor.events.event import Event
+
+RULE = define(measures=["nDCG@1", "nDCG@5", "RR@5"], positive={"click": 1}, window=3600)
+COUNT = 900
+WEEK = COUNT * MINUTE
+NOW = 2 * WEEK + HOUR
+EVENTS = [
+    *search(1, COUNT, versions={"3": 1}, environment="validation"),
+    *search(2, COUNT, versions={"3": 1}),
+    *search(3, COUNT, start=WEEK, versions={"3": 0.5, "4": 0.5}),
+]
+CHOICES = (
+    BaselineChoice(),
+    BaselineChoice(kind="version"),
+    BaselineChoice(kind="period", since=to_datetime(0), until=to_datetime(WEEK)),
+)
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SQLiteStore]:
+    """A store with a release that harms televisions."""
+    with SQLiteStore(tmp_path_factory.mktemp("cause") / "events.db") as opened:
+        opened.append("music", EVENTS)
+        yield opened
+
+
+def find(store: SQLiteStore, choice: BaselineChoice | None, **given: Any) -> FoundCause | None:  # noqa: ANN401 - of `find`
+    """The cause of a fall of version 4."""
+    asked: dict[str, Any] = {"model": "ranker", "version": "4", "began": WEEK, "now": NOW}
+    measure = given.pop("measure", "nDCG@5")
+    return CauseFinder(store, "music", RULE, choice, threads=1).find(measure, **asked | given)
+
+
+@pytest.mark.parametrize("choice", CHOICES, ids=lambda choice: choice.kind)
+def test_the_cause_is_the_release_on_televisions(
+    store: SQLiteStore, choice: BaselineChoice
+) -> None:
+    found = find(store, choice)
+    assert found is not None
+    assert dict(found.slice) == {"device": "tv", "version": "4"}
+    assert (found.by, found.loss, found.new_version) == ("within", "ordering", "version=4")
+    assert found.share is not None
+    assert found.share > 0.7
+    assert found.p_value <= 0.025
+    assert found.sentence.startswith(
+        f"device=tv, version=4 fell from {GOOD:.4f} to {BAD:.4f} by ordering: "
+    )
+    assert found.sentence.endswith(" of the drop.")
+    assert len(found.queries) == 5
+    assert found.queries[0]["after"] == pytest.approx(BAD)
+    assert found.to_dict()["slice"] == {"device": "tv", "version": "4"}
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"version": "3", "began": WEEK},
+        {"began": NOW},
+        {"version": "4", "now": WEEK + HOUR},
+    ],
+    ids=["no release", "no final rankings", "too early"],
+)
+def test_without_a_cause_there_is_none(store: SQLiteStore, given: dict[str, Any]) -> None:
+    assert find(store, CHOICES[0], **given) is None
+
+
+def test_a_project_without_a_baseline_has_no_cause(store: SQLiteStore) -> None:
+    assert find(store, None) is None
+
+
+def test_a_rule_of_another_measure_is_explained_by_ndcg(store: SQLiteStore) -> None:
+    assert find(store, CHOICES[0], measure="RR@5") == find(store, CHOICES[0])
+
+
+def test_all_versions_are_compared_with_the_weeks_before(store: SQLiteStore) -> None:
+    found = find(store, CHOICES[1], version="<all>")
+    assert found is not None
+    assert found.before["until"] == "1970-01-01T15:00:00.000000Z"
+    assert dict(found.slice)["device"] == "tv"
+
+
+def test_the_baseline_is_that_of_the_rule(store: SQLiteStore) -> None:
+    versions = store.versions("music")
+    assert find_baseline_span(CHOICES[0], versions, "ranker", "4", 0) == Span(
+        environment="validation"
+    )
+    span = find_baseline_span(CHOICES[1], versions, "ranker", "4", 0)
+    assert span is not None
+    assert (span.model, span.version) == ("ranker", "3")
+    assert find_baseline_span(CHOICES[1], versions, "ranker", "3", 0) is None
+
+
+@pytest.mark.parametrize("place", [(("device", "tv"),), (("country", "de"),), ()])
+def test_the_cause_of_a_slice_may_be_another_one_that_overlaps_it(
+    store: SQLiteStore, place: tuple[tuple[str, str], ...]
+) -> None:
+    assert find(store, CHOICES[0], place=place) == find(store, CHOICES[0])
+
+
+def test_a_cause_does_not_contradict_the_slice(store: SQLiteStore) -> None:
+    assert find(store, CHOICES[0], place=(("device", "phone"),)) is None
+
+
+def test_that_everything_fell_is_no_cause_of_one_slice(tmp_path: Path) -> None:
+    def mix(seed: int, start: int, grade: float) -> Iterator[Event]:
+        """Searches whose devices do not matter, with a grade of the last document."""
+        events = search(seed, COUNT, start=start, versions={"3": 1})
+        for number, one in enumerate(events):
+            if isinstance(one, Ranking):
+                device = "tv" if number % 4 else "phone"
+                yield replace(one, attributes=(("device", device),))
+            else:
+                yield replace(one, value=grade) if one.doc_id == "e" else one
+
+    with SQLiteStore(tmp_path / "events.db") as opened:
+        opened.append("music", [*mix(2, 0, 0.0), *mix(3, WEEK, 100.0)])
+        whole = find(opened, CHOICES[2], version="3")
+        assert whole is not None
+        assert whole.sentence.startswith("Everything fell")
+        assert find(opened, CHOICES[2], version="3", place=(("device", "tv"),)) is None
+
+
+def test_few_rankings_of_one_of_two_models_are_compared_with_those_of_that_model(
+    tmp_path: Path,
+) -> None:
+    def rename(seed: int, count: int, start: int, version: str, model: str) -> Iterator[Event]:
+        for one in search(seed, count, start=start, versions={version: 1}):
+            yield replace(one, model=model, version="1") if isinstance(one, Ranking) else one
+
+    # About 22 rankings on televisions are final when the incident is opened.
+    with SQLiteStore(tmp_path / "events.db") as opened:
+        opened.append("music", list(rename(1, COUNT, 0, "3", "lambda")))
+        opened.append("music", list(rename(2, COUNT, 0, "4", "trees")))
+        opened.append("music", list(rename(3, 66, WEEK, "4", "lambda")))
+        found = find(
+            opened,
+            CHOICES[2],
+            model="lambda",
+            version="1",
+            now=WEEK + 66 * MINUTE + HOUR,
+            place=(("device", "tv"),),
+        )
+    assert found is not None
+    assert dict(found.slice) == {"device": "tv"}
+    assert found.before["model"] == "lambda"
+    assert found.sentence.startswith(f"device=tv fell from {GOOD:.4f} to {BAD:.4f} by ordering: ")

@@ -1,0 +1,245 @@
+"""What the scripts of pages add in a real browser: local times, spans to compare, newer data."""
+
+from __future__ import annotations
+
+import socket
+import threading
+from datetime import timedelta
+from typing import TYPE_CHECKING
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+from rankscope.monitor.server.run.service import make_server
+from rankscope.monitor.server.settings import Settings
+
+from tests.monitor.server.pages.incidents import BEGAN, make_incident, put_incidents
+from tests.monitor.server.pages.site import log_story, open_monitor
+from tests.monitor.server.service import Service
+from tests.services.conftest import DESKTOP, PHONE
+from tests.services.contrast import find_faint_texts
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+    from playwright.sync_api import Browser, Page
+
+    Visit = Callable[..., Page]
+
+pytestmark = pytest.mark.timeout(300)
+
+PATHS = (
+    "/",
+    "/incidents",
+    "/incidents/incident_1",
+    "/slices?range=30d",
+    "/slices?range=30d&slice=device%3Dtv",
+    "/rules",
+    "/channels",
+)
+
+
+class Dashboard(Service):
+    """A service on a port of this machine, with the story in it.
+
+    Attributes:
+        url: Where it is.
+    """
+
+    url = ""
+
+
+@pytest.fixture
+def dashboard(tmp_path: Path) -> Iterator[Dashboard]:
+    """The story, and an incident of it."""
+    made = Dashboard(tmp_path, Settings(open_project="default"), has_key=False)
+    log_story(made.store)
+    open_monitor(made.store)
+    put_incidents(made, make_incident(evidence={"value": 0.75, "floor": 0.9, "baseline": 1.0}))
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        made.url = f"http://127.0.0.1:{listener.getsockname()[1]}"
+        server = make_server(made.app, made.store, host="127.0.0.1", port=0)
+        thread = threading.Thread(target=server.run, args=([listener],))
+        thread.start()
+        yield made
+        server.should_exit = True
+        thread.join(30)
+    made.store.close()
+
+
+@pytest.fixture
+def visit(browser: Browser, dashboard: Dashboard) -> Iterator[Visit]:
+    """Opens pages; in the end nothing may have been refused or said on the console."""
+    seen: list[str] = []
+    contexts = []
+
+    def open_page(path: str, **settings: object) -> Page:
+        context = browser.new_context(**{"viewport": DESKTOP, **settings})
+        contexts.append(context)
+        context.set_default_timeout(60_000)
+        page = context.new_page()
+        # The browser reports statuses that a test has asked for.
+        page.on("console", lambda said: "503" in said.text or seen.append(said.text))
+        page.on("pageerror", lambda error: seen.append(str(error)))
+        page.clock.install()
+        page.goto(dashboard.url + path)
+        return page
+
+    yield open_page
+    for context in contexts:
+        context.close()
+    assert seen == []
+
+
+def test_times_are_those_of_the_reader_and_days_are_days_of_utc(visit: Visit) -> None:
+    page = visit("/incidents/incident_1", timezone_id="Asia/Tokyo")
+    local = BEGAN + timedelta(hours=9)
+    since = page.locator(".head time").first
+    assert since.inner_text().startswith(f"{local.day} {local:%b %Y}, {local:%H:%M}")
+    assert since.get_attribute("title") == f"{BEGAN.day} {BEGAN:%b %Y}"
+    assert "Asia/Tokyo" in page.locator("footer").inner_text()
+    page.get_by_text("Show as a table").click()
+    first = page.locator("table[data-for] tbody th").first
+    assert first.inner_text().count(":") == 0
+
+
+def test_ticks_are_round_in_the_zone_of_the_reader(visit: Visit) -> None:
+    page = visit("/?range=1d", timezone_id="Asia/Kolkata")
+    texts = page.locator("#chart-1 .tick").all_text_contents()
+    assert len(texts) > 3
+    # Half an hour off UTC, so that ticks that were only moved would not be round.
+    assert all(":" not in text or text.endswith(":00") for text in texts)
+
+
+def test_without_a_script_pages_say_the_same_in_utc(visit: Visit) -> None:
+    page = visit("/incidents/incident_1", java_script_enabled=False, timezone_id="Asia/Tokyo")
+    assert f"{BEGAN.day} {BEGAN:%b %Y}" in page.locator(".head").inner_text()
+    assert "Times are in UTC" in page.locator("footer").inner_text()
+    assert page.locator("svg[role=img] .line").count() > 0
+    assert page.get_by_role("button", name="Acknowledge").count() == 1
+
+
+def drag(page: Page, start: float, end: float) -> None:
+    """Drag across the first chart, from one share of its width to another."""
+    plane = page.locator("#chart-1")
+    plane.scroll_into_view_if_needed()
+    box = plane.bounding_box()
+    assert box is not None
+    page.mouse.move(box["x"] + start * box["width"], box["y"] + 40)
+    page.mouse.down()
+    page.mouse.move(box["x"] + end * box["width"], box["y"] + 50, steps=4)
+    page.mouse.up()
+
+
+def read_link(page: Page) -> dict[str, list[str]]:
+    """What the picked spans ask the trace for."""
+    link = page.locator(".picker a").first.get_attribute("href")
+    assert link is not None
+    assert link.startswith("/trace?")
+    return parse_qs(urlsplit(link).query)
+
+
+def test_two_spans_that_are_dragged_are_compared_the_later_with_the_earlier(visit: Visit) -> None:
+    page = visit("/?range=30d&every=day")
+    drag(page, 0.9, 0.97)
+    asked = read_link(page)
+    assert asked["measure"] == ["nDCG@1"]
+    assert "before_since" not in asked
+    drag(page, 0.8, 0.7)
+    asked = read_link(page)
+    times = [
+        asked[f"{side}_{end}"][0] for side in ("before", "after") for end in ("since", "until")
+    ]
+    assert times == sorted(times)
+    assert all(time.endswith("T00:00") for time in times)
+    page.locator(".picker").get_by_role("link", name="Find the cause").click()
+    page.wait_for_url("**/trace?**")
+    assert page.locator("#before_since").input_value() == times[0]
+
+
+def test_a_span_is_picked_with_the_keyboard_alone(visit: Visit) -> None:
+    page = visit("/?range=30d&every=day")
+    page.locator("#chart-1").focus()
+    for _ in range(2):
+        page.keyboard.press("Shift+ArrowLeft")
+    page.keyboard.press("ArrowLeft")
+    asked = read_link(page)
+    assert asked["after_since"][0] < asked["after_until"][0]
+    page.keyboard.press("Escape")
+    assert page.locator(".picker a").count() == 0
+
+
+def test_newer_data_come_by_themselves_and_what_was_opened_stays_open(
+    dashboard: Dashboard, visit: Visit
+) -> None:
+    page = visit("/incidents")
+    with page.expect_response("**/incidents"):
+        page.clock.run_for(60_000)
+    page.get_by_text("Snooze or resolve").first.click()
+    page.locator("h1").click()
+    put_incidents(dashboard, make_incident(2, kind="volume", measure="", slice=(), version=""))
+    page.clock.run_for(60_000)
+    page.get_by_text("2 active incidents").wait_for()
+    assert page.title().startswith("2 active")
+
+
+def test_who_fills_in_something_is_asked_before_the_page_changes(
+    dashboard: Dashboard, visit: Visit
+) -> None:
+    page = visit("/incidents/incident_1")
+    with page.expect_response("**/incident_1"):
+        page.clock.run_for(60_000)
+    page.locator("select[name=hours]").focus()
+    put_incidents(dashboard, make_incident(state="acknowledged", acknowledged_by="ada"))
+    page.clock.run_for(60_000)
+    button = page.get_by_role("button", name="Show newer data")
+    button.wait_for()
+    assert "ada" not in page.locator(".head").inner_text()
+    button.click()
+    assert "ada" in page.locator(".head").inner_text()
+
+
+def test_updates_can_be_paused_and_stay_so_on_other_pages(visit: Visit) -> None:
+    page = visit("/incidents")
+    page.get_by_role("button", name="Pause").click()
+    page.goto(page.url.replace("/incidents", "/"))
+    assert page.get_by_role("button", name="Resume").count() == 1
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url))
+    page.clock.run_for(200_000)
+    assert asked == []
+
+
+def test_a_service_that_does_not_answer_is_said(visit: Visit) -> None:
+    page = visit("/incidents")
+    page.route("**/incidents", lambda route: route.fulfill(status=503, body="busy"))
+    page.clock.run_for(60_000)
+    page.get_by_text("the service cannot answer now").wait_for()
+    page.unroute("**/incidents")
+    page.get_by_role("button", name="Pause").click()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_pages_fit_are_legible_and_short_enough_for_a_phone(visit: Visit, scheme: str) -> None:
+    for size in (DESKTOP, PHONE):
+        page = visit("/", viewport=size, color_scheme=scheme)
+        for path in PATHS:
+            page.goto(page.url.split("/", 3)[0] + "//" + page.url.split("/")[2] + path)
+            assert page.evaluate("document.documentElement.scrollWidth") <= size["width"], path
+            assert find_faint_texts(page) == [], path
+
+
+def test_the_incidents_take_at_most_three_screens_of_a_phone(
+    dashboard: Dashboard, visit: Visit
+) -> None:
+    """Twenty causes with five parts each, and as many that are over."""
+    over = {"state": "resolved", "recovered": BEGAN, "resolved": BEGAN}
+    made = [
+        make_incident(5 * group + part, group=f"g{group}", slice=(("device", f"device {part}"),))
+        for group in range(1, 21)
+        for part in range(5)
+    ]
+    made += [make_incident(200 + at, **over) for at in range(30)]
+    put_incidents(dashboard, *made)
+    page = visit("/incidents", viewport=PHONE)
+    assert page.evaluate("document.documentElement.scrollHeight") <= 3 * PHONE["height"]
