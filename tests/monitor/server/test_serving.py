@@ -57,15 +57,26 @@ def test_it_evaluates_and_notifies_by_itself(
 ) -> None:
     assert process.stdout is not None
     start = read_clock() - 30 * HOUR
-    searches = [make_search(number, time=start + number * 60 * SECOND) for number in range(240)]
-    clicks = [make_click(search, number) for number, search in enumerate(searches)]
+    searches = [
+        make_search(
+            number,
+            time=start + number * 60 * SECOND,
+            version="3" if number < 120 else "4",
+            user_id=f"u{number}",
+        )
+        for number in range(240)
+    ]
+    # People choose the first document of version 3, and the last one of version 4.
+    clicks = [make_click(search, 4 * (n >= 120)) for n, search in enumerate(searches)]
+    for number, click in enumerate(clicks):
+        click["event_id"] = f"l{number}"
     with httpx.Client(base_url=process.stdout.readline().strip(), timeout=300) as client:
         put = client.put("/v1/configuration", json=write_configuration(MUSIC))
         assert put.status_code == 200, put.text
-        rule = {"measure": "nDCG@5", "period": "hour", "since": format_time(start)}
-        assert client.put("/v1/rules/quality", json=rule).status_code == 200
         for path, events in (("/v1/rankings", searches), ("/v1/labels", clicks)):
             assert client.post(path, json=events).json()["accepted"] == len(events)
+        rule = {"measure": "nDCG@5", "period": "hour", "since": format_time(start)}
+        assert client.put("/v1/rules/quality", json=rule).status_code == 200
         deadline = time.monotonic() + 300
         told, evaluated = [], 0
         while not (told and evaluated == len(searches)) and time.monotonic() < deadline:
@@ -80,9 +91,10 @@ def test_it_evaluates_and_notifies_by_itself(
     process.send_signal(signal.SIGTERM)
     assert process.wait(timeout=300) == 0
     lines = [json.loads(line) for line in (tmp_path / "log").read_text().splitlines()]
-    assert {line["event"] for line in lines} == {"request", "rule.state_changed"}
-    changes = [line for line in lines if line["event"] == "rule.state_changed"]
-    assert {line["rule"] for line in changes} == {"quality"}
+    assert {line["event"] for line in lines} == {"request", "incidents.changed"}
+    changes = [line for line in lines if line["event"] == "incidents.changed"]
+    parts = [part for line in changes for part in line["incidents"]]
+    assert {(part["rule"], part["stream"]["version"]) for part in parts} == {("quality", "4")}
     assert {line["id"] for line in changes} >= set(told) != set()
 
 
