@@ -16,7 +16,7 @@ from rankscope.cli.monitor.times import TIME_HELP, read_duration, read_moment
 from rankscope.cli.options import add_measure_option
 from rankscope.cli.output import print_json
 from rankscope.cli.parser import Once, OnceFlag, read_integer, read_number
-from rankscope.monitor.alerts.rule import SEVERITIES, WATCHES, Rule
+from rankscope.monitor.alerts.rule import KINDS, SEVERITIES, WATCHES, Rule
 from rankscope.monitor.events.times import format_time, to_datetime
 from rankscope.names import quote
 from rankscope.results.table import Table
@@ -83,12 +83,12 @@ def add_add(parser: Parser) -> None:
     parser.add_argument(
         "--kind",
         action=Once,
-        choices=("drop", "threshold", "data"),
+        choices=KINDS,
         default="drop",
         metavar="KIND",
         help="drop collects evidence over several periods and has a stated false-alarm rate; "
         "threshold checks each period on its own; data checks that rankings and labels arrive as "
-        "usual",
+        "usual; trace searches all slices every night for one that fell more than everything did",
     )
     parser.add_argument(
         "--severity",
@@ -133,7 +133,7 @@ def add_add(parser: Parser) -> None:
         type=read_number,
         default=1800.0,
         metavar="N",
-        help="kind drop: average number of periods between false alarms",
+        help="kinds drop and trace: average number of periods, or nights, between false alarms",
     )
     parser.add_argument(
         "--fewest",
@@ -202,6 +202,7 @@ def add_add(parser: Parser) -> None:
     parser.add_examples(
         "rankscope monitor rule add music.db quality -m nDCG@5 --slice device device:country",
         "rankscope monitor rule add music.db quality -m nDCG@5 --tolerance 5% --severity critical",
+        "rankscope monitor rule add music.db night -m nDCG@5 --kind trace",
     )
     parser.set_defaults(run=run_add)
 
