@@ -6,6 +6,7 @@ import math
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from dev.simulate.comparisons import simulate_comparisons
 from dev.simulate.demo import find_demo_delay
 from dev.simulate.peers import NAMES
 from dev.simulate.traces import simulate_traces
@@ -109,6 +110,7 @@ def list_cases() -> Iterator[Case]:
     yield Case(60, 4, _lose(0.10, 501))
     yield Case(6, 0, _play_demo)
     yield Case(200, 3, _trace)
+    yield Case(200, 4, lambda runs: [Row(*each) for each in simulate_comparisons(runs)])
 
 
 def _trace(runs: int) -> list[Row]:
