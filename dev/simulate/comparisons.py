@@ -109,7 +109,7 @@ def simulate_comparisons(runs: int) -> list[tuple[str, tuple[str, ...], str]]:
     Returns:
         Rows of the record: the table, the cells, and the problem.
     """
-    rows = []
+    rows: list[tuple[str, tuple[str, ...], str]] = []
     for number, (name, experiment) in enumerate(QUIET.items()):
         missed = [compare(experiment, run, case=600 + number).misses for run in range(runs)]
         share = sum(missed) / runs
