@@ -312,9 +312,7 @@ def find_gaps(baseline: Baseline, seen: Observations, shared: int | None = None)
     )
 
 
-def _find_draws(
-    cluster: NDArray[np.int64], day: NDArray[np.int64], days: int
-) -> NDArray[np.int64]:
+def _find_draws(cluster: NDArray[np.int64], day: NDArray[np.int64], days: int) -> NDArray[np.int64]:
     """Return, by unit, the number of the independent draw that it belongs to.
 
     A user is one draw from all users. One who comes on half of the days or more, such as a popular
