@@ -218,8 +218,8 @@ def _lose(fall: float, case: int) -> Callable[[int], list[Row]]:
     return lose
 
 
-# Bets and lanes were chosen on the seeds 1, 2, 6 and 11 to 13 of the demo, so that these would flatter the figure.
-# Seed 6 is the one of `rankscope demo`, and has a row of its own.
+# Bets and lanes were chosen on the seeds 1, 2, 6 and 11 to 13 of the demo, so that these would
+# flatter the figure. Seed 6 is the one of `rankscope demo`, and has a row of its own.
 FRESH_SEED = 21
 
 
