@@ -11,7 +11,7 @@ import pytest
 from rankscope.errors import UsageError
 from rankscope.stats.sequential.anchor import Anchor, choose_anchor
 from rankscope.stats.sequential.baseline import find_gaps, fit_baseline
-from rankscope.stats.sequential.comparison import compare_versions
+from rankscope.stats.sequential.comparison import compare_versions, follow_difference
 from rankscope.stats.sequential.detector import Detector, advance
 from rankscope.stats.sequential.gaps import below
 from rankscope.stats.sequential.label_rate import (
@@ -213,11 +213,8 @@ def test_the_interval_of_a_difference_holds_at_all_times_in_95_percent_of_the_ru
         quality = draw.normal(0, 0.15, 1500)[user]
         is_new = draw.random(3000) < 0.5
         value = np.clip(0.5 + quality + draw.normal(0, 0.2, 3000), 0, 1)
-        looks = [
-            compare_versions(value[:until], user[:until], is_new[:until])
-            for until in range(200, 3001, 400)
-        ]
-        missed += any(look is not None and (look.is_worse or look.is_better) for look in looks)
+        looks = follow_difference(value, user, is_new, np.arange(3000) // 375)
+        missed += any(look.is_worse or look.is_better for _, look in looks)
     assert missed / runs <= 0.05 + 3 * math.sqrt(0.05 * 0.95 / runs)
 
 
