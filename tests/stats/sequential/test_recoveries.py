@@ -156,13 +156,12 @@ def test_the_gain_of_the_last_day_counts_where_a_period_is_short() -> None:
     )
 
 
-def test_the_anchor_is_the_first_28_days_with_data_and_stays() -> None:
-    days = {day: 10 for day in range(100, 200) if day % 2 == 0}
-    assert choose_anchor(days, before=200) == choose_anchor(days, before=180) == Anchor(100, 155)
-    assert choose_anchor(days, before=200, since=150) == Anchor(150, 199)
-    assert choose_anchor(days, before=110) is None
-    with pytest.raises(UsageError):
-        choose_anchor(days, before=100, since=101)
+def test_the_anchor_is_up_to_28_days_before_it_is_first_compared_with() -> None:
+    assert choose_anchor(100 * DAY, 200 * DAY) == Anchor(172 * DAY, 200 * DAY)
+    assert choose_anchor(180 * DAY, 200 * DAY) == Anchor(180 * DAY, 200 * DAY)
+    assert choose_anchor(100 * DAY, 200 * DAY, longest=3 * DAY) == Anchor(197 * DAY, 200 * DAY)
+    assert choose_anchor(186 * DAY, 200 * DAY) == Anchor(186 * DAY, 200 * DAY)
+    assert choose_anchor(186 * DAY + 1, 200 * DAY) is None
 
 
 def test_versions_are_compared_within_the_cells_that_have_both() -> None:

@@ -17,6 +17,7 @@ from rankscope.monitor.events.limits import DAY, SECOND
 from rankscope.monitor.events.times import describe_time, read_span, to_datetime
 from rankscope.records import record, replace
 from rankscope.stats.means import estimate_mean
+from rankscope.stats.sequential.anchor import LEAST, LONGEST, choose_anchor
 from rankscope.stats.sequential.baseline import LEVEL
 from rankscope.stats.sequential.lanes import fit_lane
 
@@ -46,10 +47,7 @@ if TYPE_CHECKING:
     Key: TypeAlias = tuple[str, str, Slice]
 
 T = Interval(method="t")
-LONGEST = 28 * DAY
 WEEK = 7 * DAY
-LEAST_HISTORY = 2 * WEEK
-"""A long-term baseline is from at least this long: two of each weekday."""
 MOST_RANKINGS = 600_000
 """A baseline of production is from at most this many rankings, or about so many."""
 MOST_HELD = MOST_RANKINGS
@@ -195,9 +193,9 @@ class Floors:
         rows = sample.find(sliced)
         tried = replace(lane, tried=wanted.name)
         if key[1] == ALL and len(rows):
-            told = _tell_short(int(sample.times[rows].min()), step.start)
-            if told:
-                return Held(lane=replace(tried, reason=told))
+            first = int(sample.times[rows].min())
+            if choose_anchor(first, step.start) is None:
+                return Held(lane=replace(tried, reason=_tell_short(first)))
         held = Held(
             lane=self._fit(rule, place, tried, step, sample=sample, rows=rows, count=count),
             compared=to_datetime(wanted.since) if key[1] == ALL else None,
@@ -334,14 +332,13 @@ class Floors:
             one for one in self._versions if one.environment == "production" and one.model == model
         ]
         first = min((one.first for one in theirs), default=start)
-        told = _tell_short(first, start)
-        if told:
-            return told
-        last = max(one.last for one in theirs)
+        last = max((one.last for one in theirs), default=start)
         length = _fit_length(first, max(last, start), sum(one.rankings for one in theirs))
+        anchor = choose_anchor(first, start, length)
+        if anchor is None:
+            return _tell_short(first)
         numbers = self._find_contexts("production", model, None)
-        since = max(start - min(LONGEST, length), first)
-        return _Wanted(since, start, start + wait, numbers, retried=WEEK)
+        return _Wanted(anchor.since, start, start + wait, numbers, retried=WEEK)
 
     def _find_contexts(
         self, environment: str, model: str | None, version: str | None
@@ -349,11 +346,9 @@ class Floors:
         return tuple(find_contexts(self._contexts, environment, model, version))
 
 
-def _tell_short(first: int, start: int) -> str:
-    """Return from when on there is enough to compare with, if there isn't by a time."""
-    if start - first >= LEAST_HISTORY:
-        return ""
-    from_then = describe_time(first - first % DAY + LEAST_HISTORY + DAY)
+def _tell_short(first: int) -> str:
+    """Say from when on there is a long-term baseline, given the first ranking."""
+    from_then = describe_time(first - first % DAY + LEAST + DAY)
     return f"watched from {from_then} on, when there are two weeks to compare with"
 
 
