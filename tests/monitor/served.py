@@ -28,27 +28,37 @@ CONFIGURATION = Configuration(
 )
 
 
-def open_served(
-    folder: Path, *, fall: float = 0.0, both: float = 0.0, days: int = DAYS, users: int = 2000
-) -> Monitor:
-    """Log days of version 3, beside which half of the users get version 4 from day 8 on.
+def open_served(folder: Path, *, fall: float = 0.0, both: float = 0.0) -> Monitor:
+    """Log the story into a store; the monitor's time is when all its values are final.
 
     Args:
         folder: Where the store is made.
-        fall: By how much more of the rankings of version 4 are bad from day 11 on.
-        both: By how much more of the rankings of both are bad then.
-        days: How many days are logged; the monitor's time is when their values are final.
-        users: How many users there are.
+        fall: As of `make_served`, like the next.
+        both: By how much more of the rankings of both are bad.
     """
-    draw = np.random.default_rng(1)
-    now = to_datetime(START + days * DAY + WINDOW + HOUR)
+    now = to_datetime(START + DAYS * DAY + WINDOW + HOUR)
     monitor = Monitor.open(str(folder / "served.db"), now=lambda: now)
     monitor.configure(CONFIGURATION)
+    monitor.writer.append("default", make_served(fall=fall, both=both))
+    return monitor
+
+
+def make_served(
+    start: int = START, *, fall: float = 0.0, both: float = 0.0
+) -> list[Ranking | Label]:
+    """Make days of version 3, beside which half of the users get version 4 from day 8 on.
+
+    Args:
+        start: When the first day begins.
+        fall: By how much more of the rankings of version 4 are bad from day 11 on.
+        both: By how much more of the rankings of both are bad then.
+    """
+    draw = np.random.default_rng(1)
     events: list[Ranking | Label] = []
-    for at in range(days * A_DAY):
-        day, user = at // A_DAY, int(draw.integers(users))
+    for at in range(DAYS * A_DAY):
+        day, user = at // A_DAY, int(draw.integers(2000))
         query = int(draw.integers(50))
-        time = START + at * (DAY // A_DAY)
+        time = start + at * (DAY // A_DAY)
         version = "4" if day >= RELEASE and user % 2 else "3"
         more = both + (fall if version == "4" else 0.0) if day >= FALL else 0.0
         is_bad = draw.random() < 0.1 + 0.6 * (query % 2) + more
@@ -66,5 +76,4 @@ def open_served(
             ),
             Label(f"l{at}", f"r{at}", "a", time + HOUR, ("click",)),
         ]
-    monitor.writer.append("default", events)
-    return monitor
+    return events

@@ -118,25 +118,27 @@ class VersionComparison:
     @property
     def sentence(self) -> str:
         """The verdict in a sentence or two."""
+        said = self._say()
+        return said[0].upper() + said[1:] if self.is_final else f"Provisional: {said}"
+
+    def _say(self) -> str:
         found = self.difference
-        names = f"version {self.new}", f"version {self.old}"
-        age = "" if self.is_final else "Provisional: "
+        new, old = f"version {self.new}", f"version {self.old}"
         if not found.has_interval:
             return (
-                f"{age}{names[0]} can't be compared with {names[1]} yet: each needs about 30 users "
+                f"{new} can't be compared with {old} yet: each needs about {FEWEST_USERS} users "
                 f"who count alike, and the smaller one has {found.effective_users:.0f}."
             )
-        amount = f"{describe_difference(found)}"
+        amount = f"{self.measure} {describe_difference(found)}"
         if self.verdict != "no difference yet":
-            return f"{age}{names[0]} is {self.verdict} than {names[1]}: {self.measure} {amount}."
+            return f"{new} is {self.verdict} than {old}: {amount}."
         more = ""
         if self.days_to_target:
             days = "1 more day" if self.days_to_target == 1 else f"{self.days_to_target} more days"
             more = f" A difference of {TARGET:.2f} could be found in about {days}."
         elif found.lower > -TARGET and found.upper < TARGET:
             more = f" If there is one, it is below {TARGET:.2f}."
-        said = f"no difference found yet between {names[0]} and {names[1]}"
-        return f"{age}{said}: {self.measure} {amount}.{more}"
+        return f"no difference found yet between {new} and {old}: {amount}.{more}"
 
     def to_dict(self) -> dict[str, Any]:
         """Return it as JSON holds it."""
@@ -261,7 +263,7 @@ def compare_served(
     contexts = _choose(everyone, pair[0].model, pair[0].version, place)
     contexts |= _choose(everyone, pair[1].model, pair[1].version, place)
     begin = max(one.first for one in pair)
-    end = min(one.last for one in pair) + 1
+    end = min(*(one.last for one in pair), now) + 1
     if since is not None:
         begin = max(begin, since)
     if until is not None:

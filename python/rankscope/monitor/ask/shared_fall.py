@@ -165,7 +165,7 @@ def add_comparison(cause: Mapping[str, Any] | None, beside: FallComparison) -> d
     said = [beside.sentence, "" if is_alike and is_of_release else traced]
     if beside.conclusion == "unknown":
         said.reverse()
-    made = {
+    made: dict[str, Any] = {
         "slice": {},
         "by": "within",
         "contribution": beside.found.difference.value,
@@ -174,4 +174,7 @@ def add_comparison(cause: Mapping[str, Any] | None, beside: FallComparison) -> d
         "sentence": " ".join(filter(None, said)),
         "comparison": beside.to_dict(),
     }
-    return made | {"new_version": None} if is_alike else made
+    if not is_alike:
+        return made
+    within = {name: value for name, value in made["slice"].items() if name not in RANKERS}
+    return made | {"slice": within, "new_version": None}
