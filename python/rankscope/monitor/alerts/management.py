@@ -171,7 +171,7 @@ def set_rule(
     def start() -> str:
         if checked.kind == "data":
             return begin_data(checked, now).to_json()
-        return begin(checked, basis, now, seq).to_json()
+        return begin(checked, basis, now, seq).to_text()
 
     def change(row: RuleRow | None) -> tuple[RuleRow, str, str]:
         if row is None:
@@ -262,7 +262,7 @@ def resolve_rule(store: Store, project: str, name: str, *, now: int, actor: str)
             rows = store.list_incidents(project, states=LASTING, rule=name)
             changed = restart_data(known, [read_incident(one).key for one in rows], now)
         else:
-            restarted = RuleProgress.from_json(known.progress).restart().to_json()
+            restarted = RuleProgress.from_text(known.progress).restart().to_text()
             changed = replace(known, progress=restarted)
         if known.state == "ALERT":
             changed = replace(changed, state="OK", reason=RESOLVED, since=now, evaluated=now)
@@ -321,7 +321,7 @@ def name_stored_basis(row: RuleRow) -> str:
     """Return what a rule measured when its evidence was collected; empty for one about data."""
     if Rule.from_json(row.rule).kind == "data":
         return ""
-    return RuleProgress.from_json(row.progress).basis
+    return RuleProgress.from_text(row.progress).basis
 
 
 def _make_row(rule: Rule, progress: str, now: int) -> RuleRow:

@@ -231,8 +231,8 @@ def _restart(row: RuleRow, incident: Incident, now: int) -> RuleRow:
     if Rule.from_json(row.rule).kind == "data":
         return restart_data(row, [incident.key], now)
     key = incident.model, incident.version, incident.slice
-    progress = RuleProgress.from_json(row.progress).restart(key)
-    changed = replace(row, progress=progress.to_json())
+    progress = RuleProgress.from_text(row.progress).restart(key)
+    changed = replace(row, progress=progress.to_text())
     is_over = all(stream.state != "ALERT" for stream in progress.streams)
     if row.state == "ALERT" and is_over:
         changed = replace(changed, state="OK", reason=RESOLVED, since=now, evaluated=now)

@@ -126,7 +126,7 @@ class QualityRun(RuleRun):
         is_replay: bool,
     ) -> None:
         super().__init__(row, now)
-        self.progress = RuleProgress.from_json(row.progress)
+        self.progress = RuleProgress.from_text(row.progress)
         self.reader: PeriodReader | None = None
         self.complaint = ""
         self._store = store
@@ -228,7 +228,7 @@ class QualityRun(RuleRun):
             upto=self._seq,
         )
         self.progress = replace(self.progress, late_rankings=late, seq=self._seq)
-        return self._make_row(self.progress.to_json(), self._decide(moment), moment)
+        return self._make_row(self.progress.to_text(), self._decide(moment), moment)
 
     def _decide(self, moment: int) -> RuleVerdict:
         if self.complaint:
