@@ -22,9 +22,12 @@ from dev.simulate.trials import (
     watch_slow_labels,
     watch_small,
 )
+from dev.simulate.volumes import QUARTERS, WORLDS, simulate_volumes
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+
+    from dev.simulate.volumes import Traffic
 
 MOST_FALSE = 0.05
 MOST_HOURS = 16
@@ -126,10 +129,16 @@ def list_cases() -> Iterator[Case]:
     yield Case(
         "comparison", 200, 4, lambda runs: [Row(*each) for each in simulate_comparisons(runs)]
     )
+    for traffic in WORLDS:
+        yield Case(f"volume, {traffic.name}", QUARTERS, traffic.short, _count_volumes(traffic))
 
 
 def _watch_slow_hour(run: int, *, case: int) -> bool:
     return watch_slow_labels(run, case=case, age=1.0)
+
+
+def _count_volumes(traffic: Traffic) -> Callable[[int], list[Row]]:
+    return lambda runs: [Row(*each) for each in simulate_volumes(traffic, runs)]
 
 
 def _trace(runs: int) -> list[Row]:
