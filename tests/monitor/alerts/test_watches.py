@@ -223,7 +223,7 @@ def test_too_short_a_history_says_from_when_on_it_is_watched() -> None:
 def test_a_project_without_rankings_says_so() -> None:
     findings, progress = check_data(DrawnCounts({}), default_rule(), "", START + 40 * DAY)
     assert findings == []
-    assert summarize(progress) == ("NO_DATA", "there are no rankings")
+    assert summarize(progress) == ("NO_DATA", "no rankings in the last 60 days")
 
 
 @pytest.mark.parametrize("a_day", [5, 40])
@@ -307,7 +307,7 @@ def test_after_months_without_rankings_nothing_is_watched_and_hours_take_no_time
     counts = DrawnCounts(draw())
     findings, progress = check_data(counts, default_rule(), "", START + 200 * DAY)
     assert findings == []
-    assert summarize(progress) == ("NO_DATA", "there are no rankings")
+    assert summarize(progress) == ("NO_DATA", "no rankings in the last 60 days")
     again, progress = check_data(counts, default_rule(), progress, START + 201 * DAY)
     assert again == []
     assert WatchProgress.from_json(progress).rates == ()

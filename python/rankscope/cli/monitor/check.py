@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from rankscope.cli.monitor.incidents import describe_incident
+from rankscope.cli.monitor.incidents import describe_incident, join_reason
 from rankscope.cli.monitor.store import (
     add_store_arguments,
     find_as_of,
@@ -107,9 +107,11 @@ def run(options: Namespace) -> int:
     else:
         for row in rows:
             silenced = " (silenced)" if row["is_silenced"] else ""
-            print(f"{row['state']}{silenced}\t{show(row['name'])}\t{show(row['reason'])}")
+            line = f"{row['state']}{silenced}\t{show(row['name'])}"
+            # The reasons of a rule in ALERT are those of its incidents, which follow.
+            print(line if row["state"] == "ALERT" else join_reason(line, row["reason"]))
         for incident in found:
-            print("\t".join(describe_incident(incident)))
+            print(describe_incident(incident))
     return FAILED if is_stale or any(row["fails"] for row in rows) else 0
 
 

@@ -39,7 +39,7 @@ FIELDS = {
     "period": "day",
     "tolerance": "0.02",
     "run_length": "1800",
-    "fewest": "5",
+    "fewest": "30",
     "needs": "interval",
     "severity": "warning",
     "remind": "24",
@@ -66,7 +66,6 @@ def tell_story(site: Service, **parts: Any) -> Monitor:  # noqa: ANN401 - as `Ru
     made = {
         "name": "quality",
         "slices": ("device",),
-        "fewest": 5,
         "since": to_datetime(since),
     } | parts
     monitor.set_rule(Rule(measure="nDCG@5", **made))
@@ -156,9 +155,7 @@ def test_a_rule_is_made_by_the_form(site: Service) -> None:
     monitor = open_monitor(site.store)
     answer = send(site, "/rules/new", FIELDS)
     assert (answer.status_code, answer.headers["location"]) == (303, "/rules/quality")
-    assert list_rules(monitor) == (
-        Rule(name="quality", measure="nDCG@5", slices=("device",), fewest=5),
-    )
+    assert list_rules(monitor) == (Rule(name="quality", measure="nDCG@5", slices=("device",)),)
     check_page(get(site, "/rules/quality"))
 
 
@@ -177,7 +174,6 @@ def test_a_rule_is_changed_by_the_form(site: Service) -> None:
         Rule(
             name="quality",
             measure="nDCG@5",
-            fewest=5,
             tolerance=0.1,
             is_relative=True,
             channels=("log",),
@@ -199,6 +195,7 @@ def test_a_rule_is_changed_by_the_form(site: Service) -> None:
         ("tolerance", "-1", "0 or more"),
         ("run_length", "1", "2 periods or more"),
         ("fewest", "2.5", "whole number"),
+        ("fewest", "5", "kind threshold"),
         ("since", "yesterday", "Enter a time"),
         ("slices", "country", "device"),
         ("remind", "soon", "number of hours"),
