@@ -18,6 +18,7 @@ from rankscope.cli.parser import Once
 from rankscope.errors import UsageError
 from rankscope.monitor.events.limits import HOUR
 from rankscope.monitor.events.times import format_time, to_datetime
+from rankscope.records import replace
 from rankscope.results.text import show
 
 TYPE_CHECKING = False
@@ -82,7 +83,8 @@ def run(options: Namespace) -> int:
             now = monitor.clock()
         states = _choose(replayed.rules, options.rule)
         changed = {one.incident_id: one for one in (*replayed.active, *replayed.incidents)}
-        incidents: Iterable[Incident] = changed.values()
+        # Nobody is notified of what would have been.
+        incidents: Iterable[Incident] = [replace(one, notified=()) for one in changed.values()]
         age: int | None = 0
     else:
         monitor, writes = open_any(options)

@@ -15,6 +15,7 @@ from rankscope.cli.monitor.store import (
 from rankscope.cli.monitor.times import write_moment
 from rankscope.cli.output import print_json
 from rankscope.cli.parser import Once
+from rankscope.monitor.alerts.incidents.notice import write_part
 from rankscope.monitor.events.times import format_time, read_time
 from rankscope.results.table import Table
 
@@ -48,7 +49,7 @@ def run_evaluate(options: Namespace) -> int:
         done = monitor.evaluate(is_replay=options.as_of is not None)
     counts = {"hours": done.hours, "rankings": done.rankings}
     if options.json:
-        events = [{"event": event} | incident.to_dict() for event, incident in done.events]
+        events = [write_part(event, incident) for event, incident in done.events]
         print_json({"as_of": format_time(done.as_of), **counts, "incidents": events})
         return 0
     for name, value in {"as of": write_moment(done.as_of), **counts}.items():
