@@ -350,10 +350,10 @@ def _check_slice(name: str, configuration: Configuration) -> str:
         )
     if not found:
         known = ", ".join(attributes) or "none"
-        pair = f", or two of them as in {BETWEEN.join(attributes[:2])}" if attributes[1:] else ""
+        example = f", or two of them as in {BETWEEN.join(attributes[:2])}" if attributes[1:] else ""
         raise _bad(
             "slices",
-            f"attributes of the project ({known}){pair}",
+            f"attributes of the project ({known}){example}",
             name,
             "add the attribute with rankscope monitor configure STORE --slice, or correct its name",
         )

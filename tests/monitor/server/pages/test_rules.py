@@ -320,3 +320,33 @@ def test_a_form_is_read_as_it_was_filled() -> None:
     read, again = read_form(fields)
     assert read == rule
     assert again == form
+
+
+def test_a_rule_about_data_keeps_what_it_watches(site: Service) -> None:
+    monitor = open_monitor(site.store)
+    watched = Rule(name="arrivals", kind="data", watches=("freshness", "labels"))
+    monitor.set_rule(watched)
+    form = fill_form(watched)
+    fields = {name: (text,) for name, text in form.texts.items()} | {"watches": form.watches}
+    # A browser sends the fields of other kinds, too.
+    fields |= {"measure": ("nDCG@5",), "slices": ("device",)}
+    assert read_form(fields)[0] == watched
+    boxes = {
+        each["value"]
+        for each in check_page(get(site, "/rules/arrivals")).all("input")
+        if each.get("name") == "watches" and "checked" in each
+    }
+    assert boxes == set(watched.watches)
+
+
+def test_the_page_shows_what_can_be_found_and_what_is_doubtful(site: Service) -> None:
+    monitor = tell_story(site, tolerance=0.0)
+    state = state_of(monitor)
+    text = check_page(get(site, "/rules/quality")).text
+    for stream in state.streams:
+        if stream.smallest_fall is not None:
+            assert f"{stream.smallest_fall:.3f}" in text
+    assert any(stream.smallest_fall is not None for stream in state.streams)
+    told = [warning for stream in state.streams for warning in stream.warnings]
+    assert all(warning[1:] in text for warning in told)
+    assert not told or "Warning:" in text
