@@ -131,8 +131,11 @@ class DrawnCounts(Counts):
     def _has_versions(self, model: str) -> bool:
         return any(one.model == model and one.version for one in self._hours)
 
-    def count_day(self, day: int) -> DayCounts:
-        """Count the rankings of a day."""
+    def count_days(self, since: int, until: int) -> Mapping[int, DayCounts]:
+        """Count the rankings of each day from one midnight to before another."""
+        return {day: self._count_day(day) for day in range(since, until, DAY)}
+
+    def _count_day(self, day: int) -> DayCounts:
         at = (day - START) // HOUR
         rankings = {
             place: [*map(int, counts[at : at + HOURS])]
@@ -142,11 +145,10 @@ class DrawnCounts(Counts):
         }
         models = [place for place in rankings if place.model and not place.version] or [TOTAL]
         sizes = {place.model: sum(rankings.get(place, [0])) for place in models}
-        ages = (1,) * len(AGES)
         number = at // HOURS
         share = 0.0 if self._empty is None else float(self._empty[number : number + 1].sum())
         empty = {model: round(share * size) for model, size in sizes.items()}
-        return DayCounts(rankings, sizes, dict(sizes), empty, (*ages, 0))
+        return DayCounts(rankings, sizes, dict(sizes), empty, [*(1 for _ in AGES), 0])
 
     def count_labels(self, day: int) -> list[LabelCount]:
         """Count the labels of a day."""

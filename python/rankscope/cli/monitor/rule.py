@@ -176,8 +176,8 @@ def add_add(parser: Parser) -> None:
         type=_read_lane,
         metavar="AGE",
         help="kind drop: check early values at these ages, too, such as 15m; without an age, check "
-        "only final values (default: 15m and 4h, as far as they are at most a quarter of the "
-        "attribution window)",
+        "only final values (default: the last two of 15m, 1h and 4h that are at most a quarter of "
+        "the attribution window)",
     )
     parser.add_argument(
         "--no-anchor",

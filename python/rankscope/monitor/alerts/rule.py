@@ -81,8 +81,9 @@ EMPTY = "empty"
 """The share of rankings without a relevant document, of which more is worse."""
 BETWEEN = ":"
 """What stands between two attributes whose values are watched together."""
-AGES = (15 * MINUTE, 4 * HOUR)
-"""The ages at which early values are checked by default."""
+AGES = (15 * MINUTE, HOUR, 4 * HOUR)
+"""The ages at which early values are checked by default: the last two that the window allows."""
+MOST_AGES = 2
 LEAST_WINDOW = 4
 """The default ages are at most the attribution window divided by this."""
 MOST_LANES = 4
@@ -130,8 +131,8 @@ class Rule:
             for never.
         lanes: For a drop: the ages at which early values are checked besides the final ones, each
             shorter than the attribution window: a `timedelta`, or text such as `15m`; kept as a
-            `timedelta`. By default, those of 15 minutes and 4 hours that are at most a quarter of
-            the window.
+            `timedelta`. By default, the last two of 15 minutes, 1 hour and 4 hours that are at
+            most a quarter of the window.
         anchor: For a drop, where the baseline is the previous version: whether each model is also
             compared with its baseline of long ago, which releases do not renew.
         watches: For the kind `data`: what is watched, among `volume`, `freshness`, `labels`,
@@ -392,14 +393,14 @@ def choose_lanes(rule: Rule, window: int) -> tuple[int, ...]:
     Examples:
         >>> rule = Rule(name="quality", measure="nDCG@5")
         >>> [age // HOUR for age in choose_lanes(rule, 24 * HOUR)]
-        [0, 4]
+        [1, 4]
         >>> choose_lanes(Rule(name="final only", measure="nDCG@5", lanes=()), 24 * HOUR)
         ()
     """
     if rule.kind != "drop":
         return ()
     if rule.lanes is None:
-        return tuple(age for age in AGES if LEAST_WINDOW * age <= window)
+        return tuple(age for age in AGES if LEAST_WINDOW * age <= window)[-MOST_AGES:]
     return tuple(sorted(map(count_micros, rule.lanes)))
 
 

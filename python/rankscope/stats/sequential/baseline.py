@@ -32,6 +32,9 @@ LEVEL = 0.025
 DAY_WEIGHT = 3.0
 """How many times the variance between days counts, because neighbouring days are alike."""
 
+REGULAR = 0.25
+"""Who comes on at least this share of the days of a baseline is a lasting part of the traffic."""
+
 WEEK = 7
 # The first day of 1970 was a Thursday.
 FIRST_WEEKDAY = 3
@@ -224,8 +227,9 @@ def fit_baseline(
         gaps, units.size, of_day[units.start], variance, free=len(day) - fitted
     )
     users = int(units.cluster.max()) + 1
-    sums = tally(units.cluster, units.add(units.value), users)
-    counts = tally(units.cluster, units.size, users)
+    draw = _find_draws(units.cluster, of_day[units.start], len(day))
+    sums = tally(draw, units.add(units.value), int(draw.max()) + 1)
+    counts = tally(draw, units.size, len(sums))
     lower = bound_mean(sums, counts, level)
     drift = _quantile(level) * math.sqrt(DAY_WEIGHT * day_variance / len(day))
     return Baseline(
@@ -306,6 +310,22 @@ def find_gaps(baseline: Baseline, seen: Observations, shared: int | None = None)
         expected=float((size * wanted).sum() / total),
         error=math.sqrt(_spread(gap, size) / effective + baseline.day_variance),
     )
+
+
+def _find_draws(cluster: NDArray[np.int64], day: NDArray[np.int64], days: int) -> NDArray[np.int64]:
+    """Return, by unit, the number of the independent draw that it belongs to.
+
+    A user is one draw from all users. One who comes on half of the days or more, such as a popular
+    query where queries stand for users, is a lasting part of the traffic instead: only what varies
+    from day to day is chance, and each day is a draw.
+    """
+    import numpy as np  # noqa: PLC0415 - loads with the first array
+
+    pair, of_pair = np.unique(cluster * days + day, return_inverse=True)
+    count = np.bincount(pair // days)
+    is_lasting = (count >= REGULAR * days) & (days >= WEEK)
+    draw = np.where(is_lasting[cluster], len(count) + of_pair, cluster)
+    return np.asarray(np.unique(draw, return_inverse=True)[1], dtype=np.int64)
 
 
 def _average(values: NDArray[np.float64], weights: NDArray[np.float64]) -> float:

@@ -170,7 +170,8 @@ def holds_discount(gaps: Gaps) -> bool:
     else.
 
     Args:
-        gaps: The gaps of the discounts per gain of that day, such as `LaneGaps.discount`.
+        gaps: The gaps of the discounts per gain of that day, such as `LaneGaps.gaps` while the
+            discount is judged.
     """
     if not len(gaps.gap):
         return True

@@ -8,7 +8,7 @@ from rankscope import engine
 from rankscope.data.interval import Interval
 from rankscope.errors import InputError, UsageError
 from rankscope.monitor.alerts.detect.mix import choose_mix, observe
-from rankscope.monitor.alerts.detect.sample import collect_sample
+from rankscope.monitor.alerts.detect.sample import View, collect_samples
 from rankscope.monitor.alerts.detect.step import FINAL
 from rankscope.monitor.alerts.detect.stream import ALL
 from rankscope.monitor.evaluate.baseline import find_previous
@@ -52,6 +52,8 @@ LEAST_HISTORY = 2 * WEEK
 """A long-term baseline is from at least this long: two of each weekday."""
 MOST_RANKINGS = 600_000
 """A baseline of production is from at most this many rankings, or about so many."""
+MOST_HELD = MOST_RANKINGS
+"""With more rankings, baselines that were read before are forgotten when another one is read."""
 
 
 @record(frozen=True, slots=True)
@@ -73,6 +75,15 @@ class _Wanted:
     contexts: tuple[int, ...]
     rankings: int = 0
     retried: int = 1
+
+    def shows(self, other: _Wanted) -> bool:
+        """Whether it has the rankings of another one, maybe with other labels."""
+        names = "since", "until", "contexts"
+        return all(getattr(self, name) == getattr(other, name) for name in names)
+
+    def is_known(self, now: int) -> bool:
+        """Whether all of its labels can have come by a time."""
+        return self.now is None or self.now <= now
 
     @property
     def name(self) -> str:
@@ -117,6 +128,7 @@ class Floors:
         contexts: What rankings have in common.
         versions: The versions that have rankings.
         slicing: The attributes and values that have slices.
+        ages: The ages of the values that rules check, the youngest first; `FINAL` is the last.
         now: The current time, in microseconds since 1970 in UTC.
         threads: The number of threads.
     """
@@ -131,6 +143,7 @@ class Floors:
         contexts: Mapping[int, Context],
         versions: Sequence[Version],
         slicing: Slicing,
+        ages: Sequence[int],
         now: int,
         threads: int | None = None,
     ) -> None:
@@ -141,6 +154,7 @@ class Floors:
         self._contexts = contexts
         self._versions = versions
         self._slicing = slicing
+        self._ages = ages
         self._now = now
         self._threads = threads
         self._samples: dict[tuple[_Wanted, int], Sample] = {}
@@ -171,7 +185,7 @@ class Floors:
         if wanted.name == lane.tried:
             return Held(lane=lane)
         place = key[2]
-        sample = self._read(wanted, step.age)
+        sample = self._read(wanted, key, step)
         asked = set(place)
         sliced = [
             number
@@ -247,16 +261,32 @@ class Floors:
             floor=turn(rule, max(usual.value.floor, 0.0)),
         )
 
-    def _read(self, wanted: _Wanted, age: int) -> Sample:
-        if (wanted, age) not in self._samples:
-            self._samples[wanted, age] = collect_sample(
+    def _read(self, wanted: _Wanted, key: Key, step: Step) -> Sample:
+        """Read the rankings of a baseline, with the values of later ages that will be asked for."""
+        if (wanted, step.age) not in self._samples:
+            views = {(wanted, step.age): self._view(wanted, step.age)}
+            for age in self._ages[self._ages.index(step.age) + 1 :]:
+                later = self._want(key, replace(step, age=age))
+                if isinstance(later, _Wanted) and later.shows(wanted) and later.is_known(self._now):
+                    views[later, age] = self._view(later, age)
+            samples = collect_samples(
                 self._store.read(self._project, wanted.since, wanted.until),
                 wanted.contexts,
-                self._definition if age == FINAL else at_age(self._definition, age),
-                now=wanted.now,
+                list(views.values()),
                 threads=self._threads,
             )
-        return self._samples[wanted, age]
+            self._forget()
+            self._samples |= dict(zip(views, samples, strict=True))
+        return self._samples[wanted, step.age]
+
+    def _view(self, wanted: _Wanted, age: int) -> View:
+        definition = self._definition if age == FINAL else at_age(self._definition, age)
+        return View(definition, wanted.now)
+
+    def _forget(self) -> None:
+        """Forget the baselines that were read first, where all of them are large."""
+        while sum(len(one.times) for one in self._samples.values()) > MOST_HELD:
+            del self._samples[next(iter(self._samples))]
 
     def _want(self, key: Key, step: Step) -> _Wanted | str:
         """Return which rankings the baseline of a stream is made from, or why there are none."""

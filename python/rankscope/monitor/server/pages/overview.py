@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from rankscope.monitor.ask.comparison import find_pair
 from rankscope.monitor.ask.versions import list_versions
 from rankscope.monitor.definition.document import write_configuration
 from rankscope.monitor.events.limits import HOUR
@@ -91,6 +92,12 @@ class Overview:
     def newest_versions(self) -> tuple[Version, ...]:
         """The versions that can be chosen: those that came last."""
         return tuple(one for one in self.versions if not one.folded)[-MOST_CHOICES:]
+
+    @property
+    def served_together(self) -> tuple[Version, Version] | None:
+        """The newest two versions of a model that serve at the same time in the range."""
+        pair = find_pair(self.versions, model=self.extent.model)
+        return pair if pair and min(one.last for one in pair) >= self.extent.since else None
 
     @property
     def folded_versions(self) -> int:
