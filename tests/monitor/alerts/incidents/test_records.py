@@ -17,6 +17,7 @@ from rankscope.monitor.alerts.incidents.incident import (
     Notified,
 )
 from rankscope.monitor.alerts.incidents.notice import Notice, make_notice
+from rankscope.records import replace
 
 NOW = datetime(2026, 11, 8, 9, tzinfo=UTC)
 TIMES = st.integers(0, 10**6).map(lambda seconds: NOW + timedelta(seconds=seconds))
@@ -62,7 +63,8 @@ def test_a_notice_is_read_back_from_its_json(
     time: datetime, group: str, parts: list[tuple[str, Incident]]
 ) -> None:
     notice = make_notice("music", time, group, parts)  # type: ignore[arg-type]  # sampled
-    assert Notice.from_json(notice.to_json()) == notice
+    said = tuple((event, replace(incident, notified=())) for event, incident in notice.parts)
+    assert Notice.from_json(notice.to_json()) == replace(notice, parts=said)
     assert make_notice("music", time, group, parts).notice_id == notice.notice_id  # type: ignore[arg-type]
 
 

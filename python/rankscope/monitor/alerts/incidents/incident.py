@@ -213,7 +213,7 @@ class Incident:
             version=stream["version"],
             notified=tuple(
                 Notified(_read(one["time"]), one["event"], one["channel"], one.get("notice", ""))
-                for one in said["notified"]
+                for one in said.get("notified", ())
             ),
             **times,
             **same,
