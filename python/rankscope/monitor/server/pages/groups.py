@@ -227,7 +227,11 @@ def list_steps(incident: Incident, now: int) -> tuple[Step, ...]:
     if incident.kind == "quality":
         return (
             trace,
-            Step("If a release caused it, roll that release back or fix it."),
+            Step(
+                "Look for what both versions share: the labels, the index, or who searches."
+                if ((incident.cause or {}).get("comparison") or {}).get("conclusion") == "alike"
+                else "If a release caused it, roll that release back or fix it."
+            ),
             Step("Acknowledge the incident, so that others know that you take care of it."),
         )
     return (
