@@ -123,19 +123,24 @@ def simulate_comparisons(runs: int) -> list[tuple[str, tuple[str, ...], str]]:
         half, most = (_day(days[math.ceil(share * runs) - 1]) for share in (0.5, 0.9))
         share = sum(day < NEVER for day in days) / runs
         fixed = sorted(each.fixed for each in found)[(runs - 1) // 2]
-        asked = f"z-test of a fixed size: {fixed:.0f}, –"
+        asked = f"test of a fixed size: {fixed:.0f}"
         rows.append(("found", (name, str(runs), half, most, f"{share:.0%}", asked, ""), ""))
     return rows
 
 
 def _list_falls() -> Iterator[tuple[str, Experiment]]:
+    busy = replace(USERS, per_day=2000, users=20_000)
+    units = {
+        "users": (USERS, False),
+        "users, 2,000 a day": (busy, False),
+        "queries": (World(), False),
+        "queries, CUPED": (World(), True),
+    }
     for share in (0.1, 0.5):
         for fall in (0.02, 0.05):
-            for world, knows in ((USERS, False), (World(), False), (World(), True)):
-                units = "users" if world.users else "queries, CUPED" if knows else "queries"
-                name = f"new version worse by {fall:.2f}, {share:.0%} of the traffic, {units}"
+            for named, (world, knows) in units.items():
                 yield (
-                    name,
+                    f"new version worse by {fall:.2f}, {share:.0%} of the traffic, {named}",
                     Experiment(
                         world=world,
                         share=share,

@@ -9,7 +9,7 @@ from rankscope.monitor.alerts.detect.state import MOST_NAMED, RuleState, read_st
 from rankscope.monitor.alerts.incidents.incident import ACTIVE, LASTING
 from rankscope.monitor.alerts.incidents.rows import read_incident
 from rankscope.monitor.alerts.response import end_incidents
-from rankscope.monitor.alerts.rule import Rule, check_rule
+from rankscope.monitor.alerts.rule import Rule, check_fewest, check_rule
 from rankscope.monitor.alerts.rule_run import name_basis
 from rankscope.monitor.events.times import format_time, to_datetime
 from rankscope.monitor.store.keys import AuditEntry
@@ -163,6 +163,7 @@ def set_rule(
         UsageError: What it asks for is not measured, or there are too many rules.
         FileError: It is not stored, or not surely.
     """
+    check_fewest(rule)
     checked = check_rule(rule, configuration)
     basis = name_basis(checked, configuration)
     seq = store.last_seq

@@ -274,7 +274,7 @@ def _find(store: StoreReader, project: str, incident_id: str) -> IncidentRow:
     if row is None:
         raise UsageError(
             f"there is no incident {incident_id[:100]!a}",
-            hint="list the incidents to see their IDs",
+            hint="list them with rankscope monitor incidents STORE --state all",
             code="no_incident",
         )
     return row

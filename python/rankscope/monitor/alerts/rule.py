@@ -59,6 +59,22 @@ CHOICES: Mapping[str, tuple[str, ...]] = {
     "needs": ("interval", "value"),
     "severity": SEVERITIES,
 }
+COMPARING: tuple[Kind, ...] = ("drop", "threshold", "trace")
+USED_BY: Mapping[str, tuple[Kind, ...]] = {
+    "measure": COMPARING,
+    "slices": COMPARING,
+    "period": COMPARING,
+    "tolerance": COMPARING,
+    "is_relative": COMPARING,
+    "run_length": ("drop", "data", "trace"),
+    "fewest": ("threshold",),
+    "needs": ("threshold",),
+    "lanes": ("drop",),
+    "anchor": ("drop",),
+    "watches": ("data",),
+}
+"""The kinds of rules that use a field; fields that are not here are used by all."""
+FEWEST = 30
 LIMITS = Limits()
 NAME_BYTES = 100
 EMPTY = "empty"
@@ -103,7 +119,7 @@ class Rule:
         is_relative: Whether the tolerance is a share.
         run_length: For a drop: how many periods pass on average before a
             false alarm, at least.
-        fewest: How many users or queries a baseline has to have, and a period for a threshold.
+        fewest: For a threshold: how many users or queries a period and its baseline have to have.
         needs: For a threshold: what has to lie below it, the whole `interval` or the `value`.
         since: When the first period that is checked begins (default: the newest period when the
             rule is created). A `datetime` with a time zone, or ISO text; kept as a `datetime` in
@@ -140,7 +156,7 @@ class Rule:
     tolerance: float = 0.02
     is_relative: bool = False
     run_length: float = 1800.0
-    fewest: int = 30
+    fewest: int = FEWEST
     needs: Needs = "interval"
     since: Time | None = None
     severity: Severity = "warning"
@@ -277,6 +293,21 @@ def check_rule(rule: Rule, configuration: Configuration) -> Rule:
     return replace(rule, measure=_check_measure(rule, configuration), slices=slices)
 
 
+def check_fewest(rule: Rule) -> None:
+    """Refuse a minimum of users where it has no effect.
+
+    Raises:
+        UsageError: The rule isn't a threshold, and has another minimum than the default.
+    """
+    if rule.fewest != FEWEST and rule.kind not in USED_BY["fewest"]:
+        raise _bad(
+            "fewest",
+            "a minimum of users only with the kind threshold",
+            rule.fewest,
+            "leave it out: the floor of a drop takes into account how small its baseline is",
+        )
+
+
 def _check_measure(rule: Rule, configuration: Configuration) -> str:
     """Return the name of the measure of a rule."""
     if rule.kind == "trace":
@@ -291,7 +322,7 @@ def _check_measure(rule: Rule, configuration: Configuration) -> str:
     try:
         measure = engine.read_measure(rule.measure)
     except MeasureError as error:
-        raise _bad("measure", "a measure", rule.measure) from error
+        raise UsageError(f"measure: {error.message}", hint=error.hint, code="bad_rule") from error
     names = [one.name for one in configuration.definition.measures]
     if measure.name not in names:
         known = ", ".join([*names, EMPTY])
@@ -319,13 +350,13 @@ def _check_slice(name: str, configuration: Configuration) -> str:
             "add the pair to the configuration of the project, or leave its pairs out for all",
         )
     if not found:
-        known = ", ".join(attributes) or "nothing"
+        known = ", ".join(attributes) or "none"
+        example = f", or two of them as in {BETWEEN.join(attributes[:2])}" if attributes[1:] else ""
         raise _bad(
             "slices",
-            f"attributes by which the project is sliced: {known}; or two of them as in "
-            f"device{BETWEEN}country",
+            f"attributes of the project ({known}){example}",
             name,
-            "add the attribute to the configuration of the project",
+            "add the attribute with rankscope monitor configure STORE --slice, or correct its name",
         )
     return name
 

@@ -90,7 +90,7 @@ def compare_fall(
     now: int,
     threads: int | None = None,
 ) -> FallComparison | None:
-    """Compare a version that fell with the one that served most at the same time.
+    """Compare a version that fell with the one before it that still serves.
 
     Only rankings since the fall began count. That time was chosen by the version's own low values,
     which makes it look worse than the other: a fall is rather called its own than shared.
@@ -112,17 +112,19 @@ def compare_fall(
         `None` if no other version of the model served then, or they can't be compared.
     """
     since = began - began % DAY
+    served = [one for one in list_versions(store, project) if one.model == model]
     others = [
         one
-        for one in list_versions(store, project)
-        if one.model == model
-        and one.version not in {version, OTHER}
+        for one in served
+        if one.version not in {version, OTHER}
         and one.first <= now - configuration.definition.window * SECOND
         and one.last >= began
     ]
     if not others or fall <= 0:
         return None
-    beside = max(others, key=lambda one: (one.rankings, one.version))
+    came = min((one.first for one in served if one.version == version), default=0)
+    # The one that it replaces, or else one that came later; a replay of the log chooses the same.
+    beside = max(others, key=lambda one: (one.first <= came, one.first, one.version))
     try:
         found = compare_served(
             store,
