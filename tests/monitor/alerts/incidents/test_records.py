@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from datetime import UTC, datetime, timedelta
 
 from hypothesis import given
@@ -83,7 +82,7 @@ def test_the_json_of_an_incident_is_the_contract_for_scripts() -> None:
         began=NOW - timedelta(days=1),
         notified=(Notified(NOW, "opened", "log"),),
     )
-    assert json.loads(incident.to_json()) == {
+    assert incident.to_dict() == {
         "id": "incident_1",
         "project": "music",
         "rule": "quality",
