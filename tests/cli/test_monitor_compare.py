@@ -50,7 +50,7 @@ def test_versions_slices_and_times_are_chosen(program: Program, store: Path) -> 
     ("words", "status", "code"),
     [
         (["--slice", "tv"], 2, "usage"),
-        (["--slice", "app=x"], 2, "unknown_attribute"),
+        (["--slice", "app=x"], 2, "unknown_slice"),
         (["--new", "9"], 2, "unknown_version"),
         (["--new", "3"], 3, "empty_input"),
     ],

@@ -340,7 +340,7 @@ def _check_slice(configuration: Configuration, place: Slice) -> None:
             raise UsageError(
                 f"there is no attribute {name!r:.120}",
                 hint=f"the configured ones are {', '.join(configuration.attributes) or 'none'}",
-                code="unknown_attribute",
+                code="unknown_slice",
             )
 
 

@@ -8,7 +8,16 @@ from pydantic import Field
 from typing_extensions import TypedDict
 
 from rankscope.monitor.events.times import to_datetimes
-from rankscope.monitor.server.api.fields import Count, Measure, Name, Since, SliceParts, Time, Until
+from rankscope.monitor.server.api.fields import (
+    Count,
+    Measure,
+    Name,
+    Since,
+    SliceParts,
+    Time,
+    Until,
+    check_span,
+)
 from rankscope.monitor.server.api.route import Route
 from rankscope.monitor.server.http.schema import Number
 
@@ -83,6 +92,7 @@ class Comparison(ComparedDay):
 
 def get_comparison(monitor: Monitor, call: Call) -> Comparison:
     """Return the difference between two versions that serve at the same time, as of each day."""
+    check_span(call.query, monitor.clock())
     given: dict[str, Any] = to_datetimes(call.query)
     parts = tuple(sorted(given.pop("slice", ())))
     found = monitor.compare(given.pop("measure", None), slice=parts, **given)
